@@ -1,0 +1,43 @@
+# Every command of this project. `make` alone lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SEED ?= 0
+
+.PHONY: help install serve test check bench soak diagram
+
+help:  ## list these commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(VENV)/installed  ## create .venv with the pinned dependencies
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "promptcorner needs Python 3.11 or newer; name one with: make install PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+serve: install  ## run the daemon on an embedded database
+	$(BIN)/promptcorner serve
+
+test: check  ## everything: format, lint, types, contracts, all tests
+	$(BIN)/pytest -q
+
+check: install  ## format, lint, types, import contracts, house rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/flake8 --select ASYNC --extend-ignore ASYNC109,ASYNC122,ASYNC900,ASYNC910,ASYNC911,ASYNC912,ASYNC913 runtime actors adapters
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q tests/test_tidy.py
+
+bench: install  ## the benchmarks; results in bench/results
+	$(BIN)/python -m bench
+
+soak: install  ## the model tests for as long as you like: millions of steps
+	$(BIN)/python -m tests.models.soak
+
+diagram: install  ## redraw docs/states.md from the table of the law
+	$(BIN)/python -m actors.machine.diagram docs/states.md

@@ -1,0 +1,1 @@
+"""The world: the only place with drivers, sockets, files and wire types."""
