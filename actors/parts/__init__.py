@@ -1,0 +1,1 @@
+"""What is said: the pieces a message is made of, whoever said them."""

@@ -1,0 +1,201 @@
+"""A chat as it is stored: the columns, rows and facts that the law looks at. Pure data."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from actors.ids import ChatId, FileId, Holder, MessageId, ModelConfigId, QueuedId, UserId
+from actors.machine.states import State, Status, state_of
+from actors.parts.model import Part
+
+QUEUE_ROWS_MAX = 20  # one more is refused with `QueueFull`
+FILES_PER_CHAT_MAX = 50  # a message that would link one more is refused with `FilesFull`
+
+
+class Role(Enum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Visibility(Enum):
+    """Who gets to see a message."""
+
+    USER = "user"
+    MODEL = "model"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a provider says a step took. None: it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cache_creation_tokens: int | None = None
+    cache_read_tokens: int | None = None
+
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A message without its place in a history: what a transition inserts."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    visibility: Visibility = Visibility.BOTH
+    compressed: bool = False
+    created_by: UserId | None = None
+    model_config_id: ModelConfigId | None = None
+    reasoning_effort: str | None = None
+    usage: Usage = NO_USAGE
+    context_limit: int | None = None
+    runtime_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A row of a history. Order is the order of ids, never of times."""
+
+    id: MessageId
+    revision: int
+    created_at: datetime
+    deleted: bool
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """What a user sends. Until its turn comes it may have to wait in the queue."""
+
+    parts: tuple[Part, ...]
+    created_by: UserId
+    model_config_id: ModelConfigId | None = None
+    reasoning_effort: str | None = None
+
+    def as_body(self) -> Body:
+        return Body(
+            Role.USER,
+            self.parts,
+            created_by=self.created_by,
+            model_config_id=self.model_config_id,
+            reasoning_effort=self.reasoning_effort,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A row of the queue. An id below zero: not stored yet. `steers`: enters at a step boundary."""
+
+    id: QueuedId
+    position: int
+    message: UserMessage
+    steers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChatError:
+    """Why a chat stopped, in words for the person who reads it."""
+
+    message: str
+    kind: str = "generic"
+    provider: str | None = None
+    retryable: bool = False
+    status_code: int | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetryState:
+    """An attempt failed and will be made again: which one, why, and when."""
+
+    attempt: int
+    delay_ms: int
+    error: str
+    retrying_at: datetime
+    kind: str | None = None
+    provider: str | None = None
+    status_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """The columns of a chat that the law reads or writes."""
+
+    id: ChatId
+    owner_id: UserId
+    parent_id: ChatId | None
+    status: Status
+    archived: bool
+    holder: Holder | None
+    last_error: ChatError | None
+    retry_state: RetryState | None
+    requires_action_deadline_at: datetime | None
+    compaction_requested_at: datetime | None
+    snapshot_version: int
+    history_version: int
+    queue_version: int
+    retry_state_version: int
+    generation_attempt: int
+    pin_order: int
+    last_model_config_id: ModelConfigId | None
+    last_reasoning_effort: str | None
+    dynamic_tools: frozenset[str]  # names of the tools that a client executes
+
+    @property
+    def is_root(self) -> bool:
+        return self.parent_id is None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """As much of a message as an edit above it has to know."""
+
+    id: MessageId
+    visibility: Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Suffix:
+    """The part of a history that an edit replaces: its target, and every later row."""
+
+    target: Message
+    later: tuple[HistoryRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What the store knows of files: linked to the chat already; there to be linked."""
+
+    linked: frozenset[FileId] = frozenset()
+    stored: frozenset[FileId] = frozenset()
+
+
+NO_FILES = Files()
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """All that a transition may look at, read under one lock or fenced by one version.
+
+    `chat.snapshot_version` has its new value already: one bundle of transitions is one snapshot.
+    `tail` is the last assistant message and the tool messages after it, in the history that the
+    request leaves standing: for an edit, the history before its target.
+    """
+
+    chat: Chat
+    now: datetime
+    queue: tuple[Queued, ...] = ()  # in the order in which it will be taken
+    tail: tuple[Body, ...] = ()
+    suffix: Suffix | None = None  # only for an edit; None: there is no such message
+    files: Files = NO_FILES
+
+    @property
+    def state(self) -> State:
+        chat = self.chat
+        return state_of(chat.status, queued=bool(self.queue), archived=chat.archived)

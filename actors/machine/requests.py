@@ -1,0 +1,212 @@
+"""What may be asked of a stored chat. Pure data; `transitions` says what each does."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from uuid import UUID
+
+from actors.ids import ChatId, Holder, MessageId, ModelConfigId, QueuedId, UserId
+from actors.machine.chat import Body, ChatError, RetryState, UserMessage
+from actors.parts.model import JsonText
+
+
+class Busy(Enum):
+    """What a message does that arrives while a turn is running."""
+
+    QUEUE = "queue"  # waits until the turn is over
+    INTERRUPT = "interrupt"  # ends the turn and comes next
+    STEER = "steer"  # enters the running turn at its next step boundary
+
+
+# Asked by users
+
+
+NO_PARAMETERS = JsonText("{}")
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicTool:
+    """A tool that the client executes."""
+
+    name: str
+    description: str = ""
+    input_schema: JsonText = NO_PARAMETERS
+
+
+@dataclass(frozen=True, slots=True)
+class NewChat:
+    """The columns that a chat is born with and that no transition changes."""
+
+    id: ChatId
+    owner_id: UserId
+    title: str = ""
+    parent_id: ChatId | None = None
+    root_id: ChatId | None = None
+    client_type: str = "api"
+    plan_mode: str = ""
+    labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    mcp_server_ids: tuple[UUID, ...] = ()
+    dynamic_tools: tuple[DynamicTool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateChat:
+    chat: NewChat
+    messages: tuple[Body, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetArchived:
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SendMessage:
+    message: UserMessage
+    busy: Busy = Busy.QUEUE
+
+
+@dataclass(frozen=True, slots=True)
+class EditMessage:
+    """Replace a user's message and forget all that came after it."""
+
+    message_id: MessageId
+    message: UserMessage  # a model or effort left out is taken from the replaced message
+    then: tuple[Body, ...] = ()  # rows that follow the replacement
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCompaction:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteQueued:
+    queued_id: QueuedId
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteQueued:
+    queued_id: QueuedId
+
+
+@dataclass(frozen=True, slots=True)
+class EditQueued:
+    """Say it otherwise, before its turn has come. It keeps its place."""
+
+    queued_id: QueuedId
+    message: UserMessage
+
+
+@dataclass(frozen=True, slots=True)
+class ReorderQueued:
+    """The whole queue in its new order: nobody moves rows that he has not seen."""
+
+    order: tuple[QueuedId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    reason: str = "interrupted by user"
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicResult:
+    """A client's answer to one tool call. The output is as received, not yet known to be JSON."""
+
+    tool_call_id: str
+    output: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteRequiresAction:
+    results: tuple[DynamicResult, ...]
+    submitted_by: UserId
+    model_config_id: ModelConfigId | None = None
+    then: tuple[Body, ...] = ()  # rows that follow the results
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcileInvalidState:
+    error: ChatError | None = None
+
+
+# Asked by the process that runs chats
+
+
+@dataclass(frozen=True, slots=True)
+class Acquire:
+    holder: Holder
+
+
+@dataclass(frozen=True, slots=True)
+class Abandon:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RecordGenerationAttempt:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRetryState:
+    retry: RetryState
+
+
+@dataclass(frozen=True, slots=True)
+class CommitStep:
+    messages: tuple[Body, ...]
+    consumes_compaction: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EnterRequiresAction:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequiresAction:
+    reason: str = "timed out"
+
+
+@dataclass(frozen=True, slots=True)
+class FinishInterruption:
+    partials: tuple[Body, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FinishTurn:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class FinishError:
+    error: ChatError
+
+
+Request = (
+    SetArchived
+    | SendMessage
+    | EditMessage
+    | RequestCompaction
+    | DeleteQueued
+    | PromoteQueued
+    | EditQueued
+    | ReorderQueued
+    | Interrupt
+    | CompleteRequiresAction
+    | ReconcileInvalidState
+    | Acquire
+    | Abandon
+    | RecordGenerationAttempt
+    | RecordRetryState
+    | CommitStep
+    | EnterRequiresAction
+    | CancelRequiresAction
+    | FinishInterruption
+    | FinishTurn
+    | FinishError
+)

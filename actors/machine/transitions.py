@@ -1,0 +1,379 @@
+"""The law: what each request does to a stored chat, or why it is refused. Pure.
+
+`transition(stored, request) -> Change | Refusal` is the whole of it, `bundle` folds several into
+one change, and `create` makes a chat where there is none. A refusal changes nothing. One function
+per request, in the order of `requests.py`; the ones that deal with the queue alone stand in
+`queueing.py`.
+
+Unless a function says otherwise the holder stays, the deadline and the compaction marker go.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from actors.machine import answers, queueing
+from actors.machine import requests as ask
+from actors.machine.change import Change, change, join, newly_referenced_files, unchanged
+from actors.machine.chat import (
+    FILES_PER_CHAT_MAX,
+    NO_FILES,
+    Body,
+    Chat,
+    ChatError,
+    Files,
+    HistoryRow,
+    Queued,
+    Role,
+    Stored,
+)
+from actors.machine.closing import (
+    INVALID_STATE,
+    MESSAGE_EDITED,
+    NEW_USER_MESSAGE,
+    PROMOTION,
+    USER_MESSAGE,
+    advance,
+    cancellations,
+    dynamic_cancellations,
+    interruptions,
+    outstanding,
+    outstanding_dynamic,
+)
+from actors.machine.refusals import (
+    FilesFull,
+    FilesUnavailable,
+    InvalidState,
+    MessageNotFound,
+    NotAllowed,
+    NotAUserMessage,
+    Refusal,
+    ResultFault,
+)
+from actors.machine.states import State, Status
+from actors.machine.table import leads_to
+
+REQUIRES_ACTION_SECONDS = 300  # then the calls are answered for the client: "timed out"
+
+DEFAULT_INVALID_STATE_ERROR = ChatError(
+    "The chat was in an invalid state and has been stopped. "
+    "Send a message or edit the conversation to go on."
+)
+
+
+def transition(stored: Stored, request: ask.Request) -> Change | Refusal:
+    """What `request` does to `stored`, or why it may not."""
+    state = stored.state
+    allowed = leads_to(state, type(request))
+    if not allowed:
+        name = type(request).__name__
+        if state is State.INVALID:
+            return InvalidState(name)
+        return NotAllowed(name, state, "no such transition")
+    made = _RULES[type(request)](stored, request)
+    if not isinstance(made, Change):
+        return made
+    assert made.after.state in allowed, f"{request} led to {made.after.state}"
+    return _with_links(made)
+
+
+def bundle(stored: Stored, requests: Iterable[ask.Request]) -> Change | Refusal:
+    """Several requests as one change; the first refusal refuses all of them."""
+    made = unchanged(stored)
+    for request in requests:
+        following = transition(made.after, request)
+        if not isinstance(following, Change):
+            return following
+        made = join(made, following)
+    return made
+
+
+def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -> Change | Refusal:
+    """A new chat is at work from the start: somebody wants an answer."""
+    if not request.messages:
+        return NotAllowed("CreateChat", None, "a chat begins with a message")
+    new = request.chat
+    chat = Chat(
+        id=new.id,
+        owner_id=new.owner_id,
+        parent_id=new.parent_id,
+        status=Status.RUNNING,
+        archived=False,
+        holder=None,
+        last_error=None,
+        retry_state=None,
+        requires_action_deadline_at=None,
+        compaction_requested_at=None,
+        snapshot_version=1,
+        history_version=0,
+        queue_version=0,
+        retry_state_version=0,
+        generation_attempt=0,
+        pin_order=0,
+        last_model_config_id=None,
+        last_reasoning_effort=None,
+        dynamic_tools=frozenset(tool.name for tool in new.dynamic_tools),
+    )
+    return _with_links(change(Stored(chat, now, files=files), said=request.messages))
+
+
+def _set_archived(stored: Stored, request: ask.SetArchived) -> Change | Refusal:
+    chat = stored.chat
+    if chat.archived == request.archived:
+        return _refuse(stored, request, f"archived is {str(chat.archived).lower()} already")
+    return change(
+        stored,
+        archived=request.archived,
+        pin_order=0 if request.archived else chat.pin_order,
+        compaction_requested_at=chat.compaction_requested_at,
+    )
+
+
+def _send_message(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
+    if stored.state in (State.W, State.E0):
+        closed = cancellations(stored, NEW_USER_MESSAGE)
+        said = (*closed, request.message.as_body())
+        return change(stored, status=Status.RUNNING, said=said, last_error=None)
+    queue = queueing.with_appended(stored.queue, request)
+    if not isinstance(queue, tuple):
+        return queue
+    chat = stored.chat
+    if chat.status is Status.ERROR:
+        return _take_head(stored, queue, last_error=None)
+    marker = chat.compaction_requested_at
+    interrupts = request.busy is ask.Busy.INTERRUPT
+    if interrupts and chat.status is Status.RUNNING:
+        return change(
+            stored, status=Status.INTERRUPTING, queue=queue, compaction_requested_at=marker
+        )
+    if interrupts and chat.status is Status.REQUIRES_ACTION:
+        # The model first hears that its calls were cancelled; the message follows that answer.
+        closed = dynamic_cancellations(stored, USER_MESSAGE)
+        return change(
+            stored, status=Status.RUNNING, queue=queue, said=closed, compaction_requested_at=marker
+        )
+    return change(
+        stored,
+        queue=queue,
+        compaction_requested_at=marker,
+        requires_action_deadline_at=chat.requires_action_deadline_at,
+    )
+
+
+def _edit_message(stored: Stored, request: ask.EditMessage) -> Change | Refusal:
+    suffix = stored.suffix
+    if suffix is None:
+        return MessageNotFound(request.message_id)
+    old = suffix.target.body
+    if old.role is not Role.USER:
+        fault = NotAUserMessage(request.message_id)
+        return _refuse(stored, request, "only a user's message can be edited", fault)
+    new = request.message
+    replacement = replace(
+        new.as_body(),
+        visibility=old.visibility,
+        model_config_id=new.model_config_id or old.model_config_id,
+        reasoning_effort=new.reasoning_effort or old.reasoning_effort,
+    )
+    return change(
+        stored,
+        status=Status.RUNNING,
+        queue=(),
+        said=(*cancellations(stored, MESSAGE_EDITED), replacement, *request.then),
+        unsaid=(HistoryRow(suffix.target.id, old.visibility), *suffix.later),
+        last_error=None,
+    )
+
+
+def _request_compaction(stored: Stored, request: ask.RequestCompaction) -> Change:
+    """The holder goes too: whoever was there drops out, and somebody is told to come."""
+    return change(
+        stored,
+        status=Status.RUNNING,
+        last_error=None,
+        holder=None,
+        compaction_requested_at=stored.now,
+        new_epoch=True,
+    )
+
+
+def _promote_queued(stored: Stored, request: ask.PromoteQueued) -> Change | Refusal:
+    queue = queueing.with_promoted(stored.queue, request.queued_id)
+    if not isinstance(queue, tuple):
+        return queue
+    if stored.chat.status in (Status.RUNNING, Status.INTERRUPTING):
+        return change(stored, status=Status.INTERRUPTING, queue=queue)
+    return _take_head(stored, queue, last_error=None)
+
+
+def _interrupt(stored: Stored, request: ask.Interrupt) -> Change:
+    if stored.chat.status is Status.RUNNING:
+        return change(stored, status=Status.INTERRUPTING)
+    return _resume(stored, dynamic_cancellations(stored, request.reason))
+
+
+def _complete_requires_action(
+    stored: Stored, request: ask.CompleteRequiresAction
+) -> Change | Refusal:
+    pending = outstanding_dynamic(stored)
+    fault = answers.fault_in(request.results, pending)
+    if fault is not None:
+        return _refuse(stored, request, "the results do not fit the pending calls", fault)
+    return _resume(stored, (*answers.bodies(request, pending, now=stored.now), *request.then))
+
+
+def _reconcile(stored: Stored, request: ask.ReconcileInvalidState) -> Change:
+    return change(
+        stored,
+        status=Status.ERROR,
+        said=dynamic_cancellations(stored, INVALID_STATE),
+        archived=False,
+        last_error=request.error or DEFAULT_INVALID_STATE_ERROR,
+    )
+
+
+def _acquire(stored: Stored, request: ask.Acquire) -> Change:
+    """Whether the last holder may be passed over is the caller's fence, not the law's."""
+    return _same(stored, holder=request.holder)
+
+
+def _abandon(stored: Stored, request: ask.Abandon) -> Change | Refusal:
+    if stored.chat.holder is None:
+        return _refuse(stored, request, "nobody holds the chat")
+    return _same(stored, holder=None)
+
+
+def _record_attempt(stored: Stored, request: ask.RecordGenerationAttempt) -> Change:
+    return _same(stored, generation_attempt=stored.chat.generation_attempt + 1)
+
+
+def _record_retry_state(stored: Stored, request: ask.RecordRetryState) -> Change | Refusal:
+    retry = request.retry
+    if retry.attempt < 1 or not retry.error.strip():
+        return _refuse(stored, request, "a retry state names its attempt and its error")
+    return _same(stored, retry_state=retry)
+
+
+def _commit_step(stored: Stored, request: ask.CommitStep) -> Change | Refusal:
+    if not request.messages:
+        return _refuse(stored, request, "a step holds at least one message")
+    marker = None if request.consumes_compaction else stored.chat.compaction_requested_at
+    return _steered(stored, request.messages, compaction_requested_at=marker)
+
+
+def _enter_requires_action(stored: Stored, request: ask.EnterRequiresAction) -> Change | Refusal:
+    if not outstanding_dynamic(stored):
+        return _refuse(stored, request, "no call waits for the client")
+    deadline = stored.now + timedelta(seconds=REQUIRES_ACTION_SECONDS)
+    return change(stored, status=Status.REQUIRES_ACTION, requires_action_deadline_at=deadline)
+
+
+def _cancel_requires_action(stored: Stored, request: ask.CancelRequiresAction) -> Change | Refusal:
+    closed = dynamic_cancellations(stored, request.reason)
+    if not closed:
+        return _refuse(stored, request, "no call waits for the client")
+    return _resume(stored, closed)
+
+
+def _finish_interruption(stored: Stored, request: ask.FinishInterruption) -> Change:
+    """Calls that still wait are closed here, whoever should have answered them: a turn that was
+    interrupted between a client's call and `requires_action` has to settle too."""
+    partial = replace(stored, tail=advance(stored.tail, request.partials))
+    said = (*request.partials, *interruptions(partial))
+    if not stored.queue:
+        return change(stored, status=Status.WAITING, said=said)
+    head, *rest = stored.queue
+    said = (*said, head.message.as_body())
+    return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest))
+
+
+def _finish_turn(stored: Stored, request: ask.FinishTurn) -> Change:
+    if stored.queue:
+        return _take_head(stored, stored.queue)
+    return change(stored, status=Status.WAITING)
+
+
+def _finish_error(stored: Stored, request: ask.FinishError) -> Change:
+    return change(stored, status=Status.ERROR, last_error=request.error)
+
+
+def _refuse(
+    stored: Stored,
+    request: ask.Request,
+    rule: str,
+    fault: NotAUserMessage | ResultFault | None = None,
+) -> NotAllowed:
+    return NotAllowed(type(request).__name__, stored.state, rule, fault)
+
+
+def _same(stored: Stored, **columns: Any) -> Change:
+    """The execution state stays as it is, deadline and marker included."""
+    chat = stored.chat
+    kept = {
+        "requires_action_deadline_at": chat.requires_action_deadline_at,
+        "compaction_requested_at": chat.compaction_requested_at,
+    }
+    return change(stored, **(kept | columns))
+
+
+def _take_head(stored: Stored, queue: tuple[Queued, ...], **columns: Any) -> Change:
+    """The head of `queue` becomes the next message; whatever the last turn left open is closed."""
+    head, *rest = queue
+    said = (*cancellations(stored, PROMOTION), head.message.as_body())
+    return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest), **columns)
+
+
+def _resume(stored: Stored, said: tuple[Body, ...]) -> Change:
+    return _steered(stored, said, status=Status.RUNNING)
+
+
+def _steered(stored: Stored, said: tuple[Body, ...], **columns: Any) -> Change:
+    """Add `said`, and what steers behind it if the model is asked next: a step boundary.
+
+    A step without tool results is no boundary: it may be the turn's last, and then the head of
+    the queue is taken by `FinishTurn`, the steering rows first.
+    """
+    queue = stored.queue
+    asks_model = bool(said) and said[-1].role is Role.TOOL
+    if asks_model and not outstanding(advance(stored.tail, said)):
+        said = (*said, *(row.message.as_body() for row in queue if row.steers))
+        queue = tuple(row for row in queue if not row.steers)
+    return change(stored, said=said, queue=queue, **columns)
+
+
+def _with_links(made: Change) -> Change | Refusal:
+    """Files are linked to the chat in the change that first refers to them, or it is refused."""
+    files = made.before.files
+    new = newly_referenced_files(made) - files.linked
+    missing = new - files.stored
+    if missing:
+        return FilesUnavailable(tuple(sorted(missing)))
+    if len(files.linked | new) > FILES_PER_CHAT_MAX:
+        return FilesFull(FILES_PER_CHAT_MAX)
+    return replace(made, links=new)
+
+
+_RULES: dict[type[ask.Request], Callable[[Stored, Any], Change | Refusal]] = {
+    ask.SetArchived: _set_archived,
+    ask.SendMessage: _send_message,
+    ask.EditMessage: _edit_message,
+    ask.RequestCompaction: _request_compaction,
+    ask.DeleteQueued: queueing.delete,
+    ask.PromoteQueued: _promote_queued,
+    ask.EditQueued: queueing.edit,
+    ask.ReorderQueued: queueing.reorder,
+    ask.Interrupt: _interrupt,
+    ask.CompleteRequiresAction: _complete_requires_action,
+    ask.ReconcileInvalidState: _reconcile,
+    ask.Acquire: _acquire,
+    ask.Abandon: _abandon,
+    ask.RecordGenerationAttempt: _record_attempt,
+    ask.RecordRetryState: _record_retry_state,
+    ask.CommitStep: _commit_step,
+    ask.EnterRequiresAction: _enter_requires_action,
+    ask.CancelRequiresAction: _cancel_requires_action,
+    ask.FinishInterruption: _finish_interruption,
+    ask.FinishTurn: _finish_turn,
+    ask.FinishError: _finish_error,
+}
