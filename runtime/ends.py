@@ -1,0 +1,55 @@
+"""How a piece of work ended, as a value, and what counts as which."""
+
+from dataclasses import dataclass
+
+from runtime.cause import Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """It came to its own end, whatever was asked of it meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """It was told to stop, and did."""
+
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """Something unexpected came out of it. Doing it again may help."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An assertion failed: the code is wrong, and doing it again cannot help."""
+
+    error: Exception
+
+
+End = Finished | Stopped | Crashed | Broken
+
+
+def end_by_itself(interrupted_by: Cause | None) -> Finished | Stopped:
+    """The end of work that let no error out."""
+    return Finished() if interrupted_by is None else Stopped(interrupted_by)
+
+
+def end_by_error(error: Exception, requested: Cause | None) -> Stopped | Crashed | Broken:
+    """The end of work that let `error` out, given why its own scope was told to stop."""
+    if holds_assertion(error):
+        return Broken(error)
+    if requested is not None:  # our own stop explains what broke on the way out
+        return Stopped(requested)
+    return Crashed(error)
+
+
+def holds_assertion(error: BaseException) -> bool:
+    """Whether an assertion failed, here or anywhere in a group of errors."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(holds_assertion(inner) for inner in error.exceptions)
+    return isinstance(error, AssertionError)

@@ -1,0 +1,247 @@
+"""One bounded queue, many senders, one reader. What lies in it is mail.
+
+The mail stays in the queue until the reader takes it: a sender only wakes the reader. So a
+reader that is cancelled while it waits loses nothing, and one that wakes finds all that has come
+meanwhile.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, cast
+
+import trio
+from trio.lowlevel import Abort, RaiseCancelT, Task, checkpoint, checkpoint_if_cancelled
+
+from runtime.errors import ActorGone, MailboxFull, Misuse
+from runtime.reply import AskClock, Reply, ask_clock
+from runtime.statistics import MailboxStatistics
+
+__all__ = ["Address", "Mailbox", "Reply", "open_mailbox"]
+
+M = TypeVar("M")
+R = TypeVar("R")
+
+HINT_CAPACITY = 1024  # different hints that may wait; at the bound a new one is dropped
+RECEIVES_IN_A_ROW_MAX = 16  # then the reader lets other tasks run, even if more mail waits
+
+
+class _Hint:
+    """Marks a hint in the queue: it does not count, and an equal one is merged into it."""
+
+    __slots__ = ("mail",)
+
+    def __init__(self, mail: Any) -> None:
+        self.mail = mail
+
+
+class Mailbox(Generic[M]):
+    """The reading end; belongs to one actor, whose lives it spans."""
+
+    __slots__ = (
+        "_asks",
+        "_clock",
+        "_closed",
+        "_hints",
+        "_hints_dropped_count",
+        "_hints_merged_count",
+        "_in_a_row",
+        "_lost_count",
+        "_queue",
+        "_reader",
+        "_received_count",
+        "_refused_count",
+        "_waiting_peak",
+        "capacity",
+        "hint_capacity",
+        "name",
+    )
+
+    def __init__(self, name: str, capacity: int, hint_capacity: int) -> None:
+        self.name = name
+        self.capacity = capacity
+        self.hint_capacity = hint_capacity
+        self._queue: deque[M | _Hint] = deque()
+        self._hints: set[M] = set()  # those in the queue
+        self._asks: set[Reply[Any]] = set()  # not answered yet, wherever their mail is
+        self._reader: Task | None = None  # while it waits
+        self._clock: AskClock | None = None  # of the run in which it is first asked
+        self._closed = False
+        self._in_a_row = 0
+        self._waiting_peak = 0
+        self._received_count = 0
+        self._refused_count = 0
+        self._hints_merged_count = 0
+        self._hints_dropped_count = 0
+        self._lost_count = 0
+
+    async def receive(self) -> M:
+        """Take the oldest mail; wait for it if there is none. Cancelled, it has taken nothing."""
+        if self._queue and self._in_a_row < RECEIVES_IN_A_ROW_MAX:
+            self._in_a_row += 1
+            await checkpoint_if_cancelled()
+        else:
+            await self._mail_waits()
+        self._received_count += 1
+        mail = self._queue.popleft()
+        return self._unmark(mail) if type(mail) is _Hint else cast("M", mail)
+
+    async def drain(self, at_most: int) -> list[M]:
+        """Take what waits, oldest first: at least one, at most `at_most`. Others run before."""
+        if at_most < 1:
+            raise Misuse(f"{self.name}: drain({at_most}), must be at least 1")
+        await self._mail_waits()
+        count = min(at_most, len(self._queue))
+        self._received_count += count
+        taken = [self._queue.popleft() for _ in range(count)]
+        return [self._unmark(m) if type(m) is _Hint else cast("M", m) for m in taken]
+
+    def abandon(self) -> None:
+        """Lose what waits and fail what is unanswered: a life of the actor has ended."""
+        self._lost_count += len(self._queue)
+        self._queue.clear()
+        self._hints.clear()
+        asks, self._asks = self._asks, set()
+        for reply in asks:
+            reply.abandon(ActorGone(f"{self.name}: ended before it answered"))
+
+    def close(self) -> None:
+        """The actor has ended for good: as `abandon`, and no mail is taken any more."""
+        self._closed = True
+        self.abandon()
+        self._wake_reader()
+
+    def statistics(self) -> MailboxStatistics:
+        """Counts since it was opened, and what waits now."""
+        return MailboxStatistics(
+            name=self.name,
+            capacity=self.capacity,
+            closed=self._closed,
+            waiting=len(self._queue) - len(self._hints),
+            hints_waiting=len(self._hints),
+            waiting_peak=self._waiting_peak,
+            asks_open=len(self._asks),
+            received_count=self._received_count,
+            refused_count=self._refused_count,
+            hints_merged_count=self._hints_merged_count,
+            hints_dropped_count=self._hints_dropped_count,
+            lost_count=self._lost_count,
+        )
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else f"{len(self._queue)} wait"
+        return f"<Mailbox {self.name}: {state}>"
+
+    async def _mail_waits(self) -> None:
+        """Let others run, then wait until there is mail."""
+        self._in_a_row = 0
+        if self._queue:
+            await checkpoint()
+        while not self._queue:
+            if self._closed:
+                raise Misuse(f"{self.name}: closed, nothing more can be received")
+            if self._reader is not None:
+                raise Misuse(f"{self.name}: two tasks wait for its mail")
+            self._reader = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._cancelled)
+
+    def _cancelled(self, _: RaiseCancelT) -> Abort:
+        self._reader = None
+        return Abort.SUCCEEDED
+
+    def _wake_reader(self) -> None:
+        reader = self._reader
+        if reader is not None:
+            self._reader = None
+            trio.lowlevel.reschedule(reader)
+
+    def _put(self, mail: M | _Hint) -> None:
+        self._queue.append(mail)
+        waiting = len(self._queue)
+        if waiting > self._waiting_peak:
+            self._waiting_peak = waiting
+        if self._reader is not None:
+            self._wake_reader()
+
+    def _unmark(self, hint: Any) -> M:
+        mail: M = hint.mail
+        self._hints.discard(mail)
+        return mail
+
+
+class Address(Generic[M]):
+    """Where to send; safe to hand to anyone in the same run."""
+
+    __slots__ = ("_box",)
+
+    def __init__(self, box: Mailbox[M]) -> None:
+        self._box = box
+
+    @property
+    def name(self) -> str:
+        return self._box.name
+
+    def cast(self, mail: M) -> None:
+        """Put `mail` in the mailbox now, or raise `MailboxFull` or `ActorGone`. Never blocks."""
+        box = self._box
+        if box._closed:
+            raise ActorGone(f"{box.name}: ended, takes no mail")
+        if len(box._queue) - len(box._hints) >= box.capacity:
+            box._refused_count += 1
+            raise MailboxFull(f"{box.name}: {box.capacity} already wait")
+        box._put(mail)
+
+    def hint(self, mail: M) -> bool:
+        """Say "look again": merged with an equal hint that waits, never in the way of mail.
+
+        False if it is lost because the actor ended or too many different hints wait; a poll
+        behind every hint finds the news anyway, so nobody needs to look at the answer.
+        """
+        box = self._box
+        if box._closed:
+            return False
+        if mail in box._hints:
+            box._hints_merged_count += 1
+            return True
+        if len(box._hints) >= box.hint_capacity:
+            box._hints_dropped_count += 1
+            return False
+        box._hints.add(mail)
+        box._put(_Hint(mail))
+        return True
+
+    async def ask(self, make: Callable[[Reply[R]], M], *, seconds: float) -> R:
+        """Cast `make(reply)` and wait for what the actor puts in the reply.
+
+        Raises what the actor failed it with, `NoAnswer` when the time is up, `ActorGone` as soon
+        as the actor ends without answering, and all that `cast` raises.
+        """
+        if not 0 < seconds < math.inf:
+            raise Misuse(f"{self.name}: asked with a limit of {seconds} s, must be positive")
+        await checkpoint_if_cancelled()  # a cancelled asker asks nothing
+        box = self._box
+        reply: Reply[R] = Reply(box.name)
+        self.cast(make(reply))
+        clock = box._clock
+        if clock is None:
+            clock = box._clock = ask_clock()
+        lane = clock.watch(reply, seconds)
+        box._asks.add(reply)
+        try:
+            return await reply.wait()
+        finally:
+            lane.pop(reply, None)
+            box._asks.discard(reply)
+
+    def __repr__(self) -> str:
+        return f"<Address of {self._box!r}>"
+
+
+def open_mailbox(
+    name: str, *, capacity: int, hint_capacity: int = HINT_CAPACITY
+) -> tuple[Address[M], Mailbox[M]]:
+    """A mailbox for `capacity` mail, and the address of it. At the bound, casts are refused."""
+    if not (0 < capacity < math.inf and 0 < hint_capacity < math.inf):
+        raise Misuse(f"{name}: a mailbox for {capacity} mail and {hint_capacity} hints")
+    mailbox: Mailbox[M] = Mailbox(name, capacity, hint_capacity)
+    return Address(mailbox), mailbox
