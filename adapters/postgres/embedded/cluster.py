@@ -1,0 +1,170 @@
+"""A process's share in the embedded server: joining starts it, leaving lets it stop."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+
+import trio
+from psycopg.conninfo import make_conninfo
+
+from adapters.postgres.embedded import keeper, locks, preparing, refusals
+from adapters.postgres.embedded.locks import Patience, patient
+from adapters.postgres.embedded.wanted import Wanted
+from adapters.refusals import CannotStart
+from runtime.log import emit
+
+LOCK_SECONDS_MAX = 90.0  # longer than another process may take to start or stop the server
+READY_SECONDS_MAX = 60.0  # a server that recovers from a crash reads its log first
+SPAWN_SECONDS_MAX = 20.0  # for the keeper's first process, which only forks
+LEAVE_SECONDS_MAX = 30.0  # the keeper's own limits end before
+TEND_SECONDS = 1.0  # between two looks at the keeper's lock: two system calls
+TEND_AGAIN_SECONDS = 15.0  # after a refusal; it is logged each time
+SETTLE_SECONDS = 0.1  # the keeper has heard by then that we left, if we were the last
+
+
+class Cluster:
+    """The right to use the server, until `leave`; made by `join`."""
+
+    def __init__(self, wanted: Wanted, users: int) -> None:
+        self.wanted = wanted
+        self.conninfo = make_conninfo(
+            host=str(wanted.socket_dir), port=5432, user=preparing.SUPERUSER, dbname="postgres"
+        )
+        self._users = users
+
+    def attended(self) -> bool:
+        """Whether a keeper stands; without one, nobody would start or stop the server."""
+        return not locks.is_free(self.wanted.keeper)
+
+    def attend(self, patience: Patience = patient) -> None:
+        """Put a keeper over the server again, and wait until the server is ready."""
+        with _alone(self.wanted, patience):
+            _run(self.wanted, patience)
+
+    def leave(self) -> None:
+        """Give the right back; if we are the last, return when the server has stopped."""
+        try:
+            if not self.attended():
+                with _alone(self.wanted, patient):
+                    _spawn(self.wanted)  # it takes over what a killed keeper left, and stops it
+        finally:
+            os.close(self._users)
+        for turn, _ in enumerate(locks.naps(LEAVE_SECONDS_MAX, patience=patient)):
+            settled = turn * locks.NAP_SECONDS > SETTLE_SECONDS
+            if not self.attended():
+                return
+            if settled and locks.is_free(self.wanted.users, fcntl.LOCK_SH):
+                return  # others use it
+
+
+@asynccontextmanager
+async def use(wanted: Wanted) -> AsyncIterator[Cluster]:
+    """The cluster for a block, from trio: whatever blocks runs in a thread and is bounded."""
+    cluster = await trio.to_thread.run_sync(join, wanted, trio.from_thread.check_cancelled)
+    try:
+        yield cluster
+    finally:
+        with trio.move_on_after(LEAVE_SECONDS_MAX, shield=True):
+            await trio.to_thread.run_sync(cluster.leave)
+
+
+@contextmanager
+def using(wanted: Wanted) -> Iterator[Cluster]:
+    """The cluster for a block, from code that may block."""
+    cluster = join(wanted)
+    try:
+        yield cluster
+    finally:
+        cluster.leave()
+
+
+def join(wanted: Wanted, patience: Patience = patient) -> Cluster:
+    """Become a user of the server, which runs and is ready when this returns."""
+    preparing.make_home(wanted.home)
+    with _alone(wanted, patience), ExitStack() as on_failure:
+        users = locks.take(wanted.users, fcntl.LOCK_SH, seconds=LOCK_SECONDS_MAX, patience=patience)
+        on_failure.callback(os.close, users)
+        _run(wanted, patience)
+        on_failure.pop_all()
+    return Cluster(wanted, users)
+
+
+async def tend(cluster: Cluster) -> None:
+    """For as long as we use the server: a killed keeper is replaced."""
+    nap = TEND_SECONDS
+    while True:
+        await trio.sleep(nap)
+        nap = TEND_SECONDS
+        if not cluster.attended():
+            try:
+                await trio.to_thread.run_sync(cluster.attend, trio.from_thread.check_cancelled)
+                emit("database.attended", "warning", home=str(cluster.wanted.home))
+            except CannotStart as refusal:
+                emit("database.unattended", "error", reason=str(refusal))
+                nap = TEND_AGAIN_SECONDS
+
+
+@contextmanager
+def _alone(wanted: Wanted, patience: Patience) -> Iterator[None]:
+    try:
+        with locks.exclusive(wanted.lock, LOCK_SECONDS_MAX, patience=patience):
+            yield
+    except TimeoutError as error:
+        raise refusals.too_slow(
+            "another process has been starting or stopping it",
+            seconds=LOCK_SECONDS_MAX,
+            log=wanted.log,
+        ) from error
+    except OSError as error:
+        raise preparing.refuse(error, wanted.home) from error
+
+
+def _run(wanted: Wanted, patience: Patience) -> None:
+    """See to it that a keeper stands and the server is ready."""
+    began: int | None = None
+    for _ in locks.naps(READY_SECONDS_MAX, patience=patience):
+        if locks.is_free(wanted.keeper):
+            if began is not None:  # our own keeper has given up
+                raise refusals.from_output(
+                    _tail(wanted.log, began), data=wanted.data, log=wanted.log
+                )
+            began = _spawn(wanted)
+            continue
+        status = keeper.read_status(str(wanted.data))
+        if status is not None and status.ready:
+            return
+    raise refusals.too_slow(
+        "the server has not become ready", seconds=READY_SECONDS_MAX, log=wanted.log
+    )
+
+
+def _spawn(wanted: Wanted) -> int:
+    """Start a keeper; returns where its words begin in the log."""
+    prepared = preparing.prepare(wanted)
+    account = prepared.account
+    uid, gid = (account.uid, account.gid) if account.switched else (-1, -1)
+    server = [prepared.binaries.postgres, "-D", str(wanted.data), *wanted.options]
+    python = [sys.executable, "-I", "-S", "-W", "ignore", keeper.__file__]
+    with wanted.log.open("ab") as log:
+        begin = log.tell()
+        subprocess.run(
+            [*python, str(wanted.home), str(uid), str(gid), *server],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            timeout=SPAWN_SECONDS_MAX,
+            start_new_session=True,
+            cwd="/",
+            check=False,
+        )
+    return begin
+
+
+def _tail(log: Path, begin: int) -> str:
+    with log.open("rb") as file:
+        file.seek(begin)
+        return file.read().decode(errors="replace")
