@@ -1,0 +1,18 @@
+"""What a provider says a step took. Pure data."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """None: it did not say. Input does not count what was read from or written to its cache."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cache_creation_tokens: int | None = None
+    cache_read_tokens: int | None = None
+
+
+NO_USAGE = Usage()
