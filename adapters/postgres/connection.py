@@ -1,0 +1,211 @@
+"""A connection as the store uses it: run statements, read a snapshot, commit and know it.
+
+    rows = await connection.execute(sql, {"chat": chat})
+    a, b = await connection.run([(sql_a, {...}), (sql_b, {...})])        one trip
+    a, b = await connection.read([(sql_a, {...}), (sql_b, {...})])       one trip, one snapshot
+    a, b = await connection.commit([(sql_a, {...}), (sql_b, {...})])     two trips, outcome known
+
+    async with connection.transaction() as tx:
+        [rows] = await tx.run([lock_chat])      BEGIN goes along
+        ...
+        await tx.commit([write, write])         COMMIT goes along; or leave it to the block's end
+
+COMMIT has two outcomes. It is not cancelled once it is sent; if its answer is lost, the server is
+asked what became of the transaction (outcome.py). So after `commit` or a `transaction` block:
+
+    no exception          committed
+    OutcomeUnknown        nobody could be asked; `error.xid` is what to settle later
+    any other exception   not committed, Cancelled included
+
+`run` and `execute` outside a transaction commit too, when they write, but cannot keep this
+promise: use them to read, or to write what may be repeated.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Self
+
+import trio
+
+from adapters.postgres import timeouts as limits
+from adapters.postgres.faults import DatabaseFault, DatabaseGone
+from adapters.postgres.link import CANCEL_SECONDS, Link
+from adapters.postgres.outcome import XID, settle
+from adapters.postgres.timeouts import Timeouts
+from adapters.postgres.values import Parameters, Row, Statement
+
+READ_COMMITTED = "BEGIN"
+SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+# How long a ROLLBACK may take; then the connection is closed, which rolls back as well.
+ROLLBACK_SECONDS = 5.0
+
+_COMMIT: Statement = ("COMMIT", ())
+_ROLLBACK: Statement = ("ROLLBACK", ())
+
+
+class Connection:
+    """Usable or closed, never in between. One task at a time."""
+
+    def __init__(self, link: Link, conninfo: str) -> None:
+        self._link = link
+        self._conninfo = conninfo
+
+    @classmethod
+    async def open(cls, conninfo: str, *, timeouts: Timeouts = limits.DEFAULT) -> Self:
+        return cls(await Link.open(conninfo, timeouts), conninfo)
+
+    def close(self) -> None:
+        self._link.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._link.closed
+
+    @property
+    def backend(self) -> int:
+        """The server's process for this connection."""
+        return self._link.backend
+
+    def is_alive(self) -> bool:
+        """Whether an idle connection still stands, as far as can be told without a trip."""
+        return self._link.is_alive()
+
+    def __repr__(self) -> str:
+        return f"{self._link}"
+
+    async def execute(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """One statement, its rows."""
+        [rows] = await self.run([(sql, parameters)])
+        return rows
+
+    async def run(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        """All statements in one trip and one transaction; the rows of each."""
+        try:
+            return await self._link.exchange(statements, self._seconds)
+        finally:
+            if self._link.in_transaction:
+                with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
+                    await self._rollback()
+
+    async def read(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        """All statements in one trip, on one snapshot of the database, without writing."""
+        answers = await self.run([(SNAPSHOT, ()), *statements, _COMMIT])
+        return answers[1:-1]
+
+    async def commit(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        """All statements in one transaction, committed when this returns. Two trips: the rows
+        and the transaction's id come back before COMMIT goes out."""
+        async with self.transaction() as tx:
+            rows = await tx.run(statements)
+        return rows
+
+    async def script(self, sql: str, *, seconds: float | None = None) -> None:
+        """Several statements in one text, no parameters, no rows: schema and migrations."""
+        try:
+            await self._link.script(sql, self._seconds if seconds is None else seconds)
+        finally:
+            if self._link.in_transaction:
+                with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
+                    await self._rollback()
+
+    @asynccontextmanager
+    async def transaction(self, begin: str = READ_COMMITTED) -> AsyncIterator["Transaction"]:
+        """Committed at the end of the block, rolled back if an exception leaves it."""
+        assert not self._link.in_transaction, f"{self}: a transaction inside a transaction"
+        tx = Transaction(self._link, self._conninfo, begin)
+        try:
+            yield tx
+            await tx.commit()
+        finally:
+            if self._link.in_transaction:
+                with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
+                    await self._rollback()
+
+    async def hear(self) -> list[tuple[str, str]]:
+        """Wait for notifications: (channel, payload) of each."""
+        return await self._link.hear()
+
+    @property
+    def _seconds(self) -> float:
+        return self._link.timeouts.exchange_seconds
+
+    async def _rollback(self) -> None:
+        try:
+            await self._link.exchange([_ROLLBACK], ROLLBACK_SECONDS)
+        except DatabaseFault:
+            pass
+        finally:
+            if self._link.in_transaction:
+                self._link.close()
+
+
+class Transaction:
+    """What may be done inside `connection.transaction()`."""
+
+    def __init__(self, link: Link, conninfo: str, begin: str) -> None:
+        self.xid: int | None = None  # None: not known, or nothing written so far
+        self._link = link
+        self._conninfo = conninfo
+        self._begin = begin
+        self._begun = False
+        self._ended = False
+
+    async def run(
+        self, statements: Sequence[Statement], *, ask_xid: bool = True
+    ) -> list[list[Row]]:
+        """All statements in one trip; BEGIN goes along with the first.
+
+        As long as the transaction's id is not known, it is asked for in the same trip. Whoever
+        has it from a statement (RETURNING pg_current_xact_id()) sets `xid`, and asks not.
+        """
+        asking = ask_xid and self.xid is None
+        opening = self._opening()
+        batch = [*opening, *statements, XID] if asking else [*opening, *statements]
+        answers = await self._link.exchange(batch, self._link.timeouts.exchange_seconds)
+        if asking:
+            [(self.xid,)] = answers.pop()
+        return answers[len(opening) :]
+
+    async def commit(self, statements: Sequence[Statement] = ()) -> list[list[Row]] | None:
+        """Commit, with last statements in the same trip if their rows do not matter.
+
+        Their rows; None if the commit stands but the rows were lost with the connection.
+        """
+        if self._ended:
+            assert not statements, "the transaction has ended"
+            return []
+        if statements and self.xid is None:
+            rows = await self.run(statements)  # the id must be known before COMMIT goes out
+            await self.commit()
+            return rows
+        self._ended = True
+        if not self._begun:
+            return []
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await self._commit([*statements, _COMMIT])
+
+    def _opening(self) -> list[Statement]:
+        assert not self._ended, "the transaction has ended"
+        if self._begun:
+            return []
+        self._begun = True
+        return [(self._begin, ())]
+
+    async def _commit(self, batch: Sequence[Statement]) -> list[list[Row]] | None:
+        """From here on there is no way back, so nobody may cancel us before we know."""
+        link = self._link
+        assert not link.in_failed_transaction, (
+            f"{link}: a statement failed, and COMMIT was asked for"
+        )
+        seconds = link.timeouts.exchange_seconds if len(batch) > 1 else link.timeouts.commit_seconds
+        try:
+            with trio.move_on_after(seconds + 2 * CANCEL_SECONDS, shield=True):
+                return (await link.exchange(batch, seconds))[:-1]
+        except DatabaseFault as fault:
+            if link.in_transaction or self.xid is None:
+                raise  # the server still waits for a COMMIT, or there is nothing to commit
+            lost, xid = fault, self.xid
+        if await settle(self._conninfo, link.timeouts, xid=xid, backend=link.backend):
+            return None
+        raise DatabaseGone(f"{lost}; transaction {xid} was not committed") from lost

@@ -1,0 +1,164 @@
+"""A bounded number of connections, lent one task at a time.
+
+Waiters are served first come, first served; of the idle connections the one used last is lent
+first, so that the others may grow old and be closed. A connection is opened when none is idle and
+looked at before it is lent (one poll, no trip). What comes back closed is forgotten.
+
+The slot is the truth: whoever holds one may hold one connection, and a slot is given back by the
+same `async with` that took it, wherever in it the task is cancelled.
+"""
+
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import trio
+
+from adapters.postgres import timeouts as limits
+from adapters.postgres.connection import Connection
+from adapters.postgres.faults import DatabaseGone, PoolExhausted
+from adapters.postgres.timeouts import Timeouts
+
+# Connections of one pool, unless said otherwise. PostgreSQL likes few: two or three for each of
+# its cores are as fast as any number.
+SIZE = 8
+# How long a task waits for its turn; then PoolExhausted.
+WAIT_SECONDS = 10.0
+# Then a connection is replaced, when it is idle: servers leak a little, and addresses change.
+LIFETIME_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatistics:
+    size: int
+    lent: int
+    idle: int
+    waiting: int
+    opened: int
+    closed: Mapping[str, int]  # by reason: broken, dead, old, drained
+    longest_wait_seconds: float
+
+
+@dataclass(eq=False, slots=True)
+class _Kept:
+    connection: Connection
+    until: float
+
+
+class Pool:
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        size: int = SIZE,
+        wait_seconds: float = WAIT_SECONDS,
+        lifetime_seconds: float = LIFETIME_SECONDS,
+        timeouts: Timeouts = limits.DEFAULT,
+    ) -> None:
+        assert size > 0, "a pool has room for at least one connection"
+        self._conninfo = conninfo
+        self._size = size
+        self._wait_seconds = wait_seconds
+        self._lifetime_seconds = lifetime_seconds
+        self._timeouts = timeouts
+        self._slots = trio.Semaphore(size, max_value=size)
+        self._idle: deque[_Kept] = deque()  # the one used last is last
+        self._lent: set[_Kept] = set()
+        self._draining = False
+        self._opened = 0
+        self._closed: Counter[str] = Counter()
+        self._longest_wait_seconds = 0.0
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection for the length of the block."""
+        await self._take_slot()
+        try:
+            kept = self._take_idle() or await self._open()
+            self._lent.add(kept)
+            try:
+                yield kept.connection
+            finally:
+                self._lent.discard(kept)
+                self._take_back(kept)
+        finally:
+            self._slots.release()
+
+    async def drain(self, seconds: float) -> None:
+        """Lend no more, wait for what is lent, but not for ever; then close everything."""
+        self._draining = True
+        self._close_idle()
+        with trio.move_on_after(seconds):
+            for _ in range(self._size):  # whoever has all the slots knows that nobody has one
+                await self._slots.acquire()
+        for kept in self._lent:
+            kept.connection.close()  # its task is told DatabaseGone at its next word
+
+    def statistics(self) -> PoolStatistics:
+        slots = self._slots.statistics()
+        return PoolStatistics(
+            size=self._size,
+            lent=len(self._lent),
+            idle=len(self._idle),
+            waiting=slots.tasks_waiting,
+            opened=self._opened,
+            closed=dict(self._closed),
+            longest_wait_seconds=self._longest_wait_seconds,
+        )
+
+    async def _take_slot(self) -> None:
+        if self._draining:
+            raise DatabaseGone("postgres pool: closed")
+        try:
+            self._slots.acquire_nowait()
+        except trio.WouldBlock:
+            await self._wait_for_slot()
+
+    async def _wait_for_slot(self) -> None:
+        since = trio.current_time()
+        with trio.move_on_after(self._wait_seconds):
+            await self._slots.acquire()
+            waited = trio.current_time() - since
+            self._longest_wait_seconds = max(self._longest_wait_seconds, waited)
+            return
+        now = self.statistics()
+        raise PoolExhausted(
+            f"postgres pool: no connection free in {self._wait_seconds:g} s"
+            f" ({now.lent} of {now.size} lent, {now.waiting} more waiting);"
+            " make the pool larger, or hold connections for a shorter time"
+        )
+
+    def _take_idle(self) -> _Kept | None:
+        while self._idle:
+            kept = self._idle.pop()
+            if kept.until <= trio.current_time():
+                self._close(kept, "old")
+            elif not kept.connection.is_alive():
+                self._close(kept, "dead")
+            else:
+                return kept
+        return None
+
+    async def _open(self) -> _Kept:
+        if self._draining:
+            raise DatabaseGone("postgres pool: closed")
+        connection = await Connection.open(self._conninfo, timeouts=self._timeouts)
+        self._opened += 1
+        return _Kept(connection, until=trio.current_time() + self._lifetime_seconds)
+
+    def _take_back(self, kept: _Kept) -> None:
+        if kept.connection.closed:
+            self._closed["broken"] += 1
+        elif self._draining:
+            self._close(kept, "drained")
+        else:
+            self._idle.append(kept)
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._close(self._idle.pop(), "drained")
+
+    def _close(self, kept: _Kept, reason: str) -> None:
+        kept.connection.close()
+        self._closed[reason] += 1
