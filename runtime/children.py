@@ -35,6 +35,8 @@ from runtime.restart import Again, GiveUp, Restart, what_next
 from runtime.scope import CausedScope
 from runtime.statistics import ChildrenStatistics, ChildStatistics
 
+STOPS_IN_A_ROW_MAX = 32  # then these may end, and others run, before more are told (twice as fast)
+
 Body = Callable[[], Awaitable[object]]
 
 
@@ -108,8 +110,8 @@ class Children:
     def __init__(self, name: str, capacity: int, nursery: trio.Nursery) -> None:
         self.name = name
         self.capacity = capacity  # at the bound, `start` raises ChildrenFull
-        self.owner = CausedScope()  # the supervisor's own block: cancelled when it must give up
-        self.failure: Exception | None = None  # why it gave up
+        self._owner = CausedScope()  # the supervisor's own block: cancelled when it must give up
+        self._failure: Exception | None = None  # why it gave up
         self._nursery = nursery
         self._running: dict[str, Running] = {}  # in the order of start
         self._loose_count = 0
@@ -155,9 +157,11 @@ class Children:
         """
         self._stopping = True
         newest_first = list(reversed(self._running.values()))
-        for running in newest_first:
-            if running.child.restart is None:
-                running.stop(cause, at_once=at_once)
+        loose = [running for running in newest_first if running.child.restart is None]
+        for told, running in enumerate(loose, 1):
+            running.stop(cause, at_once=at_once)
+            if told % STOPS_IN_A_ROW_MAX == 0:
+                await trio.lowlevel.checkpoint()
         while self._loose_count:
             await self._ended.park()
         for running in newest_first:
@@ -241,8 +245,8 @@ class Children:
                 f" within {policy.within_seconds:g} s"
             )
         failure.__cause__ = end.error
-        self.failure = self.failure or failure
-        self.owner.cancel(ChildGaveUp(running.child.name))
+        self._failure = self._failure or failure
+        self._owner.cancel(ChildGaveUp(running.child.name))
 
     def _note(self, event: str, running: Running, end: End) -> None:
         level: Level = "debug"
@@ -281,7 +285,7 @@ async def open_children(name: str, *, capacity: int) -> AsyncIterator[Children]:
     async with trio.open_nursery() as nursery:
         children = Children(name, capacity, nursery)
         try:
-            with children.owner:
+            with children._owner:
                 yield children
                 await children.stop(Shutdown())
         except Exception as error:  # noqa: BLE001  raised again below, outside of the nursery
@@ -289,8 +293,8 @@ async def open_children(name: str, *, capacity: int) -> AsyncIterator[Children]:
         finally:
             with CausedScope(shield=True):
                 await children.stop(SupervisorGone(name), at_once=True)
-    if children.failure is not None:
-        failures.insert(0, children.failure)
+    if children._failure is not None:
+        failures.insert(0, children._failure)
     if len(failures) == 1:
         raise failures[0]
     if failures:
