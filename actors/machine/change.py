@@ -45,13 +45,13 @@ class Change:
 
 def join(first: Change, second: Change) -> Change:
     """Both changes as one; the second was computed from what holds after the first."""
-    assert not second.unsaid, "an edit comes first in its bundle"
+    assert not (second.unsaid and first.said), "nothing is said before an edit in its bundle"
     return Change(
         first.before,
         second.chat,
         second.queue,
         said=first.said + second.said,
-        unsaid=first.unsaid,
+        unsaid=first.unsaid + second.unsaid,
         links=first.links | second.links,
         touched=first.touched or second.touched,
     )
@@ -96,11 +96,15 @@ def referenced_files(parts: tuple[Part, ...]) -> frozenset[FileId]:
 
 
 def newly_referenced_files(made: Change) -> frozenset[FileId]:
-    """Files that the rows which `made` adds or rewrites refer to."""
-    known = {row.id: row.message.parts for row in made.before.queue}
-    queued = (r.message.parts for r in made.queue if known.get(r.id) != r.message.parts)
+    """Files that `made` is the first to refer to; what waits in the queue was linked with it."""
+    known = (row.message.parts for row in made.before.queue)
+    queued = (row.message.parts for row in made.queue)
     said = (body.parts for body in made.said)
-    return frozenset().union(*map(referenced_files, (*said, *queued)))
+    return _files(*said, *queued) - _files(*known)
+
+
+def _files(*messages: tuple[Part, ...]) -> frozenset[FileId]:
+    return frozenset().union(*map(referenced_files, messages))
 
 
 def _with_counters(before: Chat, after: Chat, *, history: bool, queue: bool) -> Chat:

@@ -7,6 +7,7 @@ from enum import Enum
 from actors.ids import ChatId, FileId, Holder, MessageId, ModelConfigId, QueuedId, UserId
 from actors.machine.states import State, Status, state_of
 from actors.parts.model import Part
+from actors.parts.usage import NO_USAGE, Usage
 
 QUEUE_ROWS_MAX = 20  # one more is refused with `QueueFull`
 FILES_PER_CHAT_MAX = 50  # a message that would link one more is refused with `FilesFull`
@@ -25,21 +26,6 @@ class Visibility(Enum):
     USER = "user"
     MODEL = "model"
     BOTH = "both"
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a provider says a step took. None: it did not say."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    total_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    cache_creation_tokens: int | None = None
-    cache_read_tokens: int | None = None
-
-
-NO_USAGE = Usage()
 
 
 @dataclass(frozen=True, slots=True)

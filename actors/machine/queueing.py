@@ -21,7 +21,7 @@ def with_appended(queue: Queue, request: ask.SendMessage) -> Queue | QueueFull:
     if len(queue) >= QUEUE_ROWS_MAX:
         return QueueFull(QUEUE_ROWS_MAX)
     steers = request.busy is ask.Busy.STEER
-    before = sum(row.steers for row in queue) if steers else len(queue)
+    before = _behind_steering(queue) if steers else len(queue)
     fresh = QueuedId(min((row.id for row in queue), default=0) - 1)
     new = Queued(QueuedId(min(fresh, -1)), 0, request.message, steers=steers)
     return _placed((*queue[:before], new, *queue[before:]), new.id)
@@ -49,7 +49,13 @@ def edit(stored: Stored, request: ask.EditQueued) -> Change | QueuedNotFound:
     if row is None:
         return QueuedNotFound(request.queued_id)
     # Whoever rewords it, it stays the message of the one who sent it.
-    message = replace(request.message, created_by=row.message.created_by)
+    new, old = request.message, row.message
+    message = replace(
+        new,
+        created_by=old.created_by,
+        model_config_id=new.model_config_id or old.model_config_id,
+        reasoning_effort=new.reasoning_effort or old.reasoning_effort,
+    )
     return only_queue(stored, _mapped(stored.queue, row.id, lambda r: replace(r, message=message)))
 
 
@@ -57,8 +63,15 @@ def reorder(stored: Stored, request: ask.ReorderQueued) -> Change | QueueMoved:
     rows = {row.id: row for row in stored.queue}
     if len(request.order) != len(rows) or set(request.order) != rows.keys():
         return QueueMoved(tuple(rows))
+    if request.order == tuple(rows):
+        return only_queue(stored, stored.queue)
     places = enumerate(request.order, start=stored.queue[0].position)
     return only_queue(stored, tuple(replace(rows[id], position=place) for place, id in places))
+
+
+def _behind_steering(queue: Queue) -> int:
+    """Where the next row that steers goes: users may have put others before those."""
+    return max((at for at, row in enumerate(queue, start=1) if row.steers), default=0)
 
 
 def _placed(queue: Queue, id: QueuedId) -> Queue:

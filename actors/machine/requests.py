@@ -96,7 +96,7 @@ class EditQueued:
     """Say it otherwise, before its turn has come. It keeps its place."""
 
     queued_id: QueuedId
-    message: UserMessage
+    message: UserMessage  # a model or effort left out stays as chosen before
 
 
 @dataclass(frozen=True, slots=True)

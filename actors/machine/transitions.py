@@ -91,9 +91,11 @@ def bundle(stored: Stored, requests: Iterable[ask.Request]) -> Change | Refusal:
 
 def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -> Change | Refusal:
     """A new chat is at work from the start: somebody wants an answer."""
+    new = request.chat
     if not request.messages:
         return NotAllowed("CreateChat", None, "a chat begins with a message")
-    new = request.chat
+    if new.id.int == 0:
+        return NotAllowed("CreateChat", None, "the nil id names no chat")
     chat = Chat(
         id=new.id,
         owner_id=new.owner_id,
@@ -150,9 +152,7 @@ def _send_message(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
     if interrupts and chat.status is Status.REQUIRES_ACTION:
         # The model first hears that its calls were cancelled; the message follows that answer.
         closed = dynamic_cancellations(stored, USER_MESSAGE)
-        return change(
-            stored, status=Status.RUNNING, queue=queue, said=closed, compaction_requested_at=marker
-        )
+        return _resume(stored, closed, queue=queue, compaction_requested_at=marker)
     return change(
         stored,
         queue=queue,
@@ -279,7 +279,7 @@ def _cancel_requires_action(stored: Stored, request: ask.CancelRequiresAction) -
 def _finish_interruption(stored: Stored, request: ask.FinishInterruption) -> Change:
     """Calls that still wait are closed here, whoever should have answered them: a turn that was
     interrupted between a client's call and `requires_action` has to settle too."""
-    partial = replace(stored, tail=advance(stored.tail, request.partials))
+    partial = change(stored, said=request.partials).after
     said = (*request.partials, *interruptions(partial))
     if not stored.queue:
         return change(stored, status=Status.WAITING, said=said)
@@ -324,18 +324,23 @@ def _take_head(stored: Stored, queue: tuple[Queued, ...], **columns: Any) -> Cha
     return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest), **columns)
 
 
-def _resume(stored: Stored, said: tuple[Body, ...]) -> Change:
-    return _steered(stored, said, status=Status.RUNNING)
+def _resume(
+    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
+) -> Change:
+    return _steered(stored, said, queue, status=Status.RUNNING, **columns)
 
 
-def _steered(stored: Stored, said: tuple[Body, ...], **columns: Any) -> Change:
+def _steered(
+    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
+) -> Change:
     """Add `said`, and what steers behind it if the model is asked next: a step boundary.
 
-    A step without tool results is no boundary: it may be the turn's last, and then the head of
-    the queue is taken by `FinishTurn`, the steering rows first.
+    A step that does not end with tool results (and rows about them) is no boundary: it may be the
+    turn's last, and then the head of the queue is taken by `FinishTurn`, the steering rows first.
     """
-    queue = stored.queue
-    asks_model = bool(said) and said[-1].role is Role.TOOL
+    queue = stored.queue if queue is None else queue
+    spoken = [body.role for body in said if body.role in (Role.ASSISTANT, Role.TOOL)]
+    asks_model = spoken[-1:] == [Role.TOOL]
     if asks_model and not outstanding(advance(stored.tail, said)):
         said = (*said, *(row.message.as_body() for row in queue if row.steers))
         queue = tuple(row for row in queue if not row.steers)

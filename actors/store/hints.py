@@ -1,0 +1,56 @@
+"""News of a commit: ids and versions, never content. A hint may be lost, doubled or late. Pure.
+
+Whoever gets one reads again; whoever has seen a snapshot at least as new ignores it.
+"""
+
+from dataclasses import dataclass
+
+from actors.ids import ChatId, RunnerId, WorkerId
+from actors.machine.chat import Chat
+from actors.machine.states import RUNNABLE, Status
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMoved:
+    """The stored chat is now at this snapshot."""
+
+    chat: ChatId
+    snapshot_version: int
+    history_version: int
+    queue_version: int
+    retry_state_version: int
+    generation_attempt: int
+    status: Status
+    archived: bool
+    worker_id: WorkerId | None
+    runner_id: RunnerId | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkWaits:
+    """The chat has work to do and nobody who does it: supervisors, look for work."""
+
+    chat: ChatId
+    snapshot_version: int
+
+
+Hint = ChatMoved | WorkWaits
+
+
+def hints_of(chat: Chat, *, holder_is_fresh: bool) -> tuple[Hint, ...]:
+    """What is to be told once `chat` has been committed."""
+    holder = chat.holder
+    moved = ChatMoved(
+        chat.id,
+        chat.snapshot_version,
+        chat.history_version,
+        chat.queue_version,
+        chat.retry_state_version,
+        chat.generation_attempt,
+        chat.status,
+        chat.archived,
+        worker_id=None if holder is None else holder.worker,
+        runner_id=None if holder is None else holder.runner,
+    )
+    waits = chat.status in RUNNABLE and not (holder is not None and holder_is_fresh)
+    return (moved, WorkWaits(chat.id, chat.snapshot_version)) if waits else (moved,)

@@ -1,0 +1,108 @@
+"""Group commit: writes of different chats that wait at the same moment go out as one statement.
+
+While all writers are busy, changes gather; the next free writer takes them all. So the group is
+as large as the load makes it, and a lone change waits for nobody. Each has its own fence and its
+own answer in the group: one that has moved on, or is locked, does not harm its neighbours.
+
+Hints are told here and not by whoever asked: he may have been cancelled meanwhile, the commit
+stands all the same.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+
+import trio
+
+from actors.ids import ChatId, MessageId, QueuedId
+from actors.store.hints import Hint
+from actors.store.outbox import Outbox, Tell, Untold
+from adapters.postgres.faults import DatabaseFault
+from adapters.postgres.pool import Pool
+from adapters.postgres.queries import SQL
+from adapters.postgres.values import Json, Row
+from runtime.mailbox import Address, Mailbox, Reply, open_mailbox
+
+WRITERS = 2  # groups on their way at the same time; more only make the groups smaller
+GROUP_CHANGES_MAX = 128  # in one statement; what is over waits for the next
+WAITING_CHANGES_MAX = 16_384  # one more is refused with MailboxFull: the database cannot follow
+ANSWER_SECONDS_MAX = 120.0  # longer than any statement may take; then NoAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    at: datetime
+    message_ids: tuple[MessageId, ...]
+    queued_ids: tuple[QueuedId, ...]
+    untold: tuple[Untold, ...] = ()
+
+
+class Unwritten(Enum):
+    MOVED_ON = auto()  # the snapshot no longer stands, or somebody has the chat locked
+    UNKNOWN = auto()  # the connection broke while it was on its way
+
+
+Outcome = Written | Unwritten
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    chat: ChatId
+    change: bytes
+    hints: tuple[Hint, ...]
+    reply: Reply[Outcome]
+
+
+class Committer:
+    """An actor: `run` it in a nursery, `write` from anywhere."""
+
+    def __init__(self, pool: Pool, *, tell: Tell) -> None:
+        self._pool = pool
+        self._tell = tell
+        self._address: Address[_Write]
+        self._mailbox: Mailbox[_Write]
+        self._address, self._mailbox = open_mailbox("committer", capacity=WAITING_CHANGES_MAX)
+        self._free = trio.Semaphore(WRITERS)
+
+    async def write(self, chat: ChatId, change: bytes, hints: tuple[Hint, ...]) -> Outcome:
+        """Write `change`, an element of `write_changes`, together with whoever else waits."""
+        return await self._address.ask(
+            lambda reply: _Write(chat, change, hints, reply), seconds=ANSWER_SECONDS_MAX
+        )
+
+    async def run(self) -> None:
+        try:
+            async with trio.open_nursery() as writers:
+                while True:
+                    await self._free.acquire()
+                    group = await self._mailbox.drain(GROUP_CHANGES_MAX)
+                    writers.start_soon(self._write, group)
+        finally:
+            self._mailbox.close()
+
+    async def _write(self, group: list[_Write]) -> None:
+        changes = Json(b"[" + b",".join([write.change for write in group]) + b"]")
+        try:
+            async with self._pool.connection() as connection:
+                rows = await connection.execute(SQL["write_changes"], {"changes": changes})
+        except DatabaseFault:
+            for write in group:
+                write.reply.put(Unwritten.UNKNOWN)
+        else:
+            written = {row[0]: row for row in rows}
+            for write in group:
+                write.reply.put(self._answer(write, written.get(write.chat)))
+        finally:
+            self._free.release()
+
+    def _answer(self, write: _Write, row: Row | None) -> Outcome:
+        if row is None:
+            return Unwritten.MOVED_ON
+        outbox = Outbox()
+        outbox.put(write.hints)
+        return written_of(row, outbox.flush(self._tell))
+
+
+def written_of(row: Row, untold: tuple[Untold, ...] = ()) -> Written:
+    _, at, message_ids, queued_ids = row
+    return Written(at, tuple(message_ids or ()), tuple(queued_ids or ()), untold)

@@ -1,0 +1,252 @@
+"""The ledger on PostgreSQL: the law, applied inside transactions.
+
+The long way (`apply`) locks the chat, gives the bundle its snapshot, reads what the law needs,
+asks it, writes what it decides and commits: two round trips, the COMMIT with the second. The
+short way (`commit`) is for whoever holds the chat and knows what is stored: the law is asked
+first, and one statement writes its answer if the snapshot it was computed from still stands.
+Whenever the short way does not get through, the long way finds out why.
+
+Commit, then tell: hints leave when the commit is certain, and never for what was rolled back.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from psycopg.errors import UniqueViolation
+
+from actors.ids import ChatId
+from actors.machine import requests as ask
+from actors.machine.change import Change, join, unchanged
+from actors.machine.chat import NO_FILES, Stored
+from actors.machine.fences import Fence, MovedOn, stands
+from actors.machine.needs import Needs, files_of, needs
+from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal
+from actors.machine.states import State
+from actors.machine.transitions import bundle, create, transition
+from actors.store.answers import Applied
+from actors.store.hints import hints_of
+from actors.store.outbox import Outbox, Tell, Untold
+from adapters.postgres import rows, statements
+from adapters.postgres.committing import Committer, Unwritten, Written, written_of
+from adapters.postgres.connection import Transaction
+from adapters.postgres.pool import Pool
+from adapters.postgres.rows import ChatRow
+from adapters.postgres.values import Row, Statement
+
+
+class _Refused(Exception):
+    """Takes an answer out of a transaction, which is thereby rolled back."""
+
+    def __init__(self, answer: Refusal | MovedOn) -> None:
+        self.answer = answer
+
+
+class Ledger:
+    """Fulfils `actors.store.ports.Ledger`."""
+
+    def __init__(
+        self, pool: Pool, committer: Committer, *, tell: Tell, lease_seconds: float
+    ) -> None:
+        self._pool = pool
+        self._committer = committer
+        self._tell = tell
+        self._lease_seconds = lease_seconds
+
+    async def create(
+        self, request: ask.CreateChat, then: Sequence[ask.Request] = ()
+    ) -> Applied | Refusal:
+        chat = request.chat.id
+        wanted = files_of(request) | needs(then).files
+        try:
+            async with self._transaction() as tx:
+                [[(tx.xid, now)], *found] = await tx.run(
+                    [statements.now(), *([statements.files(chat, wanted)] if wanted else [])],
+                    ask_xid=False,
+                )
+                files = rows.files_of(found[0]) if found else NO_FILES
+                made = _accepted(create(request, now=now, files=files))
+                made = join(made, _accepted(bundle(made.after, then)))
+                writing = statements.insert_chat(request.chat, made)
+                [applied] = await self._commit(tx, [made], writing, fresh=[bool(then)])
+                return applied
+        except _Refused as refused:
+            assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
+            return refused.answer
+        except UniqueViolation:
+            return NotAllowed("CreateChat", None, f"the id {chat} is taken")
+
+    async def apply(
+        self, chat: ChatId, requests: Sequence[ask.Request], *, fence: Fence | None = None
+    ) -> Applied | Refusal | MovedOn:
+        return await self._apply(chat, requests, fence=fence)
+
+    async def commit(
+        self, held: Stored, requests: Sequence[ask.Request], *, fence: Fence
+    ) -> Applied | Refusal | MovedOn:
+        chat, wanted = held.chat, needs(requests)
+        lost = None
+        # What `held` cannot tell, the long way reads.
+        if not (wanted.now or wanted.edits or wanted.files - held.files.linked):
+            change = bundle(_next_snapshot(held), requests)
+            if isinstance(change, Change) and stands(fence, chat):
+                writing = rows.written(change, held=chat.snapshot_version, by_holder=True)
+                hints = hints_of(change.chat, holder_is_fresh=True)
+                outcome = await self._committer.write(chat.id, writing, hints)
+                if isinstance(outcome, Written):
+                    return _applied(change, outcome)
+                lost = change if outcome is Unwritten.UNKNOWN else None
+        return await self._apply(chat.id, requests, fence=fence, lost=lost)
+
+    async def archive_family(
+        self, root: ChatId, *, archived: bool
+    ) -> tuple[Applied, ...] | Refusal:
+        seconds = self._lease_seconds
+        try:
+            async with self._transaction() as tx:
+                first = await self._locked(tx, root, needs(()))
+                if not first.stored.chat.is_root:
+                    raise _Refused(NotRoot(root))
+                [found] = await tx.run([statements.lock_children(root, lease_seconds=seconds)])
+                children = [rows.chat_of(row) for row in found]
+                queues = await tx.run([statements.queue(row.chat.id) for row in children])
+                family = [first, *map(_Locked.of, children, queues)]
+                changes = [_accepted(_archived(member.stored, archived)) for member in family]
+                writing = statements.write_changes(map(_by_lock, changes))
+                fresh = [member.holder_is_fresh for member in family]
+                return tuple(await self._commit(tx, changes, writing, fresh=fresh))
+        except _Refused as refused:
+            assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
+            return refused.answer
+
+    async def _apply(
+        self,
+        chat: ChatId,
+        requests: Sequence[ask.Request],
+        *,
+        fence: Fence | None,
+        lost: Change | None = None,
+    ) -> Applied | Refusal | MovedOn:
+        try:
+            async with self._transaction() as tx:
+                locked = await self._locked(tx, chat, needs(requests))
+                if lost is not None and locked.was_written(lost):
+                    raise _Stands
+                stored = locked.stored
+                if fence is not None and not stands(fence, stored.chat):
+                    raise _Refused(MovedOn(fence, stored.chat))
+                change = _accepted(bundle(stored, requests))
+                writing = statements.write_changes([_by_lock(change)])
+                fresh = locked.holder_is_fresh or change.chat.holder != stored.chat.holder
+                [applied] = await self._commit(tx, [change], writing, fresh=[fresh])
+                return applied
+        except _Refused as refused:
+            return refused.answer
+        except _Stands:
+            assert lost is not None, "only a lost change can turn out to stand"
+            return await self._found(lost, self._told([lost], [True]))
+
+    async def _locked(self, tx: Transaction, chat: ChatId, wanted: Needs) -> "_Locked":
+        """One trip: BEGIN, the lock, and after it all that the law wants to know."""
+        asked = {"chat": statements.lock_chat(chat, lease_seconds=self._lease_seconds)}
+        asked["queue"] = statements.queue(chat)
+        if wanted.tail:
+            asked["tail"] = statements.tail(chat, before=wanted.edits)
+        if wanted.edits is not None:
+            asked["suffix"] = statements.suffix(chat, wanted.edits)
+        if wanted.files:
+            asked["files"] = statements.files(chat, wanted.files)
+        answers = await tx.run(list(asked.values()), ask_xid=False)
+        found = dict(zip(asked, answers, strict=True))
+        if not found["chat"]:
+            raise _Refused(ChatNotFound(chat))
+        [(tx.xid, *row)] = found["chat"]
+        locked = _Locked.of(rows.chat_of(row), found["queue"])
+        stored = replace(
+            locked.stored,
+            tail=rows.tail_of(found.get("tail", [])),
+            suffix=rows.suffix_of(found.get("suffix", []), wanted.edits),
+            files=rows.files_of(found.get("files", [])),
+        )
+        return replace(locked, stored=stored)
+
+    async def _commit(
+        self, tx: Transaction, changes: Sequence[Change], writing: Statement, fresh: Sequence[bool]
+    ) -> list[Applied]:
+        answers = await tx.commit([writing])
+        untold = self._told(changes, fresh)  # nothing may come between: the commit stands now
+        if answers is None:
+            return [await self._found(change, untold) for change in changes]
+        written = {row[0]: written_of(row, untold) for row in answers[0]}
+        return [_applied(change, written[change.chat.id]) for change in changes]
+
+    def _told(self, changes: Sequence[Change], fresh: Sequence[bool]) -> tuple[Untold, ...]:
+        outbox = Outbox()
+        for change, holder_is_fresh in zip(changes, fresh, strict=True):
+            outbox.put(hints_of(change.chat, holder_is_fresh=holder_is_fresh))
+        return outbox.flush(self._tell)
+
+    async def _found(self, change: Change, untold: tuple[Untold, ...]) -> Applied:
+        """`change` stands, but the answer that names its new rows was lost."""
+        async with self._pool.connection() as connection:
+            [[row]] = await connection.run([statements.inserted(change)])
+        return _applied(change, written_of(row, untold))
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[Transaction]:
+        async with self._pool.connection() as connection, connection.transaction() as tx:
+            yield tx
+
+
+class _Stands(Exception):
+    """What was thought lost had been written: this transaction has nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Locked:
+    """A chat under this transaction's lock."""
+
+    stored: Stored
+    holder_version: int
+    holder_is_fresh: bool
+
+    @classmethod
+    def of(cls, row: ChatRow, queue: Sequence[Row]) -> "_Locked":
+        stored = Stored(row.chat, row.now, queue=tuple(map(rows.queued_of, queue)))
+        return cls(stored, row.holder_version, row.holder_is_fresh)
+
+    def was_written(self, change: Change) -> bool:
+        """Only its holder writes `holder_version`, one change at a time."""
+        return (
+            self.stored.chat.holder == change.before.chat.holder
+            and self.holder_version == change.chat.snapshot_version
+        )
+
+
+def _accepted(made: Change | Refusal) -> Change:
+    if isinstance(made, Change):
+        return made
+    raise _Refused(made)
+
+
+def _archived(stored: Stored, archived: bool) -> Change | Refusal:
+    """A member of a family that is there already is only shown again."""
+    if stored.chat.archived == archived and stored.state is not State.INVALID:
+        return unchanged(stored)
+    return transition(stored, ask.SetArchived(archived))
+
+
+def _by_lock(change: Change) -> bytes:
+    """The lock has given the chat its new snapshot already: that is what the write finds."""
+    return rows.written(change, held=change.chat.snapshot_version, by_holder=False)
+
+
+def _next_snapshot(held: Stored) -> Stored:
+    version = held.chat.snapshot_version + 1
+    return replace(held, chat=replace(held.chat, snapshot_version=version))
+
+
+def _applied(change: Change, written: Written) -> Applied:
+    return Applied(
+        change, written.at, written.message_ids, written.queued_ids, untold=written.untold
+    )

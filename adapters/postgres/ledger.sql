@@ -1,0 +1,248 @@
+-- Transitions: what the law needs to know, and the one statement that writes what it decided.
+-- Form: `-- name: x`, one line or more of why, the statement. A `-- part: x` is put
+-- in wherever {x} stands.
+
+-- part: chat_row
+-- A chat as rows.chat_of reads it, and whether the lease of its holder is fresh.
+id, owner_id, parent_id, status, archived, worker_id, runner_id, last_error, retry_state,
+requires_action_deadline_at, compaction_requested_at, snapshot_version, history_version,
+queue_version, retry_state_version, generation_attempt, pin_order, last_model_config_id,
+last_reasoning_effort, dynamic_tool_names, now(), holder_version,
+EXISTS (SELECT FROM workers w
+         WHERE w.id = worker_id
+           AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')
+
+-- part: said_row
+-- The columns of a message that a step or a user gives it, as they stand in `said`.
+role text, content json, visibility text, compressed boolean, created_by uuid,
+model_config_id uuid, reasoning_effort text, input_tokens bigint, output_tokens bigint,
+total_tokens bigint, reasoning_tokens bigint, cache_creation_tokens bigint,
+cache_read_tokens bigint, context_limit bigint, runtime_ms bigint
+
+-- name: now
+-- The first statement of a transaction that locks nothing: who it is, and what time it is.
+SELECT pg_current_xact_id(), now();
+
+-- name: lock_chat
+-- Take the chat for this transaction and give the bundle its snapshot, before anything is read.
+UPDATE chats
+   SET snapshot_version = snapshot_version + 1
+ WHERE id = %(chat)s
+RETURNING pg_current_xact_id(), {chat_row};
+
+-- name: lock_children
+-- The children of a root, in the order in which they are archived with it.
+WITH family AS MATERIALIZED (
+    SELECT id FROM chats WHERE parent_id = %(root)s ORDER BY created_at, id FOR UPDATE
+), locked AS (
+    UPDATE chats c
+       SET snapshot_version = snapshot_version + 1
+      FROM family f
+     WHERE c.id = f.id
+    RETURNING c.*
+)
+SELECT {chat_row}
+  FROM locked
+ ORDER BY created_at, id;
+
+-- name: queue
+-- What waits, in the order in which it will be taken.
+SELECT id, position, steers, content, content_version, created_by, model_config_id, reasoning_effort
+  FROM queued_messages
+ WHERE chat_id = %(chat)s
+ ORDER BY position, id;
+
+-- name: tail
+-- The last assistant message below `before` and the tool messages after it: whether calls are open.
+SELECT id, role, content, content_version, visibility
+  FROM messages
+ WHERE chat_id = %(chat)s
+   AND NOT deleted
+   AND role IN ('assistant', 'tool')
+   AND id < %(before)s
+   AND id >= (SELECT id
+                FROM messages
+               WHERE chat_id = %(chat)s AND NOT deleted AND role = 'assistant' AND id < %(before)s
+               ORDER BY id DESC
+               LIMIT 1)
+ ORDER BY id;
+
+-- name: suffix
+-- What an edit replaces: its target first, then the ids of all that came after it.
+SELECT id, revision, created_at, role, visibility, model_config_id, reasoning_effort
+  FROM messages
+ WHERE chat_id = %(chat)s AND NOT deleted AND id >= %(message)s
+ ORDER BY id;
+
+-- name: files
+-- Which files the chat links already, and which of `wanted` are there to be linked. The rows
+-- wanted are kept from vanishing until the transaction is over.
+SELECT file_id, true
+  FROM chat_files
+ WHERE chat_id = %(chat)s
+UNION ALL
+(SELECT id, false
+   FROM files
+  WHERE id = ANY(%(wanted)s)
+  ORDER BY id
+    FOR KEY SHARE);
+
+-- name: inserted
+-- What a write at `snapshot` inserted, in the order of writing: asked when the write stands but
+-- its answer was lost.
+SELECT %(chat)s::uuid,
+       now(),
+       (SELECT array_agg(m.id ORDER BY m.id)
+          FROM messages m
+         WHERE m.chat_id = %(chat)s AND m.revision = %(snapshot)s AND NOT m.deleted),
+       (SELECT array_agg(q.id ORDER BY q.id)
+          FROM queued_messages q
+         WHERE q.chat_id = %(chat)s AND q.position = ANY(%(positions)s));
+
+-- name: insert_chat
+-- A new chat with all that the bundle which makes it says: one statement, nothing half-written.
+WITH wanted AS MATERIALIZED (
+    SELECT * FROM json_to_record(%(change)s) AS w(
+        id uuid, owner_id uuid, parent_id uuid, root_id uuid, title text, client_type text,
+        plan_mode text, labels jsonb, mcp_server_ids uuid[], dynamic_tools json,
+        dynamic_tool_names text[], status text, archived boolean, worker_id uuid, runner_id uuid,
+        last_error json, retry_state json, requires_action_deadline_at timestamptz,
+        compaction_requested_at timestamptz, snapshot_version bigint, history_version bigint,
+        queue_version bigint, retry_state_version bigint, generation_attempt integer,
+        pin_order integer, last_model_config_id uuid, last_reasoning_effort text, said json,
+        links uuid[])
+), created AS (
+    INSERT INTO chats (
+        id, owner_id, parent_id, root_id, title, client_type, plan_mode, labels, mcp_server_ids,
+        dynamic_tools, dynamic_tool_names, status, archived, worker_id, runner_id, last_error,
+        retry_state, requires_action_deadline_at, compaction_requested_at, snapshot_version,
+        history_version, queue_version, retry_state_version, generation_attempt, pin_order,
+        last_model_config_id, last_reasoning_effort)
+    SELECT id, owner_id, parent_id, root_id, title, client_type, plan_mode, labels, mcp_server_ids,
+           dynamic_tools, dynamic_tool_names, status, archived, worker_id, runner_id, last_error,
+           retry_state, requires_action_deadline_at, compaction_requested_at, snapshot_version,
+           history_version, queue_version, retry_state_version, generation_attempt, pin_order,
+           last_model_config_id, last_reasoning_effort
+      FROM wanted
+    RETURNING id
+), inserted AS (
+    INSERT INTO messages (
+        chat_id, role, content, visibility, compressed, revision, created_by, model_config_id,
+        reasoning_effort, input_tokens, output_tokens, total_tokens, reasoning_tokens,
+        cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms)
+    SELECT w.id, s.role, s.content, s.visibility, s.compressed, w.snapshot_version, s.created_by,
+           s.model_config_id, s.reasoning_effort, s.input_tokens, s.output_tokens, s.total_tokens,
+           s.reasoning_tokens, s.cache_creation_tokens, s.cache_read_tokens, s.context_limit,
+           s.runtime_ms
+      FROM wanted w,
+           ROWS FROM (json_to_recordset(w.said) AS ({said_row})) WITH ORDINALITY AS s
+     ORDER BY s.ordinality
+    RETURNING id
+), linked AS (
+    INSERT INTO chat_files (chat_id, file_id) SELECT w.id, unnest(w.links) FROM wanted w
+)
+SELECT id, now(), (SELECT array_agg(m.id ORDER BY m.id) FROM inserted m), NULL::bigint[]
+  FROM created;
+
+-- name: write_changes
+-- Write what the law decided for one or many chats, each fenced by the snapshot it was decided
+-- under: `held` is compared, and a chat that has moved on is left alone and not answered for. So
+-- is one that another transaction has locked: a group never waits for one of its chats, whose
+-- change is then made the long way. One answer per chat written.
+WITH wanted AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(changes)s) AS w(
+        id uuid, held bigint, by_holder boolean, touched boolean, status text, archived boolean, worker_id uuid,
+        runner_id uuid, last_error json, retry_state json, requires_action_deadline_at timestamptz,
+        compaction_requested_at timestamptz, snapshot_version bigint, history_version bigint,
+        queue_version bigint, retry_state_version bigint, generation_attempt integer,
+        pin_order integer, last_model_config_id uuid, last_reasoning_effort text, said json,
+        unsaid bigint[], queued json, requeued json, unqueued bigint[], links uuid[])
+), locked AS MATERIALIZED (
+    SELECT c.id
+      FROM wanted w
+      JOIN chats c ON c.id = w.id AND c.snapshot_version = w.held
+     ORDER BY c.id
+       FOR UPDATE OF c SKIP LOCKED
+), written AS (
+    UPDATE chats c
+       SET updated_at = CASE WHEN w.touched THEN now() ELSE c.updated_at END,
+           status = w.status,
+           archived = w.archived,
+           worker_id = w.worker_id,
+           runner_id = w.runner_id,
+           last_error = w.last_error,
+           retry_state = w.retry_state,
+           requires_action_deadline_at = w.requires_action_deadline_at,
+           compaction_requested_at = w.compaction_requested_at,
+           snapshot_version = w.snapshot_version,
+           holder_version = CASE WHEN w.by_holder THEN w.snapshot_version
+                                 ELSE c.holder_version END,
+           history_version = w.history_version,
+           queue_version = w.queue_version,
+           retry_state_version = w.retry_state_version,
+           generation_attempt = w.generation_attempt,
+           pin_order = w.pin_order,
+           last_model_config_id = w.last_model_config_id,
+           last_reasoning_effort = w.last_reasoning_effort
+      FROM wanted w
+      JOIN locked l ON l.id = w.id
+     WHERE c.id = w.id
+    RETURNING c.id, c.snapshot_version
+), unsaid AS (
+    UPDATE messages m
+       SET deleted = true, revision = c.snapshot_version
+      FROM wanted w
+      JOIN written c ON c.id = w.id
+     WHERE m.chat_id = w.id AND m.id = ANY(w.unsaid)
+), said AS (
+    INSERT INTO messages (
+        chat_id, role, content, visibility, compressed, revision, created_by, model_config_id,
+        reasoning_effort, input_tokens, output_tokens, total_tokens, reasoning_tokens,
+        cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms)
+    SELECT w.id, s.role, s.content, s.visibility, s.compressed, c.snapshot_version, s.created_by,
+           s.model_config_id, s.reasoning_effort, s.input_tokens, s.output_tokens, s.total_tokens,
+           s.reasoning_tokens, s.cache_creation_tokens, s.cache_read_tokens, s.context_limit,
+           s.runtime_ms
+      FROM written c
+      JOIN wanted w ON w.id = c.id,
+           ROWS FROM (json_to_recordset(w.said) AS ({said_row})) WITH ORDINALITY AS s
+     ORDER BY w.id, s.ordinality
+    RETURNING id, chat_id
+), unqueued AS (
+    DELETE FROM queued_messages q
+     USING wanted w
+      JOIN written c ON c.id = w.id
+     WHERE q.chat_id = w.id AND q.id = ANY(w.unqueued)
+), requeued AS (
+    UPDATE queued_messages q
+       SET position = r.position, content = r.content, model_config_id = r.model_config_id,
+           reasoning_effort = r.reasoning_effort
+      FROM wanted w
+      JOIN written c ON c.id = w.id,
+           json_to_recordset(w.requeued) AS r(
+               id bigint, position bigint, content json, model_config_id uuid,
+               reasoning_effort text)
+     WHERE q.chat_id = w.id AND q.id = r.id
+), queued AS (
+    INSERT INTO queued_messages (
+        chat_id, position, steers, content, created_by, model_config_id, reasoning_effort)
+    SELECT w.id, n.position, n.steers, n.content, n.created_by, n.model_config_id,
+           n.reasoning_effort
+      FROM written c
+      JOIN wanted w ON w.id = c.id,
+           json_to_recordset(w.queued) AS n(
+               position bigint, steers boolean, content json, created_by uuid,
+               model_config_id uuid, reasoning_effort text)
+     ORDER BY w.id, n.position
+    RETURNING id, chat_id
+), linked AS (
+    INSERT INTO chat_files (chat_id, file_id)
+    SELECT w.id, unnest(w.links)
+      FROM wanted w
+      JOIN written c ON c.id = w.id
+)
+SELECT c.id,
+       now(),
+       (SELECT array_agg(s.id ORDER BY s.id) FROM said s WHERE s.chat_id = c.id),
+       (SELECT array_agg(q.id ORDER BY q.id) FROM queued q WHERE q.chat_id = c.id)
+  FROM written c;

@@ -1,0 +1,39 @@
+"""Named SQL: the .sql files beside this module are the only place with SQL, this the only reader.
+
+A file is a sequence of `-- name: x`, one line or more that say why, and the statement. What
+several statements share is a `-- part: x`, put in wherever `{x}` stands.
+"""
+
+import re
+from importlib.resources import files
+from types import MappingProxyType
+
+_HEADER = re.compile(r"^-- (name|part): (\w+)\n(?:-- .*\n)+", re.MULTILINE)
+
+
+def parse(text: str) -> dict[str, str]:
+    """{name: statement}. Every statement has a name and at least one line that says why."""
+    _, *pieces = _HEADER.split(text)
+    headed = list(zip(pieces[0::3], pieces[1::3], pieces[2::3], strict=True))
+    names = [name for _, name, _ in headed]
+    assert len(set(names)) == len(names), "two statements share a name"
+    parts = {f"{{{name}}}": body.strip() for kind, name, body in headed if kind == "part"}
+    return {
+        name: _filled(body.strip().rstrip(";"), parts)
+        for kind, name, body in headed
+        if kind == "name"
+    }
+
+
+def _filled(statement: str, parts: dict[str, str]) -> str:
+    for mark, text in parts.items():
+        statement = statement.replace(mark, text)
+    return statement
+
+
+def _read() -> dict[str, str]:
+    here = sorted(files(__package__).iterdir(), key=lambda file: file.name)
+    return parse("\n".join(file.read_text() for file in here if file.name.endswith(".sql")))
+
+
+SQL = MappingProxyType(_read())

@@ -1,0 +1,65 @@
+"""What holds, read from PostgreSQL: each answer is one trip and one snapshot."""
+
+from actors.ids import ChatId
+from actors.machine.chat import Message, Stored
+from actors.machine.refusals import ChatNotFound
+from actors.store.ports import Changes
+from adapters.postgres import rows, statements
+from adapters.postgres.pool import Pool
+from adapters.postgres.queries import SQL
+from adapters.postgres.values import Row, Statement
+
+
+class Reading:
+    """Fulfils `actors.store.ports.Reading`."""
+
+    def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
+        self._pool = pool
+        self._lease_seconds = lease_seconds
+
+    async def view(self, chat: ChatId) -> Stored | ChatNotFound:
+        found, queue, tail, files = await self._read(
+            self._chat(chat),
+            statements.queue(chat),
+            statements.tail(chat),
+            (SQL["linked_files"], {"chat": chat}),
+        )
+        if not found:
+            return ChatNotFound(chat)
+        row = rows.chat_of(found[0])
+        return Stored(
+            row.chat,
+            row.now,
+            queue=tuple(map(rows.queued_of, queue)),
+            tail=rows.tail_of(tail),
+            files=rows.files_of(files),
+        )
+
+    async def history(self, chat: ChatId) -> tuple[Message, ...]:
+        [found] = await self._read((SQL["history"], {"chat": chat}))
+        return tuple(map(rows.message_of, found))
+
+    async def changes(
+        self, chat: ChatId, *, history_version: int, queue_version: int
+    ) -> Changes | ChatNotFound:
+        since = {"chat": chat, "history_version": history_version}
+        found, messages, queue = await self._read(
+            self._chat(chat), (SQL["changed_messages"], since), statements.queue(chat)
+        )
+        if not found:
+            return ChatNotFound(chat)
+        now = rows.chat_of(found[0]).chat
+        known = now.queue_version <= queue_version
+        return Changes(
+            now,
+            tuple(rows.message_of(row[1:]) for row in messages),
+            is_whole=any(is_whole for is_whole, *_ in messages),
+            queue=None if known else tuple(map(rows.queued_of, queue)),
+        )
+
+    def _chat(self, chat: ChatId) -> Statement:
+        return SQL["chat"], {"chat": chat, "lease_seconds": self._lease_seconds}
+
+    async def _read(self, *asked: Statement) -> list[list[Row]]:
+        async with self._pool.connection() as connection:
+            return await connection.read(asked)
