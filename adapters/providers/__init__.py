@@ -1,0 +1,1 @@
+"""Providers of models: their protocols, and the connections to them."""

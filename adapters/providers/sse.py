@@ -1,0 +1,75 @@
+"""Server-sent events: bytes in, events out, all events of one read together. No I/O.
+
+Any cut of the bytes gives the same events. Lines may end in LF, CRLF or CR; comments, ids and
+retry times are read over; an event that the stream does not finish is no event.
+"""
+
+from adapters.providers.broken import BrokenStream
+
+Event = tuple[bytes, bytes]  # its name ("" if it has none) and its data
+
+EVENT_BYTES_MAX = (
+    32 * 1024 * 1024
+)  # a longer line or event breaks the stream; images come in base64
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class EventParser:
+    __slots__ = ("_after_cr", "_begun", "_bytes", "_data", "_name", "_tail")
+
+    def __init__(self) -> None:
+        self._tail: list[bytes] = []  # the line that has not ended yet
+        self._data: list[bytes] = []  # the lines of the event that has not ended yet
+        self._name = b""
+        self._bytes = 0  # of both
+        self._after_cr = False
+        self._begun = False
+
+    def feed(self, data: bytes) -> list[Event]:
+        if self._after_cr or b"\r" in data:
+            data = self._unified(data)
+        head, newline, tail = data.rpartition(b"\n")
+        if not newline:
+            self._tail.append(data)
+            self._bound(self._bytes + len(data))
+            return []
+        if self._tail:
+            head = b"".join((*self._tail, head))
+        self._tail = [tail] if tail else []
+        if not self._begun:
+            self._begun = True
+            head = head.removeprefix(_BYTE_ORDER_MARK)
+        events = self._read(head.split(b"\n"))
+        self._bound(len(tail) + sum(map(len, self._data)))
+        return events
+
+    def _read(self, lines: list[bytes]) -> list[Event]:
+        events: list[Event] = []
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+            elif not line:
+                if self._data:
+                    events.append((self._name, b"\n".join(self._data)))
+                    self._data.clear()
+                self._name = b""
+            elif line.startswith(b"event:"):
+                self._name = line[6:].removeprefix(b" ")
+            elif line == b"data":
+                self._data.append(b"")
+        return events
+
+    def _unified(self, data: bytes) -> bytes:
+        """All line ends as LF. A CR ends its line at once; an LF right after it is part of it."""
+        if self._after_cr and data.startswith(b"\n"):
+            data = data[1:]
+            self._after_cr = False
+        if data:
+            self._after_cr = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _bound(self, size: int) -> None:
+        self._bytes = size
+        if size > EVENT_BYTES_MAX:
+            raise BrokenStream(f"event stream: an event of more than {EVENT_BYTES_MAX} bytes")
