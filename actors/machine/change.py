@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from actors.ids import FileId
-from actors.machine.chat import Body, Chat, HistoryRow, Queued, Stored
+from actors.machine.chat import Body, Chat, Files, HistoryRow, Queued, RetryState, Stored
 from actors.machine.closing import advance
-from actors.machine.states import Status
+from actors.machine.states import State, Status, state_of
 from actors.parts.model import FilePart, Part
 
 
@@ -31,15 +31,22 @@ class Change:
     touched: bool = True  # whether `updated_at` moves
 
     @property
+    def state(self) -> State:
+        """The state that it leads to."""
+        chat = self.chat
+        return state_of(chat.status, queued=bool(self.queue), archived=chat.archived)
+
+    @property
     def after(self) -> Stored:
-        before = self.before
+        """What holds once it is written."""
+        before, files = self.before, self.before.files
         return Stored(
             self.chat,
             before.now,
             queue=self.queue,
             tail=advance(before.tail, self.said),
             suffix=None if self.unsaid else before.suffix,
-            files=replace(before.files, linked=before.files.linked | self.links),
+            files=Files(files.linked | self.links, files.stored) if self.links else files,
         )
 
 
@@ -77,18 +84,26 @@ def change(
     Deadline and compaction marker are cleared unless the transition carries them in `columns`.
     """
     chat = stored.chat
-    columns = {"requires_action_deadline_at": None, "compaction_requested_at": None} | columns
-    after = replace(chat, status=status or chat.status, **columns)
     queue = stored.queue if queue is None else queue
-    history_moved = bool(said or unsaid or new_epoch)
-    after = _with_counters(chat, after, history=history_moved, queue=queue != stored.queue)
-    return Change(stored, _with_last_choices(after, said), queue, said=said, unsaid=unsaid)
+    columns = {"requires_action_deadline_at": None, "compaction_requested_at": None} | columns
+    columns["status"] = status or chat.status
+    columns |= _last_choices(said)
+    columns |= _counters(
+        chat,
+        history_moves=bool(said or unsaid or new_epoch),
+        queue_moves=queue is not stored.queue and queue != stored.queue,
+        attempt=columns.get("generation_attempt", chat.generation_attempt),
+        retry_state=columns.get("retry_state", chat.retry_state),
+    )
+    return Change(stored, replace(chat, **columns), queue, said=said, unsaid=unsaid)
 
 
 def only_queue(stored: Stored, queue: tuple[Queued, ...]) -> Change:
     """A write of the queue that leaves the execution state, and `updated_at`, alone."""
-    after = _with_counters(stored.chat, stored.chat, history=False, queue=queue != stored.queue)
-    return Change(stored, after, queue, touched=False)
+    chat = stored.chat
+    if queue != stored.queue:
+        chat = replace(chat, queue_version=chat.snapshot_version)
+    return Change(stored, chat, queue, touched=False)
 
 
 def referenced_files(parts: tuple[Part, ...]) -> frozenset[FileId]:
@@ -96,39 +111,45 @@ def referenced_files(parts: tuple[Part, ...]) -> frozenset[FileId]:
 
 
 def newly_referenced_files(made: Change) -> frozenset[FileId]:
-    """Files that `made` is the first to refer to; what waits in the queue was linked with it."""
-    known = (row.message.parts for row in made.before.queue)
-    queued = (row.message.parts for row in made.queue)
-    said = (body.parts for body in made.said)
-    return _files(*said, *queued) - _files(*known)
+    """Files that `made` is the first to refer to: a queued message brought its own when it came."""
+    said = [body.parts for body in made.said]
+    before = made.before.queue
+    if not before and not made.queue:
+        return frozenset().union(*map(referenced_files, said))
+    known = [row.message.parts for row in before]
+    parts = said + [row.message.parts for row in made.queue]
+    return frozenset().union(*(referenced_files(p) for p in parts if p not in known))
 
 
-def _files(*messages: tuple[Part, ...]) -> frozenset[FileId]:
-    return frozenset().union(*map(referenced_files, messages))
+def _counters(
+    chat: Chat,
+    *,
+    history_moves: bool,
+    queue_moves: bool,
+    attempt: int,
+    retry_state: RetryState | None,
+) -> dict[str, Any]:
+    snapshot = chat.snapshot_version
+    counters: dict[str, Any] = {}
+    if history_moves:
+        attempt = 0
+        counters["history_version"] = snapshot
+    if queue_moves:
+        counters["queue_version"] = snapshot
+    if history_moves or attempt != chat.generation_attempt:
+        retry_state = None
+    if retry_state != chat.retry_state:
+        counters["retry_state_version"] = snapshot
+    return counters | {"generation_attempt": attempt, "retry_state": retry_state}
 
 
-def _with_counters(before: Chat, after: Chat, *, history: bool, queue: bool) -> Chat:
-    snapshot = before.snapshot_version
-    attempt = 0 if history else after.generation_attempt
-    stale = history or attempt != before.generation_attempt
-    retry_state = None if stale else after.retry_state
-    retry_moved = retry_state != before.retry_state
-    return replace(
-        after,
-        generation_attempt=attempt,
-        history_version=snapshot if history else before.history_version,
-        queue_version=snapshot if queue else before.queue_version,
-        retry_state=retry_state,
-        retry_state_version=snapshot if retry_moved else before.retry_state_version,
-    )
-
-
-def _with_last_choices(chat: Chat, said: tuple[Body, ...]) -> Chat:
+def _last_choices(said: tuple[Body, ...]) -> dict[str, Any]:
     """The model and effort that the newest message names are the chat's own from then on."""
     models = [body.model_config_id for body in said if body.model_config_id is not None]
     efforts = [body.reasoning_effort for body in said if body.reasoning_effort is not None]
-    return replace(
-        chat,
-        last_model_config_id=models[-1] if models else chat.last_model_config_id,
-        last_reasoning_effort=efforts[-1] if efforts else chat.last_reasoning_effort,
-    )
+    chosen: dict[str, Any] = {}
+    if models:
+        chosen["last_model_config_id"] = models[-1]
+    if efforts:
+        chosen["last_reasoning_effort"] = efforts[-1]
+    return chosen

@@ -74,19 +74,19 @@ def transition(stored: Stored, request: ask.Request) -> Change | Refusal:
     made = _RULES[type(request)](stored, request)
     if not isinstance(made, Change):
         return made
-    assert made.after.state in allowed, f"{request} led to {made.after.state}"
+    assert made.state in allowed, f"{request} led to {made.state}"
     return _with_links(made)
 
 
 def bundle(stored: Stored, requests: Iterable[ask.Request]) -> Change | Refusal:
     """Several requests as one change; the first refusal refuses all of them."""
-    made = unchanged(stored)
+    made: Change | None = None
     for request in requests:
-        following = transition(made.after, request)
+        following = transition(stored if made is None else made.after, request)
         if not isinstance(following, Change):
             return following
-        made = join(made, following)
-    return made
+        made = following if made is None else join(made, following)
+    return unchanged(stored) if made is None else made
 
 
 def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -> Change | Refusal:
@@ -356,7 +356,7 @@ def _with_links(made: Change) -> Change | Refusal:
         return FilesUnavailable(tuple(sorted(missing)))
     if len(files.linked | new) > FILES_PER_CHAT_MAX:
         return FilesFull(FILES_PER_CHAT_MAX)
-    return replace(made, links=new)
+    return replace(made, links=new) if new else made
 
 
 _RULES: dict[type[ask.Request], Callable[[Stored, Any], Change | Refusal]] = {

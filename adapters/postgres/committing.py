@@ -19,8 +19,8 @@ from actors.store.hints import Hint
 from actors.store.outbox import Outbox, Tell, Untold
 from adapters.postgres.faults import DatabaseFault
 from adapters.postgres.pool import Pool
-from adapters.postgres.queries import SQL
-from adapters.postgres.values import Json, Row
+from adapters.postgres.statements import Write, write_together
+from adapters.postgres.values import Row
 from runtime.mailbox import Address, Mailbox, Reply, open_mailbox
 
 WRITERS = 2  # groups on their way at the same time; more only make the groups smaller
@@ -48,7 +48,7 @@ Outcome = Written | Unwritten
 @dataclass(frozen=True, slots=True)
 class _Write:
     chat: ChatId
-    change: bytes
+    change: Write
     hints: tuple[Hint, ...]
     reply: Reply[Outcome]
 
@@ -64,8 +64,8 @@ class Committer:
         self._address, self._mailbox = open_mailbox("committer", capacity=WAITING_CHANGES_MAX)
         self._free = trio.Semaphore(WRITERS)
 
-    async def write(self, chat: ChatId, change: bytes, hints: tuple[Hint, ...]) -> Outcome:
-        """Write `change`, an element of `write_changes`, together with whoever else waits."""
+    async def write(self, chat: ChatId, change: Write, hints: tuple[Hint, ...]) -> Outcome:
+        """Write `change` together with whatever else waits."""
         return await self._address.ask(
             lambda reply: _Write(chat, change, hints, reply), seconds=ANSWER_SECONDS_MAX
         )
@@ -81,10 +81,10 @@ class Committer:
             self._mailbox.close()
 
     async def _write(self, group: list[_Write]) -> None:
-        changes = Json(b"[" + b",".join([write.change for write in group]) + b"]")
+        statement = write_together([write.change for write in group])
         try:
             async with self._pool.connection() as connection:
-                rows = await connection.execute(SQL["write_changes"], {"changes": changes})
+                [rows] = await connection.run([statement])
         except DatabaseFault:
             for write in group:
                 write.reply.put(Unwritten.UNKNOWN)

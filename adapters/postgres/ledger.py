@@ -32,6 +32,7 @@ from adapters.postgres.committing import Committer, Unwritten, Written, written_
 from adapters.postgres.connection import Transaction
 from adapters.postgres.pool import Pool
 from adapters.postgres.rows import ChatRow
+from adapters.postgres.statements import Write
 from adapters.postgres.values import Row, Statement
 
 
@@ -90,7 +91,7 @@ class Ledger:
         if not (wanted.now or wanted.edits or wanted.files - held.files.linked):
             change = bundle(_next_snapshot(held), requests)
             if isinstance(change, Change) and stands(fence, chat):
-                writing = rows.written(change, held=chat.snapshot_version, by_holder=True)
+                writing = statements.write(change, held=chat.snapshot_version, by_holder=True)
                 hints = hints_of(change.chat, holder_is_fresh=True)
                 outcome = await self._committer.write(chat.id, writing, hints)
                 if isinstance(outcome, Written):
@@ -112,7 +113,7 @@ class Ledger:
                 queues = await tx.run([statements.queue(row.chat.id) for row in children])
                 family = [first, *map(_Locked.of, children, queues)]
                 changes = [_accepted(_archived(member.stored, archived)) for member in family]
-                writing = statements.write_changes(map(_by_lock, changes))
+                writing = statements.write_together([_by_lock(change) for change in changes])
                 fresh = [member.holder_is_fresh for member in family]
                 return tuple(await self._commit(tx, changes, writing, fresh=fresh))
         except _Refused as refused:
@@ -136,7 +137,7 @@ class Ledger:
                 if fence is not None and not stands(fence, stored.chat):
                     raise _Refused(MovedOn(fence, stored.chat))
                 change = _accepted(bundle(stored, requests))
-                writing = statements.write_changes([_by_lock(change)])
+                writing = statements.write_together([_by_lock(change)])
                 fresh = locked.holder_is_fresh or change.chat.holder != stored.chat.holder
                 [applied] = await self._commit(tx, [change], writing, fresh=[fresh])
                 return applied
@@ -236,9 +237,9 @@ def _archived(stored: Stored, archived: bool) -> Change | Refusal:
     return transition(stored, ask.SetArchived(archived))
 
 
-def _by_lock(change: Change) -> bytes:
+def _by_lock(change: Change) -> Write:
     """The lock has given the chat its new snapshot already: that is what the write finds."""
-    return rows.written(change, held=change.chat.snapshot_version, by_holder=False)
+    return statements.write(change, held=change.chat.snapshot_version, by_holder=False)
 
 
 def _next_snapshot(held: Stored) -> Stored:

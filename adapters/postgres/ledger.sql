@@ -144,24 +144,22 @@ WITH wanted AS MATERIALIZED (
 SELECT id, now(), (SELECT array_agg(m.id ORDER BY m.id) FROM inserted m), NULL::bigint[]
   FROM created;
 
--- name: write_changes
--- Write what the law decided for one or many chats, each fenced by the snapshot it was decided
--- under: `held` is compared, and a chat that has moved on is left alone and not answered for. So
--- is one that another transaction has locked: a group never waits for one of its chats, whose
--- change is then made the long way. One answer per chat written.
-WITH wanted AS MATERIALIZED (
-    SELECT * FROM json_to_recordset(%(changes)s) AS w(
-        id uuid, held bigint, by_holder boolean, touched boolean, status text, archived boolean, worker_id uuid,
-        runner_id uuid, last_error json, retry_state json, requires_action_deadline_at timestamptz,
-        compaction_requested_at timestamptz, snapshot_version bigint, history_version bigint,
-        queue_version bigint, retry_state_version bigint, generation_attempt integer,
-        pin_order integer, last_model_config_id uuid, last_reasoning_effort text, said json,
-        unsaid bigint[], queued json, requeued json, unqueued bigint[], links uuid[])
-), locked AS MATERIALIZED (
-    SELECT c.id
-      FROM wanted w
+-- part: locked
+-- The changes that may be made: each is fenced by the snapshot it was decided under. A chat that
+-- has moved on from `held` is left alone and not answered for. So is one that another transaction
+-- has locked: a group never waits for one of its chats, whose change is then made the long way.
+locked AS MATERIALIZED (
+    SELECT w.*
+      FROM json_to_recordset(%(changes)s) AS w(
+               id uuid, held bigint, by_holder boolean, touched boolean, status text,
+               archived boolean, worker_id uuid, runner_id uuid, last_error json,
+               retry_state json, requires_action_deadline_at timestamptz,
+               compaction_requested_at timestamptz, snapshot_version bigint,
+               history_version bigint, queue_version bigint, retry_state_version bigint,
+               generation_attempt integer, pin_order integer, last_model_config_id uuid,
+               last_reasoning_effort text, said json, unsaid bigint[], queued json,
+               requeued json, unqueued bigint[], links uuid[])
       JOIN chats c ON c.id = w.id AND c.snapshot_version = w.held
-     ORDER BY c.id
        FOR UPDATE OF c SKIP LOCKED
 ), written AS (
     UPDATE chats c
@@ -184,41 +182,57 @@ WITH wanted AS MATERIALIZED (
            pin_order = w.pin_order,
            last_model_config_id = w.last_model_config_id,
            last_reasoning_effort = w.last_reasoning_effort
-      FROM wanted w
-      JOIN locked l ON l.id = w.id
+      FROM locked w
      WHERE c.id = w.id
-    RETURNING c.id, c.snapshot_version
-), unsaid AS (
-    UPDATE messages m
-       SET deleted = true, revision = c.snapshot_version
-      FROM wanted w
-      JOIN written c ON c.id = w.id
-     WHERE m.chat_id = w.id AND m.id = ANY(w.unsaid)
-), said AS (
+)
+
+-- part: said
+-- What the changes say, in their order.
+said AS (
     INSERT INTO messages (
         chat_id, role, content, visibility, compressed, revision, created_by, model_config_id,
         reasoning_effort, input_tokens, output_tokens, total_tokens, reasoning_tokens,
         cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms)
-    SELECT w.id, s.role, s.content, s.visibility, s.compressed, c.snapshot_version, s.created_by,
+    SELECT w.id, s.role, s.content, s.visibility, s.compressed, w.snapshot_version, s.created_by,
            s.model_config_id, s.reasoning_effort, s.input_tokens, s.output_tokens, s.total_tokens,
            s.reasoning_tokens, s.cache_creation_tokens, s.cache_read_tokens, s.context_limit,
            s.runtime_ms
-      FROM written c
-      JOIN wanted w ON w.id = c.id,
+      FROM locked w,
            ROWS FROM (json_to_recordset(w.said) AS ({said_row})) WITH ORDINALITY AS s
      ORDER BY w.id, s.ordinality
     RETURNING id, chat_id
+)
+
+-- name: write_columns
+-- Write changes that neither say nor queue anything. One answer per chat written.
+WITH {locked}
+SELECT w.id, now(), NULL::bigint[], NULL::bigint[] FROM locked w;
+
+-- name: write_steps
+-- Write changes that add to the history and do nothing else to it.
+WITH {locked}, {said}
+SELECT w.id,
+       now(),
+       (SELECT array_agg(s.id ORDER BY s.id) FROM said s WHERE s.chat_id = w.id),
+       NULL::bigint[]
+  FROM locked w;
+
+-- name: write_changes
+-- Write any changes.
+WITH {locked}, {said}, unsaid AS (
+    UPDATE messages m
+       SET deleted = true, revision = w.snapshot_version
+      FROM locked w
+     WHERE m.chat_id = w.id AND m.id = ANY(w.unsaid)
 ), unqueued AS (
     DELETE FROM queued_messages q
-     USING wanted w
-      JOIN written c ON c.id = w.id
+     USING locked w
      WHERE q.chat_id = w.id AND q.id = ANY(w.unqueued)
 ), requeued AS (
     UPDATE queued_messages q
        SET position = r.position, content = r.content, model_config_id = r.model_config_id,
            reasoning_effort = r.reasoning_effort
-      FROM wanted w
-      JOIN written c ON c.id = w.id,
+      FROM locked w,
            json_to_recordset(w.requeued) AS r(
                id bigint, position bigint, content json, model_config_id uuid,
                reasoning_effort text)
@@ -228,8 +242,7 @@ WITH wanted AS MATERIALIZED (
         chat_id, position, steers, content, created_by, model_config_id, reasoning_effort)
     SELECT w.id, n.position, n.steers, n.content, n.created_by, n.model_config_id,
            n.reasoning_effort
-      FROM written c
-      JOIN wanted w ON w.id = c.id,
+      FROM locked w,
            json_to_recordset(w.queued) AS n(
                position bigint, steers boolean, content json, created_by uuid,
                model_config_id uuid, reasoning_effort text)
@@ -237,12 +250,10 @@ WITH wanted AS MATERIALIZED (
     RETURNING id, chat_id
 ), linked AS (
     INSERT INTO chat_files (chat_id, file_id)
-    SELECT w.id, unnest(w.links)
-      FROM wanted w
-      JOIN written c ON c.id = w.id
+    SELECT w.id, unnest(w.links) FROM locked w
 )
-SELECT c.id,
+SELECT w.id,
        now(),
-       (SELECT array_agg(s.id ORDER BY s.id) FROM said s WHERE s.chat_id = c.id),
-       (SELECT array_agg(q.id ORDER BY q.id) FROM queued q WHERE q.chat_id = c.id)
-  FROM written c;
+       (SELECT array_agg(s.id ORDER BY s.id) FROM said s WHERE s.chat_id = w.id),
+       (SELECT array_agg(q.id ORDER BY q.id) FROM queued q WHERE q.chat_id = w.id)
+  FROM locked w;

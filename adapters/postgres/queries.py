@@ -26,7 +26,8 @@ def parse(text: str) -> dict[str, str]:
 
 
 def _filled(statement: str, parts: dict[str, str]) -> str:
-    for mark, text in parts.items():
+    """Parts may hold parts that stand before them in the file."""
+    for mark, text in reversed(parts.items()):
         statement = statement.replace(mark, text)
     return statement
 
