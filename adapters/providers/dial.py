@@ -10,26 +10,12 @@ from urllib.parse import urlsplit
 
 import trio
 
+from adapters.providers.broken import Unreachable, Untrusted
+
 CONNECT_SECONDS_MAX = 30.0  # name, TCP and TLS together; then `Unreachable`
 CLOSE_SECONDS_MAX = 2.0
 
 _PORTS = {"https": 443, "http": 80}
-
-
-class CallFailed(Exception):
-    """`subject: fact`, without headers, bodies or queries."""
-
-
-class Unreachable(CallFailed):
-    """No connection could be made."""
-
-
-class Untrusted(CallFailed):
-    """The peer could not prove who it is; trying again will not help."""
-
-
-class Lost(CallFailed):
-    """The connection ended before the response was complete."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class MessageParser:
         if zlib.crc32(self._rest[at : at + 8]) != checked:
             raise BrokenStream("event stream: the sum of a prelude is wrong")
         if not _OVERHEAD + headers <= total <= MESSAGE_BYTES_MAX:
-            raise BrokenStream(f"event stream: a message of {total} bytes")
+            raise BrokenStream("event stream: a message is too long, or too short for its headers")
         return total if len(self._rest) - at >= total else None
 
 

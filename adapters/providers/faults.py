@@ -12,10 +12,7 @@ from datetime import datetime
 from actors.failures.classify import classify
 from actors.failures.signals import BODY_BYTES_MAX, Cut, Signals
 from actors.parts.failure import ProviderFailure
-from adapters.providers.broken import BrokenStream
-from adapters.providers.dial import CallFailed, Untrusted
-
-CALL_ERRORS = (CallFailed, BrokenStream)
+from adapters.providers.broken import CallFailed, Lost, Unreachable
 
 _REDACTED = "[redacted]"
 _NAMES = ("type", "code", "status", "__type")  # under which vendors write what kind of error it is
@@ -29,9 +26,9 @@ class Accused:
     secrets: tuple[str, ...] = ()
 
 
-def call_failed(error: CallFailed | BrokenStream, who: Accused, now: datetime) -> ProviderFailure:
-    """No response, or half of one. Only a certificate is not worth another try."""
-    cut = None if isinstance(error, Untrusted) else Cut.RESET
+def call_failed(error: CallFailed, who: Accused, now: datetime) -> ProviderFailure:
+    """No response, half of one, or one that reports a failure."""
+    cut = Cut.RESET if isinstance(error, Lost | Unreachable) else None
     return classify(Signals(_safe(str(error), who), who.provider, cut=cut), now)
 
 
@@ -50,11 +47,6 @@ def refused(
         ),
         now,
     )
-
-
-def reported(text: str, who: Accused, now: datetime) -> ProviderFailure:
-    """An error that came as an event of a stream that had begun well."""
-    return classify(Signals(_safe(text, who), who.provider), now)
 
 
 def _kinds(body: str) -> str:

@@ -7,7 +7,7 @@ microsecond, and all chunks of one read become one piece.
 import re
 from typing import Protocol
 
-from adapters.providers.broken import BrokenStream
+from adapters.providers.broken import BrokenStream, Lost
 
 CHUNK_LINE_BYTES_MAX = 4096  # a longer line, or more trailers, breaks the connection
 
@@ -23,7 +23,7 @@ class Framing(Protocol):
         ...
 
     def close(self) -> None:
-        """The peer has hung up: the end, or a broken body."""
+        """The peer has hung up: the end, or `Lost`."""
         ...
 
 
@@ -42,7 +42,7 @@ class Sized:
 
     def close(self) -> None:
         if not self.ended:
-            raise BrokenStream(f"http: connection closed, {self._left} bytes of the body missing")
+            raise Lost("http: connection closed before the end of the body")
 
 
 class UntilClosed:
@@ -86,7 +86,7 @@ class Chunked:
 
     def close(self) -> None:
         if not self.ended:
-            raise BrokenStream("http: connection closed in the middle of a chunked body")
+            raise Lost("http: connection closed before the last chunk of the body")
 
     def _chunk(self, data: bytes, at: int, pieces: list[bytes]) -> int:
         """Take what is there of the chunk and of the CRLF behind it."""

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 import h11
 import trio
 
-from adapters.providers.broken import BrokenStream
-from adapters.providers.dial import Dial, Lost, Origin, dialled, hang_up
+from adapters.providers.broken import BrokenStream, Lost
+from adapters.providers.dial import Dial, Origin, dialled, hang_up
 from adapters.providers.framing import Chunked, Framing, Sized, UntilClosed
 
 WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `Lost`

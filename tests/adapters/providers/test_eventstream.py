@@ -83,5 +83,5 @@ def test_headers_that_make_no_sense_break_the_stream(headers):
 def test_a_message_that_is_too_long_breaks_the_stream_at_once():
     prelude = struct.pack(">II", MESSAGE_BYTES_MAX + 1, 0)
 
-    with pytest.raises(BrokenStream, match=r"^event stream: a message of \d+ bytes$"):
+    with pytest.raises(BrokenStream, match=r"^event stream: a message is too long"):
         MessageParser().feed(prelude + struct.pack(">I", zlib.crc32(prelude)) + b"1234")

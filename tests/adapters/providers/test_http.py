@@ -5,8 +5,8 @@ import ssl
 import pytest
 import trio
 
-from adapters.providers.broken import BrokenStream
-from adapters.providers.dial import CallFailed, Lost, Origin, Unreachable, Untrusted, split_url
+from adapters.providers.broken import BrokenStream, Lost, Unreachable, Untrusted
+from adapters.providers.dial import Origin, split_url
 from adapters.providers.http import (
     IDLE_MAX,
     IDLE_SECONDS_MAX,
@@ -130,7 +130,7 @@ async def test_a_kept_connection_that_breaks_in_its_head_is_not_tried_again(
     ("script", "error"),
     [
         ([CHUNKED + chunk(b"a"), Reset], Lost),
-        ([CHUNKED + chunk(b"a"), Hangup], BrokenStream),
+        ([CHUNKED + chunk(b"a"), Hangup], Lost),
         ([CHUNKED + b"zz\r\n"], BrokenStream),
         ([b"SSH-2.0-OpenSSH\r\n\r\n"], BrokenStream),
         ([whole(b"x", Content_Encoding="gzip")], BrokenStream),
@@ -248,7 +248,3 @@ def test_a_base_url_is_an_origin_and_a_path(url, expected, header):
 def test_a_base_url_that_is_none_is_refused(url):
     with pytest.raises(ValueError, match=r"^base URL: "):
         split_url(url)
-
-
-def test_all_errors_of_a_call_have_one_name():
-    assert all(issubclass(error, CallFailed) for error in (Lost, Unreachable, Untrusted))
