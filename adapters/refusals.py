@@ -4,8 +4,6 @@
 class CannotStart(Exception):
     """What is wrong, and what to do about it; the command line prints it and exits with 1."""
 
-    def __init__(self, subject: str, fact: str, advice: str) -> None:
-        super().__init__(f"{subject}: {fact}; {advice}")
-        self.subject = subject
-        self.fact = fact
-        self.advice = advice
+    def __init__(self, subject: str, fact: str, advice: str = "") -> None:
+        """`advice` may be left out where the fact says what to do (`…, must be 1..64`)."""
+        super().__init__(f"{subject}: {fact}; {advice}" if advice else f"{subject}: {fact}")

@@ -34,6 +34,7 @@ class Cluster:
         self.conninfo = make_conninfo(
             host=str(wanted.socket_dir), port=5432, user=preparing.SUPERUSER, dbname="postgres"
         )
+        self.left = False
         self._users = users
 
     def attended(self) -> bool:
@@ -43,10 +44,12 @@ class Cluster:
     def attend(self, patience: Patience = patient) -> None:
         """Put a keeper over the server again, and wait until the server is ready."""
         with _alone(self.wanted, patience):
-            _run(self.wanted, patience)
+            if not self.left:
+                _run(self.wanted, patience)
 
     def leave(self) -> None:
         """Give the right back; if we are the last, return when the server has stopped."""
+        self.left = True
         try:
             if not self.attended():
                 with _alone(self.wanted, patient):
@@ -96,16 +99,17 @@ def join(wanted: Wanted, patience: Patience = patient) -> Cluster:
 async def tend(cluster: Cluster) -> None:
     """For as long as we use the server: a killed keeper is replaced."""
     nap = TEND_SECONDS
-    while True:
+    while not cluster.left:
         await trio.sleep(nap)
         nap = TEND_SECONDS
-        if not cluster.attended():
-            try:
-                await trio.to_thread.run_sync(cluster.attend, trio.from_thread.check_cancelled)
-                emit("database.attended", "warning", home=str(cluster.wanted.home))
-            except CannotStart as refusal:
-                emit("database.unattended", "error", reason=str(refusal))
-                nap = TEND_AGAIN_SECONDS
+        try:
+            if cluster.attended():
+                continue
+            await trio.to_thread.run_sync(cluster.attend, trio.from_thread.check_cancelled)
+            emit("database.attended", "warning", home=str(cluster.wanted.home))
+        except (CannotStart, OSError) as refusal:
+            emit("database.unattended", "error", why=str(refusal))
+            nap = TEND_AGAIN_SECONDS
 
 
 @contextmanager

@@ -1,0 +1,68 @@
+"""A server of the user's own: can it be used, and if not, what is wrong in words that help."""
+
+import re
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from adapters.refusals import CannotStart
+
+VERSION_MIN = 15
+CONNECT_SECONDS = 10  # for each address of the server
+
+
+def check(conninfo: str) -> None:
+    """Connect once and look; blocks for a bounded time."""
+    subject = describe(conninfo)
+    try:
+        limited = make_conninfo(conninfo, connect_timeout=CONNECT_SECONDS)
+        with psycopg.connect(limited) as connection:
+            version = connection.info.server_version
+            standby = connection.info.parameter_status("in_hot_standby") == "on"
+    except psycopg.OperationalError as error:
+        raise refuse(subject, str(error)) from error
+    if version < VERSION_MIN * 10_000:
+        found = f"{version // 10_000}.{version % 10_000}"
+        raise CannotStart(
+            subject,
+            f"it is PostgreSQL {found}, must be {VERSION_MIN} or newer",
+            "upgrade it, or unset DATABASE_URL to use the embedded server",
+        )
+    if standby:
+        raise CannotStart(subject, "it is a standby and takes no writes", "name the primary")
+
+
+def describe(conninfo: str) -> str:
+    """`database host:port/name`: what a message may say of an address that has a password in it."""
+    words = conninfo_to_dict(conninfo)
+    host = words.get("host") or words.get("hostaddr") or "localhost"
+    name = words.get("dbname") or words.get("user") or ""
+    return f"database {host}:{words.get('port') or 5432}/{name}"
+
+
+def refuse(subject: str, text: str) -> CannotStart:
+    """The refusal for what libpq said; it gives no code when a connection fails, only words."""
+    if re.search(r"password authentication failed|no password supplied", text):
+        return CannotStart(
+            subject, "the server does not accept the password", "correct it in DATABASE_URL"
+        )
+    if missing := re.search(r'(database|role) "(.*)" does not exist', text):
+        kind, name = missing.groups()
+        command = "createdb" if kind == "database" else "createuser"
+        return CannotStart(
+            subject,
+            f'there is no {kind} "{name}" on the server',
+            f"create it ({command} {name}) or correct DATABASE_URL",
+        )
+    if "could not translate host name" in text or "failed to resolve host" in text:
+        return CannotStart(subject, "there is no host of that name", "correct DATABASE_URL")
+    return CannotStart(
+        subject,
+        f"the server cannot be reached ({_first_fault(text)})",
+        "start it or correct DATABASE_URL",
+    )
+
+
+def _first_fault(text: str) -> str:
+    line = (text.strip() or "no answer").splitlines()[0]
+    return line.rpartition(" failed: ")[2]

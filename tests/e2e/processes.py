@@ -1,0 +1,100 @@
+"""Real processes: who they are, who is left, and how to run one as an ordinary user."""
+
+import contextlib
+import functools
+import os
+import pwd
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+EVENTUALLY_SECONDS = 30.0
+POLL_SECONDS = 0.01
+
+
+def eventually(check, what):
+    """Wait for something outside this process, for a bounded time; returns what made it true."""
+    deadline = time.monotonic() + EVENTUALLY_SECONDS
+    while not (seen := check()):
+        assert time.monotonic() < deadline, f"not within {EVENTUALLY_SECONDS:g} s: {what}"
+        time.sleep(POLL_SECONDS)
+    return seen
+
+
+def belonging_to(directory):
+    """`pid command` of every living process that names `directory` or works in it."""
+    return sorted(_lines(str(directory)))
+
+
+def keepers(home):
+    return [pid for pid in _pids() if "keeper.py" in _command(pid) and str(home) in _command(pid)]
+
+
+def postmaster(home):
+    """The number of the server's first process."""
+    return int((home / "postgres" / "postmaster.pid").read_text().split()[0])
+
+
+def kill_all(home):
+    """Everything at once, as a power cut would: nobody gets to see another's end."""
+    pids = [int(line.split()[0]) for line in belonging_to(home)]
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+    eventually(lambda: not belonging_to(home), "the killed are gone")
+
+
+@functools.cache
+def ordinary_user():
+    """(words before a command, arguments of subprocess) that make it run as no root; and a name.
+
+    Where a clone or its Python lies in a directory of root alone, the user is also given the
+    capability to read it. Nothing else: what he may write is what we test.
+    """
+    if os.geteuid() != 0:
+        return (), {}, pwd.getpwuid(os.geteuid()).pw_name
+    nobody = pwd.getpwnam("nobody")
+    ids = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    with contextlib.suppress(PermissionError):
+        probe = [sys.executable, "-c", "import adapters.cli.main"]
+        if subprocess.run(probe, cwd="/", capture_output=True, check=False, **ids).returncode == 0:
+            return (), ids, "nobody"
+    identity = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+    caps = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
+    return ("setpriv", *identity, *caps), {}, "nobody"
+
+
+def give_to_ordinary_user(path):
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(path, nobody.pw_uid, nobody.pw_gid)
+
+
+def _pids():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _lines(directory):
+    for pid in _pids():
+        command = _command(pid)
+        if pid != os.getpid() and (directory in command or _works_in(pid, directory)):
+            yield f"{pid} {command}"
+
+
+def _command(pid):
+    """Empty for one that has ended, whether or not anybody has noticed."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    except OSError:
+        return ""
+
+
+def _works_in(pid, directory):
+    try:
+        return os.readlink(f"/proc/{pid}/cwd").startswith(directory)
+    except OSError:
+        return False
