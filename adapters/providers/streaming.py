@@ -33,6 +33,10 @@ class Decoder(Protocol):
         """The deltas that these bytes complete; the last of all is `Finished`."""
         ...
 
+    def close(self) -> list[Delta]:
+        """The body has ended: the last deltas, where that is how an answer ends; else nothing."""
+        ...
+
 
 @asynccontextmanager
 async def streamed(
@@ -116,6 +120,8 @@ class _Batches:
                 raise BrokenStream("http: the answer is too long")
             if batch := self._decoder.feed(data):
                 return batch
+        if batch := self._decoder.close():
+            return batch
         raise Lost(self._decoder.truncated)
 
     async def _drain(self) -> None:
