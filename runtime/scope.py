@@ -34,8 +34,9 @@ class CausedScope:
 
     def expire_in(self, seconds: float, cause: Cause) -> None:
         """Give the work inside `seconds` more, then stop it for `cause`; never more than it had."""
-        if not self._scope.cancel_called and seconds < self._scope.relative_deadline:
-            self._scope.relative_deadline = max(0.0, seconds)
+        seconds = max(0.0, seconds)
+        if seconds < self._scope.relative_deadline:  # below zero once a deadline has passed
+            self._scope.relative_deadline = seconds
             self._expiry = cause
 
     def __enter__(self) -> "CausedScope":

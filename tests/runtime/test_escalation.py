@@ -52,9 +52,10 @@ async def test_a_budget_is_for_crashes_close_together(autojump_clock):
     crashing = Lives(*[OSError() for _ in range(10)], crash_after_seconds=61)
 
     async with open_children("world", capacity=9) as children:
-        children.start(Child(name="a", body=crashing, restart=ONCE))
+        running = children.start(Child(name="a", body=crashing, restart=ONCE))
         await trio.sleep(3600)
 
+        assert len(running.restarted_at) == 1
     assert len(crashing.began_at) == 11
 
 

@@ -166,8 +166,9 @@ async def test_one_child_can_be_stopped_alone(autojump_clock):
         assert [("hasty", Stopped(TooMany()), 0), ("polite", Finished(), 2)] == ends
 
 
-async def test_while_a_supervisor_stops_nothing_starts(autojump_clock):
-    """C10: neither a new child nor a crashed one."""
+@pytest.mark.parametrize("restart", [ONCE, Restart(times=0)], ids=["budget left", "used up"])
+async def test_while_a_supervisor_stops_nothing_starts(autojump_clock, restart):
+    """C10: neither a new child nor a crashed one, which takes nobody down either."""
     ends, lives, refused = Ends(), Lives(OSError(), crash_after_seconds=3), []
 
     async with open_children("world", capacity=9) as children:
@@ -184,7 +185,7 @@ async def test_while_a_supervisor_stops_nothing_starts(autojump_clock):
             Child(
                 name="crashing",
                 body=lives,
-                restart=ONCE,
+                restart=restart,
                 when_ended=ends.note,
                 tell_to_stop=lambda: None,
                 grace_seconds=9,
@@ -250,11 +251,14 @@ async def test_a_supervisor_cancelled_while_it_stops_gives_no_more_grace(autojum
     assert [("b", gone, 5), ("a", gone, 5)] == ends
 
 
-async def test_children_do_not_hear_of_cancellation_from_outside(autojump_clock):
+@pytest.mark.parametrize("crashes", [0, 1], ids=["first life", "second life"])
+async def test_children_do_not_hear_of_cancellation_from_outside(autojump_clock, crashes):
     """C9: only of their supervisor's."""
-    heard = []
+    heard, errors = [], [OSError("reset")] * crashes
 
     async def body():
+        if errors:
+            raise errors.pop()
         try:
             await trio.sleep_forever()
         except trio.Cancelled as cancelled:
@@ -264,7 +268,7 @@ async def test_children_do_not_hear_of_cancellation_from_outside(autojump_clock)
     with CausedScope() as outside:
         async with open_children("world", capacity=9) as children:
             children.start(Child(name="a", body=body, restart=ONCE))
-            await trio.sleep(1)
+            await trio.sleep(5)
             outside.cancel(Shutdown())
             await trio.sleep_forever()
 
