@@ -10,6 +10,7 @@ anew; so does a queue that moves. A retry state speaks of one attempt at one his
 dropped when either moves.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,19 +107,25 @@ def only_queue(stored: Stored, queue: tuple[Queued, ...]) -> Change:
     return Change(stored, chat, queue, touched=False)
 
 
-def referenced_files(parts: tuple[Part, ...]) -> frozenset[FileId]:
-    return frozenset(p.file_id for p in parts if isinstance(p, FilePart) and p.file_id is not None)
+def referenced_files(said: Iterable[tuple[Part, ...]]) -> frozenset[FileId]:
+    return frozenset(
+        [
+            part.file_id
+            for parts in said
+            for part in parts
+            if isinstance(part, FilePart) and part.file_id is not None
+        ]
+    )
 
 
 def newly_referenced_files(made: Change) -> frozenset[FileId]:
     """Files that `made` is the first to refer to: a queued message brought its own when it came."""
     said = [body.parts for body in made.said]
-    before = made.before.queue
-    if not before and not made.queue:
-        return frozenset().union(*map(referenced_files, said))
-    known = [row.message.parts for row in before]
-    parts = said + [row.message.parts for row in made.queue]
-    return frozenset().union(*(referenced_files(p) for p in parts if p not in known))
+    if not (made.queue or made.before.queue):
+        return referenced_files(said)
+    known = [row.message.parts for row in made.before.queue]
+    said += [row.message.parts for row in made.queue]
+    return referenced_files(parts for parts in said if parts not in known)
 
 
 def _counters(
@@ -145,11 +152,10 @@ def _counters(
 
 def _last_choices(said: tuple[Body, ...]) -> dict[str, Any]:
     """The model and effort that the newest message names are the chat's own from then on."""
-    models = [body.model_config_id for body in said if body.model_config_id is not None]
-    efforts = [body.reasoning_effort for body in said if body.reasoning_effort is not None]
     chosen: dict[str, Any] = {}
-    if models:
-        chosen["last_model_config_id"] = models[-1]
-    if efforts:
-        chosen["last_reasoning_effort"] = efforts[-1]
+    for body in said:
+        if body.model_config_id is not None:
+            chosen["last_model_config_id"] = body.model_config_id
+        if body.reasoning_effort is not None:
+            chosen["last_reasoning_effort"] = body.reasoning_effort
     return chosen

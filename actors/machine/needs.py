@@ -1,12 +1,13 @@
 """What a request has to know of a stored chat besides its columns and its queue. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any
 
 from actors.ids import FileId, MessageId
 from actors.machine import requests as ask
 from actors.machine.change import referenced_files
+from actors.parts.model import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,72 +19,57 @@ class Needs:
 
 
 # These look at calls that may be open.
-_TAIL = (
-    ask.SendMessage,
-    ask.EditMessage,
-    ask.PromoteQueued,
-    ask.Interrupt,
-    ask.CompleteRequiresAction,
-    ask.ReconcileInvalidState,
-    ask.CommitStep,
-    ask.EnterRequiresAction,
-    ask.CancelRequiresAction,
-    ask.FinishInterruption,
-    ask.FinishTurn,
+_TAIL: frozenset[type[ask.Request]] = frozenset(
+    {
+        ask.SendMessage,
+        ask.EditMessage,
+        ask.PromoteQueued,
+        ask.Interrupt,
+        ask.CompleteRequiresAction,
+        ask.ReconcileInvalidState,
+        ask.CommitStep,
+        ask.EnterRequiresAction,
+        ask.CancelRequiresAction,
+        ask.FinishInterruption,
+        ask.FinishTurn,
+    }
 )
-_NOW = (
-    ask.RequestCompaction,
-    ask.CompleteRequiresAction,
-    ask.EnterRequiresAction,
-    ask.FinishInterruption,
+_NOW: frozenset[type[ask.Request]] = frozenset(
+    {
+        ask.RequestCompaction,
+        ask.CompleteRequiresAction,
+        ask.EnterRequiresAction,
+        ask.FinishInterruption,
+    }
 )
 
 
-def needs(requests: Iterable[ask.Request]) -> Needs:
-    requests = tuple(requests)
-    edited = [request.message_id for request in requests if isinstance(request, ask.EditMessage)]
-    return Needs(
-        tail=any(isinstance(request, _TAIL) for request in requests),
-        now=any(isinstance(request, _NOW) for request in requests),
-        edits=edited[0] if edited else None,
-        files=frozenset().union(*map(_files, requests)),
-    )
+def needs(requests: Sequence[ask.Request]) -> Needs:
+    tail = now = False
+    edits = None
+    files: frozenset[FileId] = frozenset()
+    for request in requests:
+        kind = type(request)
+        tail |= kind in _TAIL
+        now |= kind in _NOW
+        if isinstance(request, ask.EditMessage):
+            edits = request.message_id
+        said = _SAID.get(kind)
+        if said is not None:
+            files |= referenced_files(said(request))
+    return Needs(tail, now, edits, files)
 
 
 def files_of(request: ask.CreateChat) -> frozenset[FileId]:
-    return frozenset().union(*(referenced_files(body.parts) for body in request.messages))
+    return referenced_files([body.parts for body in request.messages])
 
 
-def _files(request: ask.Request) -> frozenset[FileId]:
-    match request:
-        case ask.SendMessage(message=message) | ask.EditQueued(message=message):
-            return referenced_files(message.parts)
-        case ask.EditMessage(message=message, then=then):
-            bodies = (message.as_body(), *then)
-        case ask.CommitStep(messages=messages):
-            bodies = messages
-        case ask.FinishInterruption(partials=partials):
-            bodies = partials
-        case ask.CompleteRequiresAction(then=then):
-            bodies = then
-        case (
-            ask.SetArchived()
-            | ask.RequestCompaction()
-            | ask.DeleteQueued()
-            | ask.PromoteQueued()
-            | ask.ReorderQueued()
-            | ask.Interrupt()
-            | ask.ReconcileInvalidState()
-            | ask.Acquire()
-            | ask.Abandon()
-            | ask.RecordGenerationAttempt()
-            | ask.RecordRetryState()
-            | ask.EnterRequiresAction()
-            | ask.CancelRequiresAction()
-            | ask.FinishTurn()
-            | ask.FinishError()
-        ):
-            return frozenset()
-        case _:
-            assert_never(request)
-    return frozenset().union(*(referenced_files(body.parts) for body in bodies))
+# What these bring with them; the others say nothing of their own.
+_SAID: dict[type[ask.Request], Callable[[Any], list[tuple[Part, ...]]]] = {
+    ask.SendMessage: lambda r: [r.message.parts],
+    ask.EditQueued: lambda r: [r.message.parts],
+    ask.EditMessage: lambda r: [r.message.parts, *(body.parts for body in r.then)],
+    ask.CommitStep: lambda r: [body.parts for body in r.messages],
+    ask.FinishInterruption: lambda r: [body.parts for body in r.partials],
+    ask.CompleteRequiresAction: lambda r: [body.parts for body in r.then],
+}

@@ -19,8 +19,8 @@ from actors.store.hints import Hint
 from actors.store.outbox import Outbox, Tell, Untold
 from adapters.postgres.faults import DatabaseFault
 from adapters.postgres.pool import Pool
-from adapters.postgres.statements import Write, write_together
 from adapters.postgres.values import Row
+from adapters.postgres.writing import Write, write_together
 from runtime.mailbox import Address, Mailbox, Reply, open_mailbox
 
 WRITERS = 2  # groups on their way at the same time; more only make the groups smaller

@@ -9,9 +9,9 @@ Whenever the short way does not get through, the long way finds out why.
 Commit, then tell: hints leave when the commit is certain, and never for what was rolled back.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from psycopg.errors import UniqueViolation
 
@@ -27,12 +27,11 @@ from actors.machine.transitions import bundle, create, transition
 from actors.store.answers import Applied
 from actors.store.hints import hints_of
 from actors.store.outbox import Outbox, Tell, Untold
-from adapters.postgres import rows, statements
+from adapters.postgres import rows, statements, writing
 from adapters.postgres.committing import Committer, Unwritten, Written, written_of
 from adapters.postgres.connection import Transaction
 from adapters.postgres.pool import Pool
 from adapters.postgres.rows import ChatRow
-from adapters.postgres.statements import Write
 from adapters.postgres.values import Row, Statement
 
 
@@ -60,7 +59,7 @@ class Ledger:
         chat = request.chat.id
         wanted = files_of(request) | needs(then).files
         try:
-            async with self._transaction() as tx:
+            async with self._pool.connection() as connection, connection.transaction() as tx:
                 [[(tx.xid, now)], *found] = await tx.run(
                     [statements.now(), *([statements.files(chat, wanted)] if wanted else [])],
                     ask_xid=False,
@@ -68,8 +67,8 @@ class Ledger:
                 files = rows.files_of(found[0]) if found else NO_FILES
                 made = _accepted(create(request, now=now, files=files))
                 made = join(made, _accepted(bundle(made.after, then)))
-                writing = statements.insert_chat(request.chat, made)
-                [applied] = await self._commit(tx, [made], writing, fresh=[bool(then)])
+                sending = writing.insert_chat(request.chat, made)
+                [applied] = await self._commit(tx, [made], sending, fresh=[bool(then)])
                 return applied
         except _Refused as refused:
             assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
@@ -91,9 +90,9 @@ class Ledger:
         if not (wanted.now or wanted.edits or wanted.files - held.files.linked):
             change = bundle(_next_snapshot(held), requests)
             if isinstance(change, Change) and stands(fence, chat):
-                writing = statements.write(change, held=chat.snapshot_version, by_holder=True)
+                sending = writing.write(change, held=chat.snapshot_version, by_holder=True)
                 hints = hints_of(change.chat, holder_is_fresh=True)
-                outcome = await self._committer.write(chat.id, writing, hints)
+                outcome = await self._committer.write(chat.id, sending, hints)
                 if isinstance(outcome, Written):
                     return _applied(change, outcome)
                 lost = change if outcome is Unwritten.UNKNOWN else None
@@ -104,7 +103,7 @@ class Ledger:
     ) -> tuple[Applied, ...] | Refusal:
         seconds = self._lease_seconds
         try:
-            async with self._transaction() as tx:
+            async with self._pool.connection() as connection, connection.transaction() as tx:
                 first = await self._locked(tx, root, needs(()))
                 if not first.stored.chat.is_root:
                     raise _Refused(NotRoot(root))
@@ -113,9 +112,9 @@ class Ledger:
                 queues = await tx.run([statements.queue(row.chat.id) for row in children])
                 family = [first, *map(_Locked.of, children, queues)]
                 changes = [_accepted(_archived(member.stored, archived)) for member in family]
-                writing = statements.write_together([_by_lock(change) for change in changes])
+                sending = writing.write_together([_by_lock(change) for change in changes])
                 fresh = [member.holder_is_fresh for member in family]
-                return tuple(await self._commit(tx, changes, writing, fresh=fresh))
+                return tuple(await self._commit(tx, changes, sending, fresh=fresh))
         except _Refused as refused:
             assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
             return refused.answer
@@ -129,7 +128,7 @@ class Ledger:
         lost: Change | None = None,
     ) -> Applied | Refusal | MovedOn:
         try:
-            async with self._transaction() as tx:
+            async with self._pool.connection() as connection, connection.transaction() as tx:
                 locked = await self._locked(tx, chat, needs(requests))
                 if lost is not None and locked.was_written(lost):
                     raise _Stands
@@ -137,9 +136,9 @@ class Ledger:
                 if fence is not None and not stands(fence, stored.chat):
                     raise _Refused(MovedOn(fence, stored.chat))
                 change = _accepted(bundle(stored, requests))
-                writing = statements.write_together([_by_lock(change)])
+                sending = writing.write_together([_by_lock(change)])
                 fresh = locked.holder_is_fresh or change.chat.holder != stored.chat.holder
-                [applied] = await self._commit(tx, [change], writing, fresh=[fresh])
+                [applied] = await self._commit(tx, [change], sending, fresh=[fresh])
                 return applied
         except _Refused as refused:
             return refused.answer
@@ -162,19 +161,18 @@ class Ledger:
         if not found["chat"]:
             raise _Refused(ChatNotFound(chat))
         [(tx.xid, *row)] = found["chat"]
-        locked = _Locked.of(rows.chat_of(row), found["queue"])
-        stored = replace(
-            locked.stored,
+        return _Locked.of(
+            rows.chat_of(row),
+            found["queue"],
             tail=rows.tail_of(found.get("tail", [])),
             suffix=rows.suffix_of(found.get("suffix", []), wanted.edits),
             files=rows.files_of(found.get("files", [])),
         )
-        return replace(locked, stored=stored)
 
     async def _commit(
-        self, tx: Transaction, changes: Sequence[Change], writing: Statement, fresh: Sequence[bool]
+        self, tx: Transaction, changes: Sequence[Change], sending: Statement, fresh: Sequence[bool]
     ) -> list[Applied]:
-        answers = await tx.commit([writing])
+        answers = await tx.commit([sending])
         untold = self._told(changes, fresh)  # nothing may come between: the commit stands now
         if answers is None:
             return [await self._found(change, untold) for change in changes]
@@ -193,11 +191,6 @@ class Ledger:
             [[row]] = await connection.run([statements.inserted(change)])
         return _applied(change, written_of(row, untold))
 
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[Transaction]:
-        async with self._pool.connection() as connection, connection.transaction() as tx:
-            yield tx
-
 
 class _Stands(Exception):
     """What was thought lost had been written: this transaction has nothing to do."""
@@ -212,8 +205,8 @@ class _Locked:
     holder_is_fresh: bool
 
     @classmethod
-    def of(cls, row: ChatRow, queue: Sequence[Row]) -> "_Locked":
-        stored = Stored(row.chat, row.now, queue=tuple(map(rows.queued_of, queue)))
+    def of(cls, row: ChatRow, queue: Sequence[Row], **more: Any) -> "_Locked":
+        stored = Stored(row.chat, row.now, queue=tuple(map(rows.queued_of, queue)), **more)
         return cls(stored, row.holder_version, row.holder_is_fresh)
 
     def was_written(self, change: Change) -> bool:
@@ -237,9 +230,9 @@ def _archived(stored: Stored, archived: bool) -> Change | Refusal:
     return transition(stored, ask.SetArchived(archived))
 
 
-def _by_lock(change: Change) -> Write:
+def _by_lock(change: Change) -> writing.Write:
     """The lock has given the chat its new snapshot already: that is what the write finds."""
-    return statements.write(change, held=change.chat.snapshot_version, by_holder=False)
+    return writing.write(change, held=change.chat.snapshot_version, by_holder=False)
 
 
 def _next_snapshot(held: Stored) -> Stored:

@@ -1,23 +1,13 @@
-"""Rows of the database ↔ our types. Pure."""
+"""Rows of the database → our types. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
 import msgspec
 
-from actors.ids import (
-    ChatId,
-    Holder,
-    MessageId,
-    ModelConfigId,
-    QueuedId,
-    RunnerId,
-    UserId,
-    WorkerId,
-)
-from actors.machine.change import Change
+from actors.ids import Holder, MessageId, QueuedId
 from actors.machine.chat import (
     Body,
     Chat,
@@ -32,26 +22,16 @@ from actors.machine.chat import (
     UserMessage,
     Visibility,
 )
-from actors.machine.requests import NewChat
 from actors.machine.states import Status
-from actors.parts.model import Part
 from actors.parts.usage import Usage
-from adapters.postgres.parts import (
-    Unreadable,
-    escaped,
-    from_json,
-    to_json,
-    unescaped,
-)
+from adapters.postgres.parts import Unreadable, calls_from_json, from_json, unescaped
 
 Row = Sequence[Any]
 T = TypeVar("T")
 
-_encode = msgspec.json.Encoder().encode
-_USAGE = tuple(field.name for field in fields(Usage))
-
-
-# From the database
+_STATUS = {status.value: status for status in Status}
+_ROLE = {role.value: role for role in Role}
+_VISIBILITY = {visibility.value: visibility for visibility in Visibility}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +71,14 @@ def chat_of(row: Row) -> ChatRow:
         holder_is_fresh,
     ) = row
     chat = Chat(
-        ChatId(id),
-        UserId(owner_id),
-        None if parent_id is None else ChatId(parent_id),
-        Status(status),
+        id,
+        owner_id,
+        parent_id,
+        _STATUS[status],
         archived,
-        None if worker_id is None else Holder(WorkerId(worker_id), RunnerId(runner_id)),
-        _record(last_error, ChatError),
-        _record(retry_state, RetryState),
+        None if worker_id is None else Holder(worker_id, runner_id),
+        None if last_error is None else _record(last_error, ChatError),
+        None if retry_state is None else _record(retry_state, RetryState),
         deadline,
         compaction,
         snapshot_version,
@@ -107,7 +87,7 @@ def chat_of(row: Row) -> ChatRow:
         retry_state_version,
         generation_attempt,
         pin_order,
-        None if model is None else ModelConfigId(model),
+        model,
         effort,
         frozenset(dynamic_tools),
     )
@@ -127,12 +107,12 @@ def tail_of(rows: Sequence[Row]) -> tuple[Body, ...]:
     tail: list[Body] = []
     for id, role, content, version, visibility in rows:
         try:
-            parts = from_json(content, version=version, where=f"message {id}")
+            parts = calls_from_json(content, version=version, where=f"message {id}")
         except Unreadable:
             if role == Role.ASSISTANT.value:
                 raise
             continue
-        tail.append(Body(Role(role), parts, visibility=Visibility(visibility)))
+        tail.append(Body(_ROLE[role], parts, _VISIBILITY[visibility]))
     return tuple(tail)
 
 
@@ -142,13 +122,13 @@ def suffix_of(rows: Sequence[Row], message: MessageId | None) -> Suffix | None:
         return None
     id, revision, created_at, role, visibility, model, effort = rows[0]
     body = Body(
-        Role(role),
+        _ROLE[role],
         (),
-        visibility=Visibility(visibility),
+        visibility=_VISIBILITY[visibility],
         model_config_id=model,
         reasoning_effort=effort,
     )
-    later = tuple(HistoryRow(MessageId(row[0]), Visibility(row[4])) for row in rows[1:])
+    later = tuple(HistoryRow(MessageId(row[0]), _VISIBILITY[row[4]]) for row in rows[1:])
     return Suffix(Message(MessageId(id), revision, created_at, False, body), later)
 
 
@@ -176,9 +156,9 @@ def message_of(row: Row) -> Message:
         *usage,
     ) = row
     body = Body(
-        Role(role),
+        _ROLE[role],
         from_json(content, version=version, where=f"message {id}"),
-        Visibility(visibility),
+        _VISIBILITY[visibility],
         compressed,
         created_by,
         model,
@@ -190,114 +170,5 @@ def message_of(row: Row) -> Message:
     return Message(MessageId(id), revision, created_at, deleted, body)
 
 
-# To the database
-
-
-def written(change: Change, *, held: int, by_holder: bool) -> bytes:
-    """One element of `write_changes`: the change, good only while the chat is at `held`."""
-    before = {row.id: row for row in change.before.queue}
-    after = {row.id: row for row in change.queue}
-    kept = [row for row in change.queue if row.id in before]
-    return _encode(
-        _columns(change.chat)
-        | {
-            "held": held,
-            "by_holder": by_holder,
-            "touched": change.touched,
-            "said": [_said(body) for body in change.said],
-            "unsaid": [row.id for row in change.unsaid],
-            "queued": [_queued(row) for row in change.queue if row.id < 0],
-            "requeued": [_queued(row) for row in kept if row != before[row.id]],
-            "unqueued": [id for id in before if id not in after and id > 0],
-            "links": sorted(change.links),
-        }
-    )
-
-
-def created(new: NewChat, change: Change) -> bytes:
-    """The value of `insert_chat`."""
-    assert not change.queue, "a chat is born without a queue"
-    tools = [_escaped(tool) for tool in new.dynamic_tools]
-    return _encode(
-        _columns(change.chat)
-        | {
-            "owner_id": new.owner_id,
-            "parent_id": new.parent_id,
-            "root_id": new.root_id,
-            "title": new.title,
-            "client_type": new.client_type,
-            "plan_mode": new.plan_mode,
-            "labels": dict(new.labels),
-            "mcp_server_ids": new.mcp_server_ids,
-            "dynamic_tools": tools,
-            "dynamic_tool_names": [tool.name for tool in new.dynamic_tools],
-            "said": [_said(body) for body in change.said],
-            "links": sorted(change.links),
-        }
-    )
-
-
-def _columns(chat: Chat) -> dict[str, Any]:
-    holder = chat.holder
-    return {
-        "id": chat.id,
-        "status": chat.status.value,
-        "archived": chat.archived,
-        "worker_id": None if holder is None else holder.worker,
-        "runner_id": None if holder is None else holder.runner,
-        "last_error": _escaped(chat.last_error),
-        "retry_state": _escaped(chat.retry_state),
-        "requires_action_deadline_at": chat.requires_action_deadline_at,
-        "compaction_requested_at": chat.compaction_requested_at,
-        "snapshot_version": chat.snapshot_version,
-        "history_version": chat.history_version,
-        "queue_version": chat.queue_version,
-        "retry_state_version": chat.retry_state_version,
-        "generation_attempt": chat.generation_attempt,
-        "pin_order": chat.pin_order,
-        "last_model_config_id": chat.last_model_config_id,
-        "last_reasoning_effort": chat.last_reasoning_effort,
-    }
-
-
-def _said(body: Body) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "role": body.role.value,
-        "content": _content(body.parts),
-        "visibility": body.visibility.value,
-        "compressed": body.compressed,
-        "created_by": body.created_by,
-        "model_config_id": body.model_config_id,
-        "reasoning_effort": body.reasoning_effort,
-        # A count of nothing is not a count: nobody measured it.
-        "context_limit": body.context_limit or None,
-        "runtime_ms": body.runtime_ms or None,
-    }
-    for name in _USAGE:
-        row[name] = getattr(body.usage, name) or None
-    return row
-
-
-def _queued(row: Queued) -> dict[str, Any]:
-    message = row.message
-    return {
-        "id": row.id,
-        "position": row.position,
-        "steers": row.steers,
-        "content": _content(message.parts),
-        "created_by": message.created_by,
-        "model_config_id": message.model_config_id,
-        "reasoning_effort": message.reasoning_effort,
-    }
-
-
-def _content(parts: tuple[Part, ...]) -> msgspec.Raw:
-    return msgspec.Raw(to_json(parts))
-
-
-def _record(raw: bytes | None, type: type[T]) -> T | None:
-    return None if raw is None else msgspec.json.decode(unescaped(raw), type=type)
-
-
-def _escaped(record: object | None) -> msgspec.Raw | None:
-    return None if record is None else msgspec.Raw(escaped(_encode(record)))
+def _record(raw: bytes, type: type[T]) -> T:
+    return msgspec.json.decode(unescaped(raw), type=type)

@@ -1,15 +1,11 @@
-"""The named statements of the ledger with their parameters: what is sent, in our words. Pure."""
+"""The statements that read and lock, with their parameters in our words. Pure."""
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
-from enum import IntEnum
+from collections.abc import Set
 
 from actors.ids import ChatId, FileId, MessageId
 from actors.machine.change import Change
-from actors.machine.requests import NewChat
-from adapters.postgres import rows
 from adapters.postgres.queries import SQL
-from adapters.postgres.values import Json, Statement
+from adapters.postgres.values import Statement
 
 _NEWEST = MessageId(2**63 - 1)
 
@@ -40,48 +36,6 @@ def suffix(chat: ChatId, message: MessageId) -> Statement:
 
 def files(chat: ChatId, wanted: Set[FileId]) -> Statement:
     return SQL["files"], {"chat": chat, "wanted": sorted(wanted)}
-
-
-def insert_chat(new: NewChat, change: Change) -> Statement:
-    return SQL["insert_chat"], {"change": Json(rows.created(new, change))}
-
-
-class Extent(IntEnum):
-    """How much of a chat a change writes. A larger statement can write a smaller change too, at
-    two or three times the cost on the server."""
-
-    COLUMNS = 1
-    STEPS = 2
-    EVERYTHING = 3
-
-
-_WRITE = {
-    Extent.COLUMNS: SQL["write_columns"],
-    Extent.STEPS: SQL["write_steps"],
-    Extent.EVERYTHING: SQL["write_changes"],
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A change, encoded: good only while the chat is at the snapshot that it names as held."""
-
-    json: bytes
-    extent: Extent
-
-
-def write(change: Change, *, held: int, by_holder: bool) -> Write:
-    if change.queue != change.before.queue or change.unsaid or change.links:
-        extent = Extent.EVERYTHING
-    else:
-        extent = Extent.STEPS if change.said else Extent.COLUMNS
-    return Write(rows.written(change, held=held, by_holder=by_holder), extent)
-
-
-def write_together(writes: Sequence[Write]) -> Statement:
-    """One statement for all, as large as the largest of them needs."""
-    changes = Json(b"[" + b",".join([write.json for write in writes]) + b"]")
-    return _WRITE[max(write.extent for write in writes)], {"changes": changes}
 
 
 def inserted(change: Change) -> Statement:

@@ -1,0 +1,225 @@
+"""Our types → what is sent to be written: changes as JSON, and the statement for them. Pure.
+
+A change goes out as one JSON document, so a group of them is one parameter, and encoding is all
+that it costs the client.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from actors.machine.change import Change
+from actors.machine.chat import Body, Queued
+from actors.machine.requests import NewChat
+from adapters.postgres.parts import escaped, to_json
+from adapters.postgres.queries import SQL
+from adapters.postgres.values import Json, Statement
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Said(msgspec.Struct):
+    role: str
+    content: msgspec.Raw
+    visibility: str
+    compressed: bool
+    created_by: UUID | None
+    model_config_id: UUID | None
+    reasoning_effort: str | None
+    context_limit: int | None
+    runtime_ms: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    total_tokens: int | None
+    reasoning_tokens: int | None
+    cache_creation_tokens: int | None
+    cache_read_tokens: int | None
+
+
+class _Queued(msgspec.Struct):
+    id: int
+    position: int
+    steers: bool
+    content: msgspec.Raw
+    created_by: UUID
+    model_config_id: UUID | None
+    reasoning_effort: str | None
+
+
+class _Law(msgspec.Struct, kw_only=True):
+    """The columns that the law writes, and what it adds."""
+
+    id: UUID
+    status: str
+    archived: bool
+    worker_id: UUID | None
+    runner_id: UUID | None
+    last_error: msgspec.Raw | None
+    retry_state: msgspec.Raw | None
+    requires_action_deadline_at: datetime | None
+    compaction_requested_at: datetime | None
+    snapshot_version: int
+    history_version: int
+    queue_version: int
+    retry_state_version: int
+    generation_attempt: int
+    pin_order: int
+    last_model_config_id: UUID | None
+    last_reasoning_effort: str | None
+    said: list[_Said]
+    links: list[UUID]
+
+
+class _Changed(_Law, kw_only=True, omit_defaults=True):
+    held: int
+    by_holder: bool
+    touched: bool
+    unsaid: list[int] = []
+    queued: list[_Queued] = []
+    requeued: list[_Queued] = []
+    unqueued: list[int] = []
+
+
+class _Created(_Law, kw_only=True):
+    owner_id: UUID
+    parent_id: UUID | None
+    root_id: UUID | None
+    title: str
+    client_type: str
+    plan_mode: str
+    labels: dict[str, str]
+    mcp_server_ids: tuple[UUID, ...]
+    dynamic_tools: list[msgspec.Raw]
+    dynamic_tool_names: list[str]
+
+
+class Extent(IntEnum):
+    """How much of a chat a change writes. A larger statement can write a smaller change too, at
+    two or three times the cost on the server."""
+
+    COLUMNS = 1
+    STEPS = 2
+    EVERYTHING = 3
+
+
+_WRITE = {
+    Extent.COLUMNS: SQL["write_columns"],
+    Extent.STEPS: SQL["write_steps"],
+    Extent.EVERYTHING: SQL["write_changes"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A change, encoded: good only while the chat is at the snapshot that it names as held."""
+
+    json: bytes
+    extent: Extent
+
+
+def write(change: Change, *, held: int, by_holder: bool) -> Write:
+    changed = _Changed(
+        held=held, by_holder=by_holder, touched=change.touched, **_law_columns(change)
+    )
+    if change.queue == change.before.queue and not (change.unsaid or change.links):
+        return Write(_encode(changed), Extent.STEPS if change.said else Extent.COLUMNS)
+    before = {row.id: row for row in change.before.queue}
+    after = {row.id for row in change.queue}
+    changed.unsaid = [row.id for row in change.unsaid]
+    changed.queued = [_queued(row) for row in change.queue if row.id < 0]
+    changed.requeued = [_queued(r) for r in change.queue if r.id in before and r != before[r.id]]
+    changed.unqueued = [id for id in before if id not in after]
+    return Write(_encode(changed), Extent.EVERYTHING)
+
+
+def write_together(writes: Sequence[Write]) -> Statement:
+    """One statement for all, as large as the largest of them needs."""
+    changes = Json(b"[" + b",".join([write.json for write in writes]) + b"]")
+    return _WRITE[max([write.extent for write in writes])], {"changes": changes}
+
+
+def insert_chat(new: NewChat, change: Change) -> Statement:
+    assert not change.queue, "a chat is born without a queue"
+    created = _Created(
+        owner_id=new.owner_id,
+        parent_id=new.parent_id,
+        root_id=new.root_id,
+        title=new.title,
+        client_type=new.client_type,
+        plan_mode=new.plan_mode,
+        labels=dict(new.labels),
+        mcp_server_ids=new.mcp_server_ids,
+        dynamic_tools=[msgspec.Raw(escaped(_encode(tool))) for tool in new.dynamic_tools],
+        dynamic_tool_names=[tool.name for tool in new.dynamic_tools],
+        **_law_columns(change),
+    )
+    return SQL["insert_chat"], {"change": Json(_encode(created))}
+
+
+def _law_columns(change: Change) -> dict[str, Any]:
+    chat, holder = change.chat, change.chat.holder
+    return {
+        "id": chat.id,
+        "status": chat.status.value,
+        "archived": chat.archived,
+        "worker_id": None if holder is None else holder.worker,
+        "runner_id": None if holder is None else holder.runner,
+        "last_error": _escaped(chat.last_error),
+        "retry_state": _escaped(chat.retry_state),
+        "requires_action_deadline_at": chat.requires_action_deadline_at,
+        "compaction_requested_at": chat.compaction_requested_at,
+        "snapshot_version": chat.snapshot_version,
+        "history_version": chat.history_version,
+        "queue_version": chat.queue_version,
+        "retry_state_version": chat.retry_state_version,
+        "generation_attempt": chat.generation_attempt,
+        "pin_order": chat.pin_order,
+        "last_model_config_id": chat.last_model_config_id,
+        "last_reasoning_effort": chat.last_reasoning_effort,
+        "said": [_said(body) for body in change.said],
+        "links": sorted(change.links),
+    }
+
+
+def _said(body: Body) -> _Said:
+    usage = body.usage
+    return _Said(
+        body.role.value,
+        msgspec.Raw(to_json(body.parts)),
+        body.visibility.value,
+        body.compressed,
+        body.created_by,
+        body.model_config_id,
+        body.reasoning_effort,
+        # A count of nothing is not a count: nobody measured it.
+        body.context_limit or None,
+        body.runtime_ms or None,
+        usage.input_tokens or None,
+        usage.output_tokens or None,
+        usage.total_tokens or None,
+        usage.reasoning_tokens or None,
+        usage.cache_creation_tokens or None,
+        usage.cache_read_tokens or None,
+    )
+
+
+def _queued(row: Queued) -> _Queued:
+    message = row.message
+    return _Queued(
+        row.id,
+        row.position,
+        row.steers,
+        msgspec.Raw(to_json(message.parts)),
+        message.created_by,
+        message.model_config_id,
+        message.reasoning_effort,
+    )
+
+
+def _escaped(record: object | None) -> msgspec.Raw | None:
+    return None if record is None else msgspec.Raw(escaped(_encode(record)))

@@ -1,0 +1,39 @@
+"""`python -m bench [MODULE …]`: ask all questions, or some; exit 1 if a target is missed."""
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+
+from bench.report import Result, save
+
+MODULES = ("commit",)
+SECONDS_MAX = 900  # for one module; then it is ended, and the run with it
+
+
+def main() -> int:
+    chosen = sys.argv[1:] or MODULES
+    unknown = [name for name in chosen if name not in MODULES]
+    if unknown:
+        print(f"bench: no module {', '.join(unknown)}; there are {', '.join(MODULES)}")
+        return 2
+    results = []
+    for name in chosen:
+        results.append(_measured(name))
+        print("\n".join(results[-1].lines()), flush=True)
+    save(results)
+    return 0 if all(result.met for result in results) else 1
+
+
+def _measured(name: str) -> Result:
+    """In a process of its own, so that one question's memory is not another's."""
+    code = f"import json; from bench.{name} import measure; print(json.dumps(measure()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, timeout=SECONDS_MAX
+    )
+    module = import_module(f"bench.{name}")
+    return Result(name, module.QUESTION, json.loads(done.stdout), module.TARGETS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
