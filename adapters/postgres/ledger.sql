@@ -77,15 +77,12 @@ SELECT id, revision, created_at, role, visibility, model_config_id, reasoning_ef
 -- name: files
 -- Which files the chat links already, and which of `wanted` are there to be linked. The rows
 -- wanted are kept from vanishing until the transaction is over.
-SELECT file_id, true
-  FROM chat_files
- WHERE chat_id = %(chat)s
+WITH there AS (
+    SELECT id FROM files WHERE id = ANY(%(wanted)s) ORDER BY id FOR KEY SHARE
+)
+SELECT file_id, true FROM chat_files WHERE chat_id = %(chat)s
 UNION ALL
-(SELECT id, false
-   FROM files
-  WHERE id = ANY(%(wanted)s)
-  ORDER BY id
-    FOR KEY SHARE);
+SELECT id, false FROM there;
 
 -- name: inserted
 -- What a write at `snapshot` inserted, in the order of writing: asked when the write stands but
