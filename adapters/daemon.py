@@ -83,7 +83,7 @@ async def work(config: Config, probes: Probes, *, listening: str, nursery: trio.
         steps = await migrate(database)
         async with open_pool(config, database), open_pulse(database) as pulse:
             try:
-                probes.ready({"database": pulse.feel})
+                probes.ready({"database": pulse.database, "schema": pulse.schema})
                 emit(
                     "daemon.ready",
                     "info",

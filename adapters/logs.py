@@ -9,6 +9,10 @@ import structlog
 
 from adapters.config import LogFormat
 
+# Without locals, which it would show otherwise: what people say and passwords are among them.
+_TRACEBACKS = structlog.processors.ExceptionRenderer(
+    structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+)
 FIRST = ("timestamp", "level", "event")
 
 
@@ -18,7 +22,7 @@ def set_up(form: LogFormat, level: str) -> None:
     last: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, _text]
         if as_text
-        else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(default=str)]
+        else [_TRACEBACKS, structlog.processors.JSONRenderer(default=str)]
     )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[

@@ -1,16 +1,26 @@
-"""Whether the database answers: one connection for nothing else, so that no load delays it."""
+"""Whether the database answers and has our schema: over a connection for nothing else, so that no
+load delays it and it takes nobody's place."""
 
 import math
+from dataclasses import dataclass
 
 import trio
 
+from adapters.postgres import migrating
 from adapters.postgres.connection import Connection
 from adapters.postgres.faults import DatabaseFault
-from adapters.postgres.queries import SQL
 from runtime.clock import now
 
 ANSWER_SECONDS = 2.0  # later counts as not at all
 FRESH_SECONDS = 0.25  # whoever asks within, or while another asks, gets the same answer
+
+
+@dataclass(frozen=True, slots=True)
+class Felt:
+    """What is wrong with each; None: nothing."""
+
+    database: str | None = None
+    schema: str | None = None
 
 
 class Pulse:
@@ -21,31 +31,42 @@ class Pulse:
         self._connection: Connection | None = None
         self._turn = trio.Lock()
         self._felt_at = -math.inf
-        self._complaint: str | None = None
+        self._felt = Felt()
 
-    async def feel(self) -> str | None:
+    async def database(self) -> str | None:
         """Why the database cannot be used now; None when it can."""
-        async with self._turn:
-            if now() - self._felt_at > FRESH_SECONDS:
-                self._complaint = await self._ask()
-                self._felt_at = now()
-            return self._complaint
+        return (await self._feel()).database
+
+    async def schema(self) -> str | None:
+        """Why the schema is not the one this program needs; None when it is."""
+        return (await self._feel()).schema
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    async def _ask(self) -> str | None:
+    async def _feel(self) -> Felt:
+        async with self._turn:
+            if now() - self._felt_at > FRESH_SECONDS:
+                self._felt = await self._ask()
+                self._felt_at = now()
+            return self._felt
+
+    async def _ask(self) -> Felt:
         try:
             with trio.fail_after(ANSWER_SECONDS):
                 if self._connection is None:
                     self._connection = await Connection.open(self._conninfo)
-                await self._connection.execute(SQL["feel_pulse"])
+                missing = await migrating.pending(self._connection)
+        except migrating.SchemaFault as fault:
+            return Felt(schema=str(fault))
         except DatabaseFault as fault:
-            self.close()
-            return str(fault)
+            return self._away(str(fault))
         except trio.TooSlowError:
-            self.close()
-            return f"no answer in {ANSWER_SECONDS:g} s"
-        return None
+            return self._away(f"no answer in {ANSWER_SECONDS:g} s")
+        return Felt(schema=f"{len(missing)} steps are missing" if missing else None)
+
+    def _away(self, why: str) -> Felt:
+        self.close()
+        return Felt(database=why, schema="not known")

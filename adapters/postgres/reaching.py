@@ -8,15 +8,15 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from adapters.refusals import CannotStart
 
 VERSION_MIN = 15
-CONNECT_SECONDS = 10  # for each address of the server
+CONNECT_SECONDS = 10  # for each address of the server, unless DATABASE_URL says otherwise
 
 
 def check(conninfo: str) -> None:
     """Connect once and look; blocks for a bounded time."""
     subject = describe(conninfo)
+    limited = {"connect_timeout": CONNECT_SECONDS, **conninfo_to_dict(conninfo)}
     try:
-        limited = make_conninfo(conninfo, connect_timeout=CONNECT_SECONDS)
-        with psycopg.connect(limited) as connection:
+        with psycopg.connect(make_conninfo("", **limited)) as connection:
             version = connection.info.server_version
             standby = connection.info.parameter_status("in_hot_standby") == "on"
     except psycopg.OperationalError as error:

@@ -1,0 +1,26 @@
+"""Directories for daemons, and the certainty that nobody is left in them."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.processes import belonging_to, eventually, give_to_ordinary_user
+
+
+@pytest.fixture
+def home():
+    """Where a daemon may make its directory; when the test ends, nobody works there."""
+    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
+        os.chmod(top, 0o711)
+        yield Path(top) / "home"
+        eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
+
+
+@pytest.fixture
+def ordinary_home(home):
+    """The same, in a directory that belongs to an ordinary user."""
+    home.mkdir(mode=0o700)
+    give_to_ordinary_user(home)
+    return home

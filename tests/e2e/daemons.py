@@ -1,0 +1,104 @@
+"""A real daemon in a process of its own: started, asked, told to stop."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.e2e.processes import ROOT, eventually, ordinary_user
+
+STOP_SECONDS_MAX = 60
+OURS = ("PROMPTCORNER_", "DATABASE_URL", "PG")  # what the environment of the tests must not decide
+
+
+def environment(**settings):
+    """That of the tests, without what would change the daemon, with `settings`."""
+    inherited = {n: v for n, v in os.environ.items() if not n.startswith(OURS)}
+    return {**inherited, "PYTHONPATH": str(ROOT), **settings}
+
+
+def command(*arguments, ordinary=False):
+    """(words, arguments of subprocess) of our command, as root or as an ordinary user."""
+    prefix, switch, _ = ordinary_user() if ordinary else ((), {}, "")
+    words = [*prefix, sys.executable, "-m", "adapters.cli.main", *map(str, arguments)]
+    return words, {"cwd": "/", **switch}
+
+
+def run(*arguments, ordinary=False, **settings):
+    """Run our command to its end: (exit code, standard output, standard error)."""
+    words, how = command(*arguments, ordinary=ordinary)
+    done = subprocess.run(
+        words,
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        timeout=STOP_SECONDS_MAX,
+        check=False,
+        **how,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+class Daemon:
+    """One `promptcorner serve` on any free port."""
+
+    def __init__(self, home, log, *, ordinary=False, **settings):
+        words, how = command(
+            "serve", "--listen", "127.0.0.1:0", "--data-dir", home, ordinary=ordinary
+        )
+        self._log = log
+        with log.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                words, env=environment(**settings), stdin=subprocess.DEVNULL, stderr=stderr, **how
+            )
+
+    @property
+    def entries(self):
+        return [json.loads(line) for line in self._log.read_text().splitlines()]
+
+    def entry(self, event):
+        return next((entry for entry in self.entries if entry["event"] == event), None)
+
+    def wait_ready(self):
+        def ready():
+            assert self.process.poll() is None, self._log.read_text()
+            return self.entry("daemon.ready")
+
+        return eventually(ready, "the daemon is ready")
+
+    def get(self, path):
+        """(status, document) of an answer; (0, why) when there is none."""
+        host, port = self.wait_ready()["listen"].split(":")
+        try:
+            with contextlib.closing(http.client.HTTPConnection(host, int(port), 10)) as http_:
+                http_.request("GET", path)
+                answer = http_.getresponse()
+                return answer.status, json.loads(answer.read())
+        except OSError as error:
+            return 0, str(error)
+
+    def is_ready(self):
+        return self.get("/readyz")[0] == 200
+
+    def stop(self, number=signal.SIGTERM):
+        """Tell it to stop; its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(STOP_SECONDS_MAX)
+
+
+@contextlib.contextmanager
+def a_daemon(home, **how):
+    """A daemon for the length of a block, in which it may end in any way."""
+    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
+        daemon = Daemon(home, Path(top) / "stderr", **how)
+        try:
+            yield daemon
+        finally:
+            if daemon.process.poll() is None:
+                daemon.process.kill()
+            daemon.process.wait()

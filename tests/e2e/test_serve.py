@@ -1,0 +1,239 @@
+"""`promptcorner serve` as a person or an init system runs it."""
+
+import os
+import signal
+import subprocess
+
+import psycopg
+import pytest
+
+from tests.e2e.daemons import a_daemon, command, environment, run
+from tests.e2e.processes import belonging_to, eventually, keepers, postmaster
+
+pytestmark = pytest.mark.slow
+
+
+def test_it_gets_ready_says_so_and_stops_in_good_order(home):
+    with a_daemon(home) as daemon:
+        ready = daemon.wait_ready()
+
+        assert ("embedded", str(home)) == (ready["database"], ready["data_dir"])
+        assert (200, {"status": "ready"}) == daemon.get("/readyz")
+        assert (200, {"status": "alive"}) == daemon.get("/livez")
+        checks = {"database": "ok", "schema": "ok", "daemon": "ok"}
+        assert checks == daemon.get("/readyz?verbose")[1]["checks"]
+
+        assert 0 == daemon.stop()
+        assert "SIGTERM" == daemon.entry("daemon.stopped")["cause"]
+        assert [] == belonging_to(home)
+
+
+def test_it_works_as_an_ordinary_user(ordinary_home):
+    with a_daemon(ordinary_home, ordinary=True) as daemon:
+        assert daemon.wait_ready()
+        status, _ = daemon.get("/readyz")
+        owner = os.stat(ordinary_home).st_uid
+
+        assert 200 == status
+        assert owner == os.stat(ordinary_home / "postgres").st_uid
+        assert 0 == daemon.stop()
+        assert [] == belonging_to(ordinary_home)
+
+
+def test_ctrl_c_stops_it_too(home):
+    with a_daemon(home) as daemon:
+        daemon.wait_ready()
+
+        assert 0 == daemon.stop(signal.SIGINT)
+
+
+def test_it_can_be_stopped_while_it_starts(home):
+    with a_daemon(home) as daemon:
+        eventually(lambda: list(home.glob("postgres.init.*")), "initdb has begun")
+
+        assert 0 == daemon.stop()
+        assert None is daemon.entry("daemon.ready")
+
+
+def test_a_second_start_finds_its_data_and_has_nothing_to_migrate(home):
+    with a_daemon(home) as daemon:
+        first = daemon.wait_ready()
+        daemon.stop()
+
+    with a_daemon(home) as daemon:
+        second = daemon.wait_ready()
+        daemon.stop()
+
+    assert 0 < first["migrated"]
+    assert 0 == second["migrated"]
+
+
+def test_two_daemons_share_one_server_and_the_last_one_stops_it(home):
+    with a_daemon(home) as first, a_daemon(home) as second:
+        first.wait_ready()
+        second.wait_ready()
+        server = postmaster(home)
+        assert 1 == len(keepers(home))
+
+        assert 0 == first.stop()
+
+        assert server == postmaster(home)
+        assert second.is_ready()
+        assert 0 == second.stop()
+        assert [] == belonging_to(home)
+
+
+def test_a_killed_daemon_takes_its_server_with_it(home):
+    with a_daemon(home) as daemon:
+        daemon.wait_ready()
+
+        daemon.process.kill()
+
+        eventually(lambda: not belonging_to(home), "the keeper has stopped the server")
+        assert not (home / "postgres" / "postmaster.pid").exists()
+
+
+def test_a_killed_server_makes_it_unready_until_the_server_is_back(home):
+    with a_daemon(home) as daemon:
+        daemon.wait_ready()
+        server = postmaster(home)
+        (keeper,) = keepers(home)
+
+        os.kill(keeper, signal.SIGSTOP)  # so that nobody brings it back yet
+        os.kill(server, signal.SIGKILL)
+        eventually(lambda: not daemon.is_ready(), "it has noticed")
+        status, answer = daemon.get("/readyz")
+
+        assert (503, ["database", "schema"]) == (status, list(answer["failing"]))
+        assert 200 == daemon.get("/livez")[0]
+        os.kill(keeper, signal.SIGCONT)
+        eventually(daemon.is_ready, "it is ready again")
+        assert server != postmaster(home)
+        assert 0 == daemon.stop()
+
+
+def test_a_killed_keeper_is_replaced_and_stops_the_server_in_the_end(home):
+    with a_daemon(home) as daemon:
+        daemon.wait_ready()
+        (keeper,) = keepers(home)
+
+        os.kill(keeper, signal.SIGKILL)
+
+        eventually(lambda: keepers(home) not in ([], [keeper]), "another keeper stands")
+        assert daemon.is_ready()
+        assert 0 == daemon.stop()
+        assert [] == belonging_to(home)
+
+
+def test_a_keeper_killed_just_before_the_end_leaves_no_process(home):
+    with a_daemon(home) as daemon:
+        daemon.wait_ready()
+
+        os.kill(*keepers(home), signal.SIGKILL)
+
+        assert 0 == daemon.stop()
+
+
+def test_a_second_signal_ends_it_at_once(home):
+    with a_daemon(home) as daemon:
+        daemon.wait_ready()
+        os.kill(*keepers(home), signal.SIGSTOP)  # the way out waits for the keeper
+        daemon.process.send_signal(signal.SIGTERM)
+        eventually(lambda: daemon.get("/readyz")[1] == STOPPING, "it is on its way out")
+
+        assert 128 + signal.SIGTERM == daemon.stop()
+
+        assert "SIGTERM" == daemon.entry("daemon.aborted")["cause"]
+        os.kill(*keepers(home), signal.SIGCONT)
+
+
+STOPPING = {"status": "not ready", "failing": {"daemon": "stopping"}}
+
+
+def test_it_uses_a_server_of_the_users_own(home, database):
+    with a_daemon(home, DATABASE_URL=database) as daemon:
+        ready = daemon.wait_ready()
+
+        assert daemon.is_ready()
+        assert 0 == daemon.stop()
+    assert ready["database"].startswith("database /")
+    assert not home.exists()
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT count(*) FROM schema_migrations").fetchone()[0] > 0
+
+
+def test_migrate_tells_what_is_missing_then_what_it_did(home, database):
+    where = {"DATABASE_URL": database}
+
+    code, missing, _ = run("migrate", "--check", **where)
+    assert (1, "pending 0001_ground") == (code, missing.splitlines()[0])
+
+    code, applied, _ = run("migrate", **where)
+    assert (0, missing.replace("pending", "applied")) == (code, applied)
+
+    assert (0, "the schema is up to date\n", "") == run("migrate", "--check", **where)
+
+
+def test_migrate_works_on_the_embedded_server(home):
+    code, applied, _ = run("migrate", "--data-dir", home)
+
+    assert (0, "applied 0001_ground") == (code, applied.splitlines()[0])
+    assert [] == belonging_to(home)
+
+
+@pytest.mark.parametrize("words", [[], ["bogus"], ["serve", "--bogus"], ["serve", "--list", "x:1"]])
+def test_what_is_not_understood_is_answered_with_usage(words):
+    code, out, err = run(*words)
+
+    assert (2, "") == (code, out)
+    assert err.startswith("usage: promptcorner")
+
+
+def test_help_names_every_setting_of_the_environment():
+    from adapters.config import ENVIRONMENT
+
+    code, out, _ = run("serve", "--help")
+
+    assert 0 == code
+    assert [] == [name for name in ENVIRONMENT.values() if name not in out]
+
+
+def test_version_is_that_of_the_distribution():
+    assert (0, "promptcorner 0.1.0\n", "") == run("--version")
+
+
+def test_it_refuses_to_run_without_assertions():
+    code, out, err = run("serve", PYTHONOPTIMIZE="1")
+
+    assert (1, "") == (code, out)
+    assert err == (
+        "promptcorner: python -O: assertions are off; start without -O and without PYTHONOPTIMIZE\n"
+    )
+
+
+def test_a_port_in_use_is_named(home):
+    with a_daemon(home) as daemon:
+        address = daemon.wait_ready()["listen"]
+
+        code, _, err = run("serve", "--listen", address, "--data-dir", home)
+
+        assert (1, f"promptcorner: listen {address}: somebody listens there already;") == (
+            code,
+            err[: err.index(";") + 1],
+        )
+        daemon.stop()
+
+
+def test_on_a_terminal_the_log_is_for_people(home):
+    words, how = command("serve", "--listen", "127.0.0.1:0", "--data-dir", home)
+    ours, theirs = os.openpty()
+    with subprocess.Popen(words, env=environment(), stderr=theirs, **how) as process:
+        os.close(theirs)
+        seen = ""
+        while "daemon.ready" not in seen:
+            seen += os.read(ours, 4096).decode()
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+    os.close(ours)
+
+    assert " info daemon.ready listen=127.0.0.1:" in seen
