@@ -152,6 +152,7 @@ _RULES = (
     _Rule(lambda seen: seen.config, FailureKind.CONFIG, False),
     _Rule(_server_error, FailureKind.GENERIC, True),
 )
+_UNKNOWN = _Rule(lambda seen: True, FailureKind.GENERIC, False)
 
 
 def classify(signals: Signals, now: datetime) -> ProviderFailure:
@@ -161,9 +162,9 @@ def classify(signals: Signals, now: datetime) -> ProviderFailure:
     provider = provider_name(signals.provider) or provider_in(seen.combined)
     if said := _outspoken(seen, provider, detail):
         return said
-    rule = next((rule for rule in _RULES if rule.fits(seen)), None)
-    if rule is None:
-        return _unknown(seen, provider, detail)
+    rule = next((rule for rule in _RULES if rule.fits(seen)), _UNKNOWN)
+    if rule is _UNKNOWN and signals.cut is Cut.CANCELLED:
+        return failure(FailureKind.GENERIC, provider, message="The request was cancelled.")
     if detail is None and rule.kind is not FailureKind.AUTH:
         detail = raw_detail(signals)
     return failure(
@@ -200,15 +201,4 @@ def mismatch(provider: str | None, status: int | None = None) -> ProviderFailure
         status=status,
         message=_MISMATCH_MESSAGE,
         detail=_MISMATCH_DETAIL,
-    )
-
-
-def _unknown(seen: _Seen, provider: str | None, detail: str | None) -> ProviderFailure:
-    if seen.signals.cut is Cut.CANCELLED:
-        return failure(FailureKind.GENERIC, provider, message="The request was cancelled.")
-    return failure(
-        FailureKind.GENERIC,
-        provider,
-        status=seen.status,
-        detail=detail or raw_detail(seen.signals),
     )

@@ -1,0 +1,1 @@
+"""Anthropic Messages: the protocol, and the provider that speaks it."""

@@ -1,0 +1,78 @@
+"""Anthropic as a provider of models."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from actors.chat.ports import Batch
+from actors.parts.assemble import Answer
+from actors.parts.failure import ProviderFailure
+from actors.parts.prompt import Prompt
+from adapters.providers.anthropic.events import MessageDecoder, sse_split
+from adapters.providers.anthropic.request import betas, body
+from adapters.providers.dial import split_url
+from adapters.providers.faults import Accused
+from adapters.providers.http import HttpClient, Request
+from adapters.providers.identity import identity
+from adapters.providers.streaming import answered, streamed
+
+BASE_URL = "https://api.anthropic.com"
+API_VERSION = "2023-06-01"
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    skipped: dict[str, int]  # events and blocks of kinds that we do not know
+
+
+class Anthropic:
+    def __init__(
+        self,
+        client: HttpClient,
+        key: str,
+        *,
+        base_url: str = BASE_URL,
+        name: str = "anthropic",
+    ) -> None:
+        self._client = client
+        self._key = key
+        self._origin, path = split_url(base_url)
+        self._target = f"{path.removesuffix('/v1')}/v1/messages"
+        self._who = Accused(name, (key,))
+        self._skipped: Counter[str] = Counter()
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        request = self._request(prompt, streamed=True)
+        return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        request = self._request(prompt, streamed=False)
+        decode = self._decoder(prompt).whole
+        return await answered(self._client, request, decode=decode, who=self._who)
+
+    def statistics(self) -> Statistics:
+        return Statistics(dict(self._skipped))
+
+    def _decoder(self, prompt: Prompt) -> MessageDecoder:
+        tool = answer_tool(prompt)
+        return MessageDecoder(sse_split(), answer_tool=tool, skipped=self._skipped)
+
+    def _request(self, prompt: Prompt, *, streamed: bool) -> Request:
+        headers = [
+            ("Content-Type", "application/json"),
+            ("Accept", "text/event-stream" if streamed else "application/json"),
+            ("Anthropic-Version", API_VERSION),
+            ("X-Api-Key", self._key),
+            *identity(prompt.asker),
+        ]
+        if wanted := betas(prompt):
+            headers.append(("Anthropic-Beta", ",".join(wanted)))
+        extra: dict[str, object] = {"stream": True} if streamed else {}
+        content = body(prompt, model=prompt.model, extra=extra)
+        return Request(self._origin, self._target, tuple(headers), content)
+
+
+def answer_tool(prompt: Prompt) -> str | None:
+    """The tool by whose input the model answers, where the answer has a schema."""
+    return prompt.answer_schema.name if prompt.answer_schema else None

@@ -1,0 +1,200 @@
+"""One suite for all who speak Anthropic's protocol: recorded bytes → the same parts.
+
+Every recorded conversation runs through the real provider on a memory network: the request that
+leaves has the meaning of the recorded one (the second of a conversation is made from the answer to
+the first), and the answer is the same however the bytes are cut.
+"""
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+
+from actors.parts.assemble import Assembly
+from actors.parts.model import ReasoningPart, SourcePart, TextPart, ToolCallPart, ToolResultPart
+from actors.parts.usage import Usage
+from adapters.providers.anthropic.provider import Anthropic
+from adapters.providers.http import HttpClient
+from tests.adapters.providers.replay import NOW
+from tests.fakes.anthropic_prompts import continued, normal, prompt_of
+from tests.fakes.network import Network, streamed, whole
+from tests.fakes.recordings import cuts, recordings
+
+CUTS = 3
+ANTHROPIC = (
+    "TestAnthropicCommon",
+    "TestAnthropicCommonWithCacheControl",
+    "TestAnthropicComputerUse",
+    "TestAnthropicObjectGeneration",
+    "TestAnthropicThinking",
+    "TestAnthropicThinkingWithCacheControl",
+    "TestAnthropicWebSearch",
+    "TestImageUploadAgent",
+    "TestImageUploadAgentStreaming",
+)
+
+
+def anthropic(client, exchange):
+    return Anthropic(client, "key")
+
+
+def conversations(*tests, host):
+    found = recordings(*tests)
+    return [each for each in found if all(host in exchange.url for exchange in each.exchanges)]
+
+
+async def heard(provider, prompt):
+    """The answer to one streamed call, and all of its deltas."""
+    deltas, assembly = [], Assembly()
+    async with provider.stream(prompt) as batches:
+        async for batch in batches:
+            assert batch
+            deltas.extend(batch)
+    for delta in deltas:
+        assembly.add(delta, NOW)
+    return assembly.answer(), deltas
+
+
+def merged(deltas):
+    """Deltas without the borders between pieces of one text."""
+    said = {}
+    for delta in deltas:
+        name = (type(delta).__name__, getattr(delta, "block", None), getattr(delta, "id", None))
+        piece = getattr(delta, "text", getattr(delta, "args_delta", None))
+        said.setdefault(name, []).append(delta if piece is None else piece)
+    return {
+        name: "".join(found) if isinstance(found[0], str) else found for name, found in said.items()
+    }
+
+
+async def replay_streams(recording, make, nursery, chance):
+    """Every exchange of a conversation, whole and in pieces, with what came of it."""
+    prompt = prompt_of(recording.exchanges[0].request, cached="CacheControl" in recording.name)
+    answer, came = None, []
+    for exchange in recording.exchanges:
+        if answer is not None:
+            prompt = continued(prompt, said_again(answer, recording.name), exchange.request)
+        response = streamed(exchange.body, content_type=exchange.headers["content-type"])
+        network = Network(
+            nursery, [[response], *([*cuts(response, chance, 40)] for _ in range(CUTS))]
+        )
+        client = HttpClient(network.dial)
+        answer, deltas = await heard(make(client, exchange), prompt)
+        for _ in range(CUTS):
+            again, cut = await heard(make(client, exchange), prompt)
+            assert again == answer
+            assert merged(cut) == merged(deltas)
+        assert client.statistics().dialled == 1
+        came.append((exchange, answer, network.requests[0]))
+    return came
+
+
+def said_again(answer, name):
+    """The recorded caller of the computer tool said only its calls again."""
+    if "ComputerUse" not in name:
+        return answer
+    return replace(answer, parts=tuple(p for p in answer.parts if isinstance(p, ToolCallPart)))
+
+
+def check_meaning(sent, exchange, name):
+    assert normal(json.loads(sent.body)) == normal(exchange.request), name
+
+
+def events(body):
+    lines = [line.partition(":")[2] for line in body.decode().splitlines() if line[:5] == "data:"]
+    return [json.loads(line) for line in lines]
+
+
+def blocks(recorded):
+    """The content that these events say, block by block."""
+    found = {}
+    for event in recorded:
+        if event["type"] == "content_block_start":
+            found[event["index"]] = dict(event["content_block"], pieces="")
+        elif event["type"] == "content_block_delta":
+            block, delta = found[event["index"]], event["delta"]
+            piece = ("text", "thinking", "partial_json")
+            block["pieces"] += next((delta[name] for name in piece if name in delta), "")
+            block["signature"] = delta.get("signature", block.get("signature"))
+    return list(found.values())
+
+
+def recorded_usage(*counts):
+    seen = {name: value for each in counts for name, value in each.items()}
+    return Usage(
+        seen["input_tokens"],
+        seen["output_tokens"],
+        seen["input_tokens"] + seen["output_tokens"],
+        None,
+        seen.get("cache_creation_input_tokens"),
+        seen.get("cache_read_input_tokens"),
+    )
+
+
+def check_stream(answer, recorded, *, asked):
+    """The parts say what the events say, block by block."""
+    said = [part for part in answer.parts if not isinstance(part, SourcePart)]
+    told = [block for block in blocks(recorded) if block["type"] != "text" or block["pieces"]]
+    for part, block in zip(said, told, strict=True):
+        match part:
+            case TextPart(text):
+                assert text == block["pieces"]
+                assert asked or block["type"] == "text"
+            case ReasoningPart(text, _, _, metadata):
+                assert text == block["pieces"]
+                assert json.loads(metadata) == {"anthropic": {"signature": block["signature"]}}
+            case ToolCallPart():
+                assert (part.id, part.name) == (block["id"], block["name"])
+                assert json.loads(part.args) == json.loads(block["pieces"] or "{}")
+                assert part.provider_executed == (block["type"] == "server_tool_use")
+            case ToolResultPart():
+                assert part.id == block["tool_use_id"]
+                assert [each["url"] for each in json.loads(part.result)] == [
+                    each["url"] for each in block["content"]
+                ]
+    start = next(event for event in recorded if event["type"] == "message_start")["message"]
+    end = next(event for event in recorded if event["type"] == "message_delta")
+    assert answer.usage == recorded_usage(start["usage"], end["usage"])
+    assert answer.response_id == start["id"]
+
+
+@pytest.mark.slow
+async def test_anthropic_streams_are_asked_for_and_read_as_recorded(autojump_clock, nursery):
+    ran, chance = 0, random.Random(7)
+
+    for recording in conversations(*ANTHROPIC, host="api.anthropic.com"):
+        if not recording.streamed:
+            continue
+        came = await replay_streams(recording, anthropic, nursery, chance)
+        for exchange, answer, sent in came:
+            check_meaning(sent, exchange, recording.name)
+            check_stream(answer, events(exchange.body), asked="Object" in recording.name)
+            ran += 1
+
+    print(f"anthropic: {ran} streams, each whole and cut in {CUTS} ways")
+
+
+@pytest.mark.slow
+async def test_anthropic_whole_answers_are_asked_for_and_read_as_recorded(autojump_clock, nursery):
+    ran = 0
+
+    for recording in conversations(*ANTHROPIC, host="api.anthropic.com"):
+        if recording.streamed:
+            continue
+        prompt = prompt_of(recording.exchanges[0].request, cached="CacheControl" in recording.name)
+        answer = None
+        for exchange in recording.exchanges:
+            if answer is not None:
+                prompt = continued(prompt, said_again(answer, recording.name), exchange.request)
+            network = Network(nursery, [[whole(exchange.body)]])
+            answer = await anthropic(HttpClient(network.dial), exchange).generate(prompt)
+            check_meaning(network.requests[0], exchange, recording.name)
+            message = json.loads(exchange.body)
+            assert answer.usage == recorded_usage(message["usage"])
+            texts = [block["text"] for block in message["content"] if block["type"] == "text"]
+            if "Object" not in recording.name:
+                assert texts == [part.text for part in answer.parts if isinstance(part, TextPart)]
+            ran += 1
+
+    print(f"anthropic: {ran} whole answers")
