@@ -14,7 +14,7 @@ COMMIT has two outcomes. It is not cancelled once it is sent; if its answer is l
 asked what became of the transaction (outcome.py). So after `commit` or a `transaction` block:
 
     no exception          committed
-    OutcomeUnknown        nobody could be asked; `error.xid` is what to settle later
+    OutcomeUnknown        nobody could be asked; `error.lost` is what to settle later
     any other exception   not committed, Cancelled included
 
 `run` and `execute` outside a transaction commit too, when they write, but cannot keep this
@@ -26,11 +26,13 @@ from contextlib import asynccontextmanager
 from typing import Self
 
 import trio
+from psycopg import DataError
 
 from adapters.postgres import timeouts as limits
-from adapters.postgres.faults import DatabaseFault, DatabaseGone
+from adapters.postgres.faults import DatabaseFault, DatabaseGone, Lost
 from adapters.postgres.link import CANCEL_SECONDS, Link
-from adapters.postgres.outcome import XID, settle
+from adapters.postgres.outcome import committed, era_of, settle
+from adapters.postgres.queries import SQL
 from adapters.postgres.timeouts import Timeouts
 from adapters.postgres.values import Parameters, Row, Statement
 
@@ -40,6 +42,7 @@ SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # How long a ROLLBACK may take; then the connection is closed, which rolls back as well.
 ROLLBACK_SECONDS = 5.0
 
+_ASK_XID: Statement = (SQL["ask_xid"], ())
 _COMMIT: Statement = ("COMMIT", ())
 _ROLLBACK: Statement = ("ROLLBACK", ())
 
@@ -47,13 +50,21 @@ _ROLLBACK: Statement = ("ROLLBACK", ())
 class Connection:
     """Usable or closed, never in between. One task at a time."""
 
-    def __init__(self, link: Link, conninfo: str) -> None:
+    def __init__(self, link: Link, conninfo: str, era: str) -> None:
         self._link = link
         self._conninfo = conninfo
+        self._era = era
 
     @classmethod
     async def open(cls, conninfo: str, *, timeouts: Timeouts = limits.DEFAULT) -> Self:
-        return cls(await Link.open(conninfo, timeouts), conninfo)
+        link = await Link.open(conninfo, timeouts)
+        opened = None
+        try:
+            opened = cls(link, conninfo, await era_of(link))
+            return opened
+        finally:
+            if opened is None:
+                link.close()
 
     def close(self) -> None:
         self._link.close()
@@ -79,10 +90,15 @@ class Connection:
         [rows] = await self.run([(sql, parameters)])
         return rows
 
-    async def run(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        """All statements in one trip and one transaction; the rows of each."""
+    async def run(
+        self, statements: Sequence[Statement], *, seconds: float | None = None
+    ) -> list[list[Row]]:
+        """All statements in one trip and one transaction; the rows of each. `seconds` is for all
+        together, in place of what the timeouts say."""
         try:
-            return await self._link.exchange(statements, self._seconds)
+            return await self._link.exchange(
+                statements, self._seconds if seconds is None else seconds
+            )
         finally:
             if self._link.in_transaction:
                 with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
@@ -113,7 +129,7 @@ class Connection:
     async def transaction(self, begin: str = READ_COMMITTED) -> AsyncIterator["Transaction"]:
         """Committed at the end of the block, rolled back if an exception leaves it."""
         assert not self._link.in_transaction, f"{self}: a transaction inside a transaction"
-        tx = Transaction(self._link, self._conninfo, begin)
+        tx = Transaction(self._link, self._conninfo, self._era, begin)
         try:
             yield tx
             await tx.commit()
@@ -121,6 +137,10 @@ class Connection:
             if self._link.in_transaction:
                 with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
                     await self._rollback()
+
+    async def settle(self, lost: Lost) -> bool:
+        """Whether `lost` (of OutcomeUnknown) was committed. If it still runs, it is ended."""
+        return await committed(self._link, lost)
 
     async def hear(self) -> list[tuple[str, str]]:
         """Wait for notifications: (channel, payload) of each."""
@@ -143,10 +163,11 @@ class Connection:
 class Transaction:
     """What may be done inside `connection.transaction()`."""
 
-    def __init__(self, link: Link, conninfo: str, begin: str) -> None:
+    def __init__(self, link: Link, conninfo: str, era: str, begin: str) -> None:
         self.xid: int | None = None  # None: not known, or nothing written so far
         self._link = link
         self._conninfo = conninfo
+        self._era = era
         self._begin = begin
         self._begun = False
         self._ended = False
@@ -161,7 +182,7 @@ class Transaction:
         """
         asking = ask_xid and self.xid is None
         opening = self._opening()
-        batch = [*opening, *statements, XID] if asking else [*opening, *statements]
+        batch = [*opening, *statements, _ASK_XID] if asking else [*opening, *statements]
         answers = await self._link.exchange(batch, self._link.timeouts.exchange_seconds)
         if asking:
             [(self.xid,)] = answers.pop()
@@ -170,7 +191,7 @@ class Transaction:
     async def commit(self, statements: Sequence[Statement] = ()) -> list[list[Row]] | None:
         """Commit, with last statements in the same trip if their rows do not matter.
 
-        Their rows; None if the commit stands but the rows were lost with the connection.
+        Their rows; None if the commit stands, but the rows were lost on the way.
         """
         if self._ended:
             assert not statements, "the transaction has ended"
@@ -205,7 +226,11 @@ class Transaction:
         except DatabaseFault as fault:
             if link.in_transaction or self.xid is None:
                 raise  # the server still waits for a COMMIT, or there is nothing to commit
-            lost, xid = fault, self.xid
-        if await settle(self._conninfo, link.timeouts, xid=xid, backend=link.backend):
+            broken, lost = fault, Lost(self.xid, link.backend, self._era)
+        except DataError as unreadable:
+            if unreadable.sqlstate is not None:
+                raise
+            return None  # the server has answered everything; only we cannot read the rows
+        if await settle(self._conninfo, link.timeouts, lost):
             return None
-        raise DatabaseGone(f"{lost}; transaction {xid} was not committed") from lost
+        raise DatabaseGone(f"{broken}; transaction {lost.xid} was not committed") from broken

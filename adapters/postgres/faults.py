@@ -11,6 +11,7 @@ or a rule of the schema, and passes as it is.
 """
 
 import re
+from dataclasses import dataclass
 
 from psycopg import errors
 
@@ -41,17 +42,29 @@ class PoolExhausted(DatabaseFault):
     """No connection came free within the limit."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A transaction whose COMMIT was sent and not answered: all that is needed to settle it."""
+
+    xid: int
+    backend: int
+    era: str
+
+    def __str__(self) -> str:
+        return f"postgres/{self.backend}: transaction {self.xid}"
+
+
 class OutcomeUnknown(DatabaseFault):
     """COMMIT was sent, its answer was lost, and the server could not be asked in time.
 
-    Never retried blindly: `settle(xid)` on any connection tells what became of it.
+    Never retried blindly: `connection.settle(error.lost)`, later, tells what became of it.
     """
 
     retryable = False
 
-    def __init__(self, message: str, *, xid: int) -> None:
+    def __init__(self, message: str, lost: Lost) -> None:
         super().__init__(message)
-        self.xid = xid
+        self.lost = lost
 
 
 # SQLSTATEs, whole or by class (https://www.postgresql.org/docs/current/errcodes-appendix.html).

@@ -22,7 +22,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Transformer
 from psycopg.conninfo import conninfo_attempts, make_conninfo
 from psycopg.errors import error_from_result
-from psycopg.pq import ConnStatus, ExecStatus, Format, TransactionStatus
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 from adapters.postgres import timeouts as limits
@@ -102,7 +102,7 @@ class Link:
         """Hang up, at once. The server rolls back what was not committed."""
         if not self.closed:
             trio.lowlevel.notify_closing(self._fd)  # a task that still waits on it is told
-            self._pgconn.finish()
+        self._pgconn.finish()
 
     @property
     def closed(self) -> bool:
@@ -150,19 +150,19 @@ class Link:
         raise self._too_slow(seconds)
 
     async def hear(self) -> list[tuple[str, str]]:
-        """Wait until the server says something unasked: (channel, payload) of notifications."""
+        """(channel, payload) of what notifies us; waits until there is something to read."""
         self._begin()
         try:
+            if heard := self._notifications():  # they came along with an answer
+                await trio.lowlevel.checkpoint_if_cancelled()
+                return heard
             await trio.lowlevel.wait_readable(self._fd)
             self._pgconn.consume_input()
         except (OperationalError, trio.ClosedResourceError) as error:
             raise self._lost(error) from error
         finally:
             self._end()
-        heard = []
-        while notification := self._pgconn.notifies():
-            heard.append((notification.relname.decode(), notification.extra.decode()))
-        return heard
+        return self._notifications()
 
     def is_alive(self) -> bool:
         """Whether an idle link still stands, as far as one poll() can tell: no round trip."""
@@ -175,6 +175,12 @@ class Link:
         return not self.closed
 
     # one exchange
+
+    def _notifications(self) -> list[tuple[str, str]]:
+        heard = []
+        while (notification := self._pgconn.notifies()) is not None:
+            heard.append((notification.relname.decode(), notification.extra.decode()))
+        return heard
 
     def _begin(self) -> None:
         assert not self._talking, f"{self}: two tasks use one connection"
@@ -204,7 +210,7 @@ class Link:
             await flush(self._pgconn)
             results = await self._answers(awaited)
             self._unanswered = False
-        except (OperationalError, trio.ClosedResourceError) as error:
+        except (Error, trio.ClosedResourceError) as error:
             raise self._lost(error) from error
         transformer, rows = self._transformer, []
         for result in results:
@@ -245,26 +251,27 @@ class Link:
         """One result for each statement; after one that failed, none that matters."""
         results: list[PGresult] = []
         failed = None
-        for preparing in awaited:
-            try:
+        try:
+            for preparing in awaited:
                 result = await self._result()
+                assert result is not None, "an answer in a pipeline has one result"
+                status = result.status
+                assert status not in _COPY, "COPY does not go through here"
+                if status == _FATAL and failed is None:
+                    failed = result
                 await self._result()  # None: the end of this answer
-            except OperationalError:
-                if failed is None:
-                    raise
-                return [failed]  # it says why the server hung up
-            assert result is not None, "an answer in a pipeline has one result"
-            status = result.status
-            assert status not in _COPY, "COPY does not go through here"
-            if status == _FATAL and failed is None:
-                failed = result
-            if preparing is None:
-                results.append(result)
-            elif status == _COMMAND and preparing is not _CLOSING:
-                self._prepared[preparing[0]] = preparing[1]
-        sync = await self._result()
-        assert sync is not None, "a pipeline ends with its Sync"
-        assert sync.status == _SYNC, "a pipeline ends with its Sync"
+                if preparing is None:
+                    results.append(result)
+                elif status == _COMMAND and preparing is not _CLOSING:
+                    self._prepared[preparing[0]] = preparing[1]
+            sync = await self._result()
+        except Error:
+            self.close()
+            if failed is None:
+                raise
+        else:
+            assert sync is not None, "a pipeline ends with its Sync"
+            assert sync.status == _SYNC, "a pipeline ends with its Sync"
         return results if failed is None else [failed]
 
     async def _recite(self, sql: bytes) -> None:
@@ -278,7 +285,7 @@ class Link:
                 if result.status == _FATAL and failed is None:
                     failed = result
             self._unanswered = False
-        except (OperationalError, trio.ClosedResourceError) as error:
+        except (Error, trio.ClosedResourceError) as error:
             raise self._lost(error) from error
         if failed is not None:
             self._raise(error_from_result(failed))
@@ -287,10 +294,26 @@ class Link:
         pgconn = self._pgconn
         while pgconn.is_busy():
             await trio.lowlevel.wait_readable(self._fd)
-            pgconn.consume_input()
+            try:
+                pgconn.consume_input()
+            except OperationalError as hung_up:
+                raise self._last_words(hung_up) from hung_up
         return pgconn.get_result()
 
     # when it does not go well
+
+    def _last_words(self, hung_up: OperationalError) -> Error:
+        """Why the server hung up, if it said so before."""
+        nones = 0
+        while nones < 2:  # one ends an answer, two end them all
+            result = self._pgconn.get_result()
+            if result is None:
+                nones += 1
+            elif result.error_field(DiagnosticField.SQLSTATE):
+                return error_from_result(result)
+            else:
+                nones = 0
+        return hung_up
 
     async def _abandon(self) -> None:
         """Stop what runs on the server, and read what is left of its answer."""
@@ -301,7 +324,7 @@ class Link:
                     await flush(self._pgconn)
                     await self._drain()
                     self._unanswered = False
-            except (OperationalError, trio.ClosedResourceError):
+            except (Error, trio.ClosedResourceError):
                 return
 
     async def _drain(self) -> None:
@@ -309,7 +332,9 @@ class Link:
         while True:
             result = await self._result()
             status = None if result is None else result.status
-            if status == last or status in _COPY or self.closed:
+            if status in _COPY:
+                raise OperationalError("a COPY cannot be drained")
+            if status == last or self.closed:
                 return
 
     def _raise(self, error: Error) -> NoReturn:
@@ -322,9 +347,10 @@ class Link:
 
     def _lost(self, error: Exception) -> DatabaseGone:
         self.close()
-        return DatabaseGone(
-            f"{self}: {str(error).strip().splitlines()[0] if str(error) else 'closed'}"
-        )
+        if isinstance(error, trio.ClosedResourceError):
+            return DatabaseGone(f"{self}: closed")
+        text = str(error).strip().removeprefix("consuming input failed: ") or "lost"
+        return DatabaseGone(f"{self}: {text.splitlines()[0]}")
 
     def _too_slow(self, seconds: float) -> DatabaseFault:
         if self.closed:

@@ -1,33 +1,36 @@
 """What became of a COMMIT whose answer was lost.
 
-A transaction that wrote has an id (xid), and the server remembers for every xid whether it was
-committed. So whoever knows its xid *before* sending COMMIT can always find out afterwards. Knowing
-it costs no trip: it rides along with the statements (connection.py).
+A transaction that wrote has an id (xid), and the server remembers for every id whether it was
+committed. So whoever knows it *before* sending COMMIT can find out afterwards. Knowing it costs no
+trip: it rides along with the statements (connection.py).
+
+One trap: a server that crashes forgets the ids whose work had not reached the disk, and gives them
+out again. Then `pg_xact_status` tells the fate of a stranger. So a connection also knows the *era*
+it was opened in, and after a change of era an id counts only if the checkpoint that ended the
+crash had already seen it.
 """
 
 import trio
 from psycopg.errors import InvalidParameterValue
 
-from adapters.postgres.faults import DatabaseFault, OutcomeUnknown
+from adapters.postgres.faults import DatabaseFault, DatabaseGone, Lost, OutcomeUnknown
 from adapters.postgres.link import Link
+from adapters.postgres.queries import SQL
 from adapters.postgres.timeouts import Timeouts
-from adapters.postgres.values import Statement
-
-XID: Statement = ("SELECT pg_current_xact_id_if_assigned()", ())
 
 # Between two attempts to ask.
 AGAIN_SECONDS = 0.1
 
-_STATUS = "SELECT pg_xact_status(%(xid)s::xid8)"
-# Its backend still waits for a COMMIT that is lost, or has yet to find out that we are gone.
-_STOP = (
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-    " WHERE pid = %(backend)s AND backend_xid = %(xid)s::xid8::xid"
-)
+
+async def era_of(link: Link) -> str:
+    """Which life of which server this is."""
+    [[(era,)]] = await link.exchange([(SQL["ask_era"], ())], link.timeouts.connect_seconds)
+    assert isinstance(era, str)
+    return era
 
 
-async def settle(conninfo: str, timeouts: Timeouts, *, xid: int, backend: int) -> bool:
-    """Whether transaction `xid` of `backend` was committed; if it still runs, it is ended first.
+async def settle(conninfo: str, timeouts: Timeouts, lost: Lost) -> bool:
+    """Whether `lost` was committed; if it still runs, it is ended first.
 
     Not cancelled, but bounded: OutcomeUnknown after `settle_seconds` without an answer.
     """
@@ -36,29 +39,52 @@ async def settle(conninfo: str, timeouts: Timeouts, *, xid: int, backend: int) -
             try:
                 link = await Link.open(conninfo, timeouts)
                 try:
-                    return await committed(link, xid=xid, backend=backend)
+                    return await committed(link, lost)
                 finally:
                     link.close()
+            except OutcomeUnknown:
+                raise
             except DatabaseFault:
                 await trio.sleep(AGAIN_SECONDS)
     raise OutcomeUnknown(
-        f"postgres/{backend}: transaction {xid} was being committed, and in"
-        f" {timeouts.settle_seconds:g} s nobody could be asked what became of it;"
-        f" SELECT pg_xact_status('{xid}') tells, once the server is back",
-        xid=xid,
+        f"{lost}: being committed, and in {timeouts.settle_seconds:g} s nobody could be asked what"
+        " became of it; settle it when the server is back",
+        lost,
     )
 
 
-async def committed(link: Link, *, xid: int, backend: int) -> bool:
-    """Ask over `link`, which is another one than the transaction's, or idle."""
+async def committed(link: Link, lost: Lost) -> bool:
+    """Ask over `link`, which is not the connection that was lost."""
+    look_around = [(SQL["look_around"], ())]
+    ask_outcome = [(SQL["ask_outcome"], {"xid": lost.xid})]
+    end_backend = [(SQL["end_backend"], {"xid": lost.xid, "backend": lost.backend})]
     seconds = link.timeouts.exchange_seconds
     while True:
+        [[(standby, era, next_xid)]] = await link.exchange(look_around, seconds)
+        if standby:
+            raise DatabaseGone(f"{link}: a standby, which may lag behind")
         try:
-            [[(status,)]] = await link.exchange([(_STATUS, {"xid": xid})], seconds)
+            [[(status,)]] = await link.exchange(ask_outcome, seconds)
         except InvalidParameterValue:
-            return False  # an id in the future: the server crashed, and lost it with the work
+            return False  # an id in the future: forgotten in a crash, and not yet given out again
+        if era != lost.era:
+            return status == "committed" and _is_the_same(lost, era, next_xid)
+        if status is None:
+            raise OutcomeUnknown(f"{lost}: too long ago for the server to remember", lost)
         if status != "in progress":
-            assert status is not None, f"transaction {xid} is too old for the server to remember"
             return bool(status == "committed")
-        await link.exchange([(_STOP, {"xid": xid, "backend": backend})], seconds)
+        await link.exchange(end_backend, seconds)
         await trio.sleep(AGAIN_SECONDS)
+
+
+def _is_the_same(lost: Lost, era: str, next_xid: int) -> bool:
+    """Whether the id that was committed before or after a crash is the lost one."""
+    if _timeline(era) != _timeline(lost.era):
+        raise OutcomeUnknown(
+            f"{lost}: another server has taken over, and cannot tell it from one of its own", lost
+        )
+    return lost.xid < next_xid  # else it was given out again after the crash
+
+
+def _timeline(era: str) -> str:
+    return era.rpartition(" ")[2]

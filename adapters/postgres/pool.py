@@ -89,9 +89,15 @@ class Pool:
         """Lend no more, wait for what is lent, but not for ever; then close everything."""
         self._draining = True
         self._close_idle()
-        with trio.move_on_after(seconds):
-            for _ in range(self._size):  # whoever has all the slots knows that nobody has one
-                await self._slots.acquire()
+        held = 0
+        try:
+            with trio.move_on_after(seconds):
+                while held < self._size:  # who holds all the slots knows that nobody else does
+                    await self._slots.acquire()
+                    held += 1
+        finally:
+            for _ in range(held):
+                self._slots.release()  # to those who wait, to be told that it is closed
         for kept in self._lent:
             kept.connection.close()  # its task is told DatabaseGone at its next word
 

@@ -1,0 +1,73 @@
+"""What the tests of the connection share."""
+
+import os
+
+import pytest
+import trio
+import trio.testing
+
+from adapters.postgres.connection import Connection
+from adapters.postgres.pool import Pool
+from tests.fakes.severed_network import severed_network
+
+# Real sockets and a clock that runs ahead of the wall: limits of many seconds pass in a moment.
+RUSH = 40.0
+
+
+@pytest.fixture
+def rushing_clock():
+    return trio.testing.MockClock(rate=RUSH)
+
+
+@pytest.fixture
+def no_leaks(database):
+    """No socket is left open when the test has ended."""
+    before = sockets()
+    yield
+    assert sockets() == before
+
+
+@pytest.fixture
+async def connection(database, no_leaks):
+    connection = await Connection.open(database)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+async def witness(database, no_leaks):
+    """Another connection, straight to the server, that sees what really holds."""
+    connection = await Connection.open(database)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+async def network(database, no_leaks):
+    async with severed_network(database) as network:
+        yield network
+
+
+@pytest.fixture
+async def pool(network):
+    pool = Pool(network.conninfo, size=2, wait_seconds=1.0)
+    yield pool
+    await pool.drain(seconds=1.0)
+
+
+async def until(condition, seconds=10.0):
+    """For what a real server does in its own time; nothing else may be waited for like this."""
+    with trio.fail_after(seconds):
+        while not await condition():  # noqa: ASYNC110  nobody sets an event
+            await trio.sleep(0.002)
+
+
+def sockets():
+    """How many sockets this process has open."""
+    links = []
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            links.append(os.readlink(f"/proc/self/fd/{fd}"))
+        except FileNotFoundError:
+            continue  # the one that listed the folder
+    return sum(link.startswith("socket:") for link in links)

@@ -1,0 +1,420 @@
+"""Connection: statements and their rows, one trip for many, cancellation, deadlines, faults."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from uuid import uuid4
+
+import psycopg
+import pytest
+import trio
+import trio.testing
+
+from adapters.postgres.connection import Connection
+from adapters.postgres.faults import DatabaseBusy, DatabaseGone, DatabaseRefused
+from adapters.postgres.timeouts import Timeouts
+from adapters.postgres.values import Json, parse
+
+SLEEP = ("SELECT pg_sleep(10)", ())
+
+
+# statements and rows
+
+
+async def test_a_statement_gives_its_rows(connection):
+    assert await connection.execute("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS two") == [
+        (1, "a"),
+        (2, "b"),
+    ]
+
+
+async def test_a_statement_without_rows_gives_none(connection):
+    assert await connection.execute("CREATE TABLE t (n int)") == []
+
+
+async def test_parameters_are_named_or_counted(connection):
+    named = await connection.execute(
+        "SELECT %(a)s::int, %(b)s, %(a)s::int", {"b": "two", "a": 1, "unused": 3}
+    )
+    counted = await connection.execute("SELECT %s::int, %s, 7 %% 4", (1, "two"))
+
+    assert named == [(1, "two", 1)]
+    assert counted == [(1, "two", 3)]
+
+
+def test_a_lone_percent_sign_is_refused():
+    with pytest.raises(AssertionError, match="a lone % in a statement"):
+        parse("SELECT 7 % %s")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("uuid", uuid4()),
+        ("int8", 2**62),
+        ("int4", -7),
+        ("bool", False),
+        ("float8", 0.1),
+        ("numeric", Decimal("1.50")),
+        ("text", 'quo\'te "double" back\\slash ünïcödé'),
+        ("bytea", bytes(range(256))),
+        ("timestamptz", datetime(2026, 2, 3, 4, 5, 6, 7, tzinfo=UTC)),
+        ("interval", timedelta(days=1, seconds=2)),
+        ("uuid[]", [uuid4(), uuid4(), None]),
+        ("int8[]", [1, -2, 2**62]),
+        ("text[]", ["", "NULL", 'a"b', "c\\d", "{e,f}", None]),
+        ("bool[]", [True, False]),
+        ("int4[]", []),
+        ("int4[]", [[1, 2], [3, 4]]),
+        ("timestamptz[]", [datetime(2026, 2, 3, tzinfo=UTC)]),
+        ("bytea[]", [b"\x00\\", b""]),
+        ("text", None),
+    ],
+)
+async def test_a_value_comes_back_as_it_went(connection, kind, value):
+    assert [(value,)] == await connection.execute(f"SELECT %s::{kind}", (value,))
+
+
+async def test_a_time_comes_back_in_utc_whatever_the_zone_of_the_session(connection):
+    await connection.execute("SET TIME ZONE 'Asia/Tokyo'")
+
+    [(at,)] = await connection.execute("SELECT '2026-02-03 04:05+09'::timestamptz")
+
+    assert datetime(2026, 2, 2, 19, 5, tzinfo=UTC) == at
+    assert UTC.utcoffset(None) == at.utcoffset()
+
+
+async def test_json_goes_as_text_or_bytes_and_comes_back_raw(connection):
+    [row] = await connection.execute(
+        "SELECT %s::jsonb, %s::json, %s::jsonb[]", ('{"a":1}', Json(b'{"b": 2}'), [Json(b"[]")])
+    )
+
+    assert row == (b'{"a": 1}', b'{"b": 2}', [b"[]"])
+
+
+async def test_an_enum_comes_back_as_a_string(connection):
+    await connection.execute("CREATE TYPE mood AS ENUM ('glad', 'sad')")
+
+    assert await connection.execute("SELECT %s::mood", ("sad",)) == [("sad",)]
+
+
+async def test_many_statements_give_the_rows_of_each(connection):
+    answers = await connection.run(
+        [("SELECT 1", ()), ("SELECT 2 WHERE false", ()), ("SELECT 3", ())]
+    )
+
+    assert answers == [[(1,)], [], [(3,)]]
+
+
+async def test_statements_of_one_run_are_one_transaction(connection):
+    await connection.execute("CREATE TABLE t (n int PRIMARY KEY)")
+
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        await connection.run([("INSERT INTO t VALUES (1)", ())] * 2)
+
+    assert await connection.execute("SELECT count(*) FROM t") == [(0,)]
+
+
+async def test_a_read_is_one_snapshot_and_writes_nothing(connection, witness):
+    await connection.execute("CREATE TABLE t (n int)")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(witness.execute, "INSERT INTO t SELECT 1 FROM pg_sleep(0.05)")
+        before, _, after = await connection.read(
+            [("SELECT count(*) FROM t", ()), ("SELECT pg_sleep(0.1)", ()), ("TABLE t", ())]
+        )
+    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+        await connection.read([("INSERT INTO t VALUES (2)", ())])
+
+    assert before == [(0,)]
+    assert after == []
+    assert await connection.execute("TABLE t") == [(1,)]
+
+
+async def test_a_repeated_statement_is_prepared_once_whatever_its_parameters(connection):
+    for value in (1, 2**40, None, "7"):
+        await connection.run([("SELECT %s::text::int8", (value,))] * 2)
+
+    assert await connection.execute(
+        "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'SELECT $1::text::int8'"
+    ) == [(1,)]
+
+
+async def test_the_least_recently_used_prepared_statement_is_closed(connection, monkeypatch):
+    monkeypatch.setattr("adapters.postgres.link.PREPARED_MAX", 5)
+
+    for number in range(50):
+        await connection.execute(f"SELECT {number}")
+        await connection.execute("SELECT 'often'")
+
+    [(count,)] = await connection.execute("SELECT count(*) FROM pg_prepared_statements")
+    assert count <= 8
+    assert await connection.execute("SELECT 'often'") == [("often",)]
+
+
+async def test_more_than_the_sockets_hold_passes_both_ways(connection):
+    big = "x" * 3_000_000
+
+    answers = await connection.run([("SELECT %s", (big,))] * 4)
+
+    assert [[(big,)]] * 4 == answers
+
+
+async def test_a_script_is_one_transaction(connection):
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        await connection.script("CREATE TABLE t (n int); SELECT 1/0;")
+    await connection.script("CREATE TABLE t (n int); INSERT INTO t VALUES (7);")
+
+    assert await connection.execute("TABLE t") == [(7,)]
+
+
+async def test_a_script_that_leaves_a_transaction_open_is_rolled_back(connection):
+    await connection.script("BEGIN; CREATE TABLE t (n int);")
+
+    assert await connection.execute("SELECT to_regclass('t')::text") == [(None,)]
+
+
+async def test_copy_is_refused_and_closes(connection):
+    with pytest.raises(AssertionError, match="COPY does not go through here"):
+        await connection.script("COPY (SELECT 1) TO STDOUT")
+
+    assert connection.closed
+
+
+async def test_two_tasks_on_one_connection_are_a_bug(connection):
+    async def second():
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        with pytest.raises(AssertionError, match="two tasks use one connection"):
+            await connection.execute("SELECT 2")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(second)
+        assert await connection.execute("SELECT pg_sleep(0.1)::text") == [("",)]
+
+
+# cancellation
+
+
+@pytest.mark.parametrize("count", [1, 3])
+async def test_cancelled_it_stops_on_the_server_and_is_usable(connection, witness, count):
+    with trio.move_on_after(0.05) as scope:
+        await connection.run([SLEEP] * count)
+
+    assert scope.cancelled_caught
+    assert (
+        await witness.execute(
+            "SELECT pid FROM pg_stat_activity WHERE pid = %s AND state = 'active'",
+            (connection.backend,),
+        )
+        == []
+    )
+    assert await connection.execute("SELECT 1") == [(1,)]
+
+
+async def test_cancelled_script_is_stopped_and_usable(connection):
+    with trio.move_on_after(0.05):
+        await connection.script("CREATE TABLE t (n int); SELECT pg_sleep(10);")
+
+    assert await connection.execute("SELECT to_regclass('t')::text") == [(None,)]
+
+
+@pytest.mark.slow
+async def test_a_cancel_never_hits_a_later_statement(connection):
+    for number in range(300):
+        with trio.move_on_after(number % 7 * 0.0003):
+            await connection.run([("SELECT pg_sleep(0.001)", ())] * 3)
+
+        assert [(number,)] == await connection.execute("SELECT %s::int", (number,))
+
+
+async def test_cancelled_before_it_began_it_sends_nothing(connection):
+    await connection.execute("CREATE SEQUENCE s")
+
+    with trio.move_on_after(0) as scope:
+        scope.cancel()
+        await connection.execute("SELECT nextval('s')")
+        await trio.lowlevel.checkpoint()
+
+    assert scope.cancelled_caught
+    assert not connection.closed
+
+
+async def test_cancelled_on_a_dead_network_it_closes(network, rushing_clock):
+    connection = await Connection.open(network.conninfo)
+    network.hold()
+
+    with trio.move_on_after(1) as scope:
+        await connection.execute("SELECT 1")
+
+    assert scope.cancelled_caught
+    assert connection.closed
+
+
+# deadlines
+
+
+async def test_the_server_enforces_the_timeouts(database, no_leaks):
+    given = Timeouts(statement_seconds=0.05, lock_seconds=0.04, idle_in_transaction_seconds=3)
+    connection = await Connection.open(database, timeouts=given)
+
+    settings = await connection.run(
+        [
+            ("SHOW statement_timeout", ()),
+            ("SHOW lock_timeout", ()),
+            ("SHOW idle_in_transaction_session_timeout", ()),
+        ]
+    )
+    with pytest.raises(
+        DatabaseBusy, match=r"^postgres/\d+: canceling statement due to statement t"
+    ):
+        await connection.execute(*SLEEP)
+
+    assert settings == [[("50ms",)], [("40ms",)], [("3s",)]]
+    assert await connection.execute("SELECT 1") == [(1,)]
+    connection.close()
+
+
+async def test_what_the_conninfo_sets_stands(database, no_leaks):
+    connection = await Connection.open(f"{database} options='-c statement_timeout=7s'")
+
+    assert await connection.execute("SHOW statement_timeout") == [("7s",)]
+    connection.close()
+
+
+async def test_a_run_has_a_limit_of_its_own(connection):
+    with pytest.raises(DatabaseBusy, match=r"^postgres/\d+: not done in 0.05 s, stopped$"):
+        await connection.run([SLEEP], seconds=0.05)
+
+    assert await connection.execute("SELECT 1") == [(1,)]
+
+
+async def test_a_server_that_vanished_is_noticed(network, rushing_clock):
+    connection = await Connection.open(network.conninfo)
+    network.hold()
+
+    with pytest.raises(DatabaseGone, match=r"no answer in 35 s, connection closed$"):
+        await connection.execute("SELECT 1")
+
+    assert connection.closed
+
+
+async def test_connecting_has_a_limit(network, rushing_clock):
+    network.hold()
+
+    with pytest.raises(DatabaseGone, match=r"no answer in 10 s$"):
+        await Connection.open(network.conninfo)
+
+
+async def test_a_connection_cancelled_while_connecting_leaves_nothing(network):
+    network.hold()
+
+    with trio.move_on_after(0.05) as scope:
+        await Connection.open(network.conninfo)
+
+    assert scope.cancelled_caught
+
+
+# faults
+
+
+@pytest.mark.parametrize(
+    ("address", "fault", "words"),
+    [
+        ("dbname=nowhere", DatabaseRefused, 'database "nowhere" does not exist'),
+        ("user=nobody_we_know", DatabaseRefused, 'role "nobody_we_know" does not exist'),
+        ("host=/nowhere", DatabaseGone, "No such file or directory"),
+        ("host=127.0.0.1 port=1", DatabaseGone, "Connection refused"),
+        ("host=nowhere.invalid", DatabaseGone, "failed to resolve host"),
+    ],
+)
+async def test_why_one_cannot_connect(database, no_leaks, address, fault, words):
+    with pytest.raises(fault, match=words) as caught:
+        await Connection.open(f"{database} {address}")
+
+    assert isinstance(caught.value.__cause__, psycopg.Error)
+
+
+async def test_too_many_connections_is_worth_a_retry(database, witness):
+    name = psycopg.conninfo.conninfo_to_dict(database)["dbname"]
+    await witness.execute("CREATE ROLE crowded LOGIN")
+    await witness.execute(f"ALTER DATABASE {name} CONNECTION LIMIT 0")
+
+    with pytest.raises(DatabaseRefused, match="too many connections for database") as caught:
+        await Connection.open(f"{database} user=crowded")
+    await witness.execute("DROP ROLE crowded")
+
+    assert caught.value.retryable
+
+
+async def test_a_deadlock_is_busy_and_the_connection_usable(connection, witness):
+    await connection.script(
+        "CREATE TABLE t (n int PRIMARY KEY, m int); INSERT INTO t VALUES (1), (2)"
+    )
+    ends = []
+
+    async def both(mine, first, second):
+        try:
+            async with mine.transaction() as tx:
+                await tx.run([("UPDATE t SET m = 1 WHERE n = %s", (first,))])
+                await trio.sleep(0.05)
+                await tx.run([("UPDATE t SET m = 1 WHERE n = %s", (second,))])
+            ends.append("committed")
+        except DatabaseBusy as fault:
+            ends.append(type(fault.__cause__).__name__)
+
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(both, connection, 1, 2)
+            nursery.start_soon(both, witness, 2, 1)
+
+    assert sorted(ends) == ["DeadlockDetected", "committed"]
+    assert await connection.execute("SELECT 1") == [(1,)]
+
+
+async def test_a_bug_passes_as_it_is(connection):
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        await connection.execute("SELECT * FROM nothing")
+
+    assert await connection.execute("SELECT 1") == [(1,)]
+
+
+async def test_a_killed_backend_says_why(connection, witness):
+    async with trio.open_nursery() as nursery:
+
+        async def kill():
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            await witness.execute("SELECT pg_terminate_backend(%s)", (connection.backend,))
+
+        nursery.start_soon(kill)
+        with pytest.raises(
+            DatabaseGone, match=r"^postgres/\d+: terminating connection due to admin"
+        ):
+            await connection.execute(*SLEEP)
+
+    assert connection.closed
+    with pytest.raises(DatabaseGone, match=r"^postgres/\d+: closed$"):
+        await connection.execute("SELECT 1")
+
+
+async def test_a_table_that_changed_under_a_prepared_statement_costs_the_connection(
+    connection, witness
+):
+    await connection.execute("CREATE TABLE t (n int)")
+    await connection.execute("TABLE t")
+    await witness.execute("ALTER TABLE t ADD COLUMN m int")
+
+    with pytest.raises(DatabaseGone, match="cached plan must not change result type"):
+        await connection.execute("TABLE t")
+
+    assert connection.closed
+
+
+async def test_closed_by_another_task_it_is_gone(connection):
+    async with trio.open_nursery() as nursery:
+
+        async def close():
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            connection.close()
+
+        nursery.start_soon(close)
+        with pytest.raises(DatabaseGone, match=r"^postgres/\d+: closed$"):
+            await connection.execute(*SLEEP)
