@@ -1,0 +1,210 @@
+"""News: told after the commit, once for each bundle, and never of what was not committed."""
+
+import pytest
+import trio
+
+from actors.machine import requests as ask
+from actors.machine.states import Status
+from actors.store.hints import ChatMoved, WorkWaits
+from tests.actors.machine.chats import (
+    ANN,
+    BROKEN,
+    HOLDER,
+    OTHER_HOLDER,
+    assistant,
+    send,
+    step,
+    user,
+)
+from tests.adapters.postgres.stores import new_chat_id
+from tests.contracts.given import a_chat, a_held_chat, a_view, applied
+
+
+def moved(chat):
+    holder = chat.holder
+    return ChatMoved(
+        chat.id,
+        chat.snapshot_version,
+        chat.history_version,
+        chat.queue_version,
+        chat.retry_state_version,
+        chat.generation_attempt,
+        chat.status,
+        chat.archived,
+        holder and holder.worker,
+        holder and holder.runner,
+    )
+
+
+async def test_a_new_chat_is_told_of_and_has_work(world):
+    request = ask.CreateChat(ask.NewChat(new_chat_id(), ANN), (user("u"),))
+
+    made = await applied(world.ledger.create(request))
+
+    assert [moved(made.chat), WorkWaits(made.chat.id, 1)] == world.told
+
+
+async def test_a_new_chat_that_is_taken_at_once_waits_for_nobody(world):
+    request = ask.CreateChat(ask.NewChat(new_chat_id(), ANN), (user("u"),))
+
+    made = await applied(world.ledger.create(request, [ask.Acquire(HOLDER)]))
+
+    assert [moved(made.chat)] == world.told
+
+
+async def test_a_bundle_is_told_of_once_with_what_holds_at_its_end(world):
+    chat = await a_chat(world)
+    world.told.clear()
+
+    made = await applied(
+        world.ledger.apply(chat, [ask.FinishTurn(), ask.SetArchived(True), ask.SetArchived(False)])
+    )
+
+    assert [moved(made.chat)] == world.told
+    assert moved((await world.rows(chat)).chat) == world.told[0]
+
+
+async def test_a_commit_is_told_of_once(world):
+    chat = await a_held_chat(world)
+    held, fence = await a_view(world, chat)
+    await world.leases.beat(HOLDER.worker)
+    world.told.clear()
+
+    made = await applied(world.ledger.commit(held, [step(assistant("x"))], fence=fence))
+
+    assert [moved(made.chat)] == world.told
+
+
+async def test_a_commit_that_gives_the_chat_back_tells_that_work_waits(world):
+    chat = await a_held_chat(world)
+    held, fence = await a_view(world, chat)
+    world.told.clear()
+
+    made = await applied(world.ledger.commit(held, [ask.Abandon()], fence=fence))
+
+    assert [moved(made.chat), WorkWaits(chat, 2)] == world.told
+
+
+async def test_the_empty_bundle_is_told_of_too(world):
+    chat = await a_chat(world, done=True)
+    world.told.clear()
+
+    made = await applied(world.ledger.apply(chat, []))
+
+    assert [moved(made.chat)] == world.told
+
+
+async def test_nobody_is_called_to_a_chat_without_work(world):
+    chat = await a_chat(world)
+    world.told.clear()
+
+    await applied(world.ledger.apply(chat, [ask.FinishError(BROKEN)]))
+
+    assert [ChatMoved] == [type(hint) for hint in world.told]
+
+
+@pytest.mark.parametrize(
+    ("status", "request_"),
+    [(Status.RUNNING, None), (Status.INTERRUPTING, ask.Interrupt()), (Status.RUNNING, send("q"))],
+)
+async def test_an_unowned_chat_at_work_calls_for_a_worker(world, status, request_):
+    chat = await a_chat(world)
+    world.told.clear()
+
+    made = await applied(world.ledger.apply(chat, [] if request_ is None else [request_]))
+
+    assert status is made.chat.status
+    assert [moved(made.chat), WorkWaits(chat, 2)] == world.told
+
+
+async def test_a_chat_whose_worker_beats_calls_for_nobody(world):
+    chat = await a_held_chat(world)
+    await world.leases.beat(HOLDER.worker)
+    await world.pass_time(29)
+    world.told.clear()
+
+    await applied(world.ledger.apply(chat, [send("q")]))
+
+    assert [ChatMoved] == [type(hint) for hint in world.told]
+
+
+async def test_a_chat_whose_worker_has_been_silent_for_a_lease_calls_for_another(world):
+    chat = await a_held_chat(world)
+    await world.leases.beat(HOLDER.worker)
+    await world.pass_time(31)
+    world.told.clear()
+
+    await applied(world.ledger.apply(chat, []))
+
+    assert [ChatMoved, WorkWaits] == [type(hint) for hint in world.told]
+
+
+async def test_a_chat_whose_worker_has_left_calls_for_another(world):
+    chat = await a_held_chat(world)
+    await world.leases.beat(HOLDER.worker)
+    await world.leases.leave(HOLDER.worker)
+    world.told.clear()
+
+    await applied(world.ledger.apply(chat, []))
+
+    assert [ChatMoved, WorkWaits] == [type(hint) for hint in world.told]
+
+
+async def test_a_chat_that_is_taken_calls_for_nobody_else(world):
+    chat = await a_held_chat(world)
+    world.told.clear()
+
+    await applied(world.ledger.apply(chat, [ask.Acquire(OTHER_HOLDER)]))
+
+    assert [ChatMoved] == [type(hint) for hint in world.told]
+
+
+async def test_a_request_for_compaction_calls_for_a_worker_once(world):
+    chat = await a_held_chat(world, done=True)
+    await world.leases.beat(HOLDER.worker)
+    world.told.clear()
+
+    made = await applied(world.ledger.apply(chat, [ask.RequestCompaction()]))
+
+    assert [moved(made.chat), WorkWaits(chat, 2)] == world.told
+
+
+async def test_a_hint_that_cannot_be_told_holds_up_no_other_and_is_reported(world):
+    root = await a_chat(world, done=True)
+    children = []
+    for _ in range(3):
+        children.append(await a_chat(world, parent=root, done=True))
+        await world.pass_time(1)
+    first, second, _ = children
+    world.told.clear()
+    world.telling.failing = lambda hint: hint.chat in (first, second)
+
+    made = await world.ledger.archive_family(root, archived=True)
+
+    assert [root, *children] == [hint.chat for hint in world.telling.tried[-4:]]
+    assert [root, children[-1]] == [hint.chat for hint in world.told]
+    assert [first, second] == [untold.hint.chat for untold in made[0].untold]
+    assert (await world.rows(first)).chat.archived
+
+
+async def test_a_commit_stands_though_nobody_could_be_told(world):
+    chat = await a_held_chat(world)
+    held, fence = await a_view(world, chat)
+    world.telling.failing = lambda _: True
+
+    made = await applied(world.ledger.commit(held, [step(assistant("x"))], fence=fence))
+
+    assert [chat] == [untold.hint.chat for untold in made.untold][:1]
+    assert made.chat == (await world.rows(chat)).chat
+
+
+async def test_a_cancelled_caller_has_changed_nothing_and_told_nobody(world):
+    chat = await a_chat(world)
+    before = await world.rows(chat)
+    world.told.clear()
+
+    with trio.move_on_after(0):
+        await world.ledger.apply(chat, [ask.FinishTurn()])
+
+    assert before == await world.rows(chat)
+    assert [] == world.told

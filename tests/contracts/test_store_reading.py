@@ -1,0 +1,163 @@
+"""Reading: what holds, and what is new to one who has seen something before."""
+
+from actors.machine import requests as ask
+from actors.machine.chat import Files, Visibility
+from actors.machine.closing import outstanding
+from actors.machine.refusals import ChatNotFound
+from actors.store.ports import Changes
+from tests.actors.machine.chats import (
+    HOLDER,
+    LOCAL,
+    assistant,
+    call,
+    result,
+    send,
+    step,
+    system,
+    tool,
+    user,
+)
+from tests.adapters.postgres.stores import new_chat_id, new_file_ids
+from tests.contracts.given import a_chat, a_held_chat, applied
+
+
+async def changes(world, chat, history, queue):
+    return await world.reading.changes(chat, history_version=history, queue_version=queue)
+
+
+async def test_a_view_is_all_that_the_law_looks_at(world):
+    files = new_file_ids(2)
+    await world.add_files(*files)
+    chat = await a_held_chat(world, files=files)
+    await applied(
+        world.ledger.apply(
+            chat,
+            [
+                step(assistant("old", call("o")), tool(result("o"))),
+                step(assistant(call("a"), call("b"))),
+                step(tool(result("b")), system("note")),
+                send("later"),
+                send("first", busy=ask.Busy.STEER),
+            ],
+        )
+    )
+
+    view = await world.reading.view(chat)
+
+    rows = await world.rows(chat)
+    assert rows.chat == view.chat
+    assert rows.queue == view.queue
+    assert ["first", "later"] == [row.message.parts[0].text for row in view.queue]
+    assert [("a", LOCAL)] == [(open_.id, open_.name) for open_ in outstanding(view.tail)]
+    assert (Files(frozenset(files)), None) == (view.files, view.suffix)
+
+
+async def test_the_tail_of_a_view_forgets_what_was_edited_away(world):
+    chat = await a_held_chat(world)
+    [first] = await world.reading.history(chat)
+    await applied(world.ledger.apply(chat, [step(assistant(call("a")))]))
+    await applied(world.ledger.apply(chat, [ask.EditMessage(first.id, send("new").message)]))
+
+    view = await world.reading.view(chat)
+
+    assert () == view.tail
+
+
+async def test_a_hidden_answer_answers_nothing(world):
+    chat = await a_held_chat(world)
+    hidden = tool(result("a"), visibility=Visibility.MODEL)
+    await applied(world.ledger.apply(chat, [step(assistant(call("a")), hidden)]))
+
+    view = await world.reading.view(chat)
+
+    assert ["a"] == [open_.id for open_ in outstanding(view.tail)]
+
+
+async def test_what_is_not_there_is_not_found(world):
+    id = new_chat_id()
+
+    assert ChatNotFound(id) == await world.reading.view(id)
+    assert ChatNotFound(id) == await changes(world, id, 0, 0)
+    assert () == await world.reading.history(id)
+
+
+async def test_the_history_is_all_that_stands_hidden_rows_too(world):
+    chat = await a_held_chat(world)
+    said = [
+        system("s", visibility=Visibility.MODEL),
+        assistant("a", visibility=Visibility.USER),
+        user("c", compressed=True, visibility=Visibility.MODEL),
+    ]
+    await applied(world.ledger.apply(chat, [step(*said)]))
+
+    history = await world.reading.history(chat)
+
+    assert [user("hello"), *said] == [message.body for message in history]
+    assert sorted(m.id for m in history) == [m.id for m in history]
+
+
+async def test_one_who_has_seen_nothing_gets_everything(world):
+    chat = await a_chat(world)
+    await applied(world.ledger.apply(chat, [send("q")]))
+
+    seen = await changes(world, chat, 0, 0)
+
+    rows = await world.rows(chat)
+    assert Changes(rows.chat, rows.messages, is_whole=False, queue=rows.queue) == seen
+
+
+async def test_one_who_has_seen_all_gets_nothing(world):
+    chat = await a_chat(world)
+    await applied(world.ledger.apply(chat, [send("q")]))
+    now = (await world.rows(chat)).chat
+
+    seen = await changes(world, chat, now.history_version, now.queue_version)
+
+    assert Changes(now, (), is_whole=False, queue=None) == seen
+
+
+async def test_one_who_has_seen_a_part_gets_the_rest(world):
+    chat = await a_held_chat(world)
+    for text in ("a", "b", "c"):
+        made = await applied(world.ledger.apply(chat, [step(assistant(text))]))
+
+    seen = await changes(world, chat, 2, 0)
+
+    assert [assistant("b"), assistant("c")] == [m.body for m in seen.messages]
+    assert (made.chat, False, None) == (seen.chat, seen.is_whole, seen.queue)
+
+
+async def test_one_who_has_seen_what_is_gone_gets_the_whole(world):
+    chat = await a_held_chat(world)
+    [first] = await world.reading.history(chat)
+    await applied(world.ledger.apply(chat, [step(assistant("a")), send("q")]))
+    edit = ask.EditMessage(first.id, send("new").message, then=(system("more"),))
+    made = await applied(world.ledger.apply(chat, [edit]))
+
+    seen = await changes(world, chat, 2, 2)
+
+    assert (True, ()) == (seen.is_whole, seen.queue)
+    assert await world.reading.history(chat) == seen.messages
+    assert [user("new"), system("more")] == [m.body for m in seen.messages]
+    assert not (await changes(world, chat, made.chat.history_version, 0)).is_whole
+
+
+async def test_a_queue_that_was_emptied_is_news(world):
+    chat = await a_chat(world)
+    queued = await applied(world.ledger.apply(chat, [send("q")]))
+    await applied(world.ledger.apply(chat, [ask.DeleteQueued(queued.queued_ids[0])]))
+
+    seen = await changes(world, chat, 1, queued.chat.queue_version)
+
+    assert ((), ()) == (seen.messages, seen.queue)
+
+
+async def test_readers_move_nothing(world):
+    chat = await a_chat(world, then=[ask.Acquire(HOLDER)])
+    before = await world.rows(chat)
+
+    await world.reading.view(chat)
+    await world.reading.history(chat)
+    await changes(world, chat, 0, 0)
+
+    assert before == await world.rows(chat)

@@ -1,0 +1,251 @@
+"""The store in memory: what the stories of the actors run on.
+
+    store = MemoryStore()
+    await store.create(CreateChat(...))
+    store.chats[id].messages        the rows, to be looked at or written past the law
+    store.told                      the hints, in order
+    store.clock.now += timedelta(seconds=60)
+
+It asks the same law as PostgreSQL and passes the same contract (tests/contracts). Each call is one
+checkpoint and then one step that nothing comes between: cancelled callers have changed nothing.
+"""
+
+import itertools
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
+
+import trio
+
+from actors.ids import MessageId, QueuedId
+from actors.machine import requests as ask
+from actors.machine.change import Change, join, unchanged
+from actors.machine.chat import Body, Chat, Files, HistoryRow, Message, Queued, Role, Stored, Suffix
+from actors.machine.closing import advance
+from actors.machine.fences import MovedOn, stands
+from actors.machine.needs import needs
+from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot
+from actors.machine.states import State
+from actors.machine.transitions import bundle, create, transition
+from actors.parts.usage import Usage
+from actors.store.answers import Applied
+from actors.store.hints import hints_of
+from actors.store.outbox import Outbox
+from actors.store.ports import Beat, Changes
+
+LEASE_SECONDS = 30.0
+FORGET_LEASES = 10  # a worker that missed so many leases in a row is swept away
+
+
+@dataclass
+class Clock:
+    """Stands still until somebody moves it."""
+
+    now: datetime = datetime(2030, 1, 1, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+
+@dataclass
+class Kept:
+    """All rows of one chat."""
+
+    new: ask.NewChat
+    chat: Chat
+    created_at: datetime
+    updated_at: datetime
+    messages: list[Message] = field(default_factory=list)
+    queue: tuple[Queued, ...] = ()
+    files: frozenset = frozenset()
+
+    @property
+    def history(self):
+        return tuple(message for message in self.messages if not message.deleted)
+
+
+class MemoryStore:
+    """Ledger, leases and reading in one. `clock` may be any function that tells the time."""
+
+    def __init__(self, *, tell=None, lease_seconds=LEASE_SECONDS, clock=None):
+        self.clock = clock or Clock()
+        self.chats = {}
+        self.files = set()  # that there are to be linked
+        self.workers = {}  # worker: when it last beat
+        self.told = []
+        self.lease_seconds = lease_seconds
+        self.message_ids = itertools.count(1)
+        self.queued_ids = itertools.count(1)
+        self._tell = tell or self.told.append
+        self.ledger = self.leases = self.reading = self
+
+    # ledger
+
+    async def create(self, request, then=()):
+        await trio.lowlevel.checkpoint()
+        made = create(request, now=self.clock(), files=Files(stored=frozenset(self.files)))
+        if not isinstance(made, Change):
+            return made
+        following = bundle(made.after, then)
+        if not isinstance(following, Change):
+            return following
+        new = request.chat
+        if new.id in self.chats:
+            return NotAllowed("CreateChat", None, f"the id {new.id} is taken")
+        made = join(made, following)
+        assert not made.queue, "a chat is born without a queue"
+        self.chats[new.id] = Kept(new, made.chat, made.before.now, made.before.now)
+        [applied] = self._written([made], fresh=[bool(then)])
+        return applied
+
+    async def apply(self, chat, requests, *, fence=None):
+        await trio.lowlevel.checkpoint()
+        if chat not in self.chats:
+            return ChatNotFound(chat)
+        found = self.chats[chat].chat
+        if fence is not None and not stands(fence, found):
+            return MovedOn(fence, found)
+        made = bundle(self._locked(chat, edited=needs(requests).edits), requests)
+        if not isinstance(made, Change):
+            return made
+        [applied] = self._written([made], fresh=[made.chat.holder != found.holder])
+        return applied
+
+    async def commit(self, held, requests, *, fence):
+        return await self.apply(held.chat.id, requests, fence=fence)
+
+    async def archive_family(self, root, *, archived):
+        await trio.lowlevel.checkpoint()
+        if root not in self.chats:
+            return ChatNotFound(root)
+        if not self.chats[root].chat.is_root:
+            return NotRoot(root)
+        made = [_archived(self._locked(id), archived) for id in (root, *self._children(root))]
+        refusal = next((change for change in made if not isinstance(change, Change)), None)
+        return self._written(made, fresh=[False] * len(made)) if refusal is None else refusal
+
+    # leases
+
+    async def beat(self, worker):
+        await trio.lowlevel.checkpoint()
+        expired = worker in self.workers and not self._is_fresh(worker)
+        self.workers[worker] = self.clock()
+        return Beat(self.clock(), expired)
+
+    async def leave(self, worker):
+        await trio.lowlevel.checkpoint()
+        self.workers.pop(worker, None)
+
+    async def sweep(self):
+        await trio.lowlevel.checkpoint()
+        since = self.clock() - timedelta(seconds=FORGET_LEASES * self.lease_seconds)
+        gone = [worker for worker, at in self.workers.items() if at < since]
+        for worker in gone:
+            del self.workers[worker]
+        return len(gone)
+
+    # reading
+
+    async def view(self, chat):
+        await trio.lowlevel.checkpoint()
+        if chat not in self.chats:
+            return ChatNotFound(chat)
+        kept, stored = self.chats[chat], self._locked(chat)
+        return replace(stored, chat=kept.chat, files=Files(kept.files))
+
+    async def history(self, chat):
+        await trio.lowlevel.checkpoint()
+        return self.chats[chat].history if chat in self.chats else ()
+
+    async def changes(self, chat, *, history_version, queue_version):
+        await trio.lowlevel.checkpoint()
+        if chat not in self.chats:
+            return ChatNotFound(chat)
+        kept = self.chats[chat]
+        changed = [message for message in kept.messages if message.revision > history_version]
+        is_whole = any(message.deleted for message in changed)
+        known = kept.chat.queue_version <= queue_version
+        return Changes(
+            kept.chat,
+            kept.history if is_whole else tuple(changed),
+            is_whole=is_whole,
+            queue=None if known else kept.queue,
+        )
+
+    # what the law is asked with, and what comes of its answer
+
+    def _locked(self, id, *, edited=None):
+        """The chat with its next snapshot, and all that the law may look at."""
+        kept = self.chats[id]
+        target = next((m for m in kept.history if m.id == edited), None)
+        later = [m for m in kept.history if edited is not None and m.id > edited]
+        before = [m for m in kept.history if edited is None or m.id < edited]
+        heard = (_for_tail(m.body) for m in before if m.body.role in (Role.ASSISTANT, Role.TOOL))
+        rows = tuple(HistoryRow(m.id, m.body.visibility) for m in later)
+        return Stored(
+            replace(kept.chat, snapshot_version=kept.chat.snapshot_version + 1),
+            self.clock(),
+            queue=kept.queue,
+            tail=advance((), tuple(heard)),
+            suffix=None if target is None else Suffix(target, rows),
+            files=Files(kept.files, frozenset(self.files)),
+        )
+
+    def _written(self, changes, *, fresh):
+        ids = [self._write(change) for change in changes]
+        outbox = Outbox()
+        for change, holder_is_fresh in zip(changes, fresh, strict=True):
+            holder = change.chat.holder
+            holder_is_fresh |= holder is not None and self._is_fresh(holder.worker)
+            outbox.put(hints_of(change.chat, holder_is_fresh=holder_is_fresh))
+        untold = outbox.flush(self._tell)
+        at = self.clock()
+        return tuple(
+            Applied(change, at, *of_it, untold=untold)
+            for change, of_it in zip(changes, ids, strict=True)
+        )
+
+    def _write(self, change):
+        kept, snapshot, at = self.chats[change.chat.id], change.chat.snapshot_version, self.clock()
+        gone = {row.id for row in change.unsaid}
+        said = [
+            Message(MessageId(next(self.message_ids)), snapshot, at, False, _counted(body))
+            for body in change.said
+        ]
+        fresh = [QueuedId(next(self.queued_ids)) for row in change.queue if row.id < 0]
+        ids = iter(fresh)
+        kept.chat = change.chat
+        kept.updated_at = at if change.touched else kept.updated_at
+        kept.files |= change.links
+        kept.queue = tuple(replace(r, id=next(ids)) if r.id < 0 else r for r in change.queue)
+        kept.messages = [
+            replace(m, deleted=True, revision=snapshot) if m.id in gone else m
+            for m in kept.messages
+        ] + said
+        return tuple(message.id for message in said), tuple(fresh)
+
+    def _children(self, root):
+        children = [kept for kept in self.chats.values() if kept.chat.parent_id == root]
+        children.sort(key=lambda kept: (kept.created_at, kept.chat.id))
+        return [kept.chat.id for kept in children]
+
+    def _is_fresh(self, worker):
+        beaten_at = self.workers.get(worker)
+        lease = timedelta(seconds=self.lease_seconds)
+        return beaten_at is not None and beaten_at > self.clock() - lease
+
+
+def _archived(stored, archived):
+    if stored.chat.archived == archived and stored.state is not State.INVALID:
+        return unchanged(stored)
+    return transition(stored, ask.SetArchived(archived))
+
+
+def _for_tail(body):
+    return Body(body.role, body.parts, visibility=body.visibility)
+
+
+def _counted(body):
+    """A count of nothing is not a count."""
+    usage = Usage(*(getattr(body.usage, count.name) or None for count in fields(Usage)))
+    limit, runtime = body.context_limit or None, body.runtime_ms or None
+    return replace(body, usage=usage, context_limit=limit, runtime_ms=runtime)
