@@ -13,6 +13,7 @@ from datetime import datetime
 from enum import Enum, auto
 
 import trio
+from psycopg import Error
 
 from actors.ids import ChatId, MessageId, QueuedId
 from actors.store.hints import Hint
@@ -38,7 +39,7 @@ class Written:
 
 
 class Unwritten(Enum):
-    MOVED_ON = auto()  # the snapshot no longer stands, or somebody has the chat locked
+    MOVED_ON = auto()  # the snapshot no longer stands, or not in this group: go the long way
     UNKNOWN = auto()  # the connection broke while it was on its way
 
 
@@ -81,6 +82,7 @@ class Committer:
             self._mailbox.close()
 
     async def _write(self, group: list[_Write]) -> None:
+        group = _one_for_each_chat(group)
         statement = write_together([write.change for write in group])
         try:
             async with self._pool.connection() as connection:
@@ -88,6 +90,9 @@ class Committer:
         except DatabaseFault:
             for write in group:
                 write.reply.put(Unwritten.UNKNOWN)
+        except Error:  # the server refused one of them, and with it all
+            for write in group:
+                write.reply.put(Unwritten.MOVED_ON)
         else:
             written = {row[0]: row for row in rows}
             for write in group:
@@ -101,6 +106,15 @@ class Committer:
         outbox = Outbox()
         outbox.put(write.hints)
         return written_of(row, outbox.flush(self._tell))
+
+
+def _one_for_each_chat(group: list[_Write]) -> list[_Write]:
+    """Of two changes of a chat at most one can stand: somebody gave up one, and made another."""
+    chosen: dict[ChatId, _Write] = {}
+    for write in group:
+        if chosen.setdefault(write.chat, write) is not write:
+            write.reply.put(Unwritten.MOVED_ON)
+    return list(chosen.values())
 
 
 def written_of(row: Row, untold: tuple[Untold, ...] = ()) -> Written:
