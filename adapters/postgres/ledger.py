@@ -18,7 +18,7 @@ from psycopg.errors import UniqueViolation
 from actors.ids import ChatId
 from actors.machine import requests as ask
 from actors.machine.change import Change, join, unchanged
-from actors.machine.chat import NO_FILES, Stored
+from actors.machine.chat import NO_FILES, Chat, Stored
 from actors.machine.fences import Fence, MovedOn, stands
 from actors.machine.needs import Needs, files_of, needs
 from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal
@@ -134,7 +134,7 @@ class Ledger:
                     raise _Stands
                 stored = locked.stored
                 if fence is not None and not stands(fence, stored.chat):
-                    raise _Refused(MovedOn(fence, stored.chat))
+                    raise _Refused(MovedOn(fence, locked.found))
                 change = _accepted(bundle(stored, requests))
                 sending = writing.write_together([_by_lock(change)])
                 fresh = locked.holder_is_fresh or change.chat.holder != stored.chat.holder
@@ -150,8 +150,8 @@ class Ledger:
         """One trip: BEGIN, the lock, and after it all that the law wants to know."""
         asked = {"chat": statements.lock_chat(chat, lease_seconds=self._lease_seconds)}
         asked["queue"] = statements.queue(chat)
-        if wanted.tail:
-            asked["tail"] = statements.tail(chat, before=wanted.edits)
+        # Even if the law does not ask for it: whoever goes on from the answer builds on it.
+        asked["tail"] = statements.tail(chat, before=wanted.edits)
         if wanted.edits is not None:
             asked["suffix"] = statements.suffix(chat, wanted.edits)
         if wanted.files:
@@ -164,7 +164,7 @@ class Ledger:
         return _Locked.of(
             rows.chat_of(row),
             found["queue"],
-            tail=rows.tail_of(found.get("tail", [])),
+            tail=rows.tail_of(found["tail"]),
             suffix=rows.suffix_of(found.get("suffix", []), wanted.edits),
             files=rows.files_of(found.get("files", [])),
         )
@@ -208,6 +208,12 @@ class _Locked:
     def of(cls, row: ChatRow, queue: Sequence[Row], **more: Any) -> "_Locked":
         stored = Stored(row.chat, row.now, queue=tuple(map(rows.queued_of, queue)), **more)
         return cls(stored, row.holder_version, row.holder_is_fresh)
+
+    @property
+    def found(self) -> Chat:
+        """The chat as it was before the lock gave it a new snapshot."""
+        chat = self.stored.chat
+        return replace(chat, snapshot_version=chat.snapshot_version - 1)
 
     def was_written(self, change: Change) -> bool:
         """Only its holder writes `holder_version`, one change at a time."""
