@@ -8,13 +8,18 @@ the first), and the answer is the same however the bytes are cut.
 import json
 import random
 from dataclasses import replace
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from actors.parts.assemble import Assembly
 from actors.parts.model import ReasoningPart, SourcePart, TextPart, ToolCallPart, ToolResultPart
 from actors.parts.usage import Usage
+from adapters.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.providers.anthropic.provider import Anthropic
+from adapters.providers.bedrock.events import EventSplit
+from adapters.providers.bedrock.provider import Bedrock
+from adapters.providers.bedrock.signing import Keys
 from adapters.providers.http import HttpClient
 from tests.adapters.providers.replay import NOW
 from tests.fakes.anthropic_prompts import continued, normal, prompt_of
@@ -35,8 +40,15 @@ ANTHROPIC = (
 )
 
 
+BEDROCK = ("TestBedrockBasicAuth", "TestBedrockCommon")
+
+
 def anthropic(client, exchange):
     return Anthropic(client, "key")
+
+
+def bedrock(client, exchange):
+    return Bedrock(client, Keys("AKID", "secret"), region="us-east-1")
 
 
 def conversations(*tests, host):
@@ -68,9 +80,17 @@ def merged(deltas):
     }
 
 
+def first_prompt(recording):
+    """What the first request of a conversation asks; Bedrock names the model in the path."""
+    exchange = recording.exchanges[0]
+    prompt = prompt_of(exchange.request, cached="CacheControl" in recording.name)
+    _, _, named = exchange.url.partition("/model/")
+    return replace(prompt, model=unquote(named.partition("/")[0])) if named else prompt
+
+
 async def replay_streams(recording, make, nursery, chance):
     """Every exchange of a conversation, whole and in pieces, with what came of it."""
-    prompt = prompt_of(recording.exchanges[0].request, cached="CacheControl" in recording.name)
+    prompt = first_prompt(recording)
     answer, came = None, []
     for exchange in recording.exchanges:
         if answer is not None:
@@ -98,10 +118,13 @@ def said_again(answer, name):
 
 
 def check_meaning(sent, exchange, name):
+    assert sent.target == urlsplit(exchange.url).path
     assert normal(json.loads(sent.body)) == normal(exchange.request), name
 
 
 def events(body):
+    if not body.startswith(b"event: "):
+        return [json.loads(text) for text in EventSplit()(body)]
     lines = [line.partition(":")[2] for line in body.decode().splitlines() if line[:5] == "data:"]
     return [json.loads(line) for line in lines]
 
@@ -159,36 +182,47 @@ def check_stream(answer, recorded, *, asked):
     assert answer.response_id == start["id"]
 
 
+VENDORS = [
+    pytest.param(ANTHROPIC, "api.anthropic.com", anthropic, id="anthropic"),
+    pytest.param(BEDROCK, "bedrock-runtime", bedrock, id="bedrock"),
+]
+
+
 @pytest.mark.slow
-async def test_anthropic_streams_are_asked_for_and_read_as_recorded(autojump_clock, nursery):
+@pytest.mark.parametrize(("tests", "host", "make"), VENDORS)
+async def test_streams_are_asked_for_and_read_as_recorded(
+    tests, host, make, autojump_clock, nursery
+):
     ran, chance = 0, random.Random(7)
 
-    for recording in conversations(*ANTHROPIC, host="api.anthropic.com"):
+    for recording in conversations(*tests, host=host):
         if not recording.streamed:
             continue
-        came = await replay_streams(recording, anthropic, nursery, chance)
+        came = await replay_streams(recording, make, nursery, chance)
         for exchange, answer, sent in came:
             check_meaning(sent, exchange, recording.name)
             check_stream(answer, events(exchange.body), asked="Object" in recording.name)
             ran += 1
 
-    print(f"anthropic: {ran} streams, each whole and cut in {CUTS} ways")
+    print(f"{make.__name__}: {ran} streams, each whole and cut in {CUTS} ways")
 
 
 @pytest.mark.slow
-async def test_anthropic_whole_answers_are_asked_for_and_read_as_recorded(autojump_clock, nursery):
+@pytest.mark.parametrize(("tests", "host", "make"), VENDORS)
+async def test_whole_answers_are_asked_for_and_read_as_recorded(
+    tests, host, make, autojump_clock, nursery
+):
     ran = 0
 
-    for recording in conversations(*ANTHROPIC, host="api.anthropic.com"):
+    for recording in conversations(*tests, host=host):
         if recording.streamed:
             continue
-        prompt = prompt_of(recording.exchanges[0].request, cached="CacheControl" in recording.name)
-        answer = None
+        prompt, answer = first_prompt(recording), None
         for exchange in recording.exchanges:
             if answer is not None:
                 prompt = continued(prompt, said_again(answer, recording.name), exchange.request)
             network = Network(nursery, [[whole(exchange.body)]])
-            answer = await anthropic(HttpClient(network.dial), exchange).generate(prompt)
+            answer = await make(HttpClient(network.dial), exchange).generate(prompt)
             check_meaning(network.requests[0], exchange, recording.name)
             message = json.loads(exchange.body)
             assert answer.usage == recorded_usage(message["usage"])
@@ -197,4 +231,21 @@ async def test_anthropic_whole_answers_are_asked_for_and_read_as_recorded(autoju
                 assert texts == [part.text for part in answer.parts if isinstance(part, TextPart)]
             ran += 1
 
-    print(f"anthropic: {ran} whole answers")
+    print(f"{make.__name__}: {ran} whole answers")
+
+
+@pytest.mark.slow
+def test_the_same_protocol_on_another_cloud_is_read_as_recorded():
+    ran = 0
+
+    for recording in conversations("TestGoogleCommon", host="aiplatform"):
+        for exchange in recording.exchanges:
+            if "streamRawPredict" not in exchange.url:
+                continue
+            assembly = Assembly()
+            for delta in MessageDecoder(sse_split()).feed(exchange.body):
+                assembly.add(delta, NOW)
+            check_stream(assembly.answer(), events(exchange.body), asked=False)
+            ran += 1
+
+    print(f"anthropic's models at google: {ran} streams")
