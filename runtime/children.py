@@ -107,11 +107,13 @@ class Running:
 class Children:
     """The children of one supervisor. Made by `open_children`."""
 
-    def __init__(self, name: str, capacity: int, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, name: str, *, capacity: int, nursery: trio.Nursery, failures: list[Exception]
+    ) -> None:
         self.name = name
         self.capacity = capacity  # at the bound, `start` raises ChildrenFull
         self._owner = CausedScope()  # the supervisor's own block: cancelled when it must give up
-        self._failure: Exception | None = None  # why it gave up
+        self._failures = failures  # why the supervisor ends, if it does not end in good order
         self._nursery = nursery
         self._running: dict[str, Running] = {}  # in the order of start
         self._loose_count = 0
@@ -189,6 +191,11 @@ class Children:
     def __repr__(self) -> str:
         return f"<Children of {self.name}: {len(self._running)} of {self.capacity} run>"
 
+    async def _stop_what_is_left(self) -> None:
+        """The last task of the nursery: after a block left in good order it finds nothing."""
+        with CausedScope(shield=True):
+            await self.stop(SupervisorGone(self.name), at_once=True)
+
     async def _run(self, running: Running) -> None:
         """One child's task: life after life until the last; then everybody is told."""
         child = running.child
@@ -206,7 +213,10 @@ class Children:
             self._ended.unpark_all()
         self._note("child.ended", running, end)
         if child.when_ended is not None:
-            child.when_ended(child.name, end)
+            try:
+                child.when_ended(child.name, end)
+            except Exception as error:  # noqa: BLE001  comes out of the supervisor
+                self._take_down(child, error)
 
     async def _keep(self, running: Running, policy: Restart) -> End:
         """The lives of a kept child. Its rest before a life is part of that life's scope."""
@@ -245,8 +255,11 @@ class Children:
                 f" within {policy.within_seconds:g} s"
             )
         failure.__cause__ = end.error
-        self._failure = self._failure or failure
-        self._owner.cancel(ChildGaveUp(running.child.name))
+        self._take_down(running.child, failure)
+
+    def _take_down(self, child: Child, failure: Exception) -> None:
+        self._failures.append(failure)
+        self._owner.cancel(ChildGaveUp(child.name))
 
     def _note(self, event: str, running: Running, end: End) -> None:
         level: Level = "debug"
@@ -282,20 +295,19 @@ async def open_children(name: str, *, capacity: int) -> AsyncIterator[Children]:
     comes out.
     """
     failures: list[Exception] = []
-    async with trio.open_nursery() as nursery:
-        children = Children(name, capacity, nursery)
-        try:
-            with children._owner:
-                yield children
-                await children.stop(Shutdown())
-        except Exception as error:  # noqa: BLE001  raised again below, outside of the nursery
-            failures.append(error)
-        finally:
-            with CausedScope(shield=True):
-                await children.stop(SupervisorGone(name), at_once=True)
-    if children._failure is not None:
-        failures.insert(0, children._failure)
-    if len(failures) == 1:
-        raise failures[0]
-    if failures:
-        raise ExceptionGroup(f"{name}: gave up, and failed on the way", failures)
+    try:
+        async with trio.open_nursery() as nursery:
+            children = Children(name, capacity=capacity, nursery=nursery, failures=failures)
+            try:
+                with children._owner:
+                    yield children
+                    await children.stop(Shutdown())
+            except Exception as error:  # noqa: BLE001  kept from the nursery, which would wrap it
+                failures.append(error)
+            finally:
+                nursery.start_soon(children._stop_what_is_left)
+    finally:  # also when it was cancelled: what failed on the way out is not overlooked
+        if len(failures) == 1:
+            raise failures[0]
+        if failures:
+            raise ExceptionGroup(f"{name}: failed more than once", failures)

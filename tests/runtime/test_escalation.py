@@ -3,8 +3,9 @@
 from functools import partial
 
 import trio
+from trio.testing import wait_all_tasks_blocked
 
-from runtime.cause import SupervisorGone
+from runtime.cause import Shutdown, SupervisorGone
 from runtime.children import Child, open_children, run_child
 from runtime.ends import Broken, Crashed, Stopped
 from runtime.errors import (
@@ -141,6 +142,29 @@ async def test_a_child_that_breaks_in_its_grace_is_not_overlooked(autojump_clock
     assert trio.current_time() == 3
 
 
+async def test_a_child_that_breaks_while_its_supervisor_is_cancelled_is_not_overlooked():
+    """C4: the assertion outranks the cancellation, as it outranks every stop."""
+
+    async def breaks_on_the_way_out():
+        try:
+            await trio.sleep_forever()
+        finally:
+            raise AssertionError("1 == 2")
+
+    async def supervisor():
+        async with open_children("world", capacity=9) as children:
+            children.start(Child(name="a", body=breaks_on_the_way_out, restart=ONCE))
+            await wait_all_tasks_blocked()
+            scope.cancel(Shutdown())
+            await trio.sleep_forever()
+
+    scope = CausedScope()
+    end = await run_child(scope, supervisor)
+
+    assert isinstance(end, Broken)
+    assert isinstance(end.error, ChildBroken)
+
+
 async def test_a_when_ended_that_raises_takes_the_supervisor_down(autojump_clock):
     """C11: an end that cannot be told is no small matter; the others still stop in order."""
     ends = Ends()
@@ -157,5 +181,5 @@ async def test_a_when_ended_that_raises_takes_the_supervisor_down(autojump_clock
     end = await run_child(CausedScope(), supervisor)
 
     assert isinstance(end, Crashed)
-    assert end.error.subgroup(MailboxFull)
+    assert isinstance(end.error, MailboxFull)
     assert [("kept", Stopped(SupervisorGone("world")), 1)] == ends
