@@ -101,5 +101,5 @@ class BudgetModel(RuleBasedStateMachine):
             assert len(within) <= self.policy.times
 
 
-TestBudget = BudgetModel.TestCase
+TestBudget = pytest.mark.slow(BudgetModel.TestCase)
 TestBudget.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
