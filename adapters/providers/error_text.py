@@ -18,5 +18,6 @@ def error_text(error: object) -> str:
 
 
 def _kind(value: str | int) -> str:
+    """OpenAI writes `server_error` for what others say with status 500, and in words."""
     is_status = str(value).isdecimal() and 400 <= int(value) <= 599
-    return f"status {value}" if is_status else str(value)
+    return f"status {value}" if is_status else str(value).replace("server_error", "server error")

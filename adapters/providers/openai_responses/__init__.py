@@ -1,0 +1,1 @@
+"""OpenAI's Responses API, at OpenAI and at Azure."""
