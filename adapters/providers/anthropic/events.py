@@ -32,6 +32,7 @@ from actors.parts.deltas import (
     UsageSeen,
 )
 from actors.parts.model import JsonText
+from actors.parts.notes import ANTHROPIC
 from actors.parts.usage import Usage
 from adapters.providers.anthropic import wire
 from adapters.providers.anthropic.reading import (
@@ -44,7 +45,6 @@ from adapters.providers.broken import Reported
 from adapters.providers.sse import EventParser
 
 SKIPPED_KINDS_MAX = 100  # further kinds are skipped without being counted
-METADATA = "anthropic"  # our key in a part's provider metadata
 
 _REASONS = {
     "end_turn": FinishReason.STOP,
@@ -237,7 +237,7 @@ def sse_split() -> Callable[[bytes], Iterable[bytes]]:
 
 
 def metadata(notes: dict[str, object]) -> JsonText:
-    return JsonText(msgspec.json.encode({METADATA: notes}).decode())
+    return JsonText(msgspec.json.encode({ANTHROPIC: notes}).decode())
 
 
 def _signature(signature: str) -> JsonText | None:

@@ -6,7 +6,6 @@ result that came with it.
 """
 
 import base64
-import json
 from collections.abc import Iterator
 from itertools import groupby
 from typing import assert_never
@@ -15,12 +14,12 @@ import msgspec
 
 from actors.parts.model import (
     FilePart,
-    JsonText,
     ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
+from actors.parts.notes import ANTHROPIC, notes_of
 from actors.parts.options import AnthropicOptions
 from actors.parts.prompt import (
     OUTPUT_TOKENS_MAX,
@@ -37,7 +36,6 @@ from actors.parts.prompt import (
     UserSaid,
     WebSearch,
 )
-from adapters.providers.anthropic.events import METADATA
 
 Json = dict[str, object]
 
@@ -207,7 +205,9 @@ def _assistant(
             args = msgspec.Raw((part.args or "{}").encode())
             yield {"type": kind, "id": part.id, "name": part.name, "input": args}
         case ToolResultPart():
-            if (content := notes(part.provider_metadata).get("web_search")) is not None:
+            if (
+                content := notes_of(part.provider_metadata, ANTHROPIC).get("web_search")
+            ) is not None:
                 kind = "web_search_tool_result"
                 yield {"type": kind, "tool_use_id": part.id, "content": content}
         case _:
@@ -220,7 +220,7 @@ def _text(part: TextPart) -> Iterator[Json]:
 
 
 def _thought(part: ReasoningPart) -> Iterator[Json]:
-    ours = notes(part.provider_metadata)
+    ours = notes_of(part.provider_metadata, ANTHROPIC)
     if signature := ours.get("signature"):
         yield {"type": "thinking", "thinking": part.text, "signature": signature}
     elif data := ours.get("redacted_data"):
@@ -250,12 +250,3 @@ def _file(part: FilePart) -> Iterator[Json]:
         yield {"type": "document", "source": plain, **titled}
     else:
         yield {"type": "text", "text": f"[file {part.name or part.media_type}, not shown]"}
-
-
-def notes(metadata: JsonText | None) -> Json:
-    """What we noted on a part; what other providers noted is not ours."""
-    if not metadata:
-        return {}
-    found = json.loads(metadata)
-    ours = found.get(METADATA) if isinstance(found, dict) else None
-    return ours if isinstance(ours, dict) else {}

@@ -1,0 +1,82 @@
+"""Stored rows to what a provider is asked: every rule, in the order in which they hold. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.failures.wording import failure, subject
+from actors.machine.chat import Message
+from actors.parts.failure import FailureKind, ProviderFailure
+from actors.parts.model import FilePart
+from actors.parts.prompt import Said, ToolsSaid, UserSaid
+from actors.prompts.converting import said, system_texts
+from actors.prompts.files import Accepts, Files
+from actors.prompts.pairing import paired
+from actors.prompts.provider_tools import guarded, sanitised
+from actors.prompts.selecting import IdentityOf, model_rows, without_foreign_tools
+
+IMAGE_BYTES_MAX = 5 * 1024 * 1024  # at Anthropic; an image of that size or more is refused
+
+_ANTHROPIC = ("anthropic", "bedrock")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom we are going to ask. `identity`: the configured instance; None: it is not known."""
+
+    provider: str
+    identity: str | None
+    accepts: Accepts | None = None  # None: every file is handed on as it is
+
+    @property
+    def speaks_anthropic(self) -> bool:
+        return self.provider in _ANTHROPIC
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    system: tuple[str, ...]
+    messages: tuple[Said, ...]
+    removed: int = 0  # parts that the guard had to take out; worth a log entry
+
+
+def projected(
+    history: Sequence[Message], *, target: Target, identity_of: IdentityOf, files: Files
+) -> Projected | ProviderFailure:
+    rows = without_foreign_tools(model_rows(history), identity_of, target.identity)
+    converted = (said(row, files, target.accepts) for row in rows)
+    messages = paired(each for each in converted if each is not None)
+    if not target.speaks_anthropic:
+        return Projected(system_texts(rows), messages)
+    if refusal := _too_large(messages, target.provider):
+        return refusal
+    guard = guarded(sanitised(messages), target.provider)
+    if isinstance(guard, ProviderFailure):
+        return guard
+    return Projected(system_texts(rows), guard.messages, guard.removed)
+
+
+def _too_large(messages: Sequence[Said], provider: str) -> ProviderFailure | None:
+    for file in _files(messages):
+        if file.media_type.startswith("image/") and _size(file) >= IMAGE_BYTES_MAX:
+            limit = IMAGE_BYTES_MAX // 1024 // 1024
+            message = (
+                f"An image in this chat is {limit} MiB or larger, which {subject(provider)} does"
+                " not accept. Switch to another provider, edit the message with the image, or start"
+                " a new chat."
+            )
+            return failure(FailureKind.CONFIG, provider, message=message)
+    return None
+
+
+def _files(messages: Sequence[Said]) -> list[FilePart]:
+    users = (each for each in messages if isinstance(each, UserSaid))
+    tools = (each for each in messages if isinstance(each, ToolsSaid))
+    attached = [part for each in users for part in each.parts if isinstance(part, FilePart)]
+    media = (answer.media for each in tools for answer in each.answers)
+    return attached + [file for file in media if file is not None]
+
+
+def _size(file: FilePart) -> int:
+    """Of the bytes that the base64 stands for."""
+    data = file.data or ""
+    return len(data) * 3 // 4 - data[-2:].count("=")

@@ -1,0 +1,191 @@
+"""Anthropic's own tools in a history: what its API insists on, and how a history gets there. Pure.
+
+A call and its result belong together only if one assistant message holds exactly one of each
+under one id, the call first, the tool is one we know, the arguments are JSON and the result
+carries the notes it came with. What violates that is dropped; a dropped result leaves its text.
+
+A message with signed thoughts is signed as a whole: as long as it is the latest of the assistant
+it is left alone, and never merged. Only a call without any result is taken out of it, by the guard.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from actors.failures.classify import mismatch
+from actors.parts.failure import ProviderFailure
+from actors.parts.model import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.parts.notes import ANTHROPIC, notes_of
+from actors.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
+from actors.prompts.results import text_of
+from actors.prompts.selecting import provider_executed
+
+_KNOWN = frozenset({"web_search"})
+_P = TypeVar("_P", bound=Part)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    messages: tuple[Said, ...]
+    removed: int  # parts
+
+
+def sanitised(messages: Sequence[Said]) -> tuple[Said, ...]:
+    """Without violations, empty messages and neighbours of one role, as far as that may be.
+
+    Neighbours that become one may violate what each of them kept, so it is done until it holds.
+    """
+    before, after = None, tuple(messages)
+    while before != after:
+        before, after = after, _dropped(after, _violating)
+    return after
+
+
+def sanitised_step(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The same for what was just said, before it is stored; a pair also has to agree in its name.
+
+    What is signed is stored as it was signed.
+    """
+    if any(_is_signed(part) for part in parts):
+        return tuple(parts)
+    return tuple(_without(parts, _bad(parts, same_name=True)))
+
+
+def guarded(messages: Sequence[Said], provider: str | None) -> Guarded | ProviderFailure:
+    """The last look before a request: repaired as gently as possible, or not sent at all."""
+    before = _count(messages)
+    for repair in (tuple, _without_orphans, sanitised, _stripped):
+        messages = repair(messages)
+        if not any(_violating(each) for each in messages):
+            return Guarded(tuple(messages), before - _count(messages))
+    return mismatch(provider)
+
+
+def _protected(messages: Sequence[Said]) -> AssistantSaid | None:
+    latest = next((said for said in reversed(messages) if isinstance(said, AssistantSaid)), None)
+    return latest if latest is not None and any(map(_is_signed, latest.parts)) else None
+
+
+def _is_signed(part: Part) -> bool:
+    if not isinstance(part, ReasoningPart):
+        return False
+    return bool({"signature", "redacted_data"} & notes_of(part.provider_metadata, ANTHROPIC).keys())
+
+
+def _violating(said: Said) -> frozenset[int]:
+    return _bad(said.parts) if isinstance(said, AssistantSaid) else frozenset()
+
+
+def _bad(parts: Sequence[Part], *, same_name: bool = False) -> frozenset[int]:
+    """The places of parts that are no half of a valid pair."""
+    places: dict[str, list[int]] = {}
+    for place, part in enumerate(parts):
+        if isinstance(part, ToolCallPart | ToolResultPart) and part.provider_executed:
+            places.setdefault(part.id, []).append(place)
+    return frozenset(
+        place
+        for id, found in places.items()
+        if not (id.strip() and _is_pair([parts[place] for place in found], same_name=same_name))
+        for place in found
+    )
+
+
+def _is_pair(found: Sequence[Part], *, same_name: bool) -> bool:
+    match found:
+        case [ToolCallPart() as call, ToolResultPart() as result]:
+            if same_name and call.name != result.name:
+                return False
+            return call.name in _KNOWN and _is_json(call.args) and _has_notes(result)
+        case _:
+            return False
+
+
+def _is_json(args: str | None) -> bool:
+    try:
+        json.loads(args or "")
+    except ValueError:
+        return False
+    return True
+
+
+def _has_notes(result: ToolResultPart) -> bool:
+    return "web_search" in notes_of(result.provider_metadata, ANTHROPIC)
+
+
+def _dropped(
+    messages: Sequence[Said], places: Callable[[Said], frozenset[int]]
+) -> tuple[Said, ...]:
+    """Without the parts in these places, except in the message that must not be touched."""
+    protected = _protected(messages)
+    said = (each if each is protected else _dropping(each, places(each)) for each in messages)
+    return tuple(_coalesced((each for each in said if each is not None), protected))
+
+
+def _dropping(said: Said, places: frozenset[int]) -> Said | None:
+    """None: nothing is left."""
+    if not isinstance(said, AssistantSaid) or not places:
+        return said if _is_something(said) else None
+    kept = tuple(_without(said.parts, places))
+    return AssistantSaid(kept) if kept else None
+
+
+def _is_something(said: Said) -> bool:
+    return bool(said.answers if isinstance(said, ToolsSaid) else said.parts)
+
+
+def _without(parts: Iterable[_P], places: frozenset[int]) -> Iterator[_P | TextPart]:
+    for place, part in enumerate(parts):
+        if place not in places:
+            yield part
+        elif isinstance(part, ToolResultPart) and (text := text_of(part.result)) is not None:
+            yield TextPart(text)
+
+
+def _coalesced(messages: Iterable[Said], protected: AssistantSaid | None) -> list[Said]:
+    said: list[Said] = []
+    for each in messages:
+        last = said[-1] if said else None
+        match last, each:
+            case UserSaid(), UserSaid():
+                said[-1] = UserSaid((*last.parts, *each.parts))
+            case ToolsSaid(), ToolsSaid():
+                said[-1] = ToolsSaid((*last.answers, *each.answers))
+            case AssistantSaid(), AssistantSaid() if last is not protected is not each:
+                said[-1] = AssistantSaid((*last.parts, *each.parts))
+            case _:
+                said.append(each)
+    return said
+
+
+def _without_orphans(messages: Sequence[Said]) -> tuple[Said, ...]:
+    """Without calls that have no result at all, wherever they stand."""
+    kept = (_dropping(said, _orphan_calls(said)) for said in messages)
+    return tuple(said for said in kept if said is not None)
+
+
+def _orphan_calls(said: Said) -> frozenset[int]:
+    parts = said.parts if isinstance(said, AssistantSaid) else ()
+    count = Counter(
+        part.id for part in parts if isinstance(part, ToolResultPart) and part.provider_executed
+    )
+    return frozenset(
+        place
+        for place, part in enumerate(parts)
+        if isinstance(part, ToolCallPart) and part.provider_executed and not count[part.id]
+    )
+
+
+def _stripped(messages: Sequence[Said]) -> tuple[Said, ...]:
+    """Without any part of a provider's tool."""
+    return _dropped(messages, _all)
+
+
+def _all(said: Said) -> frozenset[int]:
+    parts = said.parts if isinstance(said, AssistantSaid) else ()
+    return frozenset(place for place, part in enumerate(parts) if provider_executed(part))
+
+
+def _count(messages: Sequence[Said]) -> int:
+    return sum(len(_all(said)) for said in messages)

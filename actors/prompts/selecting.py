@@ -1,0 +1,62 @@
+"""Which rows of a history the model sees. Pure; rows are only read, never rewritten."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from actors.ids import ModelConfigId
+from actors.machine.chat import Message, Role, Visibility
+from actors.parts.model import Part, ToolCallPart, ToolResultPart
+
+IdentityOf = Callable[[ModelConfigId | None], str | None]
+
+
+def model_rows(history: Iterable[Message]) -> tuple[Message, ...]:
+    """System rows, the newest summary, and what came after it; by id.
+
+    The summary is known by being compressed and for the model's eyes only, whatever its role.
+    """
+    seen = sorted(
+        (row for row in history if not row.deleted and row.body.visibility is not Visibility.USER),
+        key=lambda row: row.id,
+    )
+    summaries = (row for row in reversed(seen) if _is_summary(row))
+    newest = next(summaries, None)
+    start = newest.id if newest is not None else -1
+    return tuple(
+        row
+        for row in seen
+        if row is newest
+        or (not row.body.compressed and (row.id > start or row.body.role is Role.SYSTEM))
+    )
+
+
+def without_foreign_tools(
+    rows: Sequence[Message], identity_of: IdentityOf, target: str | None
+) -> tuple[Message, ...]:
+    """Without what the own tools of another provider did, or of one that is not known.
+
+    The provider that did it understands it again when the chat comes back. A target that is not
+    known changes nothing.
+    """
+    if target is None:
+        return tuple(rows)
+    return tuple(_own(rows, identity_of, target))
+
+
+def _is_summary(row: Message) -> bool:
+    return row.body.compressed and row.body.visibility is Visibility.MODEL
+
+
+def _own(rows: Sequence[Message], identity_of: IdentityOf, target: str) -> Iterable[Message]:
+    for row in rows:
+        body = row.body
+        if body.role is not Role.ASSISTANT or identity_of(body.model_config_id) == target:
+            yield row
+            continue
+        kept = tuple(part for part in body.parts if not provider_executed(part))
+        if kept or not body.parts:
+            yield replace(row, body=replace(body, parts=kept)) if kept != body.parts else row
+
+
+def provider_executed(part: Part) -> bool:
+    return isinstance(part, ToolCallPart | ToolResultPart) and part.provider_executed

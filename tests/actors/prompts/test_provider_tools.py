@@ -1,0 +1,179 @@
+"""Anthropic's own tools in a history: what is repaired, what is left alone, what is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from actors.failures.classify import mismatch
+from actors.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
+from actors.prompts.projection import Target, projected
+from actors.prompts.provider_tools import Guarded, guarded, sanitised, sanitised_step
+from tests.actors.prompts.rows import assistant, call, history, searched, user
+
+CALL, RESULT = searched()
+HI = UserSaid((TextPart("hi"),))
+YES = TextPart("yes")
+SIGNED = ReasoningPart("hm", provider_metadata='{"anthropic":{"signature":"s"}}')
+REDACTED = ReasoningPart("", provider_metadata='{"anthropic":{"redacted_data":"x"}}')
+FOREIGN = ReasoningPart("hm", provider_metadata='{"openai":{"id":"rs"}}')
+WORDS = replace(RESULT, result='{"output":"words"}', provider_metadata=None)
+
+
+def left(*parts):
+    """What is left of an assistant's message between two of a user."""
+    messages = sanitised((HI, AssistantSaid(parts), HI))
+    return [part for each in messages if isinstance(each, AssistantSaid) for part in each.parts]
+
+
+def test_a_valid_pair_stays_as_it_is():
+    parts = (YES, CALL, RESULT, YES)
+
+    assert left(*parts) == list(parts)
+
+
+@pytest.mark.parametrize(
+    ("parts", "kept"),
+    [
+        ((YES, CALL), [YES]),
+        ((YES, RESULT), [YES]),
+        ((YES, WORDS), [YES, TextPart("words")]),
+        ((RESULT, CALL, YES), [YES]),
+        ((CALL, RESULT, RESULT, YES), [YES]),
+        ((CALL, CALL, RESULT, YES), [YES]),
+        ((CALL, WORDS, YES), [TextPart("words"), YES]),
+        ((replace(CALL, name="code_execution"), RESULT, YES), [YES]),
+        ((replace(CALL, args="{broken"), RESULT, YES), [YES]),
+        ((replace(CALL, args=None), RESULT, YES), [YES]),
+        ((replace(CALL, id=" "), replace(RESULT, id=" "), YES), [YES]),
+        ((CALL, replace(RESULT, provider_metadata="{}"), YES), [YES]),
+        ((CALL, replace(RESULT, provider_metadata="not json"), YES), [YES]),
+    ],
+)
+def test_what_is_no_valid_pair_is_dropped_and_leaves_its_text(parts, kept):
+    assert left(*parts) == kept
+
+
+def test_local_calls_are_none_of_its_business_whatever_their_ids():
+    local = ToolCallPart("srvtoolu_1", "web_search", "{}")
+
+    assert left(local, CALL, RESULT) == [local, CALL, RESULT]
+
+
+def test_an_emptied_message_goes_and_its_neighbours_become_one():
+    assert sanitised((HI, AssistantSaid((CALL,)), HI)) == (
+        UserSaid((TextPart("hi"), TextPart("hi"))),
+    )
+
+
+def test_neighbours_of_every_role_become_one():
+    one, two = ToolAnswer("a", "f", "1"), ToolAnswer("b", "f", "2")
+
+    assert sanitised((ToolsSaid((one,)), ToolsSaid((two,)))) == (ToolsSaid((one, two)),)
+    assert sanitised((AssistantSaid((YES,)), AssistantSaid((YES,)))) == (AssistantSaid((YES, YES)),)
+
+
+def test_neighbours_that_break_each_other_by_becoming_one_are_repaired():
+    messages = sanitised((AssistantSaid((CALL, RESULT)), AssistantSaid((YES, CALL, RESULT))))
+
+    assert messages == (AssistantSaid((YES,)),)
+
+
+@pytest.mark.parametrize("thought", [SIGNED, REDACTED])
+def test_the_latest_message_with_signed_thoughts_is_neither_edited_nor_merged(thought):
+    latest = AssistantSaid((thought, RESULT, CALL))
+
+    messages = sanitised((HI, AssistantSaid((YES,)), latest, HI))
+
+    assert messages == (HI, AssistantSaid((YES,)), latest, HI)
+
+
+def test_an_older_signed_message_and_an_unsigned_latest_one_are_repaired():
+    older = AssistantSaid((SIGNED, RESULT, YES))
+
+    messages = sanitised((HI, older, HI, AssistantSaid((FOREIGN, RESULT, YES))))
+
+    assert messages == (
+        HI,
+        AssistantSaid((SIGNED, YES)),
+        HI,
+        AssistantSaid((FOREIGN, YES)),
+    )
+
+
+def test_the_guard_passes_what_is_valid():
+    messages = (HI, AssistantSaid((CALL, RESULT)), HI)
+
+    assert guarded(messages, "anthropic") == Guarded(messages, 0)
+
+
+def test_the_guard_takes_a_call_without_result_even_out_of_signed_thoughts():
+    messages = (HI, AssistantSaid((SIGNED, CALL, YES)), HI)
+
+    assert guarded(messages, "anthropic") == Guarded((HI, AssistantSaid((SIGNED, YES)), HI), 1)
+
+
+def test_the_guard_repairs_the_rest_as_a_history_is_repaired():
+    messages = (HI, AssistantSaid((RESULT, YES)), HI, AssistantSaid((SIGNED, YES)))
+
+    assert guarded(messages, "anthropic") == Guarded(
+        (HI, AssistantSaid((YES,)), HI, AssistantSaid((SIGNED, YES))), 1
+    )
+
+
+def test_the_guard_refuses_what_cannot_be_repaired():
+    messages = (HI, AssistantSaid((SIGNED, RESULT, YES)), HI)
+
+    assert guarded(messages, "anthropic") == mismatch("anthropic")
+
+
+@pytest.mark.parametrize(
+    ("parts", "kept"),
+    [
+        ((YES, CALL, RESULT), (YES, CALL, RESULT)),
+        ((YES, CALL), (YES,)),
+        ((CALL, replace(RESULT, name="other")), ()),
+        ((SIGNED, CALL), (SIGNED, CALL)),
+    ],
+)
+def test_a_finished_step_is_stored_without_broken_pairs_unless_it_is_signed(parts, kept):
+    assert sanitised_step(parts) == kept
+
+
+def test_only_who_speaks_anthropics_protocol_has_these_rules():
+    rows = history(user("hi"), assistant(*searched()[:1], "b"), user("x"), user("y"))
+
+    def messages(provider):
+        target = Target(provider, None)
+        return projected(rows, target=target, identity_of=lambda _: None, files={}).messages
+
+    assert messages("openai") == (
+        HI,
+        AssistantSaid((CALL, TextPart("b"))),
+        UserSaid((TextPart("x"),)),
+        UserSaid((TextPart("y"),)),
+    )
+    assert messages("bedrock") == (
+        HI,
+        AssistantSaid((TextPart("b"),)),
+        UserSaid((TextPart("x"), TextPart("y"))),
+    )
+
+
+def test_a_search_of_an_earlier_turn_is_sent_again_and_answered_by_nobody_else():
+    rows = history(user("hi"), assistant(*searched(), "found"), user("more"))
+
+    found = projected(rows, target=Target("anthropic", None), identity_of=lambda _: None, files={})
+
+    assert found.messages[1] == AssistantSaid((CALL, RESULT, TextPart("found")))
+    assert not any(isinstance(each, ToolsSaid) for each in found.messages)
+
+
+def test_a_local_call_and_a_search_in_one_message_are_both_complete():
+    rows = history(user("hi"), assistant(*searched(), call("c")))
+
+    found = projected(rows, target=Target("anthropic", None), identity_of=lambda _: None, files={})
+
+    assert [part.id for part in found.messages[1].parts] == ["s", "s", "c"]
+    assert [answer.id for answer in found.messages[2].answers] == ["c"]
+    assert isinstance(found.messages[1].parts[1], ToolResultPart)
