@@ -1,1 +1,9 @@
-"""One leased chat: the actor that drives it, and what it asks of the world."""
+"""One leased chat: the actor that drives it from `running` to rest.
+
+decide        what a new view of the stored chat means for the work in flight      (pure)
+actor         the shell: mailbox, one task at a time, its scope
+generation    task: one action of a turn, attempt after attempt
+interruption  task: keep what was said, close what is open
+awaiting      task: a client has until the deadline to answer
+causes        why work is told to stop                                             (pure)
+"""

@@ -2,12 +2,17 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
+from actors.ids import ChatId, ModelConfigId
+from actors.machine.chat import Chat, ChatError, Message
 from actors.parts.assemble import Answer
 from actors.parts.deltas import Delta
 from actors.parts.failure import ProviderFailure
-from actors.parts.prompt import Prompt
+from actors.parts.model import JsonText, Part, ToolCallPart
+from actors.parts.prompt import CallSettings, Prompt, ProviderTool, Tool
 
 Batch = Sequence[Delta]  # what arrived in one read; never empty
 
@@ -26,4 +31,91 @@ class Provider(Protocol):
 
     async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
         """Ask, and wait for the whole answer. Has no deadline of its own."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A configured model, ready to be asked."""
+
+    provider: Provider
+    config_id: ModelConfigId | None
+    identity: str  # of the provider: parts that only it understands are replayed to it alone
+    transport: str  # whose wire format it speaks: anthropic, openai, google, …
+    label: str  # what users call the provider
+    name: str  # what the provider calls the model
+    settings: CallSettings
+    provider_tools: tuple[ProviderTool, ...] = ()
+    context_limit: int | None = None
+
+
+class Models(Protocol):
+    async def model_for(self, chat: Chat) -> Model | ChatError:
+        """The model of the chat's next call, or why there is none."""
+        ...
+
+
+class Prompts(Protocol):
+    async def prompt_for(
+        self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[Tool]
+    ) -> Prompt | ChatError:
+        """What the model is asked now, or why it cannot be asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTool:
+    """A tool that runs here, and what the batch rules have to know of it."""
+
+    tool: Tool
+    deadline_seconds: float  # then its result is an error that says so
+    exclusive: bool = False  # has to be the only call of its batch
+    serial: bool = False  # runs after the others, one at a time, in call order
+    repeatable: bool = False  # running it twice does no harm: it may run again after a crash
+    ends_turn: bool = False  # a result without error ends the turn
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool says. `shown` are files it made, shown as the assistant's."""
+
+    result: JsonText
+    is_error: bool = False
+    is_media: bool = False
+    shown: tuple[Part, ...] = ()
+
+
+class Tools(Protocol):
+    def offered(self, chat: Chat) -> tuple[LocalTool, ...]:
+        """The local tools of this turn, in a fixed order."""
+        ...
+
+    def declared(self, chat: Chat) -> Sequence[Tool]:
+        """The tools that the client executes, in the order in which it declared them."""
+        ...
+
+    async def run(self, chat: Chat, call: ToolCallPart) -> ToolOutput:
+        """Run one call. An error of the tool is its output; what is raised is a bug in it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A call that was begun, here or by a process now gone; and what came of it, if it ended."""
+
+    tool_call_id: str
+    begun_at: datetime
+    output: ToolOutput | None = None
+    ended_at: datetime | None = None
+
+
+class Journal(Protocol):
+    """Which local calls have been begun and have ended: what survives a crash in mid-batch."""
+
+    async def begin(self, chat: ChatId, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+        """Note that these are begun now. What was begun before is left as it is and returned."""
+        ...
+
+    async def end(self, chat: ChatId, tool_call_id: str, output: ToolOutput) -> None:
+        """Note what came of a call."""
         ...

@@ -1,0 +1,236 @@
+"""The chat actor: the shell around `decide`.
+
+One task reads the mailbox and waits for nothing else. What the chat needs done is done by one piece
+of work at a time, in a task and a scope of its own, and comes back as mail; so does a look at the
+store. Only the mailbox task touches the state.
+"""
+
+from typing import assert_never
+
+import trio
+
+from actors.chat.awaiting import await_client
+from actors.chat.causes import Gone
+from actors.chat.commits import Committed, commit, without_attempt
+from actors.chat.decide import Cancel, Carry, End, Go, InFlight, decide
+from actors.chat.generation import generate
+from actors.chat.interruption import interrupt
+from actors.chat.mail import ChatMail, DrainNow, Look, LookAgain, WorkEnded
+from actors.chat.work import (
+    Advanced,
+    CutShort,
+    Failed,
+    Held,
+    Kind,
+    Left,
+    Obsolete,
+    Outcome,
+    Poisoned,
+    newer,
+)
+from actors.chat.world import World
+from actors.ids import Holder, chat_name
+from actors.machine.chat import Stored
+from actors.machine.requests import Abandon
+from runtime import ends
+from runtime.backoff import delay_seconds
+from runtime.cause import Cause
+from runtime.children import run_child
+from runtime.log import emit
+from runtime.mailbox import Address, Mailbox, open_mailbox
+from runtime.scope import CausedScope
+
+MAILBOX_CAPACITY = (
+    256  # looks and ends of work; one more look is refused, and a poll finds the news
+)
+MAIL_AT_ONCE_MAX = 16
+FAILURE_FIRST_SECONDS = 0.1  # pause before what failed around the edges is tried again
+FAILURE_CAP_SECONDS = 5.0
+
+
+class ChatActor:
+    """One chat, for as long as this process holds it."""
+
+    def __init__(self, me: Holder, held: Held, world: World) -> None:
+        self.chat = held.stored.chat.id
+        self.name = chat_name(self.chat)
+        self.address: Address[ChatMail]
+        self.mailbox: Mailbox[ChatMail]
+        self.address, self.mailbox = open_mailbox(self.name, capacity=MAILBOX_CAPACITY)
+        self._me = me
+        self._held = held
+        self._world = world
+        self._in_flight: InFlight | None = None
+        self._number = 0  # of the work in flight; the end of older work interests nobody
+        self._scope = CausedScope()  # of the work in flight
+        self._failures_count = 0  # in a row
+        self._looking = False
+        self._look_again = False
+        self._draining = False
+        self._left = False  # nothing more is begun; over when nothing is in flight
+        self._cause: Cause | None = None
+
+    async def run(self) -> Cause | None:
+        """Drive the chat until it is at rest, taken or given back; why it was left in mid-work."""
+        async with trio.open_nursery() as tasks:
+            self._step(tasks)
+            while not (self._left and self._in_flight is None):
+                for mail in await self.mailbox.drain(MAIL_AT_ONCE_MAX):
+                    self._receive(mail, tasks)
+            tasks.cancel_scope.cancel()
+        return self._cause
+
+    def _receive(self, mail: ChatMail, tasks: trio.Nursery) -> None:
+        match mail:
+            case LookAgain():
+                self._look(tasks)
+            case Look():
+                self._looked(mail.stored, tasks)
+            case WorkEnded(number=number, outcome=outcome):
+                if number == self._number:
+                    self._in_flight = None
+                    self._work_ended(outcome, tasks)
+            case DrainNow():
+                self._draining = True
+                self._step(tasks)
+            case _:
+                assert_never(mail)
+
+    # the rules
+
+    def _step(self, tasks: trio.Nursery) -> None:
+        if self._left:
+            return
+        chat = self._held.stored.chat
+        decision = decide(self._me, chat, self._in_flight, draining=self._draining)
+        match decision:
+            case Carry():
+                pass
+            case Go(kind):
+                self._begin(kind, tasks)
+            case Cancel(cause):
+                self._scope.cancel(cause)
+            case End(cause):
+                self._leave(cause)
+            case _:
+                assert_never(decision)
+
+    def _leave(self, cause: Cause | None) -> None:
+        self._left = True
+        self._cause = cause
+        if cause is not None:
+            self._scope.cancel(cause)
+
+    def _work_ended(self, outcome: Outcome, tasks: trio.Nursery) -> None:
+        if not isinstance(outcome, Failed):
+            self._failures_count = 0
+        match outcome:
+            case Advanced(held):
+                self._held = newer(self._held, held)
+                self._step(tasks)
+            case CutShort():
+                self._held = without_attempt(self._held)
+                self._step(tasks)
+            case Obsolete():
+                self._held = without_attempt(self._held)
+                self._look(tasks)
+            case Failed(error):
+                emit("work.failed", "warning", chat=self.name, error=error)
+                self._failures_count += 1
+                self._held = without_attempt(self._held)
+                self._look(tasks)
+            case Left():
+                self._leave(None)
+            case Poisoned(error):
+                raise error  # a failed assertion: the actor is broken, its supervisor sees to it
+            case _:
+                assert_never(outcome)
+
+    # the work in flight
+
+    def _begin(self, kind: Kind, tasks: trio.Nursery) -> None:
+        chat = self._held.stored.chat
+        self._in_flight = InFlight(kind, chat.history_version, chat.status, chat.archived)
+        self._number += 1
+        self._scope = CausedScope()
+        tasks.start_soon(self._work, self._number, kind, self._held, self._scope)
+
+    async def _work(self, number: int, kind: Kind, held: Held, scope: CausedScope) -> None:
+        committed: list[Committed] = []
+
+        async def do() -> None:
+            committed.append(await self._do(kind, held))
+
+        end = await run_child(scope, do)
+        self.address.cast(WorkEnded(number, _outcome(end, committed)))
+
+    async def _do(self, kind: Kind, held: Held) -> Committed:
+        match kind:
+            case Kind.GENERATE:
+                return await generate(held, self._world)
+            case Kind.INTERRUPT:
+                return await interrupt(held, self._world)
+            case Kind.AWAIT_CLIENT:
+                return await await_client(held, self._world)
+            case Kind.LEAVE:
+                return await commit(held, [Abandon()], self._world)
+            case _:
+                assert_never(kind)
+
+    # looking at the store
+
+    def _look(self, tasks: trio.Nursery) -> None:
+        """Read the chat anew. Hints that come meanwhile make it read once more, not once each."""
+        if self._looking:
+            self._look_again = True
+        else:
+            self._looking = True
+            tasks.start_soon(self._read, self._failures_count)
+
+    async def _read(self, failures_count: int) -> None:
+        """Comes back with what is stored, however long the store is away."""
+        while True:
+            if failures_count:
+                await trio.sleep(_pause(failures_count))
+            try:
+                found = await self._world.reading.view(self.chat)
+            except Exception as error:  # noqa: BLE001  # the edge of a unit of work: it is repeated
+                emit("look.failed", "warning", chat=self.name, error=error)
+                failures_count += 1
+                continue
+            self.address.cast(Look(found if isinstance(found, Stored) else None))
+            return
+
+    def _looked(self, stored: Stored | None, tasks: trio.Nursery) -> None:
+        self._looking = False
+        if stored is None:
+            self._leave(Gone())
+            return
+        self._held = newer(self._held, Held(stored))
+        self._step(tasks)
+        if self._look_again:
+            self._look_again = False
+            self._look(tasks)
+
+
+def _pause(failures_count: int) -> float:
+    return delay_seconds(
+        failures_count, first_seconds=FAILURE_FIRST_SECONDS, cap_seconds=FAILURE_CAP_SECONDS
+    )
+
+
+def _outcome(end: ends.End, committed: list[Committed]) -> Outcome:
+    """A commit that went through counts, whatever was asked of the work at the last moment."""
+    match end:
+        case _ if committed:
+            return committed[0]
+        case ends.Stopped(cause):
+            return CutShort(cause)
+        case ends.Crashed(error):
+            return Failed(error)
+        case ends.Broken(error):
+            return Poisoned(error)
+        case ends.Finished():
+            raise AssertionError("work that finished has committed something")
+        case _:
+            assert_never(end)

@@ -1,0 +1,96 @@
+"""What a new view of the stored chat means for the work in flight. Pure.
+
+The actor has at most one piece of work. Whatever comes in (a view of the store, the end of its
+work) is answered by one of four decisions:
+
+    Go(kind)      nothing is in flight: begin this
+    Cancel(cause) what is in flight is obsolete: stop it; its end brings us back here
+    Carry()       what is in flight is still right, or there is nothing to do yet
+    End(cause)    we have no business with this chat any more
+"""
+
+from dataclasses import dataclass
+
+from actors.chat.causes import Archived, HistoryMoved, LeaseTaken, StatusMoved, UserInterrupted
+from actors.chat.work import Kind
+from actors.ids import Holder
+from actors.machine.chat import Chat
+from actors.machine.states import Status
+from runtime.cause import Cause, Shutdown
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """The work that runs, and what it was begun for."""
+
+    kind: Kind
+    history_version: int
+    status: Status
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    cause: Cause
+
+
+Decision = Go | Cancel | Carry | End
+
+_KIND = {
+    Status.RUNNING: Kind.GENERATE,
+    Status.INTERRUPTING: Kind.INTERRUPT,
+    Status.REQUIRES_ACTION: Kind.AWAIT_CLIENT,
+    Status.WAITING: Kind.LEAVE,
+    Status.ERROR: Kind.LEAVE,
+}
+
+
+def decide(me: Holder, chat: Chat, in_flight: InFlight | None, *, draining: bool) -> Decision:
+    if chat.holder != me:
+        return End(LeaseTaken(chat.holder))
+    if in_flight is None:
+        return Go(Kind.LEAVE if draining else kind_for(chat))
+    if draining and in_flight.kind is Kind.AWAIT_CLIENT:
+        return Cancel(Shutdown())  # it could wait for minutes, and loses nothing
+    if _belongs(in_flight, chat):
+        return Carry()
+    return Cancel(why_obsolete(in_flight, chat))
+
+
+def kind_for(chat: Chat) -> Kind:
+    return Kind.LEAVE if chat.archived else _KIND[chat.status]
+
+
+def why_obsolete(work: InFlight, chat: Chat) -> Cause:
+    """What the work in flight is stopped for. A user's interrupt keeps what was said."""
+    if chat.archived != work.archived:
+        return Archived()
+    if chat.history_version != work.history_version:
+        return HistoryMoved(chat.history_version)
+    if work.kind is Kind.GENERATE and chat.status is Status.INTERRUPTING:
+        return UserInterrupted()
+    return StatusMoved(chat.status.value)
+
+
+def _belongs(work: InFlight, chat: Chat) -> bool:
+    """Attempts, retries and the queue move under a piece of work without making it obsolete."""
+    return (
+        work.history_version == chat.history_version
+        and work.status is chat.status
+        and work.archived == chat.archived
+    )

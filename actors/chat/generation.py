@@ -1,0 +1,174 @@
+"""Task: one action of a turn. Reads what is next off the history and does it, attempt by attempt.
+
+An attempt is counted where it survives a crash before anything is asked, and what it says is shown
+in an episode of its own. A failed attempt is made again after a while, visibly; the budget for
+that is the chat's, not this task's.
+"""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+import trio
+
+from actors.chat import retries, steps
+from actors.chat.answering import ask
+from actors.chat.commits import (
+    Committed,
+    begin_attempt,
+    commit,
+    end_turn,
+    end_with_error,
+    without_attempt,
+)
+from actors.chat.next_action import AwaitClient, CallModel, EndTurn, RunTools, next_action
+from actors.chat.ports import LocalTool
+from actors.chat.tool_batch import run_batch
+from actors.chat.work import Advanced, Held, Obsolete
+from actors.chat.world import World
+from actors.ids import EpisodeKey
+from actors.machine.chat import Body, Chat, ChatError, Message
+from actors.machine.requests import (
+    CommitStep,
+    EnterRequiresAction,
+    FinishError,
+    RecordGenerationAttempt,
+    RecordRetryState,
+    Request,
+)
+from actors.parts.assemble import Answer
+from actors.parts.failure import ProviderFailure
+from actors.parts.model import ToolCallPart
+from runtime.clock import wall
+
+ATTEMPTS_USED_UP = ChatError(
+    "The chat was tried too many times without success and has been stopped. "
+    "Send a message to try again.",
+    kind="generic",
+)
+
+
+async def generate(held: Held, world: World) -> Committed:
+    """Do what comes next in the turn."""
+    known = await with_history(held, world)
+    if known is None:
+        return Obsolete()
+    chat, history = known.stored.chat, known.history or ()
+    local = world.tools.offered(chat)
+    action = next_action(chat, history, local)
+    match action:
+        case EndTurn():
+            return await end_turn(known, (), world)
+        case AwaitClient():
+            return await commit(known, [EnterRequiresAction()], world)
+        case RunTools(calls=calls):
+            return await _run_tools(known, calls, local, world)
+        case CallModel():
+            return await _call_model(known, local, world)
+        case _:
+            assert_never(action)
+
+
+async def with_history(held: Held, world: World) -> Held | None:
+    """`held` with its history; None if what is stored has moved meanwhile."""
+    if held.history is not None:
+        return held
+    chat = held.stored.chat
+    history = await world.reading.history(chat.id)
+    if max((message.revision for message in history), default=0) > chat.history_version:
+        return None
+    return Held(held.stored, history, held.attempt_begun)
+
+
+async def _call_model(held: Held, local: Sequence[LocalTool], world: World) -> Committed:
+    while True:
+        begun = await begin_attempt(held, world)
+        if not isinstance(begun, Advanced):
+            return begun
+        held = begun.held
+        chat = held.stored.chat
+        if chat.generation_attempt > retries.ATTEMPTS_MAX:
+            return await end_with_error(held, FinishError(ATTEMPTS_USED_UP), world)
+        model = await world.models.model_for(chat)
+        if isinstance(model, ChatError):
+            return await end_with_error(held, FinishError(model), world)
+        tools = [tool.tool for tool in local] + list(world.tools.declared(chat))
+        prompt = await world.prompts.prompt_for(chat, held.history or (), model, tools)
+        if isinstance(prompt, ChatError):
+            return await end_with_error(held, FinishError(prompt), world)
+        episode = world.episodes.begin(_key(chat))
+        try:
+            asked = await ask(model, prompt, episode, world.limits)
+        finally:
+            world.episodes.end(episode)
+        if isinstance(asked.said, Answer):
+            rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms)
+            return await _commit_step(held, rows, local, world)
+        waited = await _wait_to_retry(held, asked.said, world)
+        if not isinstance(waited, Held):
+            return waited
+        held = waited
+
+
+async def _wait_to_retry(held: Held, failure: ProviderFailure, world: World) -> Held | Committed:
+    """Say why there is a pause, and how long; then the chat to go on from."""
+    attempt = held.stored.chat.generation_attempt
+    following = retries.after(failure, attempt=attempt, now=wall())
+    if isinstance(following, ChatError):
+        return await end_with_error(held, FinishError(following), world)
+    recorded = await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)
+    if not isinstance(recorded, Advanced):
+        return recorded
+    await trio.sleep(following.after_seconds)
+    return without_attempt(recorded.held)
+
+
+async def _run_tools(
+    held: Held, calls: tuple[ToolCallPart, ...], local: Sequence[LocalTool], world: World
+) -> Committed:
+    begun = await begin_attempt(held, world)
+    if not isinstance(begun, Advanced):
+        return begun
+    held = begun.held
+    chat = held.stored.chat
+    if chat.generation_attempt > retries.ATTEMPTS_MAX:
+        return await end_with_error(held, FinishError(ATTEMPTS_USED_UP), world)
+    episode = world.episodes.begin(_key(chat))
+    try:
+        ended = await run_batch(chat, calls, local, episode, world)
+    finally:
+        world.episodes.end(episode)
+    rows = steps.tool_rows(ended, model_config_id=chat.last_model_config_id)
+    return await _commit_step(held, rows, local, world)
+
+
+async def _commit_step(
+    held: Held, rows: tuple[Body, ...], local: Sequence[LocalTool], world: World
+) -> Committed:
+    """Write the step, and with it what it leads to: one transaction for both."""
+    if not rows:
+        return await end_turn(held, (), world)
+    chat, step = held.stored.chat, CommitStep(rows)
+    following = _leads_to(chat, held.history or (), rows, local)
+    match following:
+        case EndTurn():
+            return await end_turn(held, [step], world)
+        case AwaitClient():
+            request: Request = EnterRequiresAction()
+        case CallModel() | RunTools():
+            request = RecordGenerationAttempt()
+        case _:
+            assert_never(following)
+    return await commit(held, [step, request], world, of_attempt=True)
+
+
+def _leads_to(
+    chat: Chat, history: Sequence[Message], rows: tuple[Body, ...], local: Sequence[LocalTool]
+) -> EndTurn | AwaitClient | CallModel | RunTools:
+    """What comes next once `rows` are part of the history."""
+    at = history[-1].created_at
+    coming = [Message(history[-1].id, 0, at, False, body) for body in rows]
+    return next_action(chat, [*history, *coming], local)
+
+
+def _key(chat: Chat) -> EpisodeKey:
+    return EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)

@@ -1,0 +1,34 @@
+"""What a chat actor can be told. Pure data."""
+
+from dataclasses import dataclass
+
+from actors.chat.work import Outcome
+from actors.machine.chat import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class LookAgain:
+    """The store has news. A hint: may be lost, doubled or late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the store holds, from somebody who has just read or written it. None: no such chat."""
+
+    stored: Stored | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkEnded:
+    """Work number `number` has come to its end. An older number is an answer nobody waits for."""
+
+    number: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class DrainNow:
+    """The process is stopping: finish the step in flight and go no further."""
+
+
+ChatMail = LookAgain | Look | WorkEnded | DrainNow

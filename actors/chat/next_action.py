@@ -1,0 +1,132 @@
+"""What a turn does next, read off its history. Pure: the same history, the same action.
+
+First match wins: open calls are answered before anything else, a turn that is complete ends, and
+only then is the model asked.
+"""
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+from enum import Enum
+
+from actors.chat.ports import LocalTool
+from actors.machine.chat import Body, Chat, Message, Role, Visibility
+from actors.parts.model import ToolCallPart, ToolResultPart
+
+STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the turn ends, quietly
+
+
+class Reason(Enum):
+    """Why a turn ends."""
+
+    COMPLETE = "complete"
+    TOOL = "ended_by_tool"
+    STEPS = "steps_used_up"
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    calls: tuple[ToolCallPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitClient:
+    calls: tuple[ToolCallPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndTurn:
+    reason: Reason
+
+
+Action = CallModel | RunTools | AwaitClient | EndTurn
+
+
+def next_action(chat: Chat, history: Sequence[Message], local: Sequence[LocalTool]) -> Action:
+    tools = {tool.tool.name: tool for tool in local}
+    bodies = [message.body for message in history if _counts(message)]
+    last = _last_assistant(bodies)
+    if last is not None:
+        action = _for_open_calls(
+            open_calls(bodies[last:]), chat.dynamic_tools - tools.keys(), tools
+        )
+        if action is not None:
+            return action
+    turn = bodies[_prompt(bodies) :]
+    if _ended_by_tool(turn, tools):
+        return EndTurn(Reason.TOOL)
+    if last is not None and last == len(bodies) - 1:
+        return EndTurn(Reason.COMPLETE)
+    if sum(body.role is Role.ASSISTANT for body in turn) >= STEPS_PER_TURN_MAX:
+        return EndTurn(Reason.STEPS)
+    return CallModel()
+
+
+def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:
+    """The calls of the first message, an assistant's, that none of the others answers."""
+    answered = {
+        part.id
+        for body in tail[1:]
+        if body.role is Role.TOOL
+        for part in body.parts
+        if isinstance(part, ToolResultPart)
+    }
+    return tuple(
+        part
+        for part in tail[0].parts
+        if isinstance(part, ToolCallPart) and not part.provider_executed and part.id not in answered
+    )
+
+
+def _for_open_calls(
+    calls: tuple[ToolCallPart, ...], dynamic: Set[str], tools: dict[str, LocalTool]
+) -> Action | None:
+    here = tuple(call for call in calls if call.name not in dynamic)
+    if not here:
+        return AwaitClient(calls) if calls else None
+    # An exclusive tool refuses all company, the client's calls too: they are refused together.
+    if any(_exclusive(call, tools) for call in here):
+        return RunTools(calls)
+    return RunTools(here)
+
+
+def _exclusive(call: ToolCallPart, tools: dict[str, LocalTool]) -> bool:
+    tool = tools.get(call.name)
+    return tool is not None and tool.exclusive
+
+
+def _ended_by_tool(turn: Iterable[Body], tools: dict[str, LocalTool]) -> bool:
+    return any(
+        isinstance(part, ToolResultPart)
+        and not part.is_error
+        and part.name in tools
+        and tools[part.name].ends_turn
+        for body in turn
+        if body.role is Role.TOOL
+        for part in body.parts
+    )
+
+
+def _counts(message: Message) -> bool:
+    """Summaries and what they replaced, and what only the model sees, do not count."""
+    body = message.body
+    return not message.deleted and not body.compressed and body.visibility is not Visibility.MODEL
+
+
+def _last_assistant(bodies: Sequence[Body]) -> int | None:
+    for index in range(len(bodies) - 1, -1, -1):
+        if bodies[index].role is Role.ASSISTANT:
+            return index
+    return None
+
+
+def _prompt(bodies: Sequence[Body]) -> int:
+    """Where the turn begins: behind the last thing that a user said."""
+    for index in range(len(bodies) - 1, -1, -1):
+        if bodies[index].role is Role.USER:
+            return index + 1
+    return 0

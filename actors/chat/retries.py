@@ -1,0 +1,47 @@
+"""Which failed attempts are made again, when, and how often. Pure.
+
+The budget is counted where it survives a crash: in the chat's `generation_attempt`, which begins
+anew with every history. So it is shared by all processes that try.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from actors.machine.chat import ChatError, RetryState
+from actors.parts.failure import ProviderFailure
+from runtime.backoff import delay_seconds
+
+ATTEMPTS_MAX = 25  # at one history; after the last one the chat stops with the error
+FIRST_SECONDS = 1.0
+CAP_SECONDS = 60.0  # a provider may ask for a longer pause, and gets it
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    after_seconds: float
+    state: RetryState
+
+
+def after(failure: ProviderFailure, *, attempt: int, now: datetime) -> Retry | ChatError:
+    """What follows attempt number `attempt`, which failed: another one, or the end."""
+    if not failure.retryable or not 0 < attempt < ATTEMPTS_MAX:
+        return ChatError(
+            failure.message,
+            failure.kind.value,
+            failure.provider,
+            failure.retryable,
+            failure.status_code,
+            failure.detail,
+        )
+    backoff = delay_seconds(attempt, first_seconds=FIRST_SECONDS, cap_seconds=CAP_SECONDS)
+    seconds = max(backoff, failure.retry_after_seconds)
+    state = RetryState(
+        attempt,
+        round(seconds * 1000),
+        failure.retry_message,
+        now + timedelta(seconds=seconds),
+        failure.kind.value,
+        failure.provider,
+        failure.status_code,
+    )
+    return Retry(seconds, state)

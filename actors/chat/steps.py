@@ -1,0 +1,83 @@
+"""The messages that a step is committed as. Pure.
+
+An answer is one assistant message with all it said, in the order in which it was said, the results
+of the provider's own tools in their places. A batch of tools is one tool message per call, in call
+order, and before each the files that the tool made, shown as the assistant's.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from actors.chat.ports import Model, ToolOutput
+from actors.ids import ModelConfigId
+from actors.machine.chat import Body, Role
+from actors.parts.assemble import Answer
+from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A local call that has come to its end."""
+
+    call: ToolCallPart
+    output: ToolOutput
+    at: datetime
+
+
+def answer_rows(answer: Answer, model: Model, *, runtime_ms: int) -> tuple[Body, ...]:
+    """Nothing at all was said: no message."""
+    parts = tuple(map(_storable, answer.parts))
+    if not parts:
+        return ()
+    body = Body(
+        Role.ASSISTANT,
+        parts,
+        model_config_id=model.config_id,
+        usage=answer.usage,
+        context_limit=answer.context_limit or model.context_limit,
+        runtime_ms=runtime_ms or None,
+    )
+    return (body,)
+
+
+def tool_rows(ended: Sequence[Ended], *, model_config_id: ModelConfigId | None) -> tuple[Body, ...]:
+
+    return tuple(
+        Body(Role.TOOL, (result_of(end), *end.output.shown), model_config_id=model_config_id)
+        for end in ended
+    )
+
+
+def result_of(end: Ended) -> ToolResultPart:
+    output = end.output
+    return ToolResultPart(
+        end.call.id,
+        end.call.name,
+        output.result,
+        is_error=output.is_error,
+        is_media=output.is_media,
+        mcp_server_config_id=end.call.mcp_server_config_id,
+        created_at=end.at,
+    )
+
+
+def error_output(text: str) -> ToolOutput:
+    """What a tool's error looks like to the model."""
+    return ToolOutput(JsonText(json.dumps({"error": text})), is_error=True)
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _storable(part: Part) -> Part:
+    """Arguments that are not JSON are not stored; the call is, and will be answered as broken."""
+    if isinstance(part, ToolCallPart) and part.args is not None and not is_json(part.args):
+        return replace(part, args=None)
+    return part

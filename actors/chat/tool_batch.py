@@ -1,0 +1,139 @@
+"""Run the local calls of one step: all at once, each under its deadline, journalled.
+
+The rules of a batch: an exclusive tool refuses company; calls whose arguments are not an object
+are refused unrun; serial tools run after the others, in call order. Results are shown in call
+order when all are there, or, if the batch is cut short, those that are: what has finished is kept.
+
+The journal is what a crash leaves: a call that ended is not run again, its result is used; a call
+that had begun is run again only if that does no harm, otherwise the model is told that it may
+have run.
+"""
+
+import json
+from collections.abc import Sequence
+
+import trio
+
+from actors.chat.ports import Entry, LocalTool
+from actors.chat.steps import Ended, error_output, result_of
+from actors.chat.world import World
+from actors.episodes.buffer import Episode
+from actors.machine.chat import Chat, Role
+from actors.parts.model import ToolCallPart
+from runtime.clock import wall
+from runtime.log import emit
+from runtime.scope import CausedScope
+
+
+async def run_batch(
+    chat: Chat,
+    calls: tuple[ToolCallPart, ...],
+    local: Sequence[LocalTool],
+    episode: Episode,
+    world: World,
+) -> tuple[Ended, ...]:
+    """One end per call, in call order."""
+    batch = _Batch(chat, calls, {tool.tool.name: tool for tool in local}, world)
+    try:
+        await batch.run()
+    finally:  # cut short, too: nothing is awaited here
+        ended = batch.in_order()
+        for end in ended:
+            episode.add(Role.TOOL, result_of(end))
+    return ended
+
+
+class _Batch:
+    def __init__(
+        self,
+        chat: Chat,
+        calls: tuple[ToolCallPart, ...],
+        tools: dict[str, LocalTool],
+        world: World,
+    ) -> None:
+        self._chat = chat
+        self._calls = calls
+        self._tools = tools
+        self._world = world
+        self._ended: dict[str, Ended] = {}
+
+    async def run(self) -> None:
+        self._refuse()
+        runnable = [call for call in self._calls if call.id not in self._ended]
+        if not runnable:
+            return
+        for entry in await self._world.journal.begin(self._chat.id, runnable):
+            self._recall(entry)
+        waiting = [call for call in runnable if call.id not in self._ended]
+        async with trio.open_nursery() as together:
+            for call in waiting:
+                if not self._tools[call.name].serial:
+                    together.start_soon(self._run_one, call)
+        for call in waiting:
+            if self._tools[call.name].serial:
+                await self._run_one(call)
+
+    def in_order(self) -> tuple[Ended, ...]:
+        return tuple(self._ended[call.id] for call in self._calls if call.id in self._ended)
+
+    def _refuse(self) -> None:
+        """Answer the calls that are not run at all."""
+        at = wall()
+        for call, why in refusals(self._calls, self._tools).items():
+            self._ended[call.id] = Ended(call, error_output(why), at)
+
+    def _recall(self, entry: Entry) -> None:
+        """A call that had been begun before, by us or by a process that is gone."""
+        call = next(call for call in self._calls if call.id == entry.tool_call_id)
+        if entry.output is not None:
+            self._ended[call.id] = Ended(call, entry.output, entry.ended_at or wall())
+        elif not self._tools[call.name].repeatable:
+            self._ended[call.id] = Ended(call, error_output(MAY_HAVE_RUN), wall())
+
+    async def _run_one(self, call: ToolCallPart) -> None:
+        tool = self._tools[call.name]
+        limit = CausedScope(seconds=tool.deadline_seconds)
+        output = error_output(f"the tool did not finish within {tool.deadline_seconds:g} s")
+        try:
+            with limit:
+                output = await self._world.tools.run(self._chat, call)
+        except Exception as error:  # noqa: BLE001  # a bug in a tool is that tool's result
+            emit("tool.crashed", "error", chat=self._chat.id, tool=call.name, error=error)
+            output = error_output("the tool failed unexpectedly")
+        self._ended[call.id] = Ended(call, output, wall())
+        try:
+            await self._world.journal.end(self._chat.id, call.id, output)
+        except Exception as error:  # noqa: BLE001  # the step's own commit will keep the result
+            emit("journal.missed", "warning", chat=self._chat.id, tool=call.name, error=error)
+
+
+MAY_HAVE_RUN = (
+    "the tool was running when the process that ran it ended; it may have done its work,"
+    " or a part of it. Look at the state of things before you call it again"
+)
+
+
+def refusals(calls: Sequence[ToolCallPart], tools: dict[str, LocalTool]) -> dict[ToolCallPart, str]:
+    """The calls that are not run, each with the words that the model is told."""
+    exclusive = [call for call in calls if call.name in tools and tools[call.name].exclusive]
+    if exclusive and len(calls) > 1:
+        names = ", ".join(dict.fromkeys(call.name for call in exclusive))
+        alone = "has to be the only call of its step; call it again, alone"
+        beside = f"was not run, because {names} needs a step to itself; call it again without"
+        return {call: f"{call.name} {alone if call in exclusive else beside}" for call in calls}
+    refused = {}
+    for call in calls:
+        if call.name not in tools:
+            refused[call] = f"there is no tool {call.name} in this turn"
+        elif call.args is None or not _is_object(call.args):
+            refused[call] = (
+                "the arguments are not a JSON object; send the call again with well-formed ones"
+            )
+    return refused
+
+
+def _is_object(args: str) -> bool:
+    try:
+        return isinstance(json.loads(args), dict)
+    except (ValueError, RecursionError):
+        return False

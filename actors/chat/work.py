@@ -1,0 +1,89 @@
+"""What a chat actor's tasks are given, and how they end. Pure data.
+
+A task does one thing (an attempt at a step, with its retries; an interruption; a wait) and hands
+back what the store holds after it. Only the actor keeps state between tasks.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from actors.machine.chat import Message, Stored
+from actors.machine.fences import MovedOn
+from runtime.cause import Cause
+
+
+class Kind(Enum):
+    GENERATE = "generate"
+    INTERRUPT = "interrupt"
+    AWAIT_CLIENT = "await_client"
+    LEAVE = "leave"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the actor knows to be stored: the chat, and its history if it has been read.
+
+    `attempt_begun`: the attempt that the chat counts was begun for the work to come, in the
+    transaction that led here; otherwise the work begins by recording one.
+    """
+
+    stored: Stored
+    history: tuple[Message, ...] | None = None
+    attempt_begun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """Committed: this holds now."""
+
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class Obsolete:
+    """The fence no longer stood and nothing was written: look again."""
+
+    moved_on: MovedOn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The chat has been given back, or was not ours any more: the actor ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutShort:
+    """The task was told to stop before it could commit."""
+
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something around the work failed (the database, mostly): look again, and do it again."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Poisoned:
+    """An assertion failed on the way: nobody is to touch this chat until a human has looked."""
+
+    error: Exception
+
+
+Outcome = Advanced | Obsolete | Left | CutShort | Failed | Poisoned
+
+
+def newer(known: Held, other: Held) -> Held:
+    """What is known after both: the newest snapshot, with what is still true of the older one."""
+    older, newest = sorted((known, other), key=lambda held: held.stored.chat.snapshot_version)
+    then, now = older.stored.chat, newest.stored.chat
+    if then.history_version != now.history_version:
+        return newest
+    same_attempt = then.generation_attempt == now.generation_attempt
+    return Held(
+        newest.stored,
+        newest.history if newest.history is not None else older.history,
+        attempt_begun=newest.attempt_begun or (older.attempt_begun and same_attempt),
+    )

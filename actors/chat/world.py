@@ -1,0 +1,27 @@
+"""All that a chat's tasks ask for, and the limits they keep."""
+
+from dataclasses import dataclass
+
+from actors.chat.ports import Journal, Models, Prompts, Tools
+from actors.episodes.buffer import Episodes
+from actors.store.ports import Ledger, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long things may take before an attempt is given up; then it is made again."""
+
+    startup_seconds: float = 60.0  # from asking a model to the first thing it says
+    silence_seconds: float = 600.0  # between two things it says
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    ledger: Ledger
+    reading: Reading
+    models: Models
+    prompts: Prompts
+    tools: Tools
+    journal: Journal
+    episodes: Episodes
+    limits: Limits = Limits()

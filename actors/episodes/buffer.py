@@ -1,0 +1,134 @@
+"""Where episodes live: what is said in attempts that run, numbered, for whoever follows them.
+
+An episode is a log with one writer; a reader is a cursor into it. Writing never waits, and nothing
+is kept per reader: one that is slow reads more at once when it comes back. What is added is
+encoded once, by whoever the buffer was given for it, and every reader sends the same bytes.
+
+An episode is closed when its attempt ends, and forgotten `retention_seconds` later: an interrupted
+attempt is still there when what was said in it is to be kept.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import trio
+
+from actors.episodes.pieces import Piece, Said
+from actors.ids import EpisodeKey
+from actors.machine.chat import Role
+from runtime.clock import now
+
+EPISODE_BYTES_MAX = 1 << 20  # encoded; a piece beyond it is refused, what came before it stays
+RETENTION_SECONDS = 15.0  # of a closed episode; then it is forgotten
+EPISODES_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
+
+Encode = Callable[[EpisodeKey, Said], bytes]
+
+
+@dataclass(eq=False, slots=True)
+class Episode:
+    """The log of one attempt."""
+
+    key: EpisodeKey
+    encode: Encode
+    said: list[Said] = field(default_factory=list)
+    encoded: list[bytes] = field(default_factory=list)
+    bytes_count: int = 0
+    dropped_count: int = 0  # pieces refused because it was full
+    asked_model_at: float | None = None  # when a model began to be asked, by the kernel's clock
+    closed_at: float | None = None
+    _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
+
+    def add(self, role: Role, piece: Piece) -> bool:
+        """Say one thing more. False if the episode is closed or full: then nobody was shown it."""
+        if self.closed_at is not None:
+            return False
+        said = Said(len(self.said) + 1, role, piece)
+        encoded = self.encode(self.key, said)
+        if self.bytes_count + len(encoded) > EPISODE_BYTES_MAX:
+            self.dropped_count += 1
+            return False
+        self.said.append(said)
+        self.encoded.append(encoded)
+        self.bytes_count += len(encoded)
+        if self._readers:
+            self._readers.unpark_all()
+        return True
+
+    def close(self) -> None:
+        """The attempt is over. Readers see the end once they have read the rest."""
+        if self.closed_at is None:
+            self.closed_at = now()
+            self._readers.unpark_all()
+
+    def after(self, seq: int, *, at_most: int) -> list[bytes]:
+        """What has been said behind number `seq`, encoded."""
+        return self.encoded[seq : seq + at_most]
+
+    async def more_than(self, seq: int) -> bool:
+        """Wait until something is said behind `seq`. False: nothing will be."""
+        while len(self.said) <= seq:
+            if self.closed_at is not None:
+                return False
+            await self._readers.park()
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodesStatistics:
+    open_count: int
+    closed_count: int
+    bytes_count: int
+    forgotten_count: int
+    dropped_count: int
+
+
+class Episodes:
+    """All episodes of this process."""
+
+    def __init__(self, encode: Encode, *, retention_seconds: float = RETENTION_SECONDS) -> None:
+        self._encode = encode
+        self._retention_seconds = retention_seconds
+        self._open: dict[EpisodeKey, Episode] = {}
+        self._closed: dict[EpisodeKey, Episode] = {}  # in the order of closing
+        self._forgotten_count = 0
+        self._dropped_count = 0
+
+    def begin(self, key: EpisodeKey) -> Episode:
+        """The log of an attempt that begins. A key is used once."""
+        assert key not in self._open, f"{key}: an episode begins once"
+        assert key not in self._closed, f"{key}: an episode begins once"
+        self.sweep()
+        episode = self._open[key] = Episode(key, self._encode)
+        return episode
+
+    def end(self, episode: Episode) -> None:
+        """Close it; it can be read for a while."""
+        episode.close()
+        if self._open.pop(episode.key, None) is not None:
+            self._closed[episode.key] = episode
+            self._dropped_count += episode.dropped_count
+
+    def find(self, key: EpisodeKey) -> Episode | None:
+        return self._open.get(key) or self._closed.get(key)
+
+    def sweep(self) -> None:
+        """Forget what was closed long enough ago, or too much of it. A reader keeps its own."""
+        too_old = now() - self._retention_seconds
+        while self._closed:
+            key, oldest = next(iter(self._closed.items()))
+            assert oldest.closed_at is not None, "it lies among the closed ones"
+            crowded = len(self._open) + len(self._closed) >= EPISODES_MAX
+            if oldest.closed_at > too_old and not crowded:
+                return
+            del self._closed[key]
+            self._forgotten_count += 1
+
+    def statistics(self) -> EpisodesStatistics:
+        return EpisodesStatistics(
+            open_count=len(self._open),
+            closed_count=len(self._closed),
+            bytes_count=sum(e.bytes_count for e in (*self._open.values(), *self._closed.values())),
+            forgotten_count=self._forgotten_count,
+            dropped_count=self._dropped_count,
+        )
