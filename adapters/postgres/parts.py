@@ -1,8 +1,9 @@
 """What is said, as it lies in a `content` column: parts ↔ JSON. Pure.
 
 Content version 1 is an array of objects, one per part, `type` first. JSON inside a part (arguments,
-results, metadata) is kept as the very text it came as. U+0000 cannot be cast to jsonb, so it is
-stored as U+E000 `0`, and U+E000 itself as U+E000 `e`; reading turns both back.
+results, metadata) is kept as the very text it came as, blanks around it apart. PostgreSQL takes no
+U+0000, so it is stored as U+E000 `0`, and U+E000 itself as U+E000 `e`; reading turns both back. A
+surrogate without its partner is no text to anybody, providers included, and becomes U+FFFD.
 """
 
 import re
@@ -171,18 +172,17 @@ def _check_version(version: int, where: str) -> None:
 
 
 # A backslash escapes what follows it, so escapes are read in pairs: `\\u0000` is no U+0000.
-_ESCAPE = re.compile(rb"\\(?:u0000|u[eE]000|.)|\xee\x80\x80")
-_ESCAPED = {b"\\u0000": b"\xee\x80\x800"} | dict.fromkeys(
-    (b"\\ue000", b"\\uE000", b"\xee\x80\x80"), b"\xee\x80\x80e"
+_ESCAPE = re.compile(
+    rb"\\(?:u(0000)|u[dD][89abAB]..\\u[dD][c-fC-F]..|u([dD][89a-fA-F]..)|.)|\xee\x80(\x80)"
 )
 _UNESCAPED = {b"\xee\x80\x800": b"\\u0000", b"\xee\x80\x80e": b"\xee\x80\x80"}
 _UNESCAPE = re.compile(rb"\xee\x80\x80[0e]")
 
 
 def escaped(json: bytes) -> bytes:
-    """`json` without U+0000, however it was spelled."""
-    if b"u0000" in json or b"\xee\x80\x80" in json or b"\\ue000" in json or b"\\uE000" in json:
-        return _ESCAPE.sub(lambda found: _ESCAPED.get(found[0], found[0]), json)
+    """`json` as PostgreSQL takes it."""
+    if any(mark in json for mark in (b"\\u0000", b"\\ud", b"\\uD", b"\xee\x80\x80")):
+        return _ESCAPE.sub(_escape, json)
     return json
 
 
@@ -190,6 +190,15 @@ def unescaped(json: bytes) -> bytes:
     if b"\xee\x80\x80" in json:
         return _UNESCAPE.sub(lambda found: _UNESCAPED[found[0]], json)
     return json
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    zero, surrogate, mark = found.groups()
+    if zero:
+        return b"\xee\x80\x800"
+    if surrogate:
+        return b"\\ufffd"
+    return b"\xee\x80\x80e" if mark else found[0]
 
 
 def _raw(text: JsonText | None) -> msgspec.Raw:
