@@ -39,6 +39,13 @@ class CausedScope:
             self._scope.relative_deadline = seconds
             self._expiry = cause
 
+    def renew(self, seconds: float, cause: Cause) -> None:
+        """Give the work inside `seconds` from now, more or less than it had; then stop it for
+        `cause`. A guard that is renewed while things go well."""
+        if not self._scope.cancel_called:
+            self._scope.relative_deadline = seconds
+            self._expiry = cause
+
     def __enter__(self) -> "CausedScope":
         self._scope.__enter__()
         return self

@@ -44,9 +44,9 @@ async def commit(
 
 
 async def end_turn(held: Held, requests: Sequence[Request], world: World) -> Committed:
-    """Finish the turn in the same write. If nothing waits, the chat is given back with it."""
-    leaving = () if held.stored.queue else (Abandon(),)
-    return await commit(held, [*requests, FinishTurn(), *leaving], world, of_attempt=True)
+    """Finish the turn in the same write; if nothing waits, the chat is given back with it."""
+    finish = FinishTurn(gives_back=True)
+    return await commit(held, [*requests, finish], world, of_attempt=True)
 
 
 async def end_with_error(held: Held, error: FinishError, world: World) -> Committed:

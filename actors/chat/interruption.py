@@ -7,7 +7,7 @@ from actors.chat.world import World
 from actors.episodes.buffer import Episode
 from actors.ids import EpisodeKey
 from actors.machine.closing import outstanding
-from actors.machine.requests import Abandon, FinishInterruption, Request
+from actors.machine.requests import FinishInterruption
 from runtime.clock import now
 
 
@@ -26,10 +26,7 @@ async def interrupt(held: Held, world: World) -> Committed:
             model_config_id=chat.last_model_config_id,
         )
     )
-    requests: list[Request] = [FinishInterruption(partials)]
-    if not held.stored.queue:
-        requests.append(Abandon())
-    return await commit(held, requests, world)
+    return await commit(held, [FinishInterruption(partials, gives_back=True)], world)
 
 
 def _runtime_ms(episode: Episode) -> int | None:

@@ -175,11 +175,12 @@ class CancelRequiresAction:
 @dataclass(frozen=True, slots=True)
 class FinishInterruption:
     partials: tuple[Body, ...] = ()
+    gives_back: bool = False  # if the chat comes to rest, its holder lets it go in the same write
 
 
 @dataclass(frozen=True, slots=True)
 class FinishTurn:
-    pass
+    gives_back: bool = False  # if the chat comes to rest, its holder lets it go in the same write
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ def _send_message(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
 
 def _edit_message(stored: Stored, request: ask.EditMessage) -> Change | Refusal:
     suffix = stored.suffix
-    if suffix is None:
+    if suffix is None or suffix.target.id != request.message_id:
         return MessageNotFound(request.message_id)
     old = suffix.target.body
     if old.role is not Role.USER:
@@ -282,7 +282,7 @@ def _finish_interruption(stored: Stored, request: ask.FinishInterruption) -> Cha
     partial = change(stored, said=request.partials).after
     said = (*request.partials, *interruptions(partial))
     if not stored.queue:
-        return change(stored, status=Status.WAITING, said=said)
+        return _rest(stored, request, said=said)
     head, *rest = stored.queue
     said = (*said, head.message.as_body())
     return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest))
@@ -291,7 +291,7 @@ def _finish_interruption(stored: Stored, request: ask.FinishInterruption) -> Cha
 def _finish_turn(stored: Stored, request: ask.FinishTurn) -> Change:
     if stored.queue:
         return _take_head(stored, stored.queue)
-    return change(stored, status=Status.WAITING)
+    return _rest(stored, request)
 
 
 def _finish_error(stored: Stored, request: ask.FinishError) -> Change:
@@ -315,6 +315,11 @@ def _same(stored: Stored, **columns: Any) -> Change:
         "compaction_requested_at": chat.compaction_requested_at,
     }
     return change(stored, **(kept | columns))
+
+
+def _rest(stored: Stored, request: ask.FinishTurn | ask.FinishInterruption, **more: Any) -> Change:
+    holder = None if request.gives_back else stored.chat.holder
+    return change(stored, status=Status.WAITING, holder=holder, **more)
 
 
 def _take_head(stored: Stored, queue: tuple[Queued, ...], **columns: Any) -> Change:

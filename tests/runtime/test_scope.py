@@ -220,3 +220,30 @@ async def test_no_grace_at_all_stops_at_once(autojump_clock, seconds):
         await trio.sleep_forever()
 
     assert (Shutdown(), 0) == (scope.interrupted_by, trio.current_time())
+
+
+async def test_a_guard_is_renewed_while_things_go_well(autojump_clock):
+    """S7"""
+    guard = CausedScope()
+    with guard:
+        guard.renew(10, Deadline(10))
+        await trio.sleep(9)
+        guard.renew(10, Deadline(10))
+        await trio.sleep(9)
+        guard.renew(100, Shutdown())
+        await trio.sleep(200)
+
+    assert Shutdown() == guard.interrupted_by
+    assert 118 == trio.current_time()
+
+
+async def test_a_scope_that_was_told_to_stop_is_not_renewed(autojump_clock):
+    """S7"""
+    guard = CausedScope()
+    with guard:
+        guard.cancel(Shutdown())
+        guard.renew(10, Deadline(10))
+        await trio.sleep(5)
+
+    assert Shutdown() == guard.interrupted_by
+    assert 0 == trio.current_time()

@@ -1,0 +1,125 @@
+"""Given-helpers for stories of the chat actor: a store, a scripted world, and one chat at work."""
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+import trio
+
+from actors.chat.actor import ChatActor
+from actors.chat.verbs import look_again
+from actors.chat.work import Held
+from actors.chat.world import Limits, World
+from actors.episodes.buffer import Episodes
+from actors.ids import ChatId, Holder, RunnerId, UserId, WorkerId
+from actors.machine.chat import Body, Role, UserMessage
+from actors.machine.requests import (
+    Acquire,
+    CreateChat,
+    DynamicTool,
+    NewChat,
+    RecordGenerationAttempt,
+    SendMessage,
+)
+from actors.parts.model import TextPart, ToolCallPart, ToolResultPart
+from actors.store.hints import ChatMoved
+from runtime.children import run_child
+from runtime.scope import CausedScope
+from tests.fakes.scripted import MemoryJournal, OneModel, PlainPrompts, ScriptedTools
+from tests.fakes.store import MemoryStore
+
+ANN = UserId(uuid4())
+
+
+@dataclass
+class Stage:
+    store: MemoryStore
+    chat: ChatId
+    actor: ChatActor
+    world: World
+    life: CausedScope
+    ends: list = field(default_factory=list)
+
+    @property
+    def row(self):
+        return self.store.chats[self.chat].chat
+
+    @property
+    def status(self):
+        return self.row.status.value
+
+    @property
+    def said(self):
+        """The history in short: (role, text or call or result) of every part that stands."""
+        return [
+            (message.body.role.value, _short(part))
+            for message in self.store.chats[self.chat].messages
+            if not message.deleted
+            for part in message.body.parts
+        ]
+
+    async def ask(self, *requests):
+        """What the API does: a transition, and its hint to the actor."""
+        answer = await self.store.apply(self.chat, list(requests))
+        look_again(self.actor.address)
+        return answer
+
+    async def send(self, text, **busy):
+        return await self.ask(SendMessage(UserMessage((TextPart(text),), ANN), **busy))
+
+    def shown(self, attempt=1, history_version=None):
+        """What watchers of an attempt saw."""
+        for key, episode in {**self.world.episodes._open, **self.world.episodes._closed}.items():
+            if key.attempt == attempt and history_version in (None, key.history_version):
+                return [_short(said.piece) for said in episode.said]
+        return None
+
+
+def _short(part):
+    match part:
+        case TextPart(text=text):
+            return text
+        case ToolCallPart(id=id, name=name):
+            return f"{name}({id})"
+        case ToolResultPart(id=id, result=result, is_error=is_error):
+            return f"{id}{'!' if is_error else '='}{result}"
+        case _:
+            return type(part).__name__
+
+
+@asynccontextmanager
+async def a_chat_at_work(
+    provider, *, tools=None, dynamic=(), limits=None, text="hello", journal=None
+):
+    """One chat, created and acquired in one transaction, with its actor running."""
+    store = MemoryStore()
+    me = Holder(WorkerId(uuid4()), RunnerId(uuid4()))
+    new = NewChat(ChatId(uuid4()), ANN, dynamic_tools=tuple(DynamicTool(n) for n in dynamic))
+    message = Body(Role.USER, (TextPart(text),), created_by=ANN)
+    begun = [Acquire(me), RecordGenerationAttempt()]
+    applied = await store.create(CreateChat(new, (message,)), begun)
+    world = World(
+        ledger=store,
+        reading=store,
+        models=OneModel(provider),
+        prompts=PlainPrompts(),
+        tools=tools or ScriptedTools(),
+        journal=journal or MemoryJournal(),
+        episodes=Episodes(lambda key, said: repr(said.piece).encode()),
+        limits=limits or Limits(),
+    )
+    actor = ChatActor(me, Held(applied.stored, attempt_begun=True), world)
+    stage = Stage(store, new.id, actor, world, CausedScope())
+    async with trio.open_nursery() as nursery:
+
+        async def live():
+            stage.ends.append(await run_child(stage.life, actor.run))
+
+        nursery.start_soon(live)
+        yield stage
+        nursery.cancel_scope.cancel()
+
+
+def moves(stage):
+    """Every status that watchers were told of, in order."""
+    return [hint.status.value for hint in stage.store.told if isinstance(hint, ChatMoved)]

@@ -1,0 +1,150 @@
+"""A world for stories of the chat actor: a provider that plays a script, tools that do as told.
+
+    provider = ScriptedProvider(["Hel", 0.5, "lo"], [fails(...)], [call("c1", "f"), DONE])
+
+One script per call of the model, in order; the last one is played again and again. Of a script,
+a text is a piece of text, a number a silence in seconds, a delta itself, `HANGS` waits for ever.
+"""
+
+import json
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import trio
+
+from actors.chat.ports import Entry, LocalTool, Model, ToolOutput
+from actors.failures import wording
+from actors.parts.deltas import (
+    Failed,
+    Finished,
+    FinishReason,
+    TextDelta,
+    TextEnded,
+    ToolCall,
+)
+from actors.parts.failure import FailureKind
+from actors.parts.model import JsonText
+from actors.parts.prompt import CallSettings, Prompt, Tool
+
+HANGS = object()
+DONE = Finished(FinishReason.STOP)
+OVERLOADED = Failed(
+    wording.failure(FailureKind.OVERLOADED, "anthropic", retryable=True, status=529)
+)
+NO_CREDIT = Failed(wording.failure(FailureKind.AUTH, "anthropic", status=401))
+
+
+def call(id, name, args="{}"):
+    return ToolCall(id, name, JsonText(args))
+
+
+class ScriptedProvider:
+    """A provider without a network. `prompts` are what it was asked."""
+
+    def __init__(self, *scripts):
+        self.scripts = list(scripts)
+        self.prompts = []
+        self.hung_up = 0
+
+    @asynccontextmanager
+    async def stream(self, prompt):
+        self.prompts.append(prompt)
+        script = self.scripts.pop(0) if len(self.scripts) > 1 else self.scripts[0]
+        try:
+            yield self._play(script)
+        except trio.Cancelled:
+            self.hung_up += 1
+            raise
+
+    async def _play(self, script):
+        await trio.lowlevel.checkpoint()
+        for item in script:
+            if item is HANGS:
+                await trio.sleep_forever()
+            elif isinstance(item, str):
+                yield [TextDelta("t", item)]
+            elif isinstance(item, int | float):
+                await trio.sleep(item)
+            elif isinstance(item, Exception):
+                raise item
+            else:
+                yield [item]
+        if not any(isinstance(item, Finished | Failed) for item in script):
+            yield [TextEnded("t"), DONE]
+
+
+@dataclass
+class OneModel:
+    """The port Models, with one model for all."""
+
+    provider: ScriptedProvider
+
+    async def model_for(self, chat):
+        await trio.lowlevel.checkpoint()
+        return Model(
+            self.provider, None, "scripted", "scripted", "anthropic", "model", CallSettings()
+        )
+
+
+class PlainPrompts:
+    """The port Prompts: what is asked does not matter to these stories."""
+
+    async def prompt_for(self, chat, history, model, tools):
+        await trio.lowlevel.checkpoint()
+        return Prompt(model.name, (), tools=tuple(tools))
+
+
+@dataclass
+class ScriptedTools:
+    """Tools by name: seconds of work, then an output; or `HANGS`; or an exception."""
+
+    tools: dict[str, LocalTool] = field(default_factory=dict)
+    scripts: dict[str, list] = field(default_factory=dict)
+    ran: list[str] = field(default_factory=list)
+
+    def add(self, name, *script, seconds=60, **rules):
+        tool = Tool(name, "", JsonText('{"type":"object","properties":{}}'))
+        self.tools[name] = LocalTool(tool, seconds, **rules)
+        self.scripts[name] = list(script)
+        return self
+
+    def offered(self, chat):
+        return tuple(self.tools.values())
+
+    def declared(self, chat):
+        empty = JsonText('{"type":"object","properties":{}}')
+        return [Tool(name, "", empty) for name in sorted(chat.dynamic_tools)]
+
+    async def run(self, chat, call):
+        self.ran.append(call.id)
+        await trio.lowlevel.checkpoint()
+        for item in self.scripts[call.name]:
+            if item is HANGS:
+                await trio.sleep_forever()
+            elif isinstance(item, int | float):
+                await trio.sleep(item)
+            elif isinstance(item, Exception):
+                raise item
+            else:
+                return item
+        return ToolOutput(JsonText(json.dumps({"output": f"{call.name} done"})))
+
+
+@dataclass
+class MemoryJournal:
+    """The port Journal in memory; what stands in it when a process dies is put in by hand."""
+
+    entries: dict = field(default_factory=dict)
+
+    async def begin(self, chat, calls):
+        await trio.lowlevel.checkpoint()
+        known = [self.entries[chat, c.id] for c in calls if (chat, c.id) in self.entries]
+        for c in calls:
+            self.entries.setdefault((chat, c.id), Entry(c.id, datetime.now(UTC)))
+        return tuple(known)
+
+    async def end(self, chat, tool_call_id, output):
+        await trio.lowlevel.checkpoint()
+        begun = self.entries[chat, tool_call_id].begun_at
+        self.entries[chat, tool_call_id] = Entry(tool_call_id, begun, output, datetime.now(UTC))
