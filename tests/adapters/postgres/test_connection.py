@@ -139,6 +139,13 @@ async def test_a_repeated_statement_is_prepared_once_whatever_its_parameters(con
     ) == [(1,)]
 
 
+async def test_a_statement_whose_preparation_was_skipped_is_prepared_later(connection):
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        await connection.run([("SELECT 1/0", ()), ("SELECT 'skipped'", ())])
+
+    assert await connection.execute("SELECT 'skipped'") == [("skipped",)]
+
+
 async def test_the_least_recently_used_prepared_statement_is_closed(connection, monkeypatch):
     monkeypatch.setattr("adapters.postgres.link.PREPARED_MAX", 5)
 
