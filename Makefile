@@ -28,7 +28,8 @@ test: check  ## everything: format, lint, types, contracts, all tests
 check: install  ## format, lint, types, import contracts, house rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/flake8 --select ASYNC --extend-ignore ASYNC109,ASYNC122,ASYNC900,ASYNC910,ASYNC911,ASYNC912,ASYNC913 runtime actors adapters
+	find runtime actors adapters -name '*.py' | xargs $(BIN)/flake8-async --enable=ASYNC \
+	  --disable=ASYNC109,ASYNC122,ASYNC900,ASYNC910,ASYNC911,ASYNC912,ASYNC913
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/test_tidy.py

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.report import Result, save
 
-MODULES = ("commit",)
+MODULES = ("mailbox", "idle_actors", "commit")
 SECONDS_MAX = 900  # for one module; then it is ended, and the run with it
 
 

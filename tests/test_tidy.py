@@ -1,0 +1,93 @@
+"""The house rules that a linter does not know. Each failure says what to do instead."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("runtime", "actors", "adapters")
+MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
+EVERYTHING = sorted(
+    path for name in (*PACKAGES, "tests", "bench") for path in (ROOT / name).rglob("*.py")
+)
+
+FILE_LINES_MAX = 400
+FUNCTION_LINES_MAX = 70
+FOLDER_MODULES_MAX = 12
+CLOCKS = ("time.time", "time.monotonic", "time.perf_counter", "datetime.now", "datetime.utcnow")
+HOMES = {  # what may be called only there
+    "trio.CancelScope": ("runtime/scope.py",),
+    "trio.open_memory_channel": ("runtime/mailbox.py",),
+    "uuid4": ("adapters/",),
+    # The keeper of the embedded database is a process of its own and has no trio.
+    **dict.fromkeys(CLOCKS, ("runtime/clock.py", "adapters/postgres/embedded/")),
+}
+WORDLESS = {"utils", "helpers", "common", "manager", "misc", "types", "models", "base"}
+SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER)\s[^\n]*\n")
+
+
+def named(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=named)
+def test_a_module_is_tidy(path):
+    text, where = path.read_text(), named(path)
+
+    faults = [*_of_file(path, text), *_of_tree(ast.parse(text), where)]
+
+    assert not faults, f"{where}:\n  " + "\n  ".join(faults)
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=named)
+def test_a_file_says_what_it_is(path):
+    text = path.read_text()
+
+    assert not text.strip() or ast.get_docstring(ast.parse(text)), (
+        f"{named(path)}: no docstring; say in its first line what it is"
+    )
+
+
+def test_a_folder_can_be_taken_in_at_a_glance():
+    counts = {}
+    for path in MODULES:
+        if path.name != "__init__.py":
+            counts[named(path.parent)] = counts.get(named(path.parent), 0) + 1
+
+    crowded = {folder: count for folder, count in counts.items() if count > FOLDER_MODULES_MAX}
+
+    assert not crowded, f"split by what changes together (at most {FOLDER_MODULES_MAX}): {crowded}"
+
+
+def _of_file(path, text):
+    lines = text.count("\n")
+    if lines > FILE_LINES_MAX:
+        yield f"{lines} lines, the limit is {FILE_LINES_MAX}: split it by what changes together"
+    if path.stem in WORDLESS:
+        yield f"{path.stem} names nothing: find the word for what is in it"
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"\b(TODO|FIXME|XXX)\b", line):
+            yield f"line {number}: build it, or say in the documents that it is not there"
+
+
+def _of_tree(tree, where):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = node.end_lineno - node.lineno + 1
+            if length > FUNCTION_LINES_MAX:
+                yield f"{node.name} has {length} lines, the limit is {FUNCTION_LINES_MAX}"
+        elif isinstance(node, ast.Call):
+            homes = HOMES.get(ast.unparse(node.func))
+            if homes is not None and not where.startswith(homes):
+                called = ast.unparse(node.func)
+                yield f"line {node.lineno}: {called} belongs in {', '.join(homes)}"
+        elif isinstance(node, ast.ExceptHandler) and (
+            node.type is None or ast.unparse(node.type) == "BaseException"
+        ):
+            yield f"line {node.lineno}: catches BaseException; name the error, or let it pass"
+        elif (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value)
+        ):
+            yield f"line {node.lineno}: SQL in Python; give it a name in a .sql file"
