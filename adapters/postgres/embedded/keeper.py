@@ -82,6 +82,7 @@ class Server:
         self.data = os.path.join(home, "postgres")
         self.log = os.path.join(home, "postgres.log")
         self.pid = 0
+        self.refused = False  # it ended by itself, and not well
         self._uid, self._gid, self._command = uid, gid, command
         self._socket_dir = next(w for w in command if w.startswith(SOCKETS)).removeprefix(SOCKETS)
         self._ours = False
@@ -100,22 +101,24 @@ class Server:
 
     def gone(self) -> bool:
         if self._ours:
-            ended = os.waitpid(self.pid, os.WNOHANG)[0] == self.pid
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+            self.refused = os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0
         else:
             ended = not (self.pid and is_server(self.pid, self.data))
         if ended:
             self._forget()
-        return ended
+        return bool(ended)
 
     def ready(self) -> bool:
         status = read_status(self.data)
         return status is not None and status.pid == self.pid and status.ready
 
-    def wait_end(self, news: list[int], seconds: float) -> bool:
-        """Sleep until the server ends or there is news; False when nothing happened."""
+    def wait_end(self, news: list[int], seconds: float) -> float:
+        """Sleep until the server ends or there is news: 0. Otherwise how long nothing happened."""
         if self._end is None:
-            return bool(select.select(news, [], [], min(seconds, WATCH_SECONDS))[0])
-        return bool(select.select([self._end, *news], [], [], seconds)[0])
+            seconds = min(seconds, WATCH_SECONDS)
+            return 0.0 if select.select(news, [], [], seconds)[0] else seconds
+        return 0.0 if select.select([self._end, *news], [], [], seconds)[0] else seconds
 
     def stop(self) -> None:
         self._stop()
@@ -209,11 +212,12 @@ class Users:
 
 def keep(server: Server, users: Users) -> None:
     """Run the server until nobody uses it or it cannot be kept up."""
-    restarts, was_ready = 0, False
+    restarts, was_ready, quiet_seconds = 0, False, 0.0
     server.start()
     while not users.left():
         if server.gone():
-            if not was_ready or restarts == RESTARTS_MAX:
+            hopeless = server.refused and not (restarts or was_ready)  # it never began
+            if hopeless or restarts == RESTARTS_MAX:
                 say(f"server does not stay up ({restarts} restarts, at most {RESTARTS_MAX})")
                 return
             if select.select([users.news], [], [], BACKOFF_SECONDS[restarts])[0]:
@@ -222,9 +226,10 @@ def keep(server: Server, users: Users) -> None:
             server.start()
         ready = server.ready()
         was_ready = was_ready or ready
-        quiet = not server.wait_end([users.news], SETTLED_SECONDS if ready else POLL_SECONDS)
-        if quiet and ready:
-            restarts = 0
+        waited = server.wait_end([users.news], SETTLED_SECONDS if ready else POLL_SECONDS)
+        quiet_seconds = quiet_seconds + waited if ready and waited else 0.0
+        if quiet_seconds >= SETTLED_SECONDS:
+            restarts, quiet_seconds = 0, 0.0
             trim(server.log)
     server.stop()
 

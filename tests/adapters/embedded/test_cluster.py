@@ -15,6 +15,7 @@ import trio
 
 from adapters.postgres.embedded import Wanted, join, tend, use, using
 from adapters.postgres.embedded import keeper as keeper_module
+from adapters.refusals import CannotStart
 from tests.e2e.processes import (
     ROOT,
     belonging_to,
@@ -194,13 +195,43 @@ async def test_a_killed_keeper_is_replaced_over_the_same_server(wanted):
         os.kill(first, signal.SIGKILL)
 
         def replaced():
-            return cluster.attended() and first not in keepers(wanted.home)
+            return keepers(wanted.home) not in ([], [first]) and cluster.attended()
 
         await trio.to_thread.run_sync(eventually, replaced, "another keeper stands")
 
         assert server == postmaster(wanted.home)
         assert [(1,)] == ask(cluster.conninfo, "SELECT 1")
         nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_keeper_that_is_told_to_stop_stays_for_its_users(wanted, number):
+    """An init system tells every process of a service; the daemon still needs its database."""
+    with using(wanted) as cluster:
+        keeper = keepers(wanted.home)
+
+        os.kill(*keeper, number)
+        os.kill(postmaster(wanted.home), signal.SIGINT)  # it has to see to this afterwards
+
+        eventually(lambda: answers(cluster.conninfo), "the server is back")
+        assert keeper == keepers(wanted.home)
+
+
+def test_a_server_that_does_not_stay_up_is_given_up_and_tried_again_by_who_asks(wanted):
+    with using(wanted) as cluster:
+        control = wanted.data / "global" / "pg_control"
+        hidden = control.rename(control.with_name("hidden"))
+        os.kill(postmaster(wanted.home), signal.SIGKILL)
+        eventually(lambda: not cluster.attended(), "the keeper has given up")
+        restarts = wanted.log.read_text().count("started") - 1
+
+        with pytest.raises(CannotStart, match=r"^embedded database: it does not start \("):
+            cluster.attend()
+        hidden.rename(control)
+        cluster.attend()
+
+        assert keeper_module.RESTARTS_MAX == restarts
+        assert [(1,)] == ask(cluster.conninfo, "SELECT 1")
 
 
 def test_an_adopted_server_is_started_again_too(wanted):
@@ -288,13 +319,14 @@ def test_a_deep_directory_gets_its_socket_elsewhere(wanted):
 
 
 def test_a_keeper_holds_nothing_of_the_process_that_started_it(wanted):
-    with open(ROOT / "pyproject.toml") as ours, using(wanted):
+    with open(ROOT / "pyproject.toml") as ours:
         os.set_inheritable(ours.fileno(), True)
-        held = {
-            os.path.basename(os.readlink(f"/proc/{pid}/fd/{fd}")).partition(":")[0]
-            for pid in keepers(wanted.home)
-            for fd in os.listdir(f"/proc/{pid}/fd")
-        }
+        with using(wanted):
+            held = {
+                os.path.basename(os.readlink(f"/proc/{pid}/fd/{fd}")).partition(":")[0]
+                for pid in keepers(wanted.home)
+                for fd in os.listdir(f"/proc/{pid}/fd")
+            }
 
     locks = {"postgres.keeper", "postgres.lock", "postgres.users"}
     assert {"null", "postgres.log", "pipe", "anon_inode"} | locks == held

@@ -1,0 +1,80 @@
+"""When the keeper may stop the server: the moment between the last user and the next."""
+
+import fcntl
+import os
+import select
+
+import pytest
+
+from adapters.postgres.embedded import Wanted, locks
+from adapters.postgres.embedded.keeper import Users
+from tests.e2e.processes import eventually
+
+SECONDS = 5.0
+
+
+@pytest.fixture
+def wanted(tmp_path):
+    return Wanted(tmp_path)
+
+
+def arrive(wanted):
+    return locks.take(wanted.users, fcntl.LOCK_SH, seconds=SECONDS, patience=locks.patient)
+
+
+@pytest.fixture
+def left(wanted):
+    """What a keeper sees: somebody was there and has just left."""
+    only = arrive(wanted)
+    users = Users(str(wanted.home))
+    assert not users.left()
+    os.close(only)
+    eventually(lambda: select.select([users.news], [], [], 0)[0], "the keeper has heard of it")
+    return users
+
+
+def test_when_the_last_user_has_left_nobody_can_arrive(left, wanted):
+    assert left.left()
+
+    assert not locks.is_free(wanted.lock)
+    assert not locks.is_free(wanted.users, fcntl.LOCK_SH)
+
+
+def test_who_arrives_before_the_keeper_decides_keeps_the_server(left, wanted):
+    next_one = arrive(wanted)
+
+    assert not left.left()
+
+    assert locks.is_free(wanted.lock)
+    os.close(next_one)
+    eventually(left.left, "the keeper hears of the next one's leaving too")
+
+
+def test_while_somebody_is_arriving_the_keeper_does_not_decide(left, wanted):
+    with locks.exclusive(wanted.lock, SECONDS, patience=locks.patient):
+        assert not left.left()
+
+    eventually(left.left, "the keeper looks again")
+
+
+def test_a_lock_that_others_hold_is_waited_for_in_vain_and_not_kept(wanted):
+    holder = arrive(wanted)
+
+    with pytest.raises(TimeoutError):
+        locks.take(wanted.users, fcntl.LOCK_EX, seconds=0.02, patience=locks.patient)
+
+    os.close(holder)
+    assert locks.is_free(wanted.users)
+
+
+def test_waiting_ends_when_the_one_who_waits_is_cancelled(wanted):
+    def cancelled():
+        raise InterruptedError
+
+    holder = arrive(wanted)
+
+    with pytest.raises(InterruptedError):
+        locks.take(wanted.users, fcntl.LOCK_EX, seconds=SECONDS, patience=cancelled)
+
+    os.close(holder)
+    assert locks.is_free(wanted.users)
