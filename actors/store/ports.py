@@ -11,6 +11,7 @@ from actors.machine.fences import Fence, MovedOn
 from actors.machine.refusals import ChatNotFound, Refusal
 from actors.machine.requests import CreateChat, Request
 from actors.store.answers import Applied
+from actors.store.hints import ChatMoved
 
 
 class Ledger(Protocol):
@@ -44,6 +45,24 @@ class Beat:
     expired: bool  # it had run out before this beat: others may have taken chats meanwhile
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How many chats may be taken: in all, and of those whose work begins, by kind. What is only
+    to be ended (interrupted, or waiting for a client) is not limited by kind."""
+
+    at_most: int
+    roots: int
+    children: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Taken, so that nobody else takes it; but what is stored of it cannot be read."""
+
+    chat: ChatId
+    error: Exception
+
+
 class Leases(Protocol):
     """Who is at work. One row per process, however many chats it holds."""
 
@@ -54,6 +73,13 @@ class Leases(Protocol):
 
     async def sweep(self) -> int:
         """Forget workers whose lease ran out long ago; how many."""
+
+    async def acquire(self, worker: WorkerId, room: Room) -> tuple[Stored | Unreadable, ...]:
+        """Take chats that wait for somebody, each for a new runner, the most urgent first. Where
+        work is to begin, its attempt has been recorded."""
+
+    async def held(self, worker: WorkerId) -> tuple[ChatMoved, ...]:
+        """Where the chats stand that this worker holds."""
 
 
 @dataclass(frozen=True, slots=True)

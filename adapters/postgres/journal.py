@@ -1,0 +1,58 @@
+"""The journal of tool calls on PostgreSQL.
+
+An output is kept as the tool message that it becomes: its result, and behind it what was shown.
+"""
+
+from collections.abc import Sequence
+
+from actors.chat.ports import Entry, ToolOutput
+from actors.ids import ChatId
+from actors.parts.model import ToolCallPart, ToolResultPart
+from adapters.postgres.parts import CONTENT_VERSION, from_json, to_json
+from adapters.postgres.pool import Pool
+from adapters.postgres.queries import SQL
+from adapters.postgres.values import Json, Row
+
+KEEP_SECONDS = 7 * 86_400.0  # a batch that is older than this is not resumed by anybody
+
+
+class Journal:
+    """Fulfils `actors.chat.ports.Journal`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def begin(self, chat: ChatId, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+        wanted = {
+            "chat": chat,
+            "ids": [call.id for call in calls],
+            "names": [call.name for call in calls],
+        }
+        async with self._pool.connection() as connection:
+            [known] = await connection.commit([(SQL["begin_calls"], wanted)])
+        return tuple(map(_entry, known))
+
+    async def end(self, chat: ChatId, tool_call_id: str, output: ToolOutput) -> None:
+        result = ToolResultPart(
+            tool_call_id, "", output.result, is_error=output.is_error, is_media=output.is_media
+        )
+        kept = Json(to_json((result, *output.shown)))
+        ending = {"chat": chat, "id": tool_call_id, "output": kept}
+        async with self._pool.connection() as connection:
+            await connection.execute(SQL["end_call"], ending)
+
+    async def forget(self) -> None:
+        """Drop what nobody will ask for any more."""
+        async with self._pool.connection() as connection:
+            await connection.execute(SQL["forget_calls"], {"keep_seconds": KEEP_SECONDS})
+
+
+def _entry(row: Row) -> Entry:
+    id, begun_at, output, ended_at = row
+    if output is None:
+        return Entry(id, begun_at)
+    parts = from_json(output, version=CONTENT_VERSION, where=f"tool call {id}")
+    result, *shown = parts
+    assert isinstance(result, ToolResultPart), "an output is kept with its result first"
+    kept = ToolOutput(result.result, result.is_error, result.is_media, tuple(shown))
+    return Entry(id, begun_at, kept, ended_at)
