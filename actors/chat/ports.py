@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from actors.ids import ChatId, ModelConfigId
+from actors.ids import ModelConfigId
 from actors.machine.chat import Chat, ChatError, Message
 from actors.parts.assemble import Answer
 from actors.parts.deltas import Delta
@@ -110,12 +110,15 @@ class Entry:
 
 
 class Journal(Protocol):
-    """Which local calls have been begun and have ended: what survives a crash in mid-batch."""
+    """Which local calls have been begun and have ended: what survives a crash in mid-batch.
 
-    async def begin(self, chat: ChatId, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+    A batch is named by the chat's history version: ids of calls may come again in later steps.
+    """
+
+    async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
         """Note that these are begun now. What was begun before is left as it is and returned."""
         ...
 
-    async def end(self, chat: ChatId, tool_call_id: str, output: ToolOutput) -> None:
+    async def end(self, chat: Chat, tool_call_id: str, output: ToolOutput) -> None:
         """Note what came of a call."""
         ...

@@ -62,7 +62,7 @@ class _Batch:
         runnable = [call for call in self._calls if call.id not in self._ended]
         if not runnable:
             return
-        for entry in await self._world.journal.begin(self._chat.id, runnable):
+        for entry in await self._world.journal.begin(self._chat, runnable):
             self._recall(entry)
         waiting = [call for call in runnable if call.id not in self._ended]
         async with trio.open_nursery() as together:
@@ -102,7 +102,7 @@ class _Batch:
             output = error_output("the tool failed unexpectedly")
         self._ended[call.id] = Ended(call, output, wall())
         try:
-            await self._world.journal.end(self._chat.id, call.id, output)
+            await self._world.journal.end(self._chat, call.id, output)
         except Exception as error:  # noqa: BLE001  # the step's own commit will keep the result
             emit("journal.missed", "warning", chat=self._chat.id, tool=call.name, error=error)
 

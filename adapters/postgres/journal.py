@@ -6,7 +6,7 @@ An output is kept as the tool message that it becomes: its result, and behind it
 from collections.abc import Sequence
 
 from actors.chat.ports import Entry, ToolOutput
-from actors.ids import ChatId
+from actors.machine.chat import Chat
 from actors.parts.model import ToolCallPart, ToolResultPart
 from adapters.postgres.parts import CONTENT_VERSION, from_json, to_json
 from adapters.postgres.pool import Pool
@@ -22,9 +22,10 @@ class Journal:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def begin(self, chat: ChatId, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+    async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
         wanted = {
-            "chat": chat,
+            "chat": chat.id,
+            "history_version": chat.history_version,
             "ids": [call.id for call in calls],
             "names": [call.name for call in calls],
         }
@@ -32,12 +33,17 @@ class Journal:
             [known] = await connection.commit([(SQL["begin_calls"], wanted)])
         return tuple(map(_entry, known))
 
-    async def end(self, chat: ChatId, tool_call_id: str, output: ToolOutput) -> None:
+    async def end(self, chat: Chat, tool_call_id: str, output: ToolOutput) -> None:
         result = ToolResultPart(
             tool_call_id, "", output.result, is_error=output.is_error, is_media=output.is_media
         )
         kept = Json(to_json((result, *output.shown)))
-        ending = {"chat": chat, "id": tool_call_id, "output": kept}
+        ending = {
+            "chat": chat.id,
+            "history_version": chat.history_version,
+            "id": tool_call_id,
+            "output": kept,
+        }
         async with self._pool.connection() as connection:
             await connection.execute(SQL["end_call"], ending)
 

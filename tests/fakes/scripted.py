@@ -139,12 +139,17 @@ class MemoryJournal:
 
     async def begin(self, chat, calls):
         await trio.lowlevel.checkpoint()
-        known = [self.entries[chat, c.id] for c in calls if (chat, c.id) in self.entries]
+        known = [self.entries[_key(chat, c.id)] for c in calls if _key(chat, c.id) in self.entries]
         for c in calls:
-            self.entries.setdefault((chat, c.id), Entry(c.id, datetime.now(UTC)))
+            self.entries.setdefault(_key(chat, c.id), Entry(c.id, datetime.now(UTC)))
         return tuple(known)
 
     async def end(self, chat, tool_call_id, output):
         await trio.lowlevel.checkpoint()
-        begun = self.entries[chat, tool_call_id].begun_at
-        self.entries[chat, tool_call_id] = Entry(tool_call_id, begun, output, datetime.now(UTC))
+        key = _key(chat, tool_call_id)
+        begun = self.entries[key].begun_at
+        self.entries[key] = Entry(tool_call_id, begun, output, datetime.now(UTC))
+
+
+def _key(chat, tool_call_id):
+    return chat.id, chat.history_version, tool_call_id
