@@ -53,14 +53,14 @@ def test_any_cut_gives_the_same_messages(payloads, data):
     assert [Message({":event-type": "chunk"}, payload) for payload in payloads] == got
 
 
-@pytest.mark.slow
-@given(st.integers(0, 16 * 8 - 1 + 8 * 30))
-def test_every_wrong_bit_is_seen(bit):
-    stream = bytearray(encoded(b"x" * 30))
-    stream[bit // 8] ^= 1 << bit % 8
+def test_every_wrong_bit_is_seen():
+    stream = encoded(b"x" * 30)
 
-    with pytest.raises(BrokenStream, match=r"^event stream: "):
-        MessageParser().feed(bytes(stream) + bytes(MESSAGE_BYTES_MAX // 100))
+    for bit in range(len(stream) * 8):
+        wrong = bytearray(stream)
+        wrong[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(BrokenStream, match=r"^event stream: "):
+            MessageParser().feed(bytes(wrong))
 
 
 def test_headers_of_every_type_are_passed_over():

@@ -49,6 +49,12 @@ def test_an_event_has_a_name_and_the_lines_of_its_data(end):
     assert events(stream) == [(b"greet", b"a\n b"), (b"", b"c")]
 
 
+def test_a_line_end_that_arrives_in_two_pieces_is_one():
+    pieces = (b"data: x\r", b"\n", b"\n", b"data: y\r", b"\r", b"\n")
+
+    assert [(b"", b"x"), (b"", b"y")] == events(*pieces)
+
+
 def test_a_byte_order_mark_comments_ids_and_unknown_fields_are_read_over():
     stream = b"\xef\xbb\xbfdata: x\n: ping\nid: 1\nretry: 5\nother\n\n"
 
