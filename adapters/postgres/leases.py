@@ -1,19 +1,40 @@
-"""Leases on PostgreSQL: one row per process, fresh as long as it beats."""
+"""Leases on PostgreSQL: one row per process, fresh as long as it beats; who holds which chat.
+
+A chat is taken in one statement that writes what the law's `Acquire` and `RecordGenerationAttempt`
+would; a test compares the two.
+"""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
 
 from actors.ids import WorkerId
-from actors.store.ports import Beat
+from actors.machine.chat import Files, Stored
+from actors.machine.states import Status
+from actors.store.hints import ChatMoved, hints_of
+from actors.store.outbox import Outbox, Tell
+from actors.store.ports import Beat, Room, Unreadable
+from adapters.postgres import parts, rows
 from adapters.postgres.pool import Pool
 from adapters.postgres.queries import SQL
+from adapters.postgres.values import Row
 
 FORGET_LEASES = 10  # a worker is forgotten when it has missed this many leases in a row
+
+_QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None]
+_TailRow = tuple[int, str, msgspec.Raw, int, str]
+_queue_of = msgspec.json.Decoder(tuple[_QueuedRow, ...]).decode
+_tail_of = msgspec.json.Decoder(tuple[_TailRow, ...]).decode
 
 
 class Leases:
     """Fulfils `actors.store.ports.Leases`."""
 
-    def __init__(self, pool: Pool, *, lease_seconds: float, url: str = "") -> None:
+    def __init__(self, pool: Pool, *, lease_seconds: float, tell: Tell, url: str = "") -> None:
         self._pool = pool
         self._lease_seconds = lease_seconds
+        self._tell = tell
         self._url = url
 
     async def beat(self, worker: WorkerId) -> Beat:
@@ -30,3 +51,67 @@ class Leases:
         forget_seconds = FORGET_LEASES * self._lease_seconds
         async with self._pool.connection() as connection:
             return len(await connection.execute(SQL["sweep"], {"forget_seconds": forget_seconds}))
+
+    async def acquire(self, worker: WorkerId, room: Room) -> tuple[Stored | Unreadable, ...]:
+        wanted = {
+            "worker": worker,
+            "lease_seconds": self._lease_seconds,
+            "at_most": room.at_most,
+            "roots": room.roots,
+            "children": room.children,
+        }
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["acquire"], wanted)
+        taken = tuple(map(_taken, found))
+        outbox = Outbox()
+        for stored in taken:
+            if isinstance(stored, Stored):
+                outbox.put(hints_of(stored.chat, holder_is_fresh=True))
+        outbox.flush(self._tell)
+        return taken
+
+    async def held(self, worker: WorkerId) -> tuple[ChatMoved, ...]:
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["held"], {"worker": worker})
+        return tuple(map(_moved, found))
+
+
+def _taken(row: Row) -> Stored | Unreadable:
+    """One that cannot be read must not take the others with it: all of them are ours now."""
+    *chat, queue, tail, files = row
+    try:
+        return _stored(chat, queue, tail, files)
+    except (parts.Unreadable, msgspec.DecodeError) as error:
+        return Unreadable(row[0], error)
+
+
+def _stored(chat: list[Any], queue: bytes | None, tail: bytes | None, files: Any) -> Stored:
+    read = rows.chat_of(chat)
+    return Stored(
+        read.chat,
+        read.now,
+        queue=tuple(rows.queued_of(_bare(row)) for row in _queue_of(queue or b"[]")),
+        tail=rows.tail_of([_bare(row) for row in _tail_of(tail or b"[]")]),
+        files=Files(frozenset(files or ())),
+    )
+
+
+def _bare(row: tuple[Any, ...]) -> Row:
+    return tuple(bytes(cell) if isinstance(cell, msgspec.Raw) else cell for cell in row)
+
+
+def _moved(row: Row) -> ChatMoved:
+    chat, *versions, status, archived, worker, runner = row
+    snapshot, history, queue, retry_state, attempt = versions
+    return ChatMoved(
+        chat,
+        snapshot,
+        history,
+        queue,
+        retry_state,
+        attempt,
+        Status(status),
+        archived,
+        worker_id=worker,
+        runner_id=runner,
+    )

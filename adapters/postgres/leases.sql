@@ -21,3 +21,85 @@ DELETE FROM workers WHERE id = %(worker)s;
 DELETE FROM workers
  WHERE heartbeat_at < now() - %(forget_seconds)s * interval '1 second'
 RETURNING id;
+
+-- part: whole_row
+-- What else the law looks at in chat `t`: its queue, its tail and its files, each as one value.
+(SELECT json_agg(json_build_array(q.id, q.position, q.steers, q.content, q.content_version,
+                                  q.created_by, q.model_config_id, q.reasoning_effort)
+                 ORDER BY q.position, q.id)
+   FROM queued_messages q
+  WHERE q.chat_id = t.id),
+(SELECT json_agg(json_build_array(m.id, m.role, m.content, m.content_version, m.visibility)
+                 ORDER BY m.id)
+   FROM messages m
+  WHERE m.chat_id = t.id
+    AND NOT m.deleted
+    AND m.role IN ('assistant', 'tool')
+    AND m.id >= (SELECT a.id
+                   FROM messages a
+                  WHERE a.chat_id = t.id AND NOT a.deleted AND a.role = 'assistant'
+                  ORDER BY a.id DESC
+                  LIMIT 1)),
+(SELECT array_agg(f.file_id) FROM chat_files f WHERE f.chat_id = t.id)
+
+-- name: acquire
+-- Take chats that have work to do and nobody who does it: what is to be ended first, then what may
+-- begin, roots and children in turns, whoever has waited longest first. Of each kind no more is
+-- looked at than there is room for, so a full one hides no other. A chat that has moved on since
+-- it was looked at, or is locked, is left to whoever was faster. What is written is the law's
+-- Acquire and, where work begins, its RecordGenerationAttempt.
+WITH fresh AS MATERIALIZED (
+    SELECT id FROM workers WHERE heartbeat_at > now() - %(lease_seconds)s * interval '1 second'
+), waiting AS (
+    SELECT id,
+           snapshot_version,
+           status,
+           parent_id IS NULL AS is_root,
+           row_number() OVER (PARTITION BY status, parent_id IS NULL
+                              ORDER BY updated_at, id) AS place
+      FROM chats
+     WHERE status IN ('running', 'interrupting', 'requires_action')
+       AND NOT archived
+       AND (worker_id IS NULL OR worker_id NOT IN (SELECT id FROM fresh))
+), candidates AS MATERIALIZED (
+    SELECT id,
+           snapshot_version,
+           row_number() OVER (
+               ORDER BY array_position(ARRAY['interrupting', 'requires_action', 'running'], status),
+                        place, is_root DESC, id) AS place
+      FROM waiting
+     WHERE place <= CASE WHEN status <> 'running' THEN 2 * %(at_most)s
+                         WHEN is_root THEN %(roots)s
+                         ELSE %(children)s END
+), locked AS MATERIALIZED (
+    SELECT c.id, w.place
+      FROM candidates w
+      JOIN chats c ON c.id = w.id AND c.snapshot_version = w.snapshot_version
+     ORDER BY w.place
+     LIMIT %(at_most)s
+       FOR NO KEY UPDATE OF c SKIP LOCKED
+), taken AS (
+    UPDATE chats c
+       SET updated_at = now(),
+           worker_id = %(worker)s,
+           runner_id = gen_random_uuid(),
+           snapshot_version = c.snapshot_version + 1,
+           generation_attempt = c.generation_attempt + (c.status = 'running')::integer,
+           retry_state = CASE WHEN c.status <> 'running' THEN c.retry_state END,
+           retry_state_version = CASE WHEN c.status = 'running' AND c.retry_state IS NOT NULL
+                                      THEN c.snapshot_version + 1
+                                      ELSE c.retry_state_version END
+      FROM locked l
+     WHERE c.id = l.id
+    RETURNING c.*, l.place
+)
+SELECT {chat_row}, {whole_row}
+  FROM taken t
+ ORDER BY place;
+
+-- name: held
+-- Where the chats stand that a worker holds.
+SELECT id, snapshot_version, history_version, queue_version, retry_state_version,
+       generation_attempt, status, archived, worker_id, runner_id
+  FROM chats
+ WHERE worker_id = %(worker)s;

@@ -13,10 +13,11 @@ checkpoint and then one step that nothing comes between: cancelled callers have 
 import itertools
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import trio
 
-from actors.ids import MessageId, QueuedId
+from actors.ids import Holder, MessageId, QueuedId, RunnerId
 from actors.machine import requests as ask
 from actors.machine.change import Change, join, unchanged
 from actors.machine.chat import Body, Chat, Files, HistoryRow, Message, Queued, Role, Stored, Suffix
@@ -24,7 +25,7 @@ from actors.machine.closing import advance
 from actors.machine.fences import MovedOn, stands
 from actors.machine.needs import needs
 from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot
-from actors.machine.states import State
+from actors.machine.states import State, Status
 from actors.machine.transitions import bundle, create, transition
 from actors.parts.usage import Usage
 from actors.store.answers import Applied
@@ -33,6 +34,7 @@ from actors.store.outbox import Outbox
 from actors.store.ports import Beat, Changes
 
 LEASE_SECONDS = 30.0
+URGENCY = (Status.INTERRUPTING, Status.REQUIRES_ACTION, Status.RUNNING)
 FORGET_LEASES = 10  # a worker that missed so many leases in a row is swept away
 
 
@@ -143,6 +145,20 @@ class MemoryStore:
             del self.workers[worker]
         return len(gone)
 
+    async def acquire(self, worker, room):
+        await trio.lowlevel.checkpoint()
+        taken = [self._taken(id, worker) for id in self._waiting(room)[: room.at_most]]
+        return tuple(taken)
+
+    async def held(self, worker):
+        await trio.lowlevel.checkpoint()
+        chats = [kept.chat for kept in self.chats.values() if kept.chat.holder is not None]
+        return tuple(
+            hints_of(chat, holder_is_fresh=True)[0]
+            for chat in chats
+            if chat.holder.worker == worker
+        )
+
     # reading
 
     async def view(self, chat):
@@ -222,6 +238,31 @@ class MemoryStore:
             for m in kept.messages
         ] + said
         return tuple(message.id for message in said), tuple(fresh)
+
+    def _waiting(self, room):
+        """What may be taken, in the order of taking: the kinds in turns, the oldest first."""
+        kinds = {}
+        for kept in sorted(self.chats.values(), key=lambda kept: (kept.updated_at, kept.chat.id)):
+            chat = kept.chat
+            is_held = chat.holder is not None and self._is_fresh(chat.holder.worker)
+            if chat.status in URGENCY and not chat.archived and not is_held:
+                kinds.setdefault((URGENCY.index(chat.status), not chat.is_root), []).append(chat.id)
+        limits = {(2, False): room.roots, (2, True): room.children}
+        places = [
+            ((urgency, place, is_child), id)
+            for (urgency, is_child), ids in kinds.items()
+            for place, id in enumerate(ids[: limits.get((urgency, is_child))])
+        ]
+        return [id for _, id in sorted(places)]
+
+    def _taken(self, id, worker):
+        holder = Holder(worker, RunnerId(uuid4()))
+        running = self.chats[id].chat.status is Status.RUNNING
+        begun = (ask.RecordGenerationAttempt(),) if running else ()
+        made = bundle(self._locked(id), [ask.Acquire(holder), *begun])
+        assert isinstance(made, Change), str(made)
+        [applied] = self._written([made], fresh=[True])
+        return applied.stored
 
     def _children(self, root):
         children = [kept for kept in self.chats.values() if kept.chat.parent_id == root]

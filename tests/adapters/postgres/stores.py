@@ -116,7 +116,7 @@ async def open_store(
                 telling,
                 ledger,
                 Reading(opened, lease_seconds=lease_seconds),
-                Leases(opened, lease_seconds=lease_seconds),
+                Leases(opened, lease_seconds=lease_seconds, tell=telling),
                 aside,
             )
             nursery.cancel_scope.cancel()
