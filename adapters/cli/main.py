@@ -16,6 +16,7 @@ A self-hosted, durable daemon that runs LLM-agent chats.
   promptcorner serve                           on an embedded PostgreSQL, at 127.0.0.1:7390
   promptcorner serve --listen 0.0.0.0:8080     for others too
   DATABASE_URL=postgresql://... promptcorner serve     on a PostgreSQL of your own (15 or newer)
+  promptcorner fake-provider                   a model provider for tests, at 127.0.0.1:7391
   curl http://127.0.0.1:7390/readyz            is it ready, and if not, what is missing
 """
 
@@ -48,10 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import trio
 
     from adapters import config, daemon, logs
-    from adapters.cli import migrate
+    from adapters.cli import fake_provider, migrate
     from adapters.refusals import CannotStart
 
     try:
+        if options.command == fake_provider.NAME:
+            return fake_provider.run(options)
         settings = config.read(vars(options), os.environ)
         logs.set_up(settings.log, settings.log_level)
         if options.command == SERVE:
@@ -63,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
+    from adapters.cli import fake_provider
     from adapters.directories import default_data_dir
 
     data = DATA.format(default=default_data_dir())
@@ -105,6 +109,7 @@ def parser() -> argparse.ArgumentParser:
     migrate.add_argument(
         "--check", action="store_true", help="apply nothing; exit with 1 if steps are missing"
     )
+    fake_provider.add_to(commands)
     return top
 
 

@@ -1,0 +1,187 @@
+"""A request -> the steps of its answer. What holds now: behaviour, counts, the last requests.
+
+It knows no socket and waits for nothing; the server performs the steps, and says how they ended.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from types import ModuleType
+
+import msgspec
+
+from adapters.rehearsal import pacing
+from adapters.rehearsal.answers import Answer, answered
+from adapters.rehearsal.behaviour import Behaviour
+from adapters.rehearsal.faults import Always, Broken, Fault, Overflow, Rule, Status, spelled
+from adapters.rehearsal.http import Head, response, stream_head, whole_head
+from adapters.rehearsal.pacing import Pace, Send, Step
+from adapters.rehearsal.said import Asked, BadRequest, Json, Refusal
+from adapters.rehearsal.settings import Unfit
+from adapters.rehearsal.wires import anthropic, google, openai_chat, openai_errors, openai_responses
+
+REQUESTS_KEPT_MAX = 256  # the oldest is forgotten
+BODY_KEPT_BYTES_MAX = 64 * 1024  # of a longer body only the length is kept
+POINTS_MAX = 10_000  # of conversations, whose attempts are counted; the oldest is forgotten
+
+_WIRES: tuple[tuple[str, ModuleType], ...] = (  # by the end of the path: a base URL has any start
+    ("/messages", anthropic),
+    ("/chat/completions", openai_chat),
+    ("/responses", openai_responses),
+    (":generateContent", google),
+    (":streamGenerateContent", google),
+)
+_SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"})
+
+
+@dataclass(slots=True, eq=False)
+class Heard:
+    """One request, as it is told to those who ask what was asked."""
+
+    number: int
+    head: Head
+    body: bytes | None
+    body_bytes: int
+    fault: str | None = None
+    ended: str | None = None  # how the answer ended; None: it goes on
+
+    def document(self) -> Json:
+        headers = {
+            name: "[redacted]" if name in _SECRET_HEADERS else value
+            for name, value in self.head.headers
+        }
+        return {
+            "number": self.number,
+            "path": self.head.path,
+            "headers": headers,
+            "body_bytes": self.body_bytes,
+            "body": None if self.body is None else _as_json(self.body),
+            "fault": self.fault,
+            "ended": self.ended,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The steps of an answer, and where its end is noted."""
+
+    steps: Iterator[Step]
+    heard: Heard | None = None
+
+    def ended(self, how: str) -> None:
+        if self.heard is not None:
+            self.heard.ended = how
+
+
+class Rehearsal:
+    """One model, for as long as it runs."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self.behaviour = behaviour
+        self.launched = behaviour  # what a new behaviour starts from
+        self.heard: deque[Heard] = deque(maxlen=REQUESTS_KEPT_MAX)
+        self.requests = 0
+        self._attempts: OrderedDict[int, int] = OrderedDict()
+
+    def behave(self, behaviour: Behaviour) -> None:
+        """From the next request on; counts and requests start again."""
+        self.behaviour = behaviour
+        self.heard.clear()
+        self.requests = 0
+        self._attempts.clear()
+
+    def answer(self, head: Head, body: bytes) -> Exchange:
+        wire = next((wire for end, wire in _WIRES if head.path.endswith(end)), None)
+        if wire is not None and head.method == "POST":
+            return self._perform(wire, head, body)
+        if head.path.endswith("/models") and head.method == "GET":
+            return Exchange(iter([Send(0, response(200, self._models(head)))]))
+        refusal = openai_errors.refused(404, f"there is nothing at {head.method} {head.path}")
+        return Exchange(iter([Send(0, response(404, refusal.document))]))
+
+    def _perform(self, wire: ModuleType, head: Head, body: bytes) -> Exchange:
+        self.requests += 1
+        kept = body if len(body) <= BODY_KEPT_BYTES_MAX else None
+        heard = Heard(self.requests, head, kept, len(body))
+        self.heard.append(heard)
+        try:
+            asked = wire.read(body, head.path)
+            attempt = self._attempt(asked)
+            answer = answered(self.behaviour, asked, number=self.requests, attempt=attempt)
+        except (BadRequest, Unfit) as error:
+            return Exchange(iter([_refusing(wire.refused(400, str(error)))]), heard)
+        heard.fault = None if answer.fault is None else spelled(Rule(answer.fault, Always()))
+        return Exchange(steps(wire, answer), heard)
+
+    def _attempt(self, asked: Asked) -> int:
+        """How often this point of this conversation was asked; counted only where it matters."""
+        if "[[" not in asked.text:
+            return 0
+        point = hash((asked.text, asked.rounds))
+        count = self._attempts.pop(point, 0) + 1
+        self._attempts[point] = count
+        if len(self._attempts) > POINTS_MAX:
+            self._attempts.popitem(last=False)
+        return count
+
+    def _models(self, head: Head) -> Json:
+        names = self.behaviour.models
+        if head.header("anthropic-version"):
+            return anthropic.models(names)
+        if head.header("x-goog-api-key") or "/v1beta/" in head.path:
+            return google.models(names)
+        return openai_chat.models(names)
+
+
+def steps(wire: ModuleType, answer: Answer) -> Iterator[Step]:
+    """An answer on a wire, with what goes wrong with it."""
+    behaviour, said = answer.behaviour, answer.said
+    seconds = behaviour.headers_ms / 1000
+    refusal = _refusal(wire, answer.fault, streamed=said.asked.streamed)
+    if refusal is not None:
+        return iter([_refusing(refusal, seconds)])
+    broken = answer.fault if isinstance(answer.fault, Broken) else None
+    pace = Pace(behaviour, answer.random)
+    if said.asked.streamed:
+        head = Send(seconds, stream_head(f"req_{said.id}"))
+        if broken is None:
+            return chain([head], pacing.streamed(wire.stream(said), behaviour, pace))
+        events = list(wire.stream(said))
+        report = partial(wire.error_event, said)
+        torn = pacing.broken_off(events, behaviour, pace, broken=broken, report=report)
+        return chain([head], torn)
+    body = wire.whole(said)
+    seconds += sum(pace.next() for _ in range(said.delta_count))
+    pieces = behaviour.writes_per_event
+    head_bytes = whole_head(200, body, ("x-request-id", f"req_{said.id}"))
+    return pacing.whole(seconds, head_bytes, body, pieces=pieces, broken=broken)
+
+
+def _refusal(wire: ModuleType, fault: Fault | None, *, streamed: bool) -> Refusal | None:
+    match fault:
+        case Status(status, retry_after):
+            refused: Refusal = wire.refused(status)
+            if retry_after is None:
+                return refused
+            return Refusal(status, refused.document, (("retry-after", str(retry_after)),))
+        case Overflow():
+            overflow: Refusal = wire.refused(400, overflow=True)
+            return overflow
+        case Broken("error") if not streamed:
+            failed: Refusal = wire.refused(500)
+            return failed
+        case _:
+            return None
+
+
+def _refusing(refusal: Refusal, seconds: float = 0) -> Send:
+    return Send(seconds, response(refusal.status, refusal.document, *refusal.headers))
+
+
+def _as_json(body: bytes) -> object:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return body.decode("utf-8", "replace")
