@@ -33,7 +33,8 @@ RETURNING pg_current_xact_id(), {chat_row};
 -- name: lock_children
 -- The children of a root, in the order in which they are archived with it.
 WITH family AS MATERIALIZED (
-    SELECT id FROM chats WHERE parent_id = %(root)s ORDER BY created_at, id FOR UPDATE
+    SELECT id FROM chats WHERE parent_id = %(root)s ORDER BY created_at, id
+       FOR NO KEY UPDATE
 ), locked AS (
     UPDATE chats c
        SET snapshot_version = snapshot_version + 1
@@ -144,7 +145,9 @@ SELECT id, now(), (SELECT array_agg(m.id ORDER BY m.id) FROM inserted m), NULL::
 -- part: locked
 -- The changes that may be made: each is fenced by the snapshot it was decided under. A chat that
 -- has moved on from `held` is left alone and not answered for. So is one that another transaction
--- has locked: a group never waits for one of its chats, whose change is then made the long way.
+-- has locked: a group never waits for one of its chats, whose change is then made the long way. The
+-- lock is the one that an UPDATE takes and no stronger: whoever writes a child holds its root's key,
+-- and a stronger lock would skip the root under the very transaction that has it locked.
 locked AS MATERIALIZED (
     SELECT w.*
       FROM json_to_recordset(%(changes)s) AS w(
@@ -157,7 +160,7 @@ locked AS MATERIALIZED (
                last_reasoning_effort text, said json, unsaid bigint[], queued json,
                requeued json, unqueued bigint[], links uuid[])
       JOIN chats c ON c.id = w.id AND c.snapshot_version = w.held
-       FOR UPDATE OF c SKIP LOCKED
+       FOR NO KEY UPDATE OF c SKIP LOCKED
 ), written AS (
     UPDATE chats c
        SET updated_at = CASE WHEN w.touched THEN now() ELSE c.updated_at END,

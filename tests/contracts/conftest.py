@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.adapters.postgres.stores import migrated_database
-from tests.contracts.worlds import MemoryWorld, postgres_world
+from tests.actors.machine.chats import ANN, BOB
+from tests.adapters.postgres.stores import migrated_database, open_store
+from tests.contracts.worlds import MemoryWorld
 
 
 @pytest.fixture(params=["memory", "postgres"])
@@ -18,5 +19,6 @@ async def world(where):
     if where is None:
         yield MemoryWorld()
     else:
-        async with postgres_world(where) as world:
+        async with open_store(where) as world:
+            await world.add_users(ANN, BOB)
             yield world

@@ -11,6 +11,7 @@ checkpoint and then one step that nothing comes between: cancelled callers have 
 """
 
 import itertools
+import re
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -224,7 +225,7 @@ class MemoryStore:
         kept, snapshot, at = self.chats[change.chat.id], change.chat.snapshot_version, self.clock()
         gone = {row.id for row in change.unsaid}
         said = [
-            Message(MessageId(next(self.message_ids)), snapshot, at, False, _counted(body))
+            Message(MessageId(next(self.message_ids)), snapshot, at, False, _kept(body))
             for body in change.said
         ]
         fresh = [QueuedId(next(self.queued_ids)) for row in change.queue if row.id < 0]
@@ -232,7 +233,7 @@ class MemoryStore:
         kept.chat = change.chat
         kept.updated_at = at if change.touched else kept.updated_at
         kept.files |= change.links
-        kept.queue = tuple(replace(r, id=next(ids)) if r.id < 0 else r for r in change.queue)
+        kept.queue = tuple(_queued(row, ids) for row in change.queue)
         kept.messages = [
             replace(m, deleted=True, revision=snapshot) if m.id in gone else m
             for m in kept.messages
@@ -285,8 +286,28 @@ def _for_tail(body):
     return Body(body.role, body.parts, visibility=body.visibility)
 
 
-def _counted(body):
+def _kept(body):
     """A count of nothing is not a count."""
     usage = Usage(*(getattr(body.usage, count.name) or None for count in fields(Usage)))
     limit, runtime = body.context_limit or None, body.runtime_ms or None
-    return replace(body, usage=usage, context_limit=limit, runtime_ms=runtime)
+    parts = tuple(map(with_clean_json, body.parts))
+    return replace(body, parts=parts, usage=usage, context_limit=limit, runtime_ms=runtime)
+
+
+def _queued(row, fresh_ids):
+    message = replace(row.message, parts=tuple(map(with_clean_json, row.message.parts)))
+    return replace(row, id=next(fresh_ids) if row.id < 0 else row.id, message=message)
+
+
+_ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\.")
+
+
+def with_clean_json(part):
+    """JSON is kept as it came, apart from blanks around it and surrogates without their partner."""
+    named = {name: getattr(part, name, None) for name in ("args", "result", "provider_metadata")}
+    texts = {name: text for name, text in named.items() if text}
+    return replace(part, **{n: _ESCAPE.sub(_paired, text.strip()) for n, text in texts.items()})
+
+
+def _paired(found):
+    return "\\ufffd" if len(found[0]) == 6 and found[0][2] in "dD" else found[0]

@@ -8,6 +8,8 @@ import trio.testing
 
 from adapters.postgres.connection import Connection
 from adapters.postgres.pool import Pool
+from tests.actors.machine.chats import ANN, BOB
+from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.fakes.severed_network import severed_network
 
 # Real sockets and a clock that runs ahead of the wall: limits of many seconds pass in a moment.
@@ -53,6 +55,19 @@ async def pool(network):
     pool = Pool(network.conninfo, size=2, wait_seconds=1.0)
     yield pool
     await pool.drain(seconds=1.0)
+
+
+@pytest.fixture(scope="session")
+def migrated(server):
+    """The conninfo of a database with our schema, shared by the tests of a run."""
+    return migrated_database(server)
+
+
+@pytest.fixture
+async def store(migrated):
+    async with open_store(migrated) as store:
+        await store.add_users(ANN, BOB)
+        yield store
 
 
 async def until(condition, seconds=10.0):

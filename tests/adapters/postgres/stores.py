@@ -9,21 +9,27 @@ async with open_store(conninfo) as store:
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 import psycopg
 import trio
 from psycopg.conninfo import make_conninfo
 
-from actors.ids import ChatId, FileId
+from actors.ids import ChatId, FileId, Holder
+from actors.machine.requests import DynamicTool, NewChat
+from actors.machine.states import Status
+from adapters.postgres import rows
 from adapters.postgres.committing import Committer
 from adapters.postgres.connection import Connection
 from adapters.postgres.leases import Leases
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.migrating import migrate
+from adapters.postgres.parts import unescaped
 from adapters.postgres.pool import Pool
 from adapters.postgres.reading import Reading
+from tests.contracts.worlds import Rows, Telling
 
 LEASE_SECONDS = 30.0
 TABLES = ("chats", "files", "workers", "users")  # what refers to them goes with them
@@ -38,21 +44,6 @@ def migrated_database(server: str) -> str:
     conninfo = make_conninfo(server, dbname=name)
     trio.run(migrate, conninfo)
     return conninfo
-
-
-@dataclass
-class Telling:
-    """Where hints go. `failing(hint)`: this one cannot be told."""
-
-    told: list = field(default_factory=list)
-    tried: list = field(default_factory=list)
-    failing: object = None
-
-    def __call__(self, hint):
-        self.tried.append(hint)
-        if self.failing is not None and self.failing(hint):
-            raise ConnectionError("nobody hears")
-        self.told.append(hint)
 
 
 @dataclass
@@ -73,6 +64,13 @@ class PostgresStore:
         """Past the store. A statement that the schema refuses raises psycopg's error."""
         return await self._aside.execute(sql, parameters)
 
+    async def run(self, *statements):
+        """Several at once, past the store, without parameters."""
+        return await self._aside.run([(sql, ()) for sql in statements])
+
+    async def empty(self, *tables):
+        await self.run(*(f"DELETE FROM {table}" for table in tables or TABLES))
+
     async def add_users(self, *ids):
         for id in ids:
             await self.execute(
@@ -86,6 +84,116 @@ class PostgresStore:
             " FROM unnest(%(ids)s::uuid[]) AS f",
             ids=list(ids),
         )
+
+    async def pass_time(self, seconds):
+        """The database's clock cannot be set, so what it has written grows older."""
+        await self.execute(
+            "UPDATE workers SET heartbeat_at = heartbeat_at - %(s)s * interval '1 second'",
+            s=seconds,
+        )
+
+    async def write_past_the_law(self, chat, **columns):
+        if isinstance(columns.get("holder"), Holder):
+            holder = columns.pop("holder")
+            columns |= {"worker_id": holder.worker, "runner_id": holder.runner}
+        columns = {k: v.value if isinstance(v, Status) else v for k, v in columns.items()}
+        columns = {k: str(v).lower() if isinstance(v, bool) else v for k, v in columns.items()}
+        settings = ", ".join(f"{name} = %({name})s" for name in columns)
+        await self.execute(f"UPDATE chats SET {settings} WHERE id = %(id)s", id=chat, **columns)
+
+    async def workers(self):
+        return {id for (id,) in await self.execute("SELECT id FROM workers")}
+
+    async def rows(self, chat):
+        return (await self.all_rows()).get(chat)
+
+    async def all_rows(self):
+        chats, messages, queue, files = await self.run(*_ALL)
+        kept = {}
+        for created_at, updated_at, *columns in chats:
+            new, row = columns[: len(_NEW)], columns[len(_NEW) :]
+            chat = rows.chat_of(row).chat
+            kept[chat.id] = Rows(
+                _new_chat(new),
+                chat,
+                (created_at, updated_at),
+                tuple(rows.message_of(row) for id, *row in messages if id == chat.id),
+                tuple(rows.queued_of(row) for id, *row in queue if id == chat.id),
+                frozenset(file for id, file in files if id == chat.id),
+            )
+        return kept
+
+    async def until(self, sql):
+        """For what the server does in its own time; `sql` says when."""
+        with trio.fail_after(10):
+            while not (await self.execute(f"SELECT ({sql})"))[0][0]:  # noqa: ASYNC110
+                await trio.sleep(0.002)
+
+    async def leaves_nothing_behind(self):
+        """No connection is lent, no transaction open, every history as new as its newest row."""
+        now = self.pool.statistics()
+        assert (0, 0) == (now.lent, now.waiting)
+        await self.until(_NOBODY_ELSE)
+        assert [] == await self.execute(_TORN)
+        return True
+
+
+_NEW = [
+    "id",
+    "owner_id",
+    "title",
+    "parent_id",
+    "root_id",
+    "client_type",
+    "plan_mode",
+    "labels",
+    "mcp_server_ids",
+    "dynamic_tools",
+    "dynamic_tool_names",
+]
+_CHAT = (
+    f"created_at, updated_at, {', '.join(_NEW)}, id, owner_id, parent_id, status, archived,"
+    " worker_id, runner_id, last_error, retry_state, requires_action_deadline_at,"
+    " compaction_requested_at, snapshot_version, history_version, queue_version,"
+    " retry_state_version, generation_attempt, pin_order, last_model_config_id,"
+    " last_reasoning_effort, dynamic_tool_names, now(), holder_version, false"
+)
+_MESSAGE = (
+    "chat_id, id, revision, created_at, deleted, role, content, content_version, visibility,"
+    " compressed, created_by, model_config_id, reasoning_effort, context_limit, runtime_ms,"
+    " input_tokens, output_tokens, total_tokens, reasoning_tokens, cache_creation_tokens,"
+    " cache_read_tokens FROM messages"
+)
+_QUEUED = (
+    "chat_id, id, position, steers, content, content_version, created_by, model_config_id,"
+    " reasoning_effort FROM queued_messages"
+)
+_ALL = (
+    f"SELECT {_CHAT} FROM chats",
+    f"SELECT {_MESSAGE} ORDER BY id",
+    f"SELECT {_QUEUED} ORDER BY position, id",
+    "SELECT chat_id, file_id FROM chat_files",
+)
+
+
+def _new_chat(columns):
+    found = dict(zip(_NEW, columns, strict=True))
+    tools = msgspec.json.decode(unescaped(found.pop("dynamic_tools")), type=tuple[DynamicTool, ...])
+    assert found.pop("dynamic_tool_names") == [tool.name for tool in tools]
+    labels = msgspec.json.decode(found.pop("labels"))
+    servers = tuple(found.pop("mcp_server_ids"))
+    return NewChat(**found, labels=labels, mcp_server_ids=servers, dynamic_tools=tools)
+
+
+_NOBODY_ELSE = """
+    SELECT count(*) = 0 FROM pg_stat_activity
+     WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
+"""
+_TORN = """
+    SELECT c.id FROM chats c
+     WHERE c.history_version < (SELECT max(revision) FROM messages m WHERE m.chat_id = c.id)
+        OR (c.queue_version = 0 AND EXISTS (SELECT FROM queued_messages q WHERE q.chat_id = c.id))
+"""
 
 
 @asynccontextmanager
@@ -102,15 +210,13 @@ async def open_store(
     """The store on `conninfo`; its own connections go `through` another way, if there is one."""
     aside = await Connection.open(conninfo)
     try:
-        if emptied:
-            await aside.run([(f"DELETE FROM {table}", ()) for table in TABLES])
         opened = Pool(through or conninfo, size=size, wait_seconds=wait_seconds, **pool)
         telling = Telling()
         committer = Committer(opened, tell=telling)
         ledger = Ledger(opened, committer, tell=telling, lease_seconds=lease_seconds)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(committer.run)
-            yield PostgresStore(
+            store = PostgresStore(
                 conninfo,
                 opened,
                 telling,
@@ -119,6 +225,9 @@ async def open_store(
                 Leases(opened, lease_seconds=lease_seconds, tell=telling),
                 aside,
             )
+            if emptied:
+                await store.empty()
+            yield store
             nursery.cancel_scope.cancel()
         await opened.drain(seconds=1.0)
     finally:
