@@ -1,0 +1,49 @@
+"""A provider and a model as somebody set them up. Pure data; keys stay out of every repr."""
+
+from dataclasses import dataclass, field
+from uuid import UUID, uuid5
+
+from actors.ids import ModelConfigId
+from actors.parts.prompt import CallSettings, ProviderTool
+from adapters.providers.bedrock.credentials import Credentials
+
+# Ids of what is configured by name only: the same name is the same id in every process and start.
+_NAMES = UUID("6f1f3d06-6a0c-4d2e-9a52-0d4f2f6d9b51")
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderConfig:
+    """One instance: two keys of one vendor are two of these."""
+
+    id: UUID
+    type: str  # anthropic, bedrock, openai, azure, google, openai-compat, openrouter, vercel
+    name: str
+    key: str = field(repr=False, default="")
+    base_url: str | None = None  # None: the vendor's own
+    credentials: Credentials | None = field(repr=False, default=None)  # of bedrock
+    region: str = ""  # of bedrock
+
+
+DEFAULT_SETTINGS = CallSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    id: ModelConfigId
+    provider: ProviderConfig
+    model: str
+    settings: CallSettings = DEFAULT_SETTINGS
+    provider_tools: tuple[ProviderTool, ...] = ()
+    context_limit: int | None = None
+    use_responses_api: bool | None = None  # None: by the name of the model
+
+    def __str__(self) -> str:
+        return f"{self.provider.name}/{self.model}"
+
+
+def named_provider(name: str) -> UUID:
+    return uuid5(_NAMES, f"provider/{name}")
+
+
+def named_model(provider: str, model: str) -> ModelConfigId:
+    return ModelConfigId(uuid5(_NAMES, f"model/{provider}/{model}"))
