@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """None: it did not say. Input does not count what was read from or written to its cache."""
+    """None: it did not say. Input does not count what was read from or written to its cache;
+    output counts reasoning, as it is paid for."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None

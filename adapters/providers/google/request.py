@@ -4,21 +4,20 @@ A call goes back with the signature that came with it. Gemini 3 refuses calls of
 without one, so a call that was made elsewhere gets Google's documented word for that.
 """
 
-import json
 from collections.abc import Iterator
-from typing import Any, TypeVar, assert_never
+from typing import TypeVar, assert_never
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from actors.parts.model import (
     FilePart,
-    JsonText,
     ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
+from actors.parts.notes import notes_of
 from actors.parts.options import GoogleOptions
 from actors.parts.prompt import (
     AssistantSaid,
@@ -38,7 +37,7 @@ from adapters.providers.gemini_models import (
 )
 from adapters.providers.google import wire
 
-METADATA = "google"  # our key in a part's provider metadata; others' notes are not ours
+METADATA = "google"  # our key in a part's notes: thought_signature, part
 
 _CATEGORIES = (
     "HARM_CATEGORY_HARASSMENT",
@@ -192,8 +191,9 @@ def _parts(said: Said, prompt: Prompt) -> Iterator[wire.Part | Raw]:
 def _assistant(
     part: TextPart | ReasoningPart | ToolCallPart | ToolResultPart, prompt: Prompt
 ) -> Iterator[wire.Part | Raw]:
-    noted = notes(part.provider_metadata)
-    signature = noted.get("thought_signature", UNSET)
+    noted = notes_of(part.provider_metadata, METADATA)
+    kept = noted.get("thought_signature")
+    signature = str(kept) if kept else UNSET
     match part:
         case TextPart(text):
             yield wire.Part(text=text, thought_signature=signature)
@@ -238,12 +238,6 @@ def _drop_ids(parts: list[wire.Part | Raw]) -> None:
                 part.function_call.id = UNSET
             if part.function_response is not UNSET:
                 part.function_response.id = UNSET
-
-
-def notes(metadata: JsonText | None) -> dict[str, Any]:
-    """What this adapter kept with a part; nothing if another one made it."""
-    kept = json.loads(metadata).get(METADATA) if metadata else None
-    return kept or {}
 
 
 def _or_unset(value: _T | None) -> _T | UnsetType:

@@ -5,19 +5,18 @@ assistant said.
 """
 
 import base64
-import json
-from collections.abc import Iterator
-from typing import assert_never
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from actors.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolCallPart
+from actors.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart
+from actors.parts.notes import notes_of
 from actors.parts.prompt import AssistantSaid, Prompt, ToolAnswer, ToolsSaid, UserSaid
 from adapters.providers.openai_chat import wire
 from adapters.providers.openai_chat.dialects import Dialect
 
-METADATA = "openai_chat"  # our key in a part's provider metadata; others' notes are not ours
+METADATA = "openai_chat"  # our key in a part's notes: reasoning_details, extra_content
 
 CACHED_MESSAGES_MAX = 2  # the newest ones carry a cache mark, beside the last system text
 
@@ -29,15 +28,6 @@ _AUDIO_FORMATS = {
 }
 _SKIP_SIGNATURE = "skip_thought_signature_validator"  # Gemini's word for: there is none
 _MARK = wire.CacheControl("ephemeral")
-
-
-def accepts(media_type: str) -> bool:
-    """Whether a file of this type can be sent as it is."""
-    return (
-        media_type.startswith(("image/", "text/"))
-        or media_type == "application/pdf"
-        or media_type in _AUDIO_FORMATS
-    )
 
 
 def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
@@ -122,24 +112,19 @@ def _assistant(message: AssistantSaid, dialect: Dialect) -> wire.Message | None:
 
 def _call(part: ToolCallPart) -> wire.ToolCall:
     function = wire.Function(part.name, part.args or "{}")
-    extra = notes(part.provider_metadata).get("extra_content")
+    extra = notes_of(part.provider_metadata, METADATA).get("extra_content")
     kept: wire.Extra | UnsetType = msgspec.convert(extra, wire.Extra) if extra else UNSET
     return wire.ToolCall(part.id, function, extra_content=kept)
 
 
-def _details(part: ReasoningPart) -> Iterator[dict[str, object]]:
+def _details(part: ReasoningPart) -> list[dict[str, Any]]:
     """Exactly as they came: they are signed, or encrypted."""
-    yield from notes(part.provider_metadata).get("reasoning_details", ())
+    noted = notes_of(part.provider_metadata, METADATA)
+    return msgspec.convert(noted.get("reasoning_details", []), list[dict[str, Any]])
 
 
 def _answer(answer: ToolAnswer) -> wire.Message:
     return wire.Message("tool", answer.text, tool_call_id=answer.id)
-
-
-def notes(metadata: JsonText | None) -> dict[str, list[dict[str, object]]]:
-    """What this adapter kept with a part; nothing if another one made it."""
-    kept = json.loads(metadata).get(METADATA) if metadata else None
-    return kept or {}
 
 
 def _sign_latest_turn(said: list[wire.Message]) -> None:

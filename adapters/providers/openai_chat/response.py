@@ -113,7 +113,7 @@ class _Reading:
         deltas: list[Delta] = []
         for choice in chunk.choices or ():
             if choice.index == 0:  # one answer was asked for
-                deltas.extend(self._choice(choice))
+                deltas.extend(self._more(choice) or self._choice(choice))
         return deltas
 
     def finished(self) -> list[Delta]:
@@ -124,6 +124,15 @@ class _Reading:
         reason, refusal = self._outcome()
         end = Finished(reason, self._usage, self._id, refusal=refusal)
         return [*self._end_block(), *self._calls.end(), end]
+
+    def _more(self, choice: wire.Choice) -> tuple[Delta, ...]:
+        """More of the text that is being said, if it is that and nothing else: most chunks are."""
+        news = choice.delta
+        if self._text is None or news is None or not news.content:
+            return ()
+        if choice.finish_reason or choice.content_filter_results:
+            return ()
+        return (TextDelta(self._text, news.content),) if news == wire.Delta(news.content) else ()
 
     def _choice(self, choice: wire.Choice) -> Iterator[Delta]:
         news = choice.delta or choice.message

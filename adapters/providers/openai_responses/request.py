@@ -7,9 +7,8 @@ has to be stored at the other end.
 """
 
 import base64
-import json
 from collections.abc import Iterator
-from typing import Any, TypeVar, assert_never
+from typing import TypeVar, assert_never
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -22,6 +21,7 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
+from actors.parts.notes import notes_of
 from actors.parts.options import OpenAIOptions
 from actors.parts.prompt import (
     AnswerSchema,
@@ -36,16 +36,11 @@ from actors.parts.prompt import (
 from adapters.providers.openai_models import reasons, samples, strict_schema
 from adapters.providers.openai_responses import wire
 
-METADATA = "openai_responses"  # our key in a part's provider metadata; others' notes are not ours
+METADATA = "openai_responses"  # our key in a part's notes: reasoning, item, led_by, phase
 ENCRYPTED = "reasoning.encrypted_content"
 LOG_PROBS = "message.output_text.logprobs"
 
 _T = TypeVar("_T")
-
-
-def accepts(media_type: str) -> bool:
-    """Whether a file of this type can be sent as it is."""
-    return media_type.startswith("image/") or media_type == "application/pdf"
 
 
 def request_body(prompt: Prompt, *, stream: bool) -> bytes:
@@ -162,15 +157,17 @@ def _content(part: TextPart | FilePart) -> wire.InputContent:
 def _assistant(message: AssistantSaid, *, reasoning: bool) -> Iterator[wire.InputItem]:
     sent: set[str] = set()  # ids of the reasoning that goes back
     for part in message.parts:
-        noted = {} if isinstance(part, ToolResultPart) else notes(part.provider_metadata)
+        noted = notes_of(part.provider_metadata, METADATA)
         match part:
             case TextPart(text):
-                phase = noted.get("phase", UNSET)
-                yield wire.InputMessage("assistant", [wire.SaidText(text)], phase)
+                phase = noted.get("phase")
+                said = [wire.SaidText(text)]
+                yield wire.InputMessage("assistant", said, str(phase) if phase else UNSET)
             case ReasoningPart():
-                if reasoning and (kept := noted.get("reasoning")):
-                    sent.add(kept["id"])
-                    yield msgspec.convert(kept, wire.KeptReasoning)
+                if reasoning and "reasoning" in noted:
+                    kept = msgspec.convert(noted["reasoning"], wire.KeptReasoning)
+                    sent.add(kept.id)
+                    yield kept
             case ToolCallPart(provider_executed=False):
                 yield wire.FunctionCallInput(part.id, part.name, part.args or "{}")
             case ToolCallPart():
@@ -188,12 +185,6 @@ def _answer(answer: ToolAnswer) -> wire.FunctionCallOutput:
         return wire.FunctionCallOutput(answer.id, answer.text)
     text = [wire.InputContent("input_text", text=answer.text)] if answer.text else []
     return wire.FunctionCallOutput(answer.id, [*text, _content(answer.media)])
-
-
-def notes(metadata: JsonText | None) -> dict[str, Any]:
-    """What this adapter kept with a part; nothing if another one made it."""
-    kept = json.loads(metadata).get(METADATA) if metadata else None
-    return kept or {}
 
 
 def _or_unset(value: _T | None) -> _T | UnsetType:

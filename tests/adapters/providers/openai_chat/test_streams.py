@@ -136,20 +136,24 @@ def test_thoughts_end_where_the_text_begins():
 
 def test_pieces_of_reasoning_details_are_joined_and_kept_with_their_signature():
     text = {"type": "reasoning.text", "index": 0, "format": "f"}
-    sealed = {"type": "reasoning.encrypted", "index": 1, "data": "xyz", "id": "r"}
+    sealed = {"type": "reasoning.encrypted", "index": 2, "data": "xyz", "id": "r"}
 
     *_, ended, _, _, _ = read(
         chunk({"reasoning": "a", "reasoning_details": [text | {"text": "a", "signature": ""}]}),
         chunk({"reasoning": "b", "reasoning_details": [text | {"text": "b"}]}),
         chunk({"reasoning_details": [text | {"signature": "s"}]}),
-        chunk({"reasoning_details": [sealed]}),
+        chunk({"reasoning_details": [text | {"text": "", "signature": ""}]}),
+        chunk({"reasoning_details": [text | {"text": "other", "index": 1}, sealed]}),
         chunk({"content": "c"}),
         chunk(finish="stop"),
         DONE,
     )
 
     whole = text | {"text": "ab", "signature": "s"}
-    assert json.loads(ended.metadata) == {"openai_chat": {"reasoning_details": [whole, sealed]}}
+    other = text | {"text": "other", "index": 1}
+    assert json.loads(ended.metadata) == {
+        "openai_chat": {"reasoning_details": [whole, other, sealed]}
+    }
 
 
 def test_thoughts_of_gemini_are_moved_out_of_the_text():
