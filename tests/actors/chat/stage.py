@@ -25,6 +25,7 @@ from actors.parts.model import TextPart, ToolCallPart, ToolResultPart
 from actors.store.hints import ChatMoved
 from runtime.children import run_child
 from runtime.scope import CausedScope
+from tests.fakes.balky import BalkyStore
 from tests.fakes.scripted import MemoryJournal, OneModel, PlainPrompts, ScriptedTools
 from tests.fakes.store import MemoryStore
 
@@ -33,7 +34,8 @@ ANN = UserId(uuid4())
 
 @dataclass
 class Stage:
-    store: MemoryStore
+    store: MemoryStore  # what is true
+    balky: BalkyStore  # how the actor gets at it
     chat: ChatId
     actor: ChatActor
     world: World
@@ -89,18 +91,24 @@ def _short(part):
 
 @asynccontextmanager
 async def a_chat_at_work(
-    provider, *, tools=None, dynamic=(), limits=None, text="hello", journal=None
+    provider, *, tools=None, dynamic=(), limits=None, text="hello", journal=None, prepare=None
 ):
-    """One chat, created and acquired in one transaction, with its actor running."""
+    """One chat, created and acquired in one transaction, with its actor running.
+
+    `prepare(balky store)` is called before the actor begins.
+    """
     store = MemoryStore()
+    balky = BalkyStore(store)
+    if prepare is not None:
+        prepare(balky)
     me = Holder(WorkerId(uuid4()), RunnerId(uuid4()))
     new = NewChat(ChatId(uuid4()), ANN, dynamic_tools=tuple(DynamicTool(n) for n in dynamic))
     message = Body(Role.USER, (TextPart(text),), created_by=ANN)
     begun = [Acquire(me), RecordGenerationAttempt()]
     applied = await store.create(CreateChat(new, (message,)), begun)
     world = World(
-        ledger=store,
-        reading=store,
+        ledger=balky,
+        reading=balky,
         models=OneModel(provider),
         prompts=PlainPrompts(),
         tools=tools or ScriptedTools(),
@@ -109,7 +117,7 @@ async def a_chat_at_work(
         limits=limits or Limits(),
     )
     actor = ChatActor(me, Held(applied.stored, attempt_begun=True), world)
-    stage = Stage(store, new.id, actor, world, CausedScope())
+    stage = Stage(store, balky, new.id, actor, world, CausedScope())
     async with trio.open_nursery() as nursery:
 
         async def live():
