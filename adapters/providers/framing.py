@@ -90,6 +90,11 @@ class Chunked:
 
     def _chunk(self, data: bytes, at: int, pieces: list[bytes]) -> int:
         """Take what is there of the chunk and of the CRLF behind it."""
+        end = at + self._left
+        if self._left > 2 and data[end - 2 : end] == b"\r\n":  # all of it is there: nearly always
+            pieces.append(data[at : end - 2])
+            self._left = 0
+            return end
         there = data[at : at + self._left]
         body = there[: max(0, self._left - 2)]
         if body:

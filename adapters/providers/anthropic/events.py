@@ -233,7 +233,7 @@ class MessageDecoder:
 
 def sse_split() -> Callable[[bytes], Iterable[bytes]]:
     parser = EventParser()
-    return lambda data: (text for _, text in parser.feed(data))
+    return lambda data: [text for _, text in parser.feed(data)]
 
 
 def metadata(notes: dict[str, object]) -> JsonText:
