@@ -7,12 +7,12 @@ from adapters.models.configured import ModelConfig
 from adapters.providers.anthropic.provider import BASE_URL as ANTHROPIC
 from adapters.providers.anthropic.provider import Anthropic
 from adapters.providers.bedrock.provider import Bedrock
+from adapters.providers.facts.openai import answers_on_responses
 from adapters.providers.google.provider import BASE_URL as GOOGLE
 from adapters.providers.google.provider import Google
 from adapters.providers.http import HttpClient
 from adapters.providers.openai_chat.dialects import dialect_of
 from adapters.providers.openai_chat.provider import ChatCompletions
-from adapters.providers.openai_models import answers_on_responses
 from adapters.providers.openai_responses.provider import BASE_URL as OPENAI
 from adapters.providers.openai_responses.provider import Responses
 

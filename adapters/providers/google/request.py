@@ -29,7 +29,7 @@ from actors.parts.prompt import (
     UserSaid,
     WebSearch,
 )
-from adapters.providers.gemini_models import (
+from adapters.providers.facts.gemini import (
     budget_of,
     level_of,
     mixes_tools,

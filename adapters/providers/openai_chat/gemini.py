@@ -5,7 +5,7 @@ from typing import Any
 
 from actors.parts.model import JsonText
 from actors.parts.prompt import Effort
-from adapters.providers.gemini_models import budget_of, level_of
+from adapters.providers.facts.gemini import budget_of, level_of
 
 THOUGHT_BEGINS, THOUGHT_ENDS = "<thought>", "</thought>"  # around thoughts that come as text
 

@@ -9,13 +9,13 @@ from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Prompt
 from adapters.providers.dial import split_url
+from adapters.providers.facts.openai_endpoint import key_headers, target_of
 from adapters.providers.faults import Accused
 from adapters.providers.http import HttpClient, Request
 from adapters.providers.identity import identity
 from adapters.providers.openai_chat.dialects import Dialect
 from adapters.providers.openai_chat.request import answer_tool, request_body
 from adapters.providers.openai_chat.response import ChatDecoder
-from adapters.providers.openai_endpoint import key_headers, target_of
 from adapters.providers.skipped import Skipped, Statistics
 from adapters.providers.streaming import answered, streamed
 

@@ -15,12 +15,12 @@ from actors.parts.options import (
     VercelOptions,
 )
 from actors.parts.prompt import AnswerSchema, CallSettings, OnlyTool, Prompt, WebSearch
-from adapters.providers.gemini_models import level_of, thinks_in_levels
+from adapters.providers.facts.gemini import level_of, thinks_in_levels
+from adapters.providers.facts.openai import reasons, samples, strict_schema
 from adapters.providers.openai_chat import wire
 from adapters.providers.openai_chat.dialects import Dialect
 from adapters.providers.openai_chat.gemini import adapted_schema, thinking
 from adapters.providers.openai_chat.messages import messages
-from adapters.providers.openai_models import reasons, samples, strict_schema
 
 _T = TypeVar("_T")
 

@@ -8,10 +8,10 @@ from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Prompt
 from adapters.providers.dial import split_url
+from adapters.providers.facts.openai_endpoint import key_headers, target_of
 from adapters.providers.faults import Accused
 from adapters.providers.http import HttpClient, Request
 from adapters.providers.identity import identity
-from adapters.providers.openai_endpoint import key_headers, target_of
 from adapters.providers.openai_responses.request import request_body
 from adapters.providers.openai_responses.response import ResponsesDecoder
 from adapters.providers.skipped import Skipped, Statistics

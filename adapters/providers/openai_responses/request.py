@@ -33,7 +33,7 @@ from actors.parts.prompt import (
     UserSaid,
     WebSearch,
 )
-from adapters.providers.openai_models import reasons, samples, strict_schema
+from adapters.providers.facts.openai import reasons, samples, strict_schema
 from adapters.providers.openai_responses import wire
 
 METADATA = "openai_responses"  # our key in a part's notes: reasoning, item, led_by, phase

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from actors.parts.model import JsonText
-from adapters.providers.gemini_models import budget_of, is_gemini, level_of, mixes_tools
-from adapters.providers.openai_models import answers_on_responses, reasons, strict_schema
+from adapters.providers.facts.gemini import budget_of, is_gemini, level_of, mixes_tools
+from adapters.providers.facts.openai import answers_on_responses, reasons, strict_schema
 
 
 @pytest.mark.parametrize(
