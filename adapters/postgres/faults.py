@@ -5,6 +5,7 @@
     DatabaseRefused   it does not let us in: a human must look, unless `retryable`
     PoolExhausted     every connection of ours is lent: retry later, or make the pool larger
     OutcomeUnknown    a COMMIT was sent, and nobody can be asked what became of it: settle it
+    AnswerLost        it is committed, but what it answered is lost: read again, never repeat it
 
 Everything else that psycopg raises (a constraint, a syntax error, a wrong type) is a bug of ours
 or a rule of the schema, and passes as it is.
@@ -65,6 +66,12 @@ class OutcomeUnknown(DatabaseFault):
     def __init__(self, message: str, lost: Lost) -> None:
         super().__init__(message)
         self.lost = lost
+
+
+class AnswerLost(DatabaseFault):
+    """What was asked for is committed; its answer was lost, and could not be asked for again."""
+
+    retryable = False
 
 
 # SQLSTATEs, whole or by class (https://www.postgresql.org/docs/current/errcodes-appendix.html).

@@ -15,7 +15,7 @@ from typing import Any
 
 from psycopg.errors import UniqueViolation
 
-from actors.ids import ChatId
+from actors.ids import ChatId, chat_name
 from actors.machine import requests as ask
 from actors.machine.change import Change, join, unchanged
 from actors.machine.chat import NO_FILES, Chat, Stored
@@ -30,6 +30,7 @@ from actors.store.outbox import Outbox, Tell, Untold
 from adapters.postgres import rows, statements, writing
 from adapters.postgres.committing import Committer, Unwritten, Written, written_of
 from adapters.postgres.connection import Transaction
+from adapters.postgres.faults import AnswerLost, DatabaseFault
 from adapters.postgres.pool import Pool
 from adapters.postgres.rows import ChatRow
 from adapters.postgres.values import Row, Statement
@@ -68,13 +69,14 @@ class Ledger:
                 made = _accepted(create(request, now=now, files=files))
                 made = join(made, _accepted(bundle(made.after, then)))
                 sending = writing.insert_chat(request.chat, made)
-                [applied] = await self._commit(tx, [made], sending, fresh=[bool(then)])
-                return applied
+                committed = await self._commit(tx, [made], sending, fresh=[bool(then)])
         except _Refused as refused:
             assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
             return refused.answer
         except UniqueViolation:
             return NotAllowed("CreateChat", None, f"the id {chat} is taken")
+        [applied] = await self._answer(committed)
+        return applied
 
     async def apply(
         self, chat: ChatId, requests: Sequence[ask.Request], *, fence: Fence | None = None
@@ -114,10 +116,11 @@ class Ledger:
                 changes = [_accepted(_archived(member.stored, archived)) for member in family]
                 sending = writing.write_together([_by_lock(change) for change in changes])
                 fresh = [member.holder_is_fresh for member in family]
-                return tuple(await self._commit(tx, changes, sending, fresh=fresh))
+                committed = await self._commit(tx, changes, sending, fresh=fresh)
         except _Refused as refused:
             assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
             return refused.answer
+        return tuple(await self._answer(committed))
 
     async def _apply(
         self,
@@ -138,13 +141,14 @@ class Ledger:
                 change = _accepted(bundle(stored, requests))
                 sending = writing.write_together([_by_lock(change)])
                 fresh = locked.holder_is_fresh or change.chat.holder != stored.chat.holder
-                [applied] = await self._commit(tx, [change], sending, fresh=[fresh])
-                return applied
+                committed = await self._commit(tx, [change], sending, fresh=[fresh])
         except _Refused as refused:
             return refused.answer
         except _Stands:
             assert lost is not None, "only a lost change can turn out to stand"
-            return await self._found(lost, self._told([lost], [True]))
+            committed = _Committed([lost], self._told([lost], [True]), None)
+        [applied] = await self._answer(committed)
+        return applied
 
     async def _locked(self, tx: Transaction, chat: ChatId, wanted: Needs) -> "_Locked":
         """One trip: BEGIN, the lock, and after it all that the law wants to know."""
@@ -171,13 +175,30 @@ class Ledger:
 
     async def _commit(
         self, tx: Transaction, changes: Sequence[Change], sending: Statement, fresh: Sequence[bool]
-    ) -> list[Applied]:
+    ) -> "_Committed":
         answers = await tx.commit([sending])
         untold = self._told(changes, fresh)  # nothing may come between: the commit stands now
-        if answers is None:
-            return [await self._found(change, untold) for change in changes]
-        written = {row[0]: written_of(row, untold) for row in answers[0]}
-        return [_applied(change, written[change.chat.id]) for change in changes]
+        return _Committed(changes, untold, None if answers is None else answers[0])
+
+    async def _answer(self, committed: "_Committed") -> list[Applied]:
+        """What is to be said of changes that stand; asked for if the rows that tell it were lost.
+
+        Not before their own connection is given back: if all of them were lost together, each
+        would wait for the next.
+        """
+        found = committed.rows
+        if found is None:
+            asked = [statements.inserted(change) for change in committed.changes]
+            try:
+                async with self._pool.connection() as connection:
+                    found = [row for [row] in await connection.run(asked)]
+            except DatabaseFault as fault:
+                chats = ", ".join(chat_name(change.chat.id) for change in committed.changes)
+                raise AnswerLost(
+                    f"{chats}: committed, but not which rows are new; {fault}"
+                ) from fault
+        written = {row[0]: written_of(row, committed.untold) for row in found}
+        return [_applied(change, written[change.chat.id]) for change in committed.changes]
 
     def _told(self, changes: Sequence[Change], fresh: Sequence[bool]) -> tuple[Untold, ...]:
         outbox = Outbox()
@@ -185,15 +206,18 @@ class Ledger:
             outbox.put(hints_of(change.chat, holder_is_fresh=holder_is_fresh))
         return outbox.flush(self._tell)
 
-    async def _found(self, change: Change, untold: tuple[Untold, ...]) -> Applied:
-        """`change` stands, but the answer that names its new rows was lost."""
-        async with self._pool.connection() as connection:
-            [[row]] = await connection.run([statements.inserted(change)])
-        return _applied(change, written_of(row, untold))
-
 
 class _Stands(Exception):
     """What was thought lost had been written: this transaction has nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Committed:
+    """Changes that stand and have been told."""
+
+    changes: Sequence[Change]
+    untold: tuple[Untold, ...]
+    rows: Sequence[Row] | None  # None: the answer was lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +240,9 @@ class _Locked:
         return replace(chat, snapshot_version=chat.snapshot_version - 1)
 
     def was_written(self, change: Change) -> bool:
-        """Only its holder writes `holder_version`, one change at a time."""
-        return (
-            self.stored.chat.holder == change.before.chat.holder
-            and self.holder_version == change.chat.snapshot_version
-        )
+        """Only who holds the chat writes `holder_version`, one change at a time. He may have given
+        it back with this very change, so who holds it now tells nothing."""
+        return self.holder_version == change.chat.snapshot_version
 
 
 def _accepted(made: Change | Refusal) -> Change:
