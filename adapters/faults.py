@@ -15,4 +15,4 @@ def map_errors(subject: str, table: Mapping[type[Exception], type[Exception]]) -
         yield
     except tuple(table) as error:
         ours = next(ours for theirs, ours in table.items() if isinstance(error, theirs))
-        raise ours(f"{subject}: {error or type(error).__name__}") from error
+        raise ours(f"{subject}: {str(error) or type(error).__name__}") from error
