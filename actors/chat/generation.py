@@ -101,7 +101,8 @@ async def _call_model(held: Held, local: Sequence[LocalTool], world: World) -> C
         finally:
             world.episodes.end(episode)
         if isinstance(asked.said, Answer):
-            rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms)
+            cost = world.prices.cost(model, asked.said.usage)
+            rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
             return await _commit_step(held, rows, local, world)
         waited = await _wait_to_retry(held, asked.said, world)
         if not isinstance(waited, Held):

@@ -13,6 +13,7 @@ from actors.parts.deltas import Delta
 from actors.parts.failure import ProviderFailure
 from actors.parts.model import JsonText, Part, ToolCallPart
 from actors.parts.prompt import CallSettings, Prompt, ProviderTool, Tool
+from actors.parts.usage import Cost, Usage
 
 Batch = Sequence[Delta]  # what arrived in one read; never empty
 
@@ -52,6 +53,12 @@ class Model:
 class Models(Protocol):
     async def model_for(self, chat: Chat) -> Model | ChatError:
         """The model of the chat's next call, or why there is none."""
+        ...
+
+
+class Prices(Protocol):
+    def cost(self, model: Model, usage: Usage) -> Cost:
+        """What was paid for `usage`, as far as anybody knows."""
         ...
 
 

@@ -15,6 +15,7 @@ from actors.ids import ModelConfigId
 from actors.machine.chat import Body, Role
 from actors.parts.assemble import Answer
 from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
+from actors.parts.usage import Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Ended:
     at: datetime
 
 
-def answer_rows(answer: Answer, model: Model, *, runtime_ms: int) -> tuple[Body, ...]:
+def answer_rows(answer: Answer, model: Model, *, runtime_ms: int, cost: Cost) -> tuple[Body, ...]:
     """Nothing at all was said: no message."""
     parts = tuple(map(_storable, answer.parts))
     if not parts:
@@ -38,6 +39,7 @@ def answer_rows(answer: Answer, model: Model, *, runtime_ms: int) -> tuple[Body,
         usage=answer.usage,
         context_limit=answer.context_limit or model.context_limit,
         runtime_ms=runtime_ms or None,
+        cost=cost,
     )
     return (body,)
 

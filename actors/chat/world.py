@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from actors.chat.ports import Journal, Models, Prompts, Tools
+from actors.chat.ports import Journal, Models, Prices, Prompts, Tools
 from actors.episodes.buffer import Episodes
 from actors.store.ports import Ledger, Reading
 
@@ -23,5 +23,6 @@ class World:
     prompts: Prompts
     tools: Tools
     journal: Journal
+    prices: Prices
     episodes: Episodes
     limits: Limits = Limits()

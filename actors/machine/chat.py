@@ -7,7 +7,7 @@ from enum import Enum
 from actors.ids import ChatId, FileId, Holder, MessageId, ModelConfigId, QueuedId, UserId
 from actors.machine.states import State, Status, state_of
 from actors.parts.model import Part
-from actors.parts.usage import NO_USAGE, Usage
+from actors.parts.usage import NO_USAGE, Cost, Usage
 
 QUEUE_ROWS_MAX = 20  # one more is refused with `QueueFull`
 FILES_PER_CHAT_MAX = 50  # a message that would link one more is refused with `FilesFull`
@@ -42,6 +42,7 @@ class Body:
     usage: Usage = NO_USAGE
     context_limit: int | None = None
     runtime_ms: int | None = None
+    cost: Cost | None = None  # None: nothing was bought with it
 
 
 @dataclass(frozen=True, slots=True)

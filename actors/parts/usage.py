@@ -17,3 +17,14 @@ class Usage:
 
 
 NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a step cost, in millionths of a US dollar, and who says so. Unknown is None, never 0."""
+
+    micros: int | None
+    source: str  # table: the bundled prices; override: an administrator's; unknown
+
+
+UNPRICED = Cost(None, "unknown")

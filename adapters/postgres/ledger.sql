@@ -17,7 +17,8 @@ EXISTS (SELECT FROM workers w
 role text, content json, visibility text, compressed boolean, created_by uuid,
 model_config_id uuid, reasoning_effort text, input_tokens bigint, output_tokens bigint,
 total_tokens bigint, reasoning_tokens bigint, cache_creation_tokens bigint,
-cache_read_tokens bigint, context_limit bigint, runtime_ms bigint
+cache_read_tokens bigint, context_limit bigint, runtime_ms bigint, cost_micros bigint,
+cost_source text
 
 -- name: now
 -- The first statement of a transaction that locks nothing: who it is, and what time it is.
@@ -127,11 +128,12 @@ WITH wanted AS MATERIALIZED (
     INSERT INTO messages (
         chat_id, role, content, visibility, compressed, revision, created_by, model_config_id,
         reasoning_effort, input_tokens, output_tokens, total_tokens, reasoning_tokens,
-        cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms)
+        cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms, cost_micros,
+        cost_source)
     SELECT w.id, s.role, s.content, s.visibility, s.compressed, w.snapshot_version, s.created_by,
            s.model_config_id, s.reasoning_effort, s.input_tokens, s.output_tokens, s.total_tokens,
            s.reasoning_tokens, s.cache_creation_tokens, s.cache_read_tokens, s.context_limit,
-           s.runtime_ms
+           s.runtime_ms, s.cost_micros, s.cost_source
       FROM wanted w,
            ROWS FROM (json_to_recordset(w.said) AS ({said_row})) WITH ORDINALITY AS s
      ORDER BY s.ordinality
@@ -192,11 +194,12 @@ said AS (
     INSERT INTO messages (
         chat_id, role, content, visibility, compressed, revision, created_by, model_config_id,
         reasoning_effort, input_tokens, output_tokens, total_tokens, reasoning_tokens,
-        cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms)
+        cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms, cost_micros,
+        cost_source)
     SELECT w.id, s.role, s.content, s.visibility, s.compressed, w.snapshot_version, s.created_by,
            s.model_config_id, s.reasoning_effort, s.input_tokens, s.output_tokens, s.total_tokens,
            s.reasoning_tokens, s.cache_creation_tokens, s.cache_read_tokens, s.context_limit,
-           s.runtime_ms
+           s.runtime_ms, s.cost_micros, s.cost_source
       FROM locked w,
            ROWS FROM (json_to_recordset(w.said) AS ({said_row})) WITH ORDINALITY AS s
      ORDER BY w.id, s.ordinality

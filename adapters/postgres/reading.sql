@@ -3,7 +3,8 @@
 -- part: message_row
 -- A message as rows.message_of reads it.
 id, revision, created_at, deleted, role, content, content_version, visibility, compressed,
-created_by, model_config_id, reasoning_effort, context_limit, runtime_ms, input_tokens,
+created_by, model_config_id, reasoning_effort, context_limit, runtime_ms, cost_micros,
+cost_source, input_tokens,
 output_tokens, total_tokens, reasoning_tokens, cache_creation_tokens, cache_read_tokens
 
 -- name: chat

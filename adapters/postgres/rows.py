@@ -23,7 +23,7 @@ from actors.machine.chat import (
     Visibility,
 )
 from actors.machine.states import Status
-from actors.parts.usage import Usage
+from actors.parts.usage import Cost, Usage
 from adapters.postgres.parts import Unreadable, calls_from_json, from_json, unescaped
 
 Row = Sequence[Any]
@@ -153,6 +153,8 @@ def message_of(row: Row) -> Message:
         effort,
         context_limit,
         runtime_ms,
+        cost_micros,
+        cost_source,
         *usage,
     ) = row
     body = Body(
@@ -166,6 +168,7 @@ def message_of(row: Row) -> Message:
         Usage(*usage),
         context_limit,
         runtime_ms,
+        None if cost_source is None else Cost(cost_micros, cost_source),
     )
     return Message(MessageId(id), revision, created_at, deleted, body)
 

@@ -39,6 +39,8 @@ class _Said(msgspec.Struct):
     reasoning_tokens: int | None
     cache_creation_tokens: int | None
     cache_read_tokens: int | None
+    cost_micros: int | None
+    cost_source: str | None
 
 
 class _Queued(msgspec.Struct):
@@ -205,6 +207,8 @@ def _said(body: Body) -> _Said:
         usage.reasoning_tokens or None,
         usage.cache_creation_tokens or None,
         usage.cache_read_tokens or None,
+        None if body.cost is None else body.cost.micros,
+        None if body.cost is None else body.cost.source,
     )
 
 

@@ -96,6 +96,8 @@ CREATE TABLE messages (
     cache_read_tokens      bigint,
     context_limit          bigint,
     runtime_ms             bigint,
+    cost_micros            bigint, -- millionths of a US dollar; null: nobody knows
+    cost_source            text,   -- null: nothing was bought
     created_at             timestamptz NOT NULL DEFAULT now()
 );
 

@@ -26,7 +26,7 @@ from actors.store.hints import ChatMoved
 from runtime.children import run_child
 from runtime.scope import CausedScope
 from tests.fakes.balky import BalkyStore
-from tests.fakes.scripted import MemoryJournal, OneModel, PlainPrompts, ScriptedTools
+from tests.fakes.scripted import MemoryJournal, OneModel, PlainPrompts, ScriptedTools, TwoMicros
 from tests.fakes.store import MemoryStore
 
 ANN = UserId(uuid4())
@@ -113,6 +113,7 @@ async def a_chat_at_work(
         prompts=PlainPrompts(),
         tools=tools or ScriptedTools(),
         journal=journal or MemoryJournal(),
+        prices=TwoMicros(),
         episodes=Episodes(lambda key, said: repr(said.piece).encode()),
         limits=limits or Limits(),
     )
