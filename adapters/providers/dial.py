@@ -87,7 +87,16 @@ async def dialled(dial: Dial, origin: Origin) -> trio.abc.Stream:
             raise Untrusted(f"{origin}: certificate: {refused.verify_message}") from error
         raise Unreachable(f"{origin}: TLS handshake, connection reset") from error
     except OSError as error:
-        raise Unreachable(f"{origin}: {error.strerror or error}") from error
+        raise Unreachable(f"{origin}: {_reason(error)}") from error
+
+
+def _reason(error: OSError) -> str:
+    """trio says that all addresses failed; the first of them says why."""
+    cause: BaseException | None = error.__cause__
+    while isinstance(cause, BaseExceptionGroup):
+        cause = cause.exceptions[0]
+    first = cause if isinstance(cause, OSError) else error
+    return first.strerror or str(first)
 
 
 async def hang_up(stream: trio.abc.Stream) -> None:
