@@ -123,6 +123,11 @@ def _alone(wanted: Wanted, patience: Patience) -> Iterator[None]:
             seconds=LOCK_SECONDS_MAX,
             log=wanted.log,
         ) from error
+    except subprocess.TimeoutExpired as error:
+        program = Path(error.cmd[0]).name
+        raise refusals.too_slow(
+            f"{program} has been running", seconds=error.timeout, log=wanted.log
+        ) from error
     except OSError as error:
         raise preparing.refuse(error, wanted.home) from error
 
@@ -153,7 +158,7 @@ def _spawn(wanted: Wanted) -> int:
     uid, gid = (account.uid, account.gid) if account.switched else (-1, -1)
     server = [prepared.binaries.postgres, "-D", str(wanted.data), *wanted.options]
     python = [sys.executable, "-I", "-S", "-W", "ignore", keeper.__file__]
-    with wanted.log.open("ab") as log:
+    with preparing.open_log(wanted.log) as log:
         begin = log.tell()
         subprocess.run(
             [*python, str(wanted.home), str(uid), str(gid), *server],

@@ -80,6 +80,13 @@ def test_the_server_runs_for_its_first_user_and_stops_with_its_last(wanted):
     assert [] == belonging_to(wanted.home)
 
 
+def test_only_its_owner_reads_what_is_kept(wanted):
+    with using(wanted):
+        modes = {path.name: path.stat().st_mode & 0o077 for path in wanted.home.iterdir()}
+
+    assert dict.fromkeys(modes, 0) == modes
+
+
 def test_what_was_written_is_there_for_the_next_user(wanted):
     with using(wanted) as cluster:
         ask(cluster.conninfo, "CREATE TABLE kept AS SELECT 42 AS answer")
