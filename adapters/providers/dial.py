@@ -69,7 +69,8 @@ async def secured(
         shaken = True
     finally:
         if not shaken:
-            await hang_up(tls)
+            with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
+                await trio.aclose_forcefully(tls)
     return tls
 
 

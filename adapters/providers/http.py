@@ -19,7 +19,7 @@ import h11
 import trio
 
 from adapters.providers.broken import BrokenStream, Lost
-from adapters.providers.dial import Dial, Origin, dialled, hang_up
+from adapters.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, hang_up
 from adapters.providers.framing import Chunked, Framing, Sized, UntilClosed
 
 WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `Lost`
@@ -166,7 +166,8 @@ class HttpClient:
             if reusable:
                 self._keep(connection, request.origin)
             else:
-                await hang_up(connection.stream)
+                with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
+                    await trio.aclose_forcefully(connection.stream)
         while len(self._idle) > IDLE_MAX:
             await self._drop_oldest()
 

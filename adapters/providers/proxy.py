@@ -14,7 +14,7 @@ import h11
 import trio
 
 from adapters.providers.broken import Unreachable
-from adapters.providers.dial import Dial, Origin, hang_up, secured
+from adapters.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, secured
 
 HEAD_BYTES_MAX = 16 * 1024
 
@@ -64,7 +64,8 @@ def proxied(direct: Dial, proxy: Proxy, context: ssl.SSLContext) -> Dial:
             opened = True
         finally:
             if not opened:
-                await hang_up(stream)
+                with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
+                    await trio.aclose_forcefully(stream)
         return await secured(stream, origin, context)
 
     return dial
