@@ -55,9 +55,12 @@ def known() -> tuple[Migration, ...]:
     return tuple(found)
 
 
-async def pending(connection: Connection) -> tuple[Migration, ...]:
-    """The steps that the database has not seen yet, or `SchemaFault`."""
-    steps = known()
+async def pending(
+    connection: Connection, steps: tuple[Migration, ...] | None = None
+) -> tuple[Migration, ...]:
+    """Of `steps`, or all that this program knows, those that the database has not seen yet; or
+    `SchemaFault`."""
+    steps = known() if steps is None else steps
     [[(exists,)]] = await connection.run([(SQL["has_migrations"], ())])
     applied = await connection.execute(SQL["applied_migrations"]) if exists else []
     newest = max((version for version, _, _ in applied), default=0)
@@ -76,17 +79,19 @@ async def pending(connection: Connection) -> tuple[Migration, ...]:
     return steps[len(applied) :]
 
 
-async def migrate(conninfo: str) -> tuple[Migration, ...]:
+async def migrate(
+    conninfo: str, steps: tuple[Migration, ...] | None = None
+) -> tuple[Migration, ...]:
     """Bring the schema up to date; the steps that were taken."""
     connection = await Connection.open(conninfo, timeouts=_PATIENT)
     try:
         await connection.execute(SQL["lock_migrations"], {"lock": LOCK})
-        steps = await pending(connection)
-        if steps:
+        missing = await pending(connection, steps)
+        if missing:
             await connection.script(SQL["make_migrations"])
-        for step in steps:
+        for step in missing:
             await _take(connection, step)
-        return steps
+        return missing
     finally:
         connection.close()
 

@@ -128,7 +128,7 @@ CREATE TABLE chat_files (
 CREATE INDEX chat_files_file ON chat_files (file_id);
 
 -- The guards. Each looks at its rows when the statement is over, so that one statement may write
--- a chat and its rows together.
+-- a chat and its rows together. A snapshot is new if this very transaction wrote the chat.
 
 CREATE FUNCTION guard_versions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -149,7 +149,8 @@ CREATE TRIGGER chats_versions BEFORE UPDATE ON chats FOR EACH ROW
 CREATE FUNCTION guard_inserted_messages() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM written w JOIN chats c ON c.id = w.chat_id
-                WHERE w.revision <> c.snapshot_version OR c.history_version <> c.snapshot_version)
+                WHERE w.revision <> c.snapshot_version OR c.history_version <> c.snapshot_version
+                   OR c.xmin <> pg_current_xact_id()::xid)
     THEN
         RAISE integrity_constraint_violation USING
             MESSAGE = 'messages: a history is written with the chat''s new snapshot as revision',
@@ -166,7 +167,8 @@ BEGIN
     IF EXISTS (SELECT FROM written w JOIN former f USING (id) LEFT JOIN chats c ON c.id = w.chat_id
                 WHERE w.*::text IS DISTINCT FROM f.*::text
                   AND (w.chat_id <> f.chat_id OR w.revision <> c.snapshot_version
-                       OR c.history_version <> c.snapshot_version))
+                       OR c.history_version <> c.snapshot_version
+                       OR c.xmin <> pg_current_xact_id()::xid))
     THEN
         RAISE integrity_constraint_violation USING
             MESSAGE = 'messages: a message that changes stays in its chat and takes its new snapshot',
@@ -182,7 +184,8 @@ CREATE TRIGGER messages_updated AFTER UPDATE ON messages
 CREATE FUNCTION guard_queue() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM written w JOIN chats c ON c.id = w.chat_id
-                WHERE c.queue_version <> c.snapshot_version)
+                WHERE c.queue_version <> c.snapshot_version
+                   OR c.xmin <> pg_current_xact_id()::xid)
     THEN
         RAISE integrity_constraint_violation USING
             MESSAGE = 'queued_messages: a queue is written with the chat''s new snapshot as version',

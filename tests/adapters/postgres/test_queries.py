@@ -1,0 +1,59 @@
+"""Named SQL: every statement is one that the server takes, and every name is used."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from adapters.postgres.queries import SQL, parse
+from adapters.postgres.values import parse as in_the_servers_words
+
+ADAPTERS = Path(str(files("adapters")))
+USED = re.compile(r"""SQL\[\s*["'](\w+)["']\s*\]""")
+
+
+def names_in_python():
+    sources = [path.read_text() for path in sorted(ADAPTERS.rglob("*.py"))]
+    return {name for text in sources for name in USED.findall(text)}
+
+
+@pytest.mark.parametrize("name", sorted(SQL))
+async def test_the_server_takes_every_statement(store, name):
+    sql = in_the_servers_words(SQL[name]).sql.decode()
+
+    if sql.startswith("CREATE TABLE IF NOT EXISTS"):  # cannot be prepared, and makes nothing twice
+        await store.run(sql)
+    else:
+        await store.run(f"PREPARE {name} AS {sql}")
+        assert [[(name,)]] == await store.run(
+            "SELECT name FROM pg_prepared_statements WHERE from_sql"
+        )
+
+
+def test_every_statement_is_used_and_every_used_one_is_there():
+    assert set(SQL) == names_in_python()
+
+
+def test_every_statement_says_why_it_is_there():
+    text = "\n".join(path.read_text() for path in sorted(ADAPTERS.rglob("postgres/**/*.sql")))
+    headed = re.findall(r"^-- (?:name|part): (\w+)$", text, re.MULTILINE)
+    explained = re.findall(r"^-- (?:name|part): (\w+)\n-- \S", text, re.MULTILINE)
+
+    assert headed == explained
+    assert set(SQL) <= set(headed)
+
+
+def test_parts_are_put_in_wherever_they_are_named():
+    text = "-- part: columns\n-- Two.\na, b\n\n-- name: get\n-- Why.\nSELECT {columns} FROM t;\n"
+
+    assert {"get": "SELECT a, b FROM t"} == parse(text)
+
+
+def test_two_statements_of_one_name_are_a_mistake():
+    with pytest.raises(AssertionError, match="two statements share a name"):
+        parse("-- name: a\n-- Why.\nSELECT 1;\n-- name: a\n-- Why.\nSELECT 2;\n")
+
+
+def test_no_part_is_left_open():
+    assert [] == [name for name, sql in SQL.items() if re.search(r"\{\w+\}", sql)]
