@@ -114,8 +114,8 @@ def message_in(body: bytes | str) -> str | None:
 
 
 def clean(text: str) -> str:
-    """One line; no credentials, queries or fragments of URLs; no keys; not too long."""
-    line = " ".join(text.split())
+    """One line that can be shown; no credentials, queries or fragments of URLs; no keys."""
+    line = "".join(filter(str.isprintable, " ".join(text.split())))
     line = _SECRET.sub("[redacted]", _URL.sub(r"\1\2", line))
     if len(line) <= DETAIL_CHARACTERS_MAX:
         return line

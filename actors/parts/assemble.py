@@ -211,7 +211,7 @@ class Assembly:
 def json_or_none(text: str) -> JsonText | None:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return JsonText(text)
 

@@ -17,7 +17,7 @@ def notes_of(metadata: JsonText | None, family: str) -> dict[str, object]:
         return {}
     try:
         found = json.loads(metadata)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     ours = found.get(family) if isinstance(found, dict) else None
     return ours if isinstance(ours, dict) else {}

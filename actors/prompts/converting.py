@@ -112,7 +112,7 @@ def _object(args: JsonText | None) -> JsonText:
     """Arguments that are no object would cost the whole call, and orphan its result."""
     try:
         return args if args and isinstance(json.loads(args), dict) else JsonText("{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return JsonText("{}")
 
 

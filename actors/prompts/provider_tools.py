@@ -105,7 +105,7 @@ def _is_pair(found: Sequence[Part], *, same_name: bool) -> bool:
 def _is_json(args: str | None) -> bool:
     try:
         json.loads(args or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

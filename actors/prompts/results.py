@@ -36,7 +36,7 @@ def unanswered(id: str, name: str) -> ToolAnswer:
 def _value(result: str) -> object:
     try:
         return json.loads(result)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -26,5 +26,9 @@ class BrokenStream(CallFailed):
     """What came is not what its protocol allows; it would come again."""
 
 
+class Unsendable(CallFailed):
+    """The request itself cannot be written down; it would not go the next time either."""
+
+
 class Reported(CallFailed):
     """A stream that had begun well says that it failed."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import h11
 import trio
 
-from adapters.providers.broken import BrokenStream, Lost
+from adapters.providers.broken import BrokenStream, Lost, Unsendable
 from adapters.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, hang_up
 from adapters.providers.framing import Chunked, Framing, Sized, UntilClosed
 
@@ -60,13 +60,7 @@ class _Connection:
         self.idle_since = -math.inf
 
     async def send(self, request: Request, wire: h11.Connection) -> None:
-        headers = [("Host", request.origin.host_header), *request.headers]
-        headers.append(("Content-Length", str(len(request.body))))
-        head = wire.send(h11.Request(method=request.method, target=request.target, headers=headers))
-        assert head is not None, "a request is more than a switch of states"
-        wire.send(h11.Data(data=request.body))
-        wire.send(h11.EndOfMessage())
-        whole = memoryview(head + request.body)
+        whole = memoryview(_written(request, wire) + request.body)
         for at in range(0, len(whole), WRITE_PIECE_BYTES):
             with trio.move_on_after(WRITE_SECONDS_MAX) as limit:
                 await self.stream.send_all(whole[at : at + WRITE_PIECE_BYTES])
@@ -83,6 +77,24 @@ class _Connection:
                 data = bytes(await self.stream.receive_some(READ_BYTES))
                 self.heard = self.heard or bool(data)
                 wire.receive_data(data)
+
+
+def _written(request: Request, wire: h11.Connection) -> bytes:
+    """The head; the body goes as it is. What cannot be written may be a key, and is not shown."""
+    headers = [("Host", request.origin.host_header), *request.headers]
+    headers.append(("Content-Length", str(len(request.body))))
+    try:
+        asked = h11.Request(method=request.method, target=request.target, headers=headers)
+    except (h11.LocalProtocolError, UnicodeEncodeError):
+        raise Unsendable(
+            f"{request.origin}: a header or the path has characters that cannot be sent;"
+            " look at the API key and the base URL"
+        ) from None
+    head = wire.send(asked)
+    assert head is not None, "a request is more than a switch of states"
+    wire.send(h11.Data(data=request.body))
+    wire.send(h11.EndOfMessage())
+    return head
 
 
 class Response:

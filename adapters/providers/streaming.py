@@ -4,10 +4,11 @@ Each provider brings a `Decoder` of its own, which is pure. What goes wrong, her
 as a `Failed` with the words for it.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Protocol
 
+import msgspec
 import trio
 
 from actors.chat.ports import Batch
@@ -63,7 +64,9 @@ async def answered(
                 raise BrokenStream("http: the answer is too long")
         assembly = Assembly()
         now = clock.wall()
-        for delta in decode(body):
+        with _readable():
+            deltas = decode(body)
+        for delta in deltas:
             assembly.add(delta, now)
         return assembly.answer()
     except CallFailed as error:
@@ -118,7 +121,9 @@ class _Batches:
             self._bytes += len(data)
             if self._bytes > ANSWER_BYTES_MAX:
                 raise BrokenStream("http: the answer is too long")
-            if batch := self._decoder.feed(data):
+            with _readable():
+                batch = self._decoder.feed(data)
+            if batch:
                 return batch
         if batch := self._decoder.close():
             return batch
@@ -131,6 +136,15 @@ class _Batches:
         with suppress(CallFailed), trio.move_on_after(DRAIN_SECONDS_MAX):
             while await self._response.receive():
                 pass
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """JSON that no decoder can read: broken, not UTF-8, or too deep."""
+    try:
+        yield
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BrokenStream(f"answer: {error}") from error
 
 
 async def _refusal(response: Response, who: Accused) -> ProviderFailure | None:

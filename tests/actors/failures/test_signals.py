@@ -82,6 +82,10 @@ def test_a_raw_detail_is_one_line_without_credentials_queries_and_keys():
     assert raw_detail(Signals(text)) == 'get "https://host/path" failed: [redacted] [redacted]'
 
 
+def test_what_cannot_be_shown_or_stored_is_left_out():
+    assert clean("a\x00b\ud800c\x1b[31m") == "abc[31m"
+
+
 def test_a_long_detail_ends_in_an_ellipsis():
     cut = clean("ä" * 510)
 

@@ -109,7 +109,9 @@ def test_the_whole_call_replaces_its_streamed_input():
     assert (ToolCallPart("c", "f", "{}", created_at=at(2)),) == answer.parts
 
 
-@pytest.mark.parametrize(("args", "kept"), [("", "{}"), (" ", "{}"), ('{"a":', None)])
+@pytest.mark.parametrize(
+    ("args", "kept"), [("", "{}"), (" ", "{}"), ('{"a":', None), ("[" * 100_000, None)]
+)
 def test_no_arguments_are_an_empty_object_and_broken_ones_are_left_out(args, kept):
     answer = assembled(ToolCall("c", "f", args), END).answer()
 

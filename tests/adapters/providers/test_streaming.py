@@ -90,3 +90,30 @@ async def test_leaving_gives_the_connection_back_or_hangs_up(read, autojump_cloc
             await anext(batches)
 
     assert client.statistics().idle == read
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'data: {"type":"message_start","message":{"id":"\xff"}}\n\n',
+        b'data: {"type":"brand_new","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n\n",
+        b'data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use",'
+        b'"id":"t","name":"f","input":{"a":"\xff"}}}\n\n'
+        b'data: {"type":"content_block_stop","index":0}\n\n',
+    ],
+)
+async def test_what_no_decoder_can_read_is_a_failure_like_any_other(data, autojump_clock, nursery):
+    network = Network(nursery, [[streamed(data)]])
+
+    (delta,) = await deltas(Anthropic(HttpClient(network.dial), "key"))
+
+    assert (delta.failure.kind, delta.failure.retryable) == (FailureKind.GENERIC, False)
+
+
+@pytest.mark.parametrize("key", ["a\nb", "schl\u00fcssel\u20ac"])
+async def test_a_key_that_cannot_be_sent_is_not_shown(key, autojump_clock, nursery):
+    (delta,) = await deltas(Anthropic(HttpClient(Network(nursery).dial), key))
+
+    assert "look at the API key" in delta.failure.detail
+    assert not delta.failure.retryable
+    assert key not in repr(delta)
