@@ -5,7 +5,7 @@ Whoever gets one reads again; whoever has seen a snapshot at least as new ignore
 
 from dataclasses import dataclass
 
-from actors.ids import ChatId, RunnerId, WorkerId
+from actors.ids import ChatId, RunnerId, UserId, WorkerId
 from actors.machine.chat import Chat
 from actors.machine.states import RUNNABLE, Status
 
@@ -24,6 +24,7 @@ class ChatMoved:
     archived: bool
     worker_id: WorkerId | None
     runner_id: RunnerId | None
+    owner_id: UserId
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,14 @@ class WorkWaits:
 
 
 Hint = ChatMoved | WorkWaits
+
+
+@dataclass(frozen=True, slots=True)
+class LookAtEverything:
+    """Hints may have been lost: whoever acts on them reads anew all that he follows."""
+
+
+News = Hint | LookAtEverything
 
 
 def hints_of(chat: Chat, *, holder_is_fresh: bool) -> tuple[Hint, ...]:
@@ -51,6 +60,7 @@ def hints_of(chat: Chat, *, holder_is_fresh: bool) -> tuple[Hint, ...]:
         chat.archived,
         worker_id=None if holder is None else holder.worker,
         runner_id=None if holder is None else holder.runner,
+        owner_id=chat.owner_id,
     )
     waits = chat.status in RUNNABLE and not (holder is not None and holder_is_fresh)
     return (moved, WorkWaits(chat.id, chat.snapshot_version)) if waits else (moved,)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from actors.ids import ChatId, WorkerId
+from actors.ids import ChatId, RunnerId, WorkerId
 from actors.machine.chat import Chat, Message, Queued, Stored
 from actors.machine.fences import Fence, MovedOn
 from actors.machine.refusals import ChatNotFound, Refusal
@@ -60,6 +60,7 @@ class Unreadable:
     """Taken, so that nobody else takes it; but what is stored of it cannot be read."""
 
     chat: ChatId
+    runner: RunnerId
     error: Exception
 
 

@@ -15,12 +15,14 @@ from actors.machine.states import Status
 from actors.store.hints import ChatMoved, hints_of
 from actors.store.outbox import Outbox, Tell
 from actors.store.ports import Beat, Room, Unreadable
-from adapters.postgres import parts, rows
-from adapters.postgres.pool import Pool
+from adapters.postgres.codec import parts, rows
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
-from adapters.postgres.values import Row
 
 FORGET_LEASES = 10  # a worker is forgotten when it has missed this many leases in a row
+
+_ID, _RUNNER_ID = 0, 6  # in a chat_row
 
 _QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None]
 _TailRow = tuple[int, str, msgspec.Raw, int, str]
@@ -82,7 +84,7 @@ def _taken(row: Row) -> Stored | Unreadable:
     try:
         return _stored(chat, queue, tail, files)
     except (parts.Unreadable, msgspec.DecodeError) as error:
-        return Unreadable(row[0], error)
+        return Unreadable(row[_ID], row[_RUNNER_ID], error)
 
 
 def _stored(chat: list[Any], queue: bytes | None, tail: bytes | None, files: Any) -> Stored:
@@ -101,7 +103,7 @@ def _bare(row: tuple[Any, ...]) -> Row:
 
 
 def _moved(row: Row) -> ChatMoved:
-    chat, *versions, status, archived, worker, runner = row
+    chat, *versions, status, archived, worker, runner, owner = row
     snapshot, history, queue, retry_state, attempt = versions
     return ChatMoved(
         chat,
@@ -114,4 +116,5 @@ def _moved(row: Row) -> ChatMoved:
         archived,
         worker_id=worker,
         runner_id=runner,
+        owner_id=owner,
     )

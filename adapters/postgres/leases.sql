@@ -100,6 +100,6 @@ SELECT {chat_row}, {whole_row}
 -- name: held
 -- Where the chats stand that a worker holds.
 SELECT id, snapshot_version, history_version, queue_version, retry_state_version,
-       generation_attempt, status, archived, worker_id, runner_id
+       generation_attempt, status, archived, worker_id, runner_id, owner_id
   FROM chats
  WHERE worker_id = %(worker)s;

@@ -33,6 +33,7 @@ def moved(chat):
         chat.archived,
         holder and holder.worker,
         holder and holder.runner,
+        chat.owner_id,
     )
 
 

@@ -1,0 +1,28 @@
+"""How news gets about: whoever commits tells, whoever follows hears. Never waits for anybody.
+
+`heard` is called in the teller's task, so it does next to nothing: it hints at an actor, or sets
+an event. `LookAtEverything` is heard by all.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from actors.ids import ChatId, UserId
+from actors.store.hints import Hint, News
+
+Heard = Callable[[News], None]
+
+
+class Bus(Protocol):
+    def tell(self, hint: Hint) -> None:
+        """To all that follow, here and in other processes. It may get lost on the way."""
+
+    def follow_all(self, heard: Heard) -> AbstractContextManager[None]:
+        """Every hint there is, as long as the block runs."""
+
+    def follow_chat(self, chat: ChatId, heard: Heard) -> AbstractContextManager[None]:
+        """Where this chat moves."""
+
+    def follow_owner(self, owner: UserId, heard: Heard) -> AbstractContextManager[None]:
+        """Where all chats of this user move."""

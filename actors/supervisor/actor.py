@@ -1,0 +1,367 @@
+"""The supervisor: the shell around `decide`, `slots` and `heartbeat`.
+
+One task reads the mailbox and waits for nothing else. Searches, comparisons and settling are tasks
+that come back as mail. The chat actors are its loose children; their ends are mail too.
+
+Hints about chats do not go through the mailbox: they are brought straight from whoever tells them
+to the actor of the chat, if there is one.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+from typing import assert_never
+
+import trio
+
+from actors.chat.causes import LeaseExpired
+from actors.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
+from actors.machine.chat import Stored
+from actors.store.hints import ChatMoved, LookAtEverything, News, WorkWaits
+from actors.store.ports import Room, Unreadable
+from actors.supervisor import decide, verbs
+from actors.supervisor.crew import Crew
+from actors.supervisor.decide import Forget, GiveBack, Park, Search
+from actors.supervisor.heartbeat import Heartbeat
+from actors.supervisor.mail import (
+    ChatEnded,
+    Compare,
+    Compared,
+    Drain,
+    Drained,
+    LeaseBegun,
+    LeaseLost,
+    LookForWork,
+    Searched,
+    Settled,
+    SupervisorMail,
+    Take,
+)
+from actors.supervisor.settling import settle
+from actors.supervisor.slots import Slots
+from actors.supervisor.statistics import SupervisorStatistics
+from actors.supervisor.world import World
+from runtime.cause import Shutdown
+from runtime.children import Children, open_children, run_child
+from runtime.clock import now
+from runtime.ends import Broken, Crashed, End, Finished
+from runtime.log import emit
+from runtime.mailbox import Address, Mailbox, open_mailbox
+from runtime.scope import CausedScope
+
+MAIL_AT_ONCE_MAX = 64
+SPARE_MAIL = 64  # mail that is not about a chat: ends of searches and comparisons, drains
+SETTLING_MAX = 1_024  # chats being given back at once; what is over, a comparison finds later
+CRASHES_REMEMBERED_MAX = 1_024  # chats whose crashes are counted; the oldest is forgotten
+LEAVE_SECONDS = 5.0  # for giving up the lease at the end; then it runs out by itself
+
+
+class Supervisor:
+    """All chats of this process. `slots` is for those who put chats to work."""
+
+    def __init__(self, world: World) -> None:
+        limits = world.limits
+        self.slots = Slots(limits, world.new_id)
+        self.address: Address[SupervisorMail]
+        self.mailbox: Mailbox[SupervisorMail]
+        # Room for all that can happen to every chat at once: no end of an actor is ever refused.
+        capacity = 3 * limits.total + SETTLING_MAX + SPARE_MAIL
+        self.address, self.mailbox = open_mailbox("supervisor", capacity=capacity)
+        self._world = world
+        self._limits = limits
+        self._heartbeat = Heartbeat(
+            world.leases,
+            lease_seconds=limits.lease_seconds,
+            new_id=world.new_id,
+            begun=lambda worker: self.address.hint(LeaseBegun(worker)),
+            lost=lambda worker: self.address.hint(LeaseLost(worker)),
+        )
+        self._taken_count = self._searches_count = self._failed_count = 0
+        self._be_born()
+
+    def _be_born(self) -> None:
+        """The state of one life."""
+        self._crew: Crew
+        self._tasks: trio.Nursery
+        self._worker: WorkerId | None = None
+        self._settling: dict[RunnerId, ChatId] = {}
+        self._crashes: OrderedDict[ChatId, int] = OrderedDict()
+        self._search = Search.IDLE
+        self._is_short = False  # the last search may have left chats behind for want of a place
+        self._comparing = False
+        self._strangers: frozenset[RunnerId] = frozenset()
+        self._draining = self._drained = False
+        self._cut: WorkWaits | None = None  # a chat that was stopped in mid-step, for others
+        self._beating = CausedScope()
+        self._beaten = trio.Event()
+        self.slots.clear()
+
+    async def run(self) -> None:
+        """Until it is told to drain and has done so."""
+        self._be_born()
+        async with open_children("chats", capacity=self._limits.total) as children:
+            self._crew = Crew(children, self._world, ended=self._tell_end)
+            async with trio.open_nursery() as self._tasks:
+                self._tasks.start_soon(self._beat)
+                self._tasks.start_soon(self._poll, self._limits.poll_seconds, verbs.look_for_work)
+                self._tasks.start_soon(self._poll, self._limits.sync_seconds, verbs.compare)
+                with self._world.bus.follow_all(self._hear):
+                    while not self._drained:
+                        for mail in await self.mailbox.drain(MAIL_AT_ONCE_MAX):
+                            self._receive(mail, children)
+                self._tasks.cancel_scope.cancel()
+
+    def statistics(self) -> SupervisorStatistics:
+        return SupervisorStatistics(
+            draining=self._draining,
+            search=self._search.name.lower(),
+            searches_count=self._searches_count,
+            taken_count=self._taken_count,
+            failed_count=self._failed_count,
+            settling=len(self._settling),
+            slots=self.slots.statistics(),
+            heartbeat=self._heartbeat.statistics(),
+            mailbox=self.mailbox.statistics(),
+        )
+
+    def _receive(self, mail: SupervisorMail, children: Children) -> None:
+        match mail:
+            case LookForWork():
+                self._look()
+            case Searched():
+                self._searched(mail)
+            case Take(stored=stored):
+                self._start(stored)
+            case ChatEnded(runner=runner, end=end):
+                self._chat_ended(runner, end)
+            case Settled(holder=holder):
+                self._settling.pop(holder.runner, None)
+            case Compare():
+                self._compare()
+            case Compared():
+                self._compared(mail)
+            case LeaseBegun(worker=worker):
+                self._lease_begun(worker)
+            case LeaseLost(worker=worker):
+                self._lease_lost(worker)
+            case Drain():
+                self._drain(children)
+            case Drained():
+                self._drained = True
+                if self._cut is not None:
+                    self._world.bus.tell(self._cut)
+            case _:
+                assert_never(mail)
+
+    # hints
+
+    def _hear(self, news: News) -> None:
+        """In the teller's task: pass it on, and nothing more."""
+        match news:
+            case ChatMoved():
+                expecting = self._search is not Search.IDLE or self.slots.has_claims
+                self._crew.hear(news, expecting=expecting)
+            case WorkWaits():
+                verbs.look_for_work(self.address)
+            case LookAtEverything():
+                verbs.look_for_work(self.address)
+                verbs.compare(self.address)
+            case _:
+                assert_never(news)
+
+    # searching
+
+    def _look(self) -> None:
+        self.slots.expire(now())
+        if self._worker is None or self._draining:
+            return
+        room = self.slots.room()
+        self._is_short = self.slots.is_short(room)
+        if room.at_most == 0:
+            return
+        self._search, begin = decide.asked_to_look(self._search)
+        if begin:
+            self._begin_search(self._worker, room)
+
+    def _begin_search(self, worker: WorkerId, room: Room) -> None:
+        self._searches_count += 1
+        self._tasks.start_soon(self._acquire, worker, room)
+
+    async def _acquire(self, worker: WorkerId, room: Room) -> None:
+        taken: list[tuple[Stored | Unreadable, ...]] = []
+
+        async def acquire() -> None:
+            taken.append(await self._world.leases.acquire(worker, room))
+
+        end = await run_child(CausedScope(), acquire)
+        self.address.cast(Searched(worker, taken[0] if self._is_well("acquire", end) else None))
+
+    def _searched(self, search: Searched) -> None:
+        for taken in search.taken or ():
+            if isinstance(taken, Stored):
+                self._start(taken)
+            else:
+                self._keep_away(taken)
+        count = None if search.taken is None else len(search.taken)
+        self._search, again = decide.looked(self._search, count, batch=self._limits.batch)
+        if again:
+            self._search = Search.IDLE
+            self._look()
+
+    def _keep_away(self, taken: Unreadable) -> None:
+        """Held, but not run: it would break whoever reads it, here or elsewhere."""
+        emit("chat.stuck", "error", chat=chat_name(taken.chat), error=taken.error)
+        self._settling[taken.runner] = taken.chat
+
+    # chat actors
+
+    def _start(self, stored: Stored) -> None:
+        """Put an actor on a chat that has been acquired for us."""
+        chat, holder = stored.chat, stored.chat.holder
+        if holder is None or holder.worker != self._worker:
+            return  # of a lease that was lost meanwhile: it is free again
+        if self._crew.find(holder.runner) or holder.runner in self._settling:
+            return
+        if self._draining or self._crew.is_full:
+            self._settle(chat.id, holder, GiveBack(0))
+            return
+        self.slots.take(holder.runner, is_root=chat.is_root)
+        self._crew.start(stored, holder)
+        self._taken_count += 1
+
+    def _tell_end(self, runner: RunnerId, end: End) -> None:
+        self.address.cast(ChatEnded(runner, end))
+
+    def _chat_ended(self, runner: RunnerId, end: End) -> None:
+        member = self._crew.dismiss(runner)
+        self.slots.free(runner)
+        if self._draining and not isinstance(end, Finished):
+            self._cut = WorkWaits(member.chat, member.seen)
+        verdict = decide.after_end(end, crashes_count=self._count_crash(member.chat, end))
+        if not isinstance(verdict, Forget):
+            self._settle(member.chat, member.holder, verdict)
+        if self._is_short:
+            self._look()
+
+    def _count_crash(self, chat: ChatId, end: End) -> int:
+        if not isinstance(end, Crashed):
+            self._crashes.pop(chat, None)
+            return 0
+        self._crashes[chat] = self._crashes.get(chat, 0) + 1
+        self._crashes.move_to_end(chat)
+        if len(self._crashes) > CRASHES_REMEMBERED_MAX:
+            self._crashes.popitem(last=False)
+        return self._crashes[chat]
+
+    def _settle(self, chat: ChatId, holder: Holder, verdict: GiveBack | Park) -> None:
+        if len(self._settling) < SETTLING_MAX:
+            self._settling[holder.runner] = chat
+            self._tasks.start_soon(self._settle_and_tell, chat, holder, verdict)
+
+    async def _settle_and_tell(
+        self, chat: ChatId, holder: Holder, verdict: GiveBack | Park
+    ) -> None:
+        world = self._world
+        if await settle(chat, holder, verdict, ledger=world.ledger, reading=world.reading):
+            self.address.cast(Settled(holder, chat))
+
+    # comparing
+
+    def _compare(self) -> None:
+        if self._worker is not None and not self._comparing and not self._draining:
+            self._comparing = True
+            self._tasks.start_soon(self._read_held, self._worker, frozenset(self._crew.runners))
+
+    async def _read_held(self, worker: WorkerId, known: frozenset[RunnerId]) -> None:
+        held: list[tuple[ChatMoved, ...]] = []
+
+        async def read() -> None:
+            held.append(await self._world.leases.held(worker))
+
+        end = await run_child(CausedScope(), read)
+        answer = held[0] if self._is_well("compare", end) else None
+        self.address.cast(Compared(worker, known, answer))
+
+    def _compared(self, compared: Compared) -> None:
+        self._comparing = False
+        if compared.held is None or compared.worker != self._worker:
+            return
+        for moved in compared.held:
+            member = self._crew.find(moved.runner_id)
+            if member is not None:
+                member.hear(moved)
+        found = decide.difference(
+            compared.held,
+            known=compared.known,
+            here=self._crew.runners | self._settling.keys() | self.slots.claimed,
+            strangers_before=self._strangers,
+        )
+        for runner in found.missing:
+            if (member := self._crew.find(runner)) is not None:
+                member.look_again()
+        for moved in found.orphans:
+            assert moved.runner_id is not None, "it is held by us"
+            holder = Holder(compared.worker, moved.runner_id)
+            emit("chat.orphaned", "warning", chat=chat_name(moved.chat), runner=holder.runner)
+            self._settle(moved.chat, holder, GiveBack(0))
+        self._strangers = frozenset(m.runner_id for m in found.strangers if m.runner_id)
+
+    # the lease
+
+    def _lease_begun(self, worker: WorkerId) -> None:
+        emit("lease.begun", "info", worker=worker)
+        self._worker = worker
+        self._strangers = frozenset()
+        if not self._draining:
+            self.slots.open(worker)
+            self._look()
+
+    def _lease_lost(self, worker: WorkerId) -> None:
+        emit("lease.lost", "warning", worker=worker, chats=len(self._crew))
+        self._worker = None
+        self.slots.close()
+        self._crew.stop(LeaseExpired())
+
+    async def _beat(self) -> None:
+        end = await run_child(self._beating, self._heartbeat.run)
+        self._beaten.set()
+        if isinstance(end, Crashed | Broken):
+            raise end.error
+
+    # stopping
+
+    def _drain(self, children: Children) -> None:
+        if self._draining:
+            self._crew.stop(Shutdown())
+            return
+        self._draining = True
+        self.slots.close()
+        self._tasks.start_soon(self._drain_and_leave, children)
+
+    async def _drain_and_leave(self, children: Children) -> None:
+        await children.stop(Shutdown())
+        self._beating.cancel(Shutdown())
+        await self._beaten.wait()  # a beat behind it would bring the lease back
+        worker = self._worker
+        if worker is not None:
+            leave = partial(self._world.leases.leave, worker)
+            self._is_well("leave", await run_child(CausedScope(seconds=LEAVE_SECONDS), leave))
+        self.address.cast(Drained())
+
+    # what is done every so often
+
+    async def _poll(self, seconds: float, hint: Callable[[Address[SupervisorMail]], bool]) -> None:
+        while True:
+            await trio.sleep(seconds)
+            hint(self.address)
+
+    def _is_well(self, what: str, end: End) -> bool:
+        """Whether the store answered. If not, the poll asks again."""
+        if isinstance(end, Broken):
+            raise end.error
+        if isinstance(end, Finished):
+            return True
+        self._failed_count += 1
+        error = end.error if isinstance(end, Crashed) else None
+        emit("supervisor.unanswered", "warning", what=what, error=error)
+        return False

@@ -1,0 +1,145 @@
+"""The supervisor's rules: after the end of a chat actor, of a search, of a comparison. Pure."""
+
+from collections.abc import Collection, Set
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import assert_never
+
+from actors.ids import RunnerId
+from actors.machine.chat import ChatError
+from actors.machine.requests import (
+    Abandon,
+    FinishError,
+    FinishInterruption,
+    Interrupt,
+    Request,
+)
+from actors.machine.states import Status
+from actors.store.hints import ChatMoved
+from runtime.backoff import delay_seconds
+from runtime.ends import Broken, Crashed, End, Finished, Stopped
+
+# A chat whose actor crashes is given back after a pause, so that it is tried again, here or
+# elsewhere. What it does is counted as attempts too, but not all work is: beyond this many crashes
+# in a row in one process the chat is stopped for good.
+CRASHES_MAX = 10
+CRASHED_FIRST_SECONDS = 0.2
+CRASHED_CAP_SECONDS = 60.0
+
+FAULT = ChatError(
+    "The chat has been stopped because of a fault in the server, which has been recorded. "
+    "Send a message to try again."
+)
+
+
+# after the end of a chat actor
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """It holds nothing any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class GiveBack:
+    """Nobody runs what it held: let it be taken again, after a pause."""
+
+    after_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Park:
+    """It is not to be run again before a human has looked: put it into its error state."""
+
+    error: Exception
+
+
+def after_end(end: End, *, crashes_count: int) -> Forget | GiveBack | Park:
+    """`crashes_count`: of the chat's actors here in a row, this one included."""
+    match end:
+        case Finished() | Stopped():
+            return Forget()
+        case Broken(error):
+            return Park(error)
+        case Crashed(error):
+            if crashes_count > CRASHES_MAX:
+                return Park(error)
+            pause = delay_seconds(
+                crashes_count,
+                first_seconds=CRASHED_FIRST_SECONDS,
+                cap_seconds=CRASHED_CAP_SECONDS,
+            )
+            return GiveBack(pause)
+        case _:
+            assert_never(end)
+
+
+def requests_to_park(status: Status) -> tuple[Request, ...]:
+    """How a chat gets from here to its error state, unheld. One at rest only loses its holder."""
+    stop = (FinishError(FAULT), Abandon())
+    match status:
+        case Status.RUNNING:
+            return stop
+        case Status.INTERRUPTING:
+            return (FinishInterruption(), *stop)
+        case Status.REQUIRES_ACTION:
+            return (Interrupt("stopped because of a fault in the server"), *stop)
+        case Status.WAITING | Status.ERROR:
+            return (Abandon(),)
+        case _:
+            assert_never(status)
+
+
+# searching
+
+
+class Search(Enum):
+    """Searches run one at a time; hints that come meanwhile ask for one more, not for one each."""
+
+    IDLE = auto()
+    LOOKING = auto()
+    LOOKING_AGAIN = auto()
+
+
+def asked_to_look(search: Search) -> tuple[Search, bool]:
+    """What it is then, and whether to begin one."""
+    if search is Search.IDLE:
+        return Search.LOOKING, True
+    return Search.LOOKING_AGAIN, False
+
+
+def looked(search: Search, taken_count: int | None, *, batch: int) -> tuple[Search, bool]:
+    """After one: again if asked to, or if there may be more. If it failed (None), the poll will."""
+    if taken_count is None or (search is Search.LOOKING and taken_count < batch):
+        return Search.IDLE, False
+    return Search.LOOKING, True
+
+
+# comparing
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Between what we run and what the store says we hold."""
+
+    missing: frozenset[RunnerId]  # we run it, but the store does not say so: its actor shall look
+    strangers: tuple[ChatMoved, ...]  # the store says so, but nobody here knows of it
+    orphans: tuple[ChatMoved, ...]  # the same, for the second time in a row: give it back
+
+
+def difference(
+    held: Collection[ChatMoved],
+    *,
+    known: Set[RunnerId],
+    here: Set[RunnerId],
+    strangers_before: Set[RunnerId],
+) -> Difference:
+    """`known` were here when the store was asked, `here` are now: what came or went in between
+    proves nothing."""
+    in_store = {moved.runner_id for moved in held}
+    unknown = [m for m in held if m.runner_id not in known and m.runner_id not in here]
+    return Difference(
+        missing=frozenset(known & here) - in_store,
+        strangers=tuple(m for m in unknown if m.runner_id not in strangers_before),
+        orphans=tuple(m for m in unknown if m.runner_id in strangers_before),
+    )

@@ -1,0 +1,151 @@
+"""The lease of the process: one beat for all its chats, and a fence that closes before it ends.
+
+The lease counts by the database's clock from the moment a beat arrives, so by ours it holds at
+least from the moment the beat was sent. A margin before that time is over we say that it is lost,
+whatever the beats that are on their way may bring; so the chats are let go before others may take
+them. A beat that comes back as `expired` says the same (the machine was asleep: our clock stood).
+
+A lease that was lost is not taken up again. The next one has another worker id, so that whatever
+was still held in the old name becomes free at once, as soon as the old row is gone.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import assert_never
+from uuid import UUID
+
+import trio
+
+from actors.chat.causes import LeaseExpired
+from actors.ids import WorkerId
+from actors.store.ports import Beat, Leases
+from runtime.backoff import delay_seconds
+from runtime.children import run_child
+from runtime.clock import now
+from runtime.ends import Broken, Crashed, Finished, Stopped
+from runtime.log import emit
+from runtime.scope import CausedScope
+
+BEATS_PER_LEASE = 6  # so four may fail in a row before the lease is lost
+MARGIN = 1 / 6  # of the lease: to let go of all chats, before anybody else may take them
+SWEEP_BEATS = 12  # beats between two looks for workers that are long gone
+RETRY_FIRST_SECONDS = 0.1  # after a beat that failed; doubles up to the time between two beats
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatStatistics:
+    worker: WorkerId | None  # None: there is no lease
+    holds_seconds: float  # from now on, at least; below zero: lost
+    beats_count: int
+    failed_count: int
+    lost_count: int
+
+
+class Heartbeat:
+    """`begun` and `lost` are called at once, and return at once."""
+
+    def __init__(
+        self,
+        leases: Leases,
+        *,
+        lease_seconds: float,
+        new_id: Callable[[], UUID],
+        begun: Callable[[WorkerId], object],
+        lost: Callable[[WorkerId], object],
+    ) -> None:
+        self._leases = leases
+        self._pause_seconds = lease_seconds / BEATS_PER_LEASE
+        self._held_seconds = lease_seconds * (1 - MARGIN)
+        self._new_id = new_id
+        self._begun = begun
+        self._lost = lost
+        self._worker: WorkerId | None = None
+        self._held_until = 0.0
+        self._beats_count = 0
+        self._failed_count = 0
+        self._lost_count = 0
+
+    async def run(self) -> None:
+        """Lease after lease, until cancelled."""
+        former: WorkerId | None = None
+        while True:
+            worker = WorkerId(self._new_id())
+            if former is not None:
+                await self._insist("leave", partial(self._leases.leave, former))
+            await self._beat(worker)
+            self._worker = worker
+            self._begun(worker)
+            await self._keep(worker)
+            former = worker
+
+    def statistics(self) -> HeartbeatStatistics:
+        return HeartbeatStatistics(
+            worker=self._worker,
+            holds_seconds=self._held_until - now(),
+            beats_count=self._beats_count,
+            failed_count=self._failed_count,
+            lost_count=self._lost_count,
+        )
+
+    async def _keep(self, worker: WorkerId) -> None:
+        """Until the lease is lost. The fence waits for nothing: not for the store, nor for a beat
+        that is stuck there."""
+        fence = CausedScope(seconds=self._held_until - now())
+        async with trio.open_nursery() as beating:
+            beating.start_soon(self._beat_on, worker, fence)
+            with fence:
+                await trio.sleep_forever()
+            self._worker = None
+            self._lost_count += 1
+            self._lost(worker)
+            beating.cancel_scope.cancel()
+
+    async def _beat_on(self, worker: WorkerId, fence: CausedScope) -> None:
+        while True:
+            for _ in range(SWEEP_BEATS):
+                await trio.sleep(self._pause_seconds)
+                beat = await self._beat(worker)
+                if beat.expired:
+                    emit("lease.expired", "warning", worker=worker)
+                    fence.cancel(LeaseExpired())
+                    return
+                fence.renew(self._held_until - now(), LeaseExpired())
+            await self._insist("sweep", self._leases.sweep)
+
+    async def _beat(self, worker: WorkerId) -> Beat:
+        beats: list[tuple[float, Beat]] = []
+
+        async def beat() -> None:
+            sent_at = now()
+            beats.append((sent_at, await self._leases.beat(worker)))
+
+        await self._insist("beat", beat)
+        [(sent_at, answer)] = beats
+        self._beats_count += 1
+        self._held_until = sent_at + self._held_seconds
+        return answer
+
+    async def _insist(self, what: str, do: Callable[[], Awaitable[object]]) -> None:
+        """Do it until it is done. What takes longer than the time between two beats has failed."""
+        attempt = 0
+        while True:
+            end = await run_child(CausedScope(seconds=self._pause_seconds), do)
+            match end:
+                case Finished():
+                    return
+                case Broken(error):
+                    raise error
+                case Stopped() | Crashed():
+                    attempt += 1
+                    self._failed_count += 1
+                    why = end.error if isinstance(end, Crashed) else None
+                    emit("lease.failed", "warning", what=what, attempt=attempt, error=why)
+                    await trio.sleep(self._pause(attempt))
+                case _:
+                    assert_never(end)
+
+    def _pause(self, attempt: int) -> float:
+        return delay_seconds(
+            attempt, first_seconds=RETRY_FIRST_SECONDS, cap_seconds=self._pause_seconds
+        )

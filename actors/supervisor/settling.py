@@ -1,0 +1,80 @@
+"""Task: a chat that this process holds and nobody runs is given back, or stopped for good.
+
+Fenced by its holder: whoever has taken the chat meanwhile is not disturbed.
+"""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+import trio
+
+from actors.ids import ChatId, Holder, chat_name
+from actors.machine.chat import Stored
+from actors.machine.fences import MovedOn, fence_of
+from actors.machine.requests import Abandon, Request
+from actors.machine.states import Status
+from actors.store.answers import Applied
+from actors.store.ports import Ledger, Reading
+from actors.supervisor.decide import GiveBack, Park, requests_to_park
+from runtime.backoff import delay_seconds
+from runtime.children import run_child
+from runtime.ends import Broken, Crashed, Finished, Stopped
+from runtime.log import emit
+from runtime.scope import CausedScope
+
+RETRY_FIRST_SECONDS = 0.2  # after the store did not answer
+RETRY_CAP_SECONDS = 10.0
+
+
+async def settle(
+    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: Reading
+) -> bool:
+    """True: it is not held here any more. False: it cannot be written (the law, or what is stored,
+    is broken). Then it stays held, so that it does not walk from process to process."""
+
+    async def write() -> None:
+        while not await _written(chat, holder, verdict, ledger=ledger, reading=reading):
+            pass  # it moved between the look and the write
+
+    if isinstance(verdict, GiveBack):
+        await trio.sleep(verdict.after_seconds)
+    attempt = 0
+    while True:
+        end = await run_child(CausedScope(), write)
+        match end:
+            case Finished() | Stopped():
+                return True
+            case Broken(error):
+                emit("chat.stuck", "error", chat=chat_name(chat), error=error)
+                return False
+            case Crashed(error):
+                attempt += 1
+                emit("settling.failed", "warning", chat=chat_name(chat), error=error)
+                await trio.sleep(_pause(attempt))
+            case _:
+                assert_never(end)
+
+
+async def _written(
+    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: Reading
+) -> bool:
+    stored = await reading.view(chat)
+    if not isinstance(stored, Stored) or stored.chat.holder != holder:
+        return True
+    answer = await ledger.apply(
+        chat, requests(verdict, stored.chat.status), fence=fence_of(stored.chat)
+    )
+    if isinstance(answer, MovedOn):
+        return False
+    assert isinstance(answer, Applied), f"{chat_name(chat)}: the law refused to let go: {answer}"
+    if isinstance(verdict, Park):
+        emit("chat.parked", "error", chat=chat_name(chat), error=verdict.error)
+    return True
+
+
+def requests(verdict: GiveBack | Park, status: Status) -> Sequence[Request]:
+    return (Abandon(),) if isinstance(verdict, GiveBack) else requests_to_park(status)
+
+
+def _pause(attempt: int) -> float:
+    return delay_seconds(attempt, first_seconds=RETRY_FIRST_SECONDS, cap_seconds=RETRY_CAP_SECONDS)

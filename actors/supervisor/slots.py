@@ -1,0 +1,147 @@
+"""Places for chats in this process: taken by an actor, promised to a sender, or free. Pure.
+
+A sender who finds a place free acquires the chat for this process in his own transaction, so it
+needs no search and no second statement:
+
+    claim = slots.claim(is_root=True, now=now())
+    applied = await ledger.create(request, [] if claim is None else claim.requests)
+    if claim is not None:
+        take(supervisor, claim, applied.stored)      or, if it was refused: slots.release(claim)
+
+A sender who forgets his claim, or dies over it, keeps the place for `claim_seconds`; if he had
+committed, the next comparison with the store finds the chat.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from actors.ids import Holder, RunnerId, WorkerId
+from actors.machine.requests import Acquire, RecordGenerationAttempt, Request
+from actors.store.ports import Room
+from actors.supervisor.world import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A place that was promised, until then; and who the chat's actor will be."""
+
+    holder: Holder
+    is_root: bool
+    until: float
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What acquires a chat whose work begins, behind what puts it to work. Only for a chat
+        that nobody holds: the law lets a holder be passed over."""
+        return (Acquire(self.holder), RecordGenerationAttempt())
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsStatistics:
+    worker: WorkerId | None
+    roots: int
+    roots_max: int
+    children: int
+    children_max: int
+    claimed: int
+    expired_count: int
+
+
+class Slots:
+    """Synchronous, and shared by the supervisor with whoever puts chats to work."""
+
+    def __init__(self, limits: Limits, new_id: Callable[[], UUID]) -> None:
+        self.worker: WorkerId | None = None  # None: we have no lease, nothing can be claimed
+        self._limits = limits
+        self._new_id = new_id
+        self._taken: dict[RunnerId, bool] = {}  # True: a root
+        self._claims: dict[RunnerId, Claim] = {}  # in the order of their ends
+        self._roots = 0  # taken or promised
+        self._expired_count = 0
+
+    def claim(self, *, is_root: bool, now: float) -> Claim | None:
+        """A place for a chat that somebody is about to put to work; None if there is none."""
+        room = self.room()
+        if self.worker is None or min(room.at_most, room.roots if is_root else room.children) <= 0:
+            return None
+        holder = Holder(self.worker, RunnerId(self._new_id()))
+        claim = Claim(holder, is_root, now + self._limits.claim_seconds)
+        self._claims[holder.runner] = claim
+        self._roots += is_root
+        return claim
+
+    def release(self, claim: Claim) -> None:
+        """Nothing came of it."""
+        if self._claims.pop(claim.holder.runner, None) is not None:
+            self._roots -= claim.is_root
+
+    def take(self, runner: RunnerId, *, is_root: bool) -> None:
+        """A chat is here; if its place was promised, this is it."""
+        claim = self._claims.get(runner)
+        if claim is not None:
+            self.release(claim)
+        assert runner not in self._taken, f"runner {runner} has a place already"
+        self._taken[runner] = is_root
+        self._roots += is_root
+
+    def free(self, runner: RunnerId) -> None:
+        self._roots -= self._taken.pop(runner)
+
+    @property
+    def has_claims(self) -> bool:
+        return bool(self._claims)
+
+    @property
+    def claimed(self) -> frozenset[RunnerId]:
+        return frozenset(self._claims)
+
+    def expire(self, now: float) -> None:
+        """Take back what was promised for long enough."""
+        for claim in list(self._claims.values()):
+            if claim.until > now:
+                break
+            self.release(claim)
+            self._expired_count += 1
+
+    def open(self, worker: WorkerId) -> None:
+        """From now on places are promised in this name."""
+        self.worker = worker
+
+    def close(self) -> None:
+        """Nothing is promised any more, and nothing that was promised stands."""
+        self.worker = None
+        for claim in list(self._claims.values()):
+            self.release(claim)
+
+    def clear(self) -> None:
+        """Everybody has gone."""
+        self.close()
+        self._taken.clear()
+        self._roots = 0
+
+    def room(self) -> Room:
+        """For how many chats there is a place now."""
+        limits = self._limits
+        used = len(self._taken) + len(self._claims)
+        return Room(
+            at_most=max(0, min(limits.batch, limits.total - used)),
+            roots=max(0, limits.roots - self._roots),
+            children=max(0, limits.children - (used - self._roots)),
+        )
+
+    def is_short(self, room: Room) -> bool:
+        """Whether whoever searches with this room may leave chats behind for want of a place."""
+        return min(room.at_most, room.roots, room.children) < self._limits.batch
+
+    def statistics(self) -> SlotsStatistics:
+        used = len(self._taken) + len(self._claims)
+        return SlotsStatistics(
+            worker=self.worker,
+            roots=self._roots,
+            roots_max=self._limits.roots,
+            children=used - self._roots,
+            children_max=self._limits.children,
+            claimed=len(self._claims),
+            expired_count=self._expired_count,
+        )

@@ -1,0 +1,213 @@
+"""Given-helpers for stories of the supervisor: a store in memory whose clock is the run's, the bus,
+and chat actors that do as they are told.
+
+async with a_process() as process:
+    chat = await process.new_chat()
+    process.actor_of(chat).crash(KeyError("x"))
+"""
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import trio
+import trio.testing
+
+from actors.chat.mail import DrainNow
+from actors.ids import ChatId, UserId, chat_name
+from actors.machine.fences import fence_of
+from actors.machine.requests import Abandon, CreateChat, FinishTurn, NewChat
+from actors.store.hints import ChatMoved
+from actors.supervisor import verbs
+from actors.supervisor.actor import Supervisor
+from actors.supervisor.world import Limits, World
+from adapters.bus import Switchboard
+from runtime.children import run_child
+from runtime.mailbox import open_mailbox
+from runtime.scope import CausedScope
+from tests.actors.machine.chats import ANN, user
+from tests.fakes.store import MemoryStore
+
+EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def virtual_clock():
+    return EPOCH + timedelta(seconds=trio.current_time())
+
+
+class Cable:
+    """Between a process and the store: whole, cut (every call fails), or stuck (none answers)."""
+
+    def __init__(self, store):
+        self._store = store
+        self.state = "whole"
+        self.failing = set()  # calls of these names fail all the same
+        self.called = []
+
+    def __getattr__(self, name):
+        async def call(*args, **kwargs):
+            self.called.append(name)
+            if self.state == "stuck":
+                await trio.sleep_forever()
+            if self.state == "cut" or name in self.failing:
+                await trio.lowlevel.checkpoint()
+                raise ConnectionError("no way to the store")
+            return await getattr(self._store, name)(*args, **kwargs)
+
+        return call
+
+
+class ScriptedLife:
+    """Fulfils `Life`: notes its mail, and ends as it is told."""
+
+    def __init__(self, me, held, process):
+        self.me, self.held, self.process = me, held, process
+        self.chat = held.stored.chat.id
+        self.address, self.mailbox = open_mailbox(chat_name(self.chat), capacity=16)
+        self.heard = []
+        self.why = None
+        self.is_over = False
+        self.step_seconds = process.step_seconds
+        self._act = trio.Event()
+        self._error = None
+
+    async def run(self):
+        with self.process.living(self):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._read, nursery.cancel_scope)
+                await self._act.wait()
+                if self._error is not None:
+                    raise self._error
+                nursery.cancel_scope.cancel()
+
+    async def _read(self, scope):
+        while True:
+            mail = await self.mailbox.receive()
+            self.heard.append(mail)
+            if isinstance(mail, DrainNow):
+                await trio.sleep(self.step_seconds)
+                await self.give_back()
+
+    def crash(self, error):
+        self._error = error
+        self._act.set()
+
+    async def give_back(self):
+        await self._write(Abandon())
+
+    async def finish(self):
+        await self._write(FinishTurn(), Abandon())
+
+    async def _write(self, *requests):
+        store = self.process.store
+        chat = store.chats[self.chat].chat
+        if chat.holder == self.me:
+            await store.apply(self.chat, requests, fence=fence_of(chat))
+        self._act.set()
+
+
+@dataclass
+class Process:
+    store: MemoryStore
+    cable: Cable
+    bus: Switchboard
+    limits: Limits
+    step_seconds: float = 1.0
+    supervisor: Supervisor = None
+    life: CausedScope = field(default_factory=CausedScope)
+    begun: list = field(default_factory=list)  # every chat actor there ever was
+    alive: list = field(default_factory=list)
+    ended_at: dict = field(default_factory=dict)
+    ends: list = field(default_factory=list)
+
+    @property
+    def slots(self):
+        return self.supervisor.slots
+
+    @property
+    def worker(self):
+        return self.slots.worker
+
+    def live(self, me, held):
+        life = ScriptedLife(me, held, self)
+        self.begun.append(life)
+        return life
+
+    def living(self, life):
+        return _Living(self, life)
+
+    def actor_of(self, chat):
+        [life] = [life for life in self.alive if life.chat == chat]
+        return life
+
+    def runs(self):
+        return [life.chat for life in self.alive]
+
+    def row(self, chat):
+        return self.store.chats[chat].chat
+
+    async def run(self):
+        self.ends.append(await run_child(self.life, self.supervisor.run))
+
+    def drain(self):
+        verbs.drain(self.supervisor.address)
+
+
+class _Living:
+    def __init__(self, process, life):
+        self.process, self.life = process, life
+
+    def __enter__(self):
+        self.process.alive.append(self.life)
+
+    def __exit__(self, *_):
+        self.process.alive.remove(self.life)
+        self.process.ended_at[self.life.me.runner] = trio.current_time()
+        self.life.is_over = True
+
+
+def a_store(bus):
+    return MemoryStore(tell=bus.tell, clock=virtual_clock)
+
+
+@asynccontextmanager
+async def a_process(store=None, bus=None, *, step_seconds=1.0, cable=None, **limits):
+    """A supervisor at work, with a lease; gone at the end of the block."""
+    bus = bus or Switchboard()
+    store = store or a_store(bus)
+    cable = cable or Cable(store)
+    process = Process(store, cable, bus, Limits(**limits), step_seconds)
+    world = World(
+        leases=cable,
+        ledger=cable,
+        reading=cable,
+        bus=bus,
+        live=process.live,
+        new_id=uuid4,
+        limits=process.limits,
+    )
+    process.supervisor = Supervisor(world)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(process.run)
+        await settled()
+        yield process
+        nursery.cancel_scope.cancel()
+
+
+async def settled():
+    """Everything that can happen without time passing has happened."""
+    await trio.testing.wait_all_tasks_blocked()
+
+
+async def a_new_chat(store, *, parent=None, then=(), title=""):
+    new = NewChat(ChatId(uuid4()), ANN, parent_id=parent, root_id=parent, title=title)
+    applied = await store.create(CreateChat(new, (user("hello"),)), then)
+    return applied.chat.id
+
+
+def moves_of(store, chat):
+    return [hint for hint in store.told if isinstance(hint, ChatMoved) and hint.chat == chat]
+
+
+BEN = UserId(uuid4())

@@ -1,0 +1,388 @@
+"""The supervisor: chats in, chat actors out, news to them; whatever ends, ends in good order."""
+
+from dataclasses import replace
+
+import pytest
+import trio
+import trio.testing
+
+from actors.chat.mail import LookAgain
+from actors.machine.requests import FinishTurn, Interrupt
+from actors.machine.states import Status
+from actors.store.hints import LookAtEverything
+from actors.supervisor import verbs
+from actors.supervisor.decide import CRASHES_MAX, FAULT
+from adapters.bus import Switchboard
+from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
+
+# taking
+
+
+async def test_a_chat_that_waits_when_the_process_starts_is_taken_at_once(autojump_clock):
+    bus = Switchboard()
+    store = a_store(bus)
+    chat = await a_new_chat(store)
+
+    async with a_process(store, bus) as process:
+        [life] = process.alive
+
+        assert (chat, process.worker) == (life.chat, life.me.worker)
+        assert life.me == process.row(chat).holder
+        assert life.held.stored.chat == process.row(chat)
+        assert (True, None) == (life.held.attempt_begun, life.held.history)
+        assert {process.worker} == set(store.workers)
+
+
+async def test_a_new_chat_is_taken_on_the_hint_of_its_commit(autojump_clock):
+    async with a_process(poll_seconds=3600) as process:
+        chat = await a_new_chat(process.store)
+        await settled()
+
+        assert [chat] == process.runs()
+        assert 0 == trio.current_time()
+
+
+async def test_a_chat_is_taken_though_every_hint_was_lost(autojump_clock):
+    deaf = Switchboard()
+    store = a_store(Switchboard())
+
+    async with a_process(store, deaf) as process:
+        chat = await a_new_chat(store)
+        await trio.sleep(1.5)
+
+        assert [chat] == process.runs()
+
+
+async def test_an_interrupted_chat_is_taken_without_a_begun_attempt(autojump_clock):
+    bus = Switchboard()
+    store = a_store(bus)
+    chat = await a_new_chat(store)
+    await store.apply(chat, [Interrupt()])
+
+    async with a_process(store, bus) as process:
+        [life] = process.alive
+
+        assert not life.held.attempt_begun
+        assert 0 == process.row(chat).generation_attempt
+
+
+async def test_hints_doubled_and_late_start_no_second_actor(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        for _ in range(20):
+            verbs.look_for_work(process.supervisor.address)
+            await settled()
+        verbs.take(process.supervisor.address, process.begun[0].held.stored)
+        await trio.sleep(60)
+
+        assert [chat] == [life.chat for life in process.begun]
+
+
+async def test_a_thousand_chats_at_once_are_all_taken_in_batches(autojump_clock):
+    bus = Switchboard()
+    store = a_store(bus)
+    chats = {await a_new_chat(store) for _ in range(1000)}
+
+    async with a_process(store, bus, batch=100) as process:
+        assert chats == set(process.runs())
+        assert 11 >= process.supervisor.statistics().searches_count
+
+
+async def test_when_the_pool_is_full_the_rest_waits_and_comes_as_places_become_free(autojump_clock):
+    bus = Switchboard()
+    store = a_store(bus)
+    first, second, third = [await a_new_chat(store) for _ in range(3)]
+
+    async with a_process(store, bus, roots=2, poll_seconds=3600) as process:
+        taken = set(process.runs())
+        await process.alive[0].finish()
+        await settled()
+
+        assert 2 == len(taken)
+        assert {first, second, third} == taken | set(process.runs())
+        assert 0 == trio.current_time()
+
+
+async def test_a_full_pool_of_roots_holds_up_no_child_and_no_interrupted_root(autojump_clock):
+    bus = Switchboard()
+    store = a_store(bus)
+    root = await a_new_chat(store, then=[FinishTurn()])
+    for _ in range(3):
+        await a_new_chat(store)
+
+    async with a_process(store, bus, roots=1) as process:
+        child = await a_new_chat(store, parent=root)
+        queued = [chat for chat, kept in store.chats.items() if kept.chat.holder is None]
+        queued.remove(root)
+        await store.apply(queued[0], [Interrupt()])
+        await settled()
+
+        assert {child, queued[0]} <= set(process.runs())
+        assert 3 == len(process.runs())
+
+
+async def test_without_work_a_minute_costs_a_search_a_second_and_four_comparisons(autojump_clock):
+    async with a_process() as process:
+        process.cable.called.clear()
+        await trio.sleep(60.5)
+
+        assert 60 == process.cable.called.count("acquire")
+        assert 4 == process.cable.called.count("held")
+        assert 12 == process.cable.called.count("beat")
+
+
+# a sender's claim
+
+
+async def test_a_sender_acquires_the_chat_for_this_process_in_his_own_transaction(autojump_clock):
+    async with a_process(poll_seconds=3600) as process:
+        process.cable.called.clear()
+        claim = process.slots.claim(is_root=True, now=trio.current_time())
+
+        chat = await a_new_chat(process.store, then=claim.requests)
+        verbs.take(process.supervisor.address, _stored(process, chat))
+        await settled()
+
+        [life] = process.alive
+        assert (chat, claim.holder, True) == (life.chat, life.me, life.held.attempt_begun)
+        assert [] == process.cable.called
+
+
+async def test_news_between_the_sender_s_commit_and_the_start_is_not_missed(autojump_clock):
+    async with a_process(poll_seconds=3600) as process:
+        claim = process.slots.claim(is_root=True, now=trio.current_time())
+        chat = await a_new_chat(process.store, then=claim.requests)
+        stored = _stored(process, chat)
+
+        await process.store.apply(chat, [Interrupt()])
+        verbs.take(process.supervisor.address, stored)
+        await settled()
+
+        assert [LookAgain()] == process.actor_of(chat).heard
+
+
+async def test_a_claim_that_nobody_uses_is_over_after_a_while(autojump_clock):
+    async with a_process(roots=1) as process:
+        process.slots.claim(is_root=True, now=trio.current_time())
+        chat = await a_new_chat(process.store)
+        await trio.sleep(25)
+        assert [] == process.runs()
+
+        await trio.sleep(10)
+
+        assert [chat] == process.runs()
+
+
+async def test_a_sender_who_dies_over_his_claim_leaves_a_chat_that_is_found(autojump_clock):
+    async with a_process() as process:
+        claim = process.slots.claim(is_root=True, now=trio.current_time())
+        chat = await a_new_chat(process.store, then=claim.requests)
+
+        await trio.sleep(30 + 15 + 15 + 2)
+
+        assert [chat] == process.runs()
+        assert claim.holder != process.actor_of(chat).me
+        assert 2 == process.row(chat).generation_attempt
+
+
+def _stored(process, chat):
+    return replace(process.store._locked(chat), chat=process.row(chat))
+
+
+# news
+
+
+async def test_news_of_a_chat_reaches_its_actor_and_no_other(autojump_clock):
+    async with a_process() as process:
+        chat, other = await a_new_chat(process.store), await a_new_chat(process.store)
+        await settled()
+
+        await process.store.apply(chat, [Interrupt()])
+        await settled()
+
+        assert [LookAgain()] == process.actor_of(chat).heard
+        assert [] == process.actor_of(other).heard
+
+
+async def test_old_news_does_not_reach_the_actor(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await settled()
+        await process.store.apply(chat, [Interrupt()])
+        await settled()
+        heard = list(process.actor_of(chat).heard)
+
+        for moved in await process.store.held(process.worker):
+            process.bus.hear(moved)
+        await trio.sleep(40)
+
+        assert heard == process.actor_of(chat).heard
+
+
+async def test_lost_news_is_found_by_the_next_comparison(autojump_clock):
+    deaf = Switchboard()
+    store = a_store(Switchboard())
+
+    async with a_process(store, deaf) as process:
+        chat = await a_new_chat(store)
+        await trio.sleep(2)
+        await store.apply(chat, [Interrupt()])
+        await trio.sleep(15)
+
+        assert [LookAgain()] == process.actor_of(chat).heard
+
+
+async def test_after_a_deaf_time_everything_is_compared_at_once(autojump_clock):
+    deaf = Switchboard()
+    store = a_store(Switchboard())
+
+    async with a_process(store, deaf) as process:
+        chat = await a_new_chat(store)
+        await trio.sleep(2.5)
+        await store.apply(chat, [Interrupt()])
+        another = await a_new_chat(store)
+
+        deaf.hear(LookAtEverything())
+        await settled()
+
+        assert [LookAgain()] == process.actor_of(chat).heard
+        assert {chat, another} == set(process.runs())
+
+
+@pytest.mark.parametrize("how", ["gone", "taken"])
+async def test_an_actor_whose_chat_is_not_ours_any_more_is_told_to_look(how, autojump_clock):
+    deaf = Switchboard()
+    store = a_store(Switchboard())
+
+    async with a_process(store, deaf) as process:
+        chat, other = await a_new_chat(store), await a_new_chat(store)
+        await trio.sleep(2)
+        if how == "gone":
+            del store.chats[chat]
+        else:
+            store.chats[chat].chat = store.chats[other].chat
+        await trio.sleep(15)
+
+        assert [LookAgain()] == process.actor_of(chat).heard
+        assert [] == process.actor_of(other).heard
+
+
+# ends
+
+
+async def test_a_chat_at_rest_frees_its_place_and_is_not_taken_again(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await settled()
+        await process.actor_of(chat).finish()
+        await trio.sleep(60)
+
+        assert ([], 1) == (process.runs(), len(process.begun))
+        assert 0 == process.slots.statistics().roots
+
+
+async def test_a_crash_disturbs_no_other_chat_and_the_chat_is_taken_up_again(autojump_clock):
+    async with a_process() as process:
+        chat, other = await a_new_chat(process.store), await a_new_chat(process.store)
+        await settled()
+        [first, second] = process.alive
+
+        process.actor_of(chat).crash(KeyError("x"))
+        await settled()
+        assert [other] == process.runs()
+        await trio.sleep(1)
+
+        assert {chat, other} == set(process.runs())
+        assert process.actor_of(other) in (first, second)
+        assert 2 == process.row(chat).generation_attempt
+
+
+async def test_a_chat_that_crashes_again_and_again_rests_longer_and_is_stopped_in_the_end(
+    autojump_clock,
+):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        began = []
+        for _ in range(CRASHES_MAX + 1):
+            with trio.fail_after(90):
+                while chat not in process.runs():
+                    await trio.sleep(0.1)
+            began.append(trio.current_time())
+            process.actor_of(chat).crash(KeyError("x"))
+            await settled()
+        await trio.sleep(300)
+
+        rests = [after - before for before, after in zip(began, began[1:], strict=False)]
+        assert rests[0] < 2
+        assert 50 < rests[-1] < 65
+        assert [] == process.runs()
+        _is_parked(process, chat)
+
+
+@pytest.mark.parametrize("status", [Status.RUNNING, Status.INTERRUPTING])
+async def test_a_broken_chat_is_stopped_in_its_error_state_and_not_handed_round(
+    status, caplog, autojump_clock
+):
+    bus = Switchboard()
+    store = a_store(bus)
+    async with a_process(store, bus) as process, a_process(store, bus) as neighbour:
+        chat = await a_new_chat(store)
+        if status is Status.INTERRUPTING:
+            await store.apply(chat, [Interrupt()])
+        await settled()
+        [life] = process.alive + neighbour.alive
+
+        life.crash(AssertionError("what cannot be"))
+        await trio.sleep(60)
+
+        assert 1 == len(process.begun + neighbour.begun)
+        _is_parked(process, chat)
+        assert "chat.parked" in [r.message for r in caplog.records if r.levelname == "ERROR"]
+
+
+def _is_parked(process, chat):
+    row = process.row(chat)
+    assert (Status.ERROR, FAULT, None) == (row.status, row.last_error, row.holder)
+
+
+async def test_a_chat_is_given_back_when_the_store_is_there_again(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await settled()
+        process.cable.failing |= {"view"}
+        process.actor_of(chat).crash(KeyError("x"))
+        await trio.sleep(20)
+        assert [] == process.runs()
+
+        process.cable.failing.clear()
+        await trio.sleep(12)
+
+        assert [chat] == process.runs()
+
+
+async def test_a_search_that_fails_is_made_again_by_the_poll(autojump_clock):
+    async with a_process() as process:
+        process.cable.failing |= {"acquire", "held"}
+        chat = await a_new_chat(process.store)
+        await trio.sleep(40)
+        assert [] == process.runs()
+
+        process.cable.failing.clear()
+        await trio.sleep(1.1)
+
+        assert [chat] == process.runs()
+        assert process.supervisor.statistics().failed_count > 30
+
+
+async def test_two_processes_share_the_chats_and_none_runs_twice(autojump_clock):
+    bus = Switchboard()
+    store = a_store(bus)
+    async with (
+        a_process(store, bus, cable=Cable(store), batch=3) as one,
+        a_process(store, bus, batch=3) as other,
+    ):
+        chats = [await a_new_chat(store) for _ in range(50)]
+        await trio.sleep(60)
+
+        assert sorted(chats) == sorted(one.runs() + other.runs())
+        assert 50 == len(one.begun + other.begun)
