@@ -19,9 +19,10 @@ from psycopg.errors import InsufficientPrivilege
 from adapters.api.probes import Probes
 from adapters.api.server import Server
 from adapters.config import Config
-from adapters.postgres import embedded, migrating, reaching
-from adapters.postgres.faults import DatabaseFault
-from adapters.postgres.pool import Pool
+from adapters.postgres import embedded, migrating
+from adapters.postgres.driver import reaching
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.pool import Pool
 from adapters.postgres.pulse import Pulse
 from adapters.refusals import CannotStart
 from runtime.cause import Cause

@@ -10,8 +10,8 @@ from decimal import Decimal
 
 import trio
 
-from actors.chat.ports import Model
 from actors.parts.usage import NO_USAGE, UNPRICED, Cost, Usage
+from actors.turn.ports import Model
 
 MICROS = 1_000_000
 
@@ -34,7 +34,7 @@ Lookup = Callable[[str, str, Usage], Decimal | None]
 
 
 class Prices:
-    """Fulfils `actors.chat.ports.Prices`. `overrides`: by "provider/model"."""
+    """Fulfils `actors.turn.ports.Prices`. `overrides`: by "provider/model"."""
 
     def __init__(self, lookup: Lookup, overrides: Mapping[str, Price] | None = None) -> None:
         self._lookup = lookup

@@ -29,11 +29,12 @@ from actors.machine.requests import Acquire, CommitStep, CreateChat, NewChat
 from actors.machine.transitions import bundle
 from actors.parts.model import JsonText, TextPart, ToolCallPart
 from actors.store.answers import Applied
-from adapters.postgres import embedded, statements, writing
+from adapters.postgres import embedded
+from adapters.postgres.codec import statements, writing
 from adapters.postgres.committing import Committer
+from adapters.postgres.driver.pool import Pool
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.migrating import migrate
-from adapters.postgres.pool import Pool
 from adapters.postgres.reading import Reading
 from bench.report import Target
 

@@ -2,8 +2,7 @@
 
 decide        what a new view of the stored chat means for the work in flight      (pure)
 actor         the shell: mailbox, one task at a time, its scope
-generation    task: one action of a turn, attempt after attempt
 interruption  task: keep what was said, close what is open
+partials      what is kept of an attempt that was cut short                        (pure)
 awaiting      task: a client has until the deadline to answer
-causes        why work is told to stop                                             (pure)
 """

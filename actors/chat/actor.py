@@ -10,13 +10,16 @@ from typing import assert_never
 import trio
 
 from actors.chat.awaiting import await_client
-from actors.chat.causes import Gone
-from actors.chat.commits import Committed, commit, without_attempt
 from actors.chat.decide import Cancel, Carry, End, Go, InFlight, decide
-from actors.chat.generation import generate
 from actors.chat.interruption import interrupt
 from actors.chat.mail import ChatMail, DrainNow, Look, LookAgain, WorkEnded
-from actors.chat.work import (
+from actors.ids import Holder, chat_name
+from actors.machine.chat import Stored
+from actors.machine.requests import Abandon
+from actors.turn.causes import Gone
+from actors.turn.commits import Committed, commit, without_attempt
+from actors.turn.generation import generate
+from actors.turn.work import (
     Advanced,
     CutShort,
     Failed,
@@ -28,10 +31,7 @@ from actors.chat.work import (
     Poisoned,
     newer,
 )
-from actors.chat.world import World
-from actors.ids import Holder, chat_name
-from actors.machine.chat import Stored
-from actors.machine.requests import Abandon
+from actors.turn.world import World
 from runtime import ends
 from runtime.backoff import delay_seconds
 from runtime.cause import Cause

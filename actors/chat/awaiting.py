@@ -2,12 +2,12 @@
 
 import trio
 
-from actors.chat.commits import Committed, commit
-from actors.chat.work import Held, Left, Obsolete
-from actors.chat.world import World
 from actors.machine.chat import Stored
 from actors.machine.requests import CancelRequiresAction
 from actors.machine.states import Status
+from actors.turn.commits import Committed, commit
+from actors.turn.work import Held, Left, Obsolete
+from actors.turn.world import World
 
 
 async def await_client(held: Held, world: World) -> Committed:

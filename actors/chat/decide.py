@@ -11,11 +11,11 @@ work) is answered by one of four decisions:
 
 from dataclasses import dataclass
 
-from actors.chat.causes import Archived, HistoryMoved, LeaseTaken, StatusMoved, UserInterrupted
-from actors.chat.work import Kind
 from actors.ids import Holder
 from actors.machine.chat import Chat
 from actors.machine.states import Status
+from actors.turn.causes import Archived, HistoryMoved, LeaseTaken, StatusMoved, UserInterrupted
+from actors.turn.work import Kind
 from runtime.cause import Cause, Shutdown
 
 

@@ -1,13 +1,13 @@
 """Task: end a turn that somebody interrupted. What was said is kept, what is open is closed."""
 
-from actors.chat.commits import Committed, commit
 from actors.chat.partials import partial_rows
-from actors.chat.work import Held
-from actors.chat.world import World
 from actors.episodes.buffer import Episode
 from actors.ids import EpisodeKey
 from actors.machine.closing import outstanding
 from actors.machine.requests import FinishInterruption
+from actors.turn.commits import Committed, commit
+from actors.turn.work import Held
+from actors.turn.world import World
 from runtime.clock import now
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from actors.chat.work import Outcome
 from actors.machine.chat import Stored
+from actors.turn.work import Outcome
 
 
 @dataclass(frozen=True, slots=True)

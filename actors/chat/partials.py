@@ -10,7 +10,6 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from actors.chat.steps import is_json
 from actors.episodes.pieces import ArgsPiece, Piece, ReasoningPiece, ResultPiece, Said
 from actors.ids import ModelConfigId
 from actors.machine.chat import Body, Role
@@ -23,6 +22,7 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
+from actors.turn.steps import is_json
 
 
 def partial_rows(

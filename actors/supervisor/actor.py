@@ -14,7 +14,6 @@ from typing import assert_never
 
 import trio
 
-from actors.chat.causes import LeaseExpired
 from actors.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.machine.chat import Stored
 from actors.store.hints import ChatMoved, LookAtEverything, News, WorkWaits
@@ -41,6 +40,7 @@ from actors.supervisor.settling import settle
 from actors.supervisor.slots import Slots
 from actors.supervisor.statistics import SupervisorStatistics
 from actors.supervisor.world import World
+from actors.turn.causes import LeaseExpired
 from runtime.cause import Shutdown
 from runtime.children import Children, open_children, run_child
 from runtime.clock import now

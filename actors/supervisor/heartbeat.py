@@ -17,9 +17,9 @@ from uuid import UUID
 
 import trio
 
-from actors.chat.causes import LeaseExpired
 from actors.ids import WorkerId
 from actors.store.ports import Beat, Leases
+from actors.turn.causes import LeaseExpired
 from runtime.backoff import delay_seconds
 from runtime.children import run_child
 from runtime.clock import now

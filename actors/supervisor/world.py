@@ -6,10 +6,10 @@ from typing import Protocol
 from uuid import UUID
 
 from actors.chat.mail import ChatMail
-from actors.chat.work import Held
 from actors.ids import Holder
 from actors.store.bus import Bus
 from actors.store.ports import Leases, Ledger, Reading
+from actors.turn.work import Held
 from runtime.mailbox import Address, Mailbox
 
 

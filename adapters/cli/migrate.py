@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from adapters import daemon
 from adapters.config import Config
 from adapters.postgres import migrating
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
 
 
 async def run(config: Config, check: bool) -> int:

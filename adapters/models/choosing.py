@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import trio
 
-from actors.chat.ports import Model
 from actors.ids import ModelConfigId
 from actors.machine.chat import Chat, ChatError
 from actors.parts.prompt import EFFORTS, CallSettings
+from actors.turn.ports import Model
 from adapters.models.configured import ModelConfig
 from adapters.models.connecting import connected, uses_responses
 from adapters.providers.http import HttpClient
@@ -21,7 +21,7 @@ NO_MODEL = ChatError(
 
 
 class ConfiguredModels:
-    """Fulfils `actors.chat.ports.Models`. The first one configured is the default."""
+    """Fulfils `actors.turn.ports.Models`. The first one configured is the default."""
 
     def __init__(self, configs: Sequence[ModelConfig], client: HttpClient) -> None:
         self._configs = {config.id: config for config in configs}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from actors.chat.ports import Provider
+from actors.turn.ports import Provider
 from adapters.models.configured import ModelConfig
 from adapters.providers.anthropic.provider import BASE_URL as ANTHROPIC
 from adapters.providers.anthropic.provider import Anthropic

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence, Set
 from typing import Protocol
 
-from actors.chat.ports import Model
 from actors.ids import FileId, ModelConfigId
 from actors.machine.change import referenced_files
 from actors.machine.chat import Chat, ChatError, Message, Role
@@ -11,6 +10,7 @@ from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Asker, Prompt, Tool
 from actors.prompts.files import Files, accepts
 from actors.prompts.projection import Target, projected
+from actors.turn.ports import Model
 from runtime.log import emit
 
 
@@ -28,7 +28,7 @@ class NoFiles:
 
 
 class Prompting:
-    """Fulfils `actors.chat.ports.Prompts`."""
+    """Fulfils `actors.turn.ports.Prompts`."""
 
     def __init__(
         self, identity_of: Callable[[ModelConfigId | None], str | None], files: FileReader

@@ -18,10 +18,10 @@ from psycopg import Error
 from actors.ids import ChatId, MessageId, QueuedId
 from actors.store.hints import Hint
 from actors.store.outbox import Outbox, Tell, Untold
-from adapters.postgres.faults import DatabaseFault
-from adapters.postgres.pool import Pool
-from adapters.postgres.values import Row
-from adapters.postgres.writing import Write, write_together
+from adapters.postgres.codec.writing import Write, write_together
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Row
 from runtime.mailbox import Address, Mailbox, Reply, open_mailbox
 
 WRITERS = 2  # groups on their way at the same time; more only make the groups smaller

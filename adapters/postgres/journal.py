@@ -5,19 +5,19 @@ An output is kept as the tool message that it becomes: its result, and behind it
 
 from collections.abc import Sequence
 
-from actors.chat.ports import Entry, ToolOutput
 from actors.machine.chat import Chat
 from actors.parts.model import ToolCallPart, ToolResultPart
-from adapters.postgres.parts import CONTENT_VERSION, from_json, to_json
-from adapters.postgres.pool import Pool
+from actors.turn.ports import Entry, ToolOutput
+from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, to_json
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Json, Row
 from adapters.postgres.queries import SQL
-from adapters.postgres.values import Json, Row
 
 KEEP_SECONDS = 7 * 86_400.0  # a batch that is older than this is not resumed by anybody
 
 
 class Journal:
-    """Fulfils `actors.chat.ports.Journal`."""
+    """Fulfils `actors.turn.ports.Journal`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

@@ -27,13 +27,13 @@ from actors.machine.transitions import bundle, create, transition
 from actors.store.answers import Applied
 from actors.store.hints import hints_of
 from actors.store.outbox import Outbox, Tell, Untold
-from adapters.postgres import rows, statements, writing
+from adapters.postgres.codec import rows, statements, writing
+from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.committing import Committer, Unwritten, Written, written_of
-from adapters.postgres.connection import Transaction
-from adapters.postgres.faults import AnswerLost, DatabaseFault
-from adapters.postgres.pool import Pool
-from adapters.postgres.rows import ChatRow
-from adapters.postgres.values import Row, Statement
+from adapters.postgres.driver.connection import Transaction
+from adapters.postgres.driver.faults import AnswerLost, DatabaseFault
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Row, Statement
 
 
 class _Refused(Exception):

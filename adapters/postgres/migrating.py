@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.queries import SQL
-from adapters.postgres.timeouts import Timeouts
 
 # One number for all processes that use a database: "prompt corner" on a telephone's keys.
 LOCK = 776678_267637

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import trio
 
 from adapters.postgres import migrating
-from adapters.postgres.connection import Connection
-from adapters.postgres.faults import DatabaseFault
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseFault
 from runtime.clock import now
 
 ANSWER_SECONDS = 2.0  # later counts as not at all

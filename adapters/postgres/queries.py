@@ -34,7 +34,14 @@ def _filled(statement: str, parts: dict[str, str]) -> str:
 
 def _read() -> dict[str, str]:
     here = sorted(files(__package__).iterdir(), key=lambda file: file.name)
-    return parse("\n".join(file.read_text() for file in here if file.name.endswith(".sql")))
+    return parse("\n".join(_body(file.read_text()) for file in here if file.name.endswith(".sql")))
+
+
+def _body(text: str) -> str:
+    """What a file says about itself belongs to none of its statements."""
+    first = _HEADER.search(text)
+    assert first is not None, "a file of statements holds at least one"
+    return text[first.start() :]
 
 
 SQL = MappingProxyType(_read())

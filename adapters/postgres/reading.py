@@ -4,10 +4,10 @@ from actors.ids import ChatId
 from actors.machine.chat import Message, Stored
 from actors.machine.refusals import ChatNotFound
 from actors.store.ports import Changes
-from adapters.postgres import rows, statements
-from adapters.postgres.pool import Pool
+from adapters.postgres.codec import rows, statements
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Row, Statement
 from adapters.postgres.queries import SQL
-from adapters.postgres.values import Row, Statement
 
 
 class Reading:

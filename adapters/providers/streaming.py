@@ -11,10 +11,10 @@ from typing import Protocol
 import msgspec
 import trio
 
-from actors.chat.ports import Batch
 from actors.parts.assemble import Answer, Assembly
 from actors.parts.deltas import Delta, Failed, Finished
 from actors.parts.failure import ProviderFailure
+from actors.turn.ports import Batch
 from adapters.providers.broken import BrokenStream, CallFailed, Lost
 from adapters.providers.faults import Accused, call_failed, refused
 from adapters.providers.http import HttpClient, Request, Response

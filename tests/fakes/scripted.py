@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 import trio
 
-from actors.chat.ports import Entry, LocalTool, Model, ToolOutput
+from actors.turn.ports import Entry, LocalTool, Model, ToolOutput
 from actors.failures import wording
 from actors.parts.deltas import (
     Failed,

@@ -23,7 +23,7 @@ SPAWN_SECONDS_MAX = 20.0  # for the keeper's first process, which only forks
 LEAVE_SECONDS_MAX = 30.0  # the keeper's own limits end before
 TEND_SECONDS = 1.0  # between two looks at the keeper's lock: two system calls
 TEND_AGAIN_SECONDS = 15.0  # after a refusal; it is logged each time
-SETTLE_SECONDS = 0.1  # the keeper has heard by then that we left, if we were the last
+OTHERS_SEEN = 3  # in a row: between two looks the keeper may have let go of what it held
 
 
 class Cluster:
@@ -50,18 +50,22 @@ class Cluster:
     def leave(self) -> None:
         """Give the right back; if we are the last, return when the server has stopped."""
         self.left = True
-        try:
+        os.close(self._users)
+        seen = 0
+        for _ in locks.naps(LEAVE_SECONDS_MAX, patience=patient):
             if not self.attended():
+                if keeper.read_status(str(self.wanted.data)) is None:
+                    return
                 with _alone(self.wanted, patient):
                     _spawn(self.wanted)  # it takes over what a killed keeper left, and stops it
-        finally:
-            os.close(self._users)
-        for turn, _ in enumerate(locks.naps(LEAVE_SECONDS_MAX, patience=patient)):
-            settled = turn * locks.NAP_SECONDS > SETTLE_SECONDS
-            if not self.attended():
+            seen = seen + 1 if self._others() else 0
+            if seen == OTHERS_SEEN:
                 return
-            if settled and locks.is_free(self.wanted.users, fcntl.LOCK_SH):
-                return  # others use it
+
+    def _others(self) -> bool:
+        """Whether somebody else shares the server; the keeper, when it decides, shares nothing."""
+        users = self.wanted.users
+        return locks.is_free(users, fcntl.LOCK_SH) and not locks.is_free(users, fcntl.LOCK_EX)
 
 
 @asynccontextmanager

@@ -95,12 +95,14 @@ class MessageDecoder:
         deltas: list[Delta] = []
         for text in self._split(data):
             event = read_event(text)
-            if isinstance(event, str):
+            if isinstance(event, wire.BlockDelta):  # nearly always
+                deltas += self._change(event.index, event.delta)
+            elif isinstance(event, str):
                 self._skip(event)
-                continue
-            deltas.extend(self._heard(event))
-            if isinstance(event, wire.MessageStop):
-                break
+            else:
+                deltas += self._heard(event)
+                if isinstance(event, wire.MessageStop):
+                    break
         return deltas
 
     def close(self) -> list[Delta]:
@@ -124,10 +126,8 @@ class MessageDecoder:
         if kind in self._skipped or len(self._skipped) < SKIPPED_KINDS_MAX:
             self._skipped[kind] += 1
 
-    def _heard(self, event: wire.Event) -> Iterable[Delta]:
+    def _heard(self, event: wire.Milestone) -> Iterable[Delta]:
         match event:
-            case wire.BlockDelta():
-                return self._change(event.index, event.delta)
             case wire.BlockStart():
                 return self._start(event.index, event.content_block)
             case wire.BlockStop():

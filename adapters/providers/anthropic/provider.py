@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from actors.chat.ports import Batch
 from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Prompt
+from actors.turn.ports import Batch
 from adapters.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.providers.anthropic.request import betas, body
 from adapters.providers.dial import split_url

@@ -132,9 +132,8 @@ class Error(Struct, tag="error"):
     error: ErrorBody
 
 
-Event = (
-    BlockDelta | BlockStart | BlockStop | MessageStart | MessageDelta | MessageStop | Ping | Error
-)
+Milestone = BlockStart | BlockStop | MessageStart | MessageDelta | MessageStop | Ping | Error
+Event = BlockDelta | Milestone
 
 
 class Typed(Struct):

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from urllib.parse import quote
 
-from actors.chat.ports import Batch
 from actors.failures.classify import classify
 from actors.failures.signals import Signals
 from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Prompt
+from actors.turn.ports import Batch
 from adapters.providers.anthropic.events import MessageDecoder
 from adapters.providers.anthropic.provider import Statistics, answer_tool
 from adapters.providers.anthropic.request import betas, body

@@ -5,10 +5,10 @@ from contextlib import AbstractAsyncContextManager
 from urllib.parse import quote
 from uuid import uuid4
 
-from actors.chat.ports import Batch
 from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Prompt
+from actors.turn.ports import Batch
 from adapters.providers.dial import split_url
 from adapters.providers.faults import Accused
 from adapters.providers.google.request import request_body

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
-from actors.chat.ports import Batch
 from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Prompt
+from actors.turn.ports import Batch
 from adapters.providers.dial import split_url
 from adapters.providers.facts.openai_endpoint import key_headers, target_of
 from adapters.providers.faults import Accused

@@ -8,8 +8,6 @@ import trio
 
 from actors.chat.actor import ChatActor
 from actors.chat.verbs import look_again
-from actors.chat.work import Held
-from actors.chat.world import Limits, World
 from actors.episodes.buffer import Episodes
 from actors.ids import ChatId, Holder, RunnerId, UserId, WorkerId
 from actors.machine.chat import Body, Role, UserMessage
@@ -23,6 +21,8 @@ from actors.machine.requests import (
 )
 from actors.parts.model import TextPart, ToolCallPart, ToolResultPart
 from actors.store.hints import ChatMoved
+from actors.turn.work import Held
+from actors.turn.world import Limits, World
 from runtime.children import run_child
 from runtime.scope import CausedScope
 from tests.fakes.balky import BalkyStore

@@ -16,11 +16,11 @@ from uuid import uuid4
 import pytest
 import trio
 
-from actors.chat.causes import HistoryMoved, LeaseTaken
 from actors.ids import Holder, RunnerId, WorkerId
 from actors.machine.chat import UserMessage
 from actors.machine.requests import Acquire, EditMessage, Interrupt
 from actors.parts.model import TextPart
+from actors.turn.causes import HistoryMoved, LeaseTaken
 from runtime.cause import Shutdown
 from runtime.ends import Finished, Stopped
 from tests.actors.chat.stage import ANN, a_chat_at_work

@@ -73,7 +73,7 @@ INVALID = tuple(
     if state_of(status, queued=queued, archived=archived) is State.INVALID
 )
 
-_COLUMNS = {
+COLUMNS = {
     state_of(status, queued=queued, archived=archived): (status, queued, archived)
     for status in Status
     for queued in (False, True)
@@ -83,7 +83,7 @@ _COLUMNS = {
 
 def a_chat(state=State.R0, *, queue=None, tail=None, suffix=None, files=NO_FILES, **columns):
     """A stored chat in `state`; `queue` must fit it. Invalid: `a_broken_chat`."""
-    status, is_queued, archived = _COLUMNS[state]
+    status, is_queued, archived = COLUMNS[state]
     if queue is None:
         queue = (queued(1, "queued"),) if is_queued else ()
     stored = _stored(status, archived, queue, tail, suffix, files, columns)

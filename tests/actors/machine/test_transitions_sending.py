@@ -265,6 +265,12 @@ def test_a_message_that_is_not_there_is_not_edited():
     assert MessageNotFound(MessageId(40)) == refused(a_chat(suffix=None), edit("new"))
 
 
+def test_an_edit_of_another_message_than_the_one_that_was_read_finds_nothing():
+    chat = a_chat(suffix=suffix(user("old"), BOTH, id=40))
+
+    assert MessageNotFound(MessageId(41)) == refused(chat, edit("new", id=41))
+
+
 def test_an_edit_leaves_the_answered_calls_before_it_alone():
     tail = (assistant(call("x")), tool(result("x")))
 

@@ -7,7 +7,7 @@ async with a_process() as process:
 """
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -15,10 +15,9 @@ import trio
 import trio.testing
 
 from actors.chat.mail import DrainNow
-from actors.ids import ChatId, UserId, chat_name
+from actors.ids import ChatId, chat_name
 from actors.machine.fences import fence_of
 from actors.machine.requests import Abandon, CreateChat, FinishTurn, NewChat
-from actors.store.hints import ChatMoved
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits, World
@@ -32,8 +31,13 @@ from tests.fakes.store import MemoryStore
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def virtual_clock():
-    return EPOCH + timedelta(seconds=trio.current_time())
+class VirtualClock:
+    """The run's clock as a time of day; `ahead` is how much more has passed for the database."""
+
+    ahead = timedelta(0)
+
+    def __call__(self):
+        return EPOCH + timedelta(seconds=trio.current_time()) + self.ahead
 
 
 class Cable:
@@ -43,6 +47,7 @@ class Cable:
         self._store = store
         self.state = "whole"
         self.failing = set()  # calls of these names fail all the same
+        self.late = {}  # name: seconds between what the store has done and the answer
         self.called = []
 
     def __getattr__(self, name):
@@ -53,7 +58,9 @@ class Cable:
             if self.state == "cut" or name in self.failing:
                 await trio.lowlevel.checkpoint()
                 raise ConnectionError("no way to the store")
-            return await getattr(self._store, name)(*args, **kwargs)
+            answer = await getattr(self._store, name)(*args, **kwargs)
+            await trio.sleep(self.late.get(name, 0))
+            return answer
 
         return call
 
@@ -64,10 +71,9 @@ class ScriptedLife:
     def __init__(self, me, held, process):
         self.me, self.held, self.process = me, held, process
         self.chat = held.stored.chat.id
+        self.began_at = trio.current_time()
         self.address, self.mailbox = open_mailbox(chat_name(self.chat), capacity=16)
         self.heard = []
-        self.why = None
-        self.is_over = False
         self.step_seconds = process.step_seconds
         self._act = trio.Event()
         self._error = None
@@ -118,8 +124,9 @@ class Process:
     life: CausedScope = field(default_factory=CausedScope)
     begun: list = field(default_factory=list)  # every chat actor there ever was
     alive: list = field(default_factory=list)
-    ended_at: dict = field(default_factory=dict)
+    ended_at: dict = field(default_factory=dict)  # chat: when its actor here was gone
     ends: list = field(default_factory=list)
+    _more: trio.Event = field(default_factory=trio.Event)
 
     @property
     def slots(self):
@@ -132,7 +139,15 @@ class Process:
     def live(self, me, held):
         life = ScriptedLife(me, held, self)
         self.begun.append(life)
+        self._more.set()
+        self._more = trio.Event()
         return life
+
+    async def has_begun(self, count):
+        """So many chat actors have begun to live."""
+        while len(self.begun) < count:
+            await self._more.wait()
+        await settled()
 
     def living(self, life):
         return _Living(self, life)
@@ -146,6 +161,10 @@ class Process:
 
     def row(self, chat):
         return self.store.chats[chat].chat
+
+    def stored(self, chat):
+        """What whoever has just written it knows of it."""
+        return replace(self.store._locked(chat), chat=self.row(chat))
 
     async def run(self):
         self.ends.append(await run_child(self.life, self.supervisor.run))
@@ -163,12 +182,11 @@ class _Living:
 
     def __exit__(self, *_):
         self.process.alive.remove(self.life)
-        self.process.ended_at[self.life.me.runner] = trio.current_time()
-        self.life.is_over = True
+        self.process.ended_at[self.life.chat] = trio.current_time()
 
 
 def a_store(bus):
-    return MemoryStore(tell=bus.tell, clock=virtual_clock)
+    return MemoryStore(tell=bus.tell, clock=VirtualClock())
 
 
 @asynccontextmanager
@@ -200,14 +218,7 @@ async def settled():
     await trio.testing.wait_all_tasks_blocked()
 
 
-async def a_new_chat(store, *, parent=None, then=(), title=""):
-    new = NewChat(ChatId(uuid4()), ANN, parent_id=parent, root_id=parent, title=title)
+async def a_new_chat(store, *, parent=None, then=()):
+    new = NewChat(ChatId(uuid4()), ANN, parent_id=parent, root_id=parent)
     applied = await store.create(CreateChat(new, (user("hello"),)), then)
     return applied.chat.id
-
-
-def moves_of(store, chat):
-    return [hint for hint in store.told if isinstance(hint, ChatMoved) and hint.chat == chat]
-
-
-BEN = UserId(uuid4())

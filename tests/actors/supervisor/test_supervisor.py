@@ -1,6 +1,6 @@
 """The supervisor: chats in, chat actors out, news to them; whatever ends, ends in good order."""
 
-from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import trio
@@ -140,7 +140,7 @@ async def test_a_sender_acquires_the_chat_for_this_process_in_his_own_transactio
         claim = process.slots.claim(is_root=True, now=trio.current_time())
 
         chat = await a_new_chat(process.store, then=claim.requests)
-        verbs.take(process.supervisor.address, _stored(process, chat))
+        verbs.take(process.supervisor.address, process.stored(chat))
         await settled()
 
         [life] = process.alive
@@ -152,7 +152,7 @@ async def test_news_between_the_sender_s_commit_and_the_start_is_not_missed(auto
     async with a_process(poll_seconds=3600) as process:
         claim = process.slots.claim(is_root=True, now=trio.current_time())
         chat = await a_new_chat(process.store, then=claim.requests)
-        stored = _stored(process, chat)
+        stored = process.stored(chat)
 
         await process.store.apply(chat, [Interrupt()])
         verbs.take(process.supervisor.address, stored)
@@ -183,10 +183,6 @@ async def test_a_sender_who_dies_over_his_claim_leaves_a_chat_that_is_found(auto
         assert [chat] == process.runs()
         assert claim.holder != process.actor_of(chat).me
         assert 2 == process.row(chat).generation_attempt
-
-
-def _stored(process, chat):
-    return replace(process.store._locked(chat), chat=process.row(chat))
 
 
 # news
@@ -302,17 +298,13 @@ async def test_a_chat_that_crashes_again_and_again_rests_longer_and_is_stopped_i
 ):
     async with a_process() as process:
         chat = await a_new_chat(process.store)
-        began = []
-        for _ in range(CRASHES_MAX + 1):
-            with trio.fail_after(90):
-                while chat not in process.runs():
-                    await trio.sleep(0.1)
-            began.append(trio.current_time())
+        for count in range(1, CRASHES_MAX + 2):
+            await process.has_begun(count)
             process.actor_of(chat).crash(KeyError("x"))
-            await settled()
         await trio.sleep(300)
 
-        rests = [after - before for before, after in zip(began, began[1:], strict=False)]
+        began = [life.began_at for life in process.begun]
+        rests = [after - before for before, after in pairwise(began)]
         assert rests[0] < 2
         assert 50 < rests[-1] < 65
         assert [] == process.runs()

@@ -4,16 +4,18 @@ The users are real processes: what counts is what the kernel does with the locks
 """
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
 import trio
 
-from adapters.postgres.embedded import Wanted, join, tend, use, using
+from adapters.postgres.embedded import Wanted, join, locks, tend, use, using
 from adapters.postgres.embedded import keeper as keeper_module
 from adapters.refusals import CannotStart
 from tests.e2e.processes import (
@@ -270,6 +272,23 @@ def test_leaving_after_the_keeper_was_killed_stops_the_server_all_the_same(wante
     eventually(lambda: not cluster.attended(), "the keeper is gone")
 
     cluster.leave()
+
+    assert [] == belonging_to(wanted.home)
+
+
+def test_leaving_while_a_killed_keeper_still_dies_stops_the_server_too(wanted):
+    """For a moment the dead hold their locks; here one is stopped in that moment."""
+    cluster = join(wanted)
+    dying = locks.take(wanted.home / "elsewhere", fcntl.LOCK_EX, seconds=1, patience=locks.patient)
+    os.kill(*keepers(wanted.home), signal.SIGKILL)
+    eventually(lambda: not cluster.attended(), "the keeper is gone")
+    (wanted.home / "elsewhere").replace(wanted.keeper)  # its lock is still held
+
+    with ThreadPoolExecutor() as threads:
+        leaving = threads.submit(cluster.leave)
+        eventually(lambda: locks.is_free(wanted.users), "we are on our way out")
+        os.close(dying)
+        leaving.result()
 
     assert [] == belonging_to(wanted.home)
 

@@ -6,8 +6,8 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.postgres.connection import Connection
-from adapters.postgres.pool import Pool
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.pool import Pool
 from tests.actors.machine.chats import ANN, BOB
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.fakes.severed_network import severed_network

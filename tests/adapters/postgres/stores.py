@@ -20,14 +20,14 @@ from psycopg.conninfo import make_conninfo
 from actors.ids import ChatId, FileId, Holder
 from actors.machine.requests import DynamicTool, NewChat
 from actors.machine.states import Status
-from adapters.postgres import rows
+from adapters.postgres.codec import rows
+from adapters.postgres.codec.parts import unescaped
 from adapters.postgres.committing import Committer
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.pool import Pool
 from adapters.postgres.leases import Leases
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.migrating import migrate
-from adapters.postgres.parts import unescaped
-from adapters.postgres.pool import Pool
 from adapters.postgres.reading import Reading
 from tests.contracts.worlds import Rows, Telling
 

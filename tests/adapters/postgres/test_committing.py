@@ -11,7 +11,7 @@ from actors.parts.model import JsonText
 from actors.store.answers import Applied
 from actors.store.hints import ChatMoved
 from adapters.postgres import committing
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
 from tests.actors.machine.chats import HOLDER, RETRY, assistant, result, send, step, tool, user
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 

@@ -9,10 +9,10 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.postgres.connection import Connection
-from adapters.postgres.faults import DatabaseBusy, DatabaseGone
-from adapters.postgres.timeouts import Timeouts
-from adapters.postgres.values import Json, parse
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone
+from adapters.postgres.driver.timeouts import Timeouts
+from adapters.postgres.driver.values import Json, parse
 
 SLEEP = ("SELECT pg_sleep(10)", ())
 
@@ -147,7 +147,7 @@ async def test_a_statement_whose_preparation_was_skipped_is_prepared_later(conne
 
 
 async def test_the_least_recently_used_prepared_statement_is_closed(connection, monkeypatch):
-    monkeypatch.setattr("adapters.postgres.link.PREPARED_MAX", 5)
+    monkeypatch.setattr("adapters.postgres.driver.link.PREPARED_MAX", 5)
 
     for number in range(50):
         await connection.execute(f"SELECT {number}")

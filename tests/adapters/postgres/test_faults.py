@@ -6,8 +6,8 @@ import trio
 import trio.testing
 
 from adapters.faults import map_errors
-from adapters.postgres.connection import Connection
-from adapters.postgres.faults import DatabaseBusy, DatabaseGone, DatabaseRefused
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone, DatabaseRefused
 
 SLEEP = ("SELECT pg_sleep(10)", ())
 

@@ -15,8 +15,8 @@ from actors.machine import requests as ask
 from actors.machine.fences import MovedOn
 from actors.store.answers import Applied
 from actors.store.hints import ChatMoved
-from adapters.postgres.faults import DatabaseFault, OutcomeUnknown, PoolExhausted
-from adapters.postgres.timeouts import Timeouts
+from adapters.postgres.driver.faults import DatabaseFault, OutcomeUnknown, PoolExhausted
+from adapters.postgres.driver.timeouts import Timeouts
 from tests.actors.machine.chats import ANN, assistant, call, send, step, user
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied

@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.postgres.listening import Listener
+from adapters.postgres.driver.listening import Listener
 from tests.adapters.postgres.conftest import until
 
 

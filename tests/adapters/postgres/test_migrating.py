@@ -7,7 +7,7 @@ import trio
 from psycopg.errors import SyntaxError as SqlSyntaxError
 from psycopg.errors import UndefinedObject
 
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.migrating import Migration, SchemaFault, known, migrate, pending
 
 STEPS = known()

@@ -13,10 +13,10 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.postgres.connection import Connection
-from adapters.postgres.faults import DatabaseGone, Lost, OutcomeUnknown
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseGone, Lost, OutcomeUnknown
+from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.queries import SQL
-from adapters.postgres.timeouts import Timeouts
 from tests.adapters.postgres.conftest import until
 
 ADD = "UPDATE account SET n = n + 1 WHERE id = %(id)s RETURNING n"

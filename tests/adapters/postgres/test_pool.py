@@ -6,8 +6,8 @@ import trio
 import trio.lowlevel
 import trio.testing
 
-from adapters.postgres.faults import DatabaseBusy, DatabaseFault, DatabaseGone, PoolExhausted
-from adapters.postgres.pool import Pool
+from adapters.postgres.driver.faults import DatabaseBusy, DatabaseFault, DatabaseGone, PoolExhausted
+from adapters.postgres.driver.pool import Pool
 
 SLEEP = ("SELECT pg_sleep(10)", ())
 

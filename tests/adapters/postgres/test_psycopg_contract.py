@@ -15,7 +15,7 @@ from psycopg import adapt, conninfo, errors, pq
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ConnStatus, ExecStatus, Format, PipelineStatus, TransactionStatus
 
-from adapters.postgres.values import ADAPTERS, Json
+from adapters.postgres.driver.values import ADAPTERS, Json
 
 CHECKED_WITH = "3.3.9"
 

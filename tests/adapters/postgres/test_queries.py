@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from adapters.postgres.driver.values import parse as in_the_servers_words
 from adapters.postgres.queries import SQL, parse
-from adapters.postgres.values import parse as in_the_servers_words
 
 ADAPTERS = Path(str(files("adapters")))
 USED = re.compile(r"""SQL\[\s*["'](\w+)["']\s*\]""")
@@ -53,6 +53,10 @@ def test_parts_are_put_in_wherever_they_are_named():
 def test_two_statements_of_one_name_are_a_mistake():
     with pytest.raises(AssertionError, match="two statements share a name"):
         parse("-- name: a\n-- Why.\nSELECT 1;\n-- name: a\n-- Why.\nSELECT 2;\n")
+
+
+def test_what_a_file_says_about_itself_is_sent_to_nobody():
+    assert [] == [name for name, sql in SQL.items() if re.search(r"^--|;", sql, re.MULTILINE)]
 
 
 def test_no_part_is_left_open():

@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from adapters.postgres import embedded
-from adapters.postgres.connection import Connection
-from adapters.postgres.faults import DatabaseGone, Lost, OutcomeUnknown
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseGone, Lost, OutcomeUnknown
 from adapters.postgres.queries import SQL
 from tests.fakes.severed_network import severed_network
 

@@ -13,10 +13,10 @@ crash had already seen it.
 import trio
 from psycopg.errors import InvalidParameterValue
 
-from adapters.postgres.faults import DatabaseFault, DatabaseGone, Lost, OutcomeUnknown
-from adapters.postgres.link import Link
+from adapters.postgres.driver.faults import DatabaseFault, DatabaseGone, Lost, OutcomeUnknown
+from adapters.postgres.driver.link import Link
+from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.queries import SQL
-from adapters.postgres.timeouts import Timeouts
 
 # Between two attempts to ask.
 AGAIN_SECONDS = 0.1

@@ -25,17 +25,17 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
-from adapters.postgres import timeouts as limits
-from adapters.postgres.faults import (
+from adapters.postgres.driver import timeouts as limits
+from adapters.postgres.driver.faults import (
     DatabaseBusy,
     DatabaseFault,
     DatabaseGone,
     from_connecting,
     from_statement,
 )
-from adapters.postgres.timeouts import Timeouts
-from adapters.postgres.values import ADAPTERS, Parameters, Row, Statement, parse, verbatim
-from adapters.postgres.waiting import cancel_on_server, flush, handshake, is_readable
+from adapters.postgres.driver.timeouts import Timeouts
+from adapters.postgres.driver.values import ADAPTERS, Parameters, Row, Statement, parse, verbatim
+from adapters.postgres.driver.waiting import cancel_on_server, flush, handshake, is_readable
 
 # How long a cancelled exchange may take to stop its statement; then the link is closed.
 CANCEL_SECONDS = 5.0

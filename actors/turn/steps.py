@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from actors.chat.ports import Model, ToolOutput
 from actors.ids import ModelConfigId
 from actors.machine.chat import Body, Role
 from actors.parts.assemble import Answer
 from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
 from actors.parts.usage import Cost
+from actors.turn.ports import Model, ToolOutput
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from typing import NoReturn
 
 import trio
 
-from adapters.postgres import timeouts as limits
-from adapters.postgres.connection import Connection
-from adapters.postgres.faults import DatabaseFault
-from adapters.postgres.timeouts import Timeouts
+from adapters.postgres.driver import timeouts as limits
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.timeouts import Timeouts
 from runtime.backoff import delay_seconds
 from runtime.log import emit
 

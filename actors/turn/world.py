@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from actors.chat.ports import Journal, Models, Prices, Prompts, Tools
 from actors.episodes.buffer import Episodes
 from actors.store.ports import Ledger, Reading
+from actors.turn.ports import Journal, Models, Prices, Prompts, Tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Set
 
 from actors.ids import ChatId, FileId, MessageId
 from actors.machine.change import Change
+from adapters.postgres.driver.values import Statement
 from adapters.postgres.queries import SQL
-from adapters.postgres.values import Statement
 
 _NEWEST = MessageId(2**63 - 1)
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import trio
 
-from adapters.postgres import timeouts as limits
-from adapters.postgres.connection import Connection
-from adapters.postgres.faults import DatabaseGone, PoolExhausted
-from adapters.postgres.timeouts import Timeouts
+from adapters.postgres.driver import timeouts as limits
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseGone, PoolExhausted
+from adapters.postgres.driver.timeouts import Timeouts
 
 # Connections of one pool, unless said otherwise. PostgreSQL likes few: two or three for each of
 # its cores are as fast as any number.

@@ -28,13 +28,13 @@ from typing import Self
 import trio
 from psycopg import DataError
 
-from adapters.postgres import timeouts as limits
-from adapters.postgres.faults import DatabaseFault, DatabaseGone, Lost
-from adapters.postgres.link import CANCEL_SECONDS, Link
-from adapters.postgres.outcome import committed, era_of, settle
+from adapters.postgres.driver import timeouts as limits
+from adapters.postgres.driver.faults import DatabaseFault, DatabaseGone, Lost
+from adapters.postgres.driver.link import CANCEL_SECONDS, Link
+from adapters.postgres.driver.outcome import committed, era_of, settle
+from adapters.postgres.driver.timeouts import Timeouts
+from adapters.postgres.driver.values import Parameters, Row, Statement
 from adapters.postgres.queries import SQL
-from adapters.postgres.timeouts import Timeouts
-from adapters.postgres.values import Parameters, Row, Statement
 
 READ_COMMITTED = "BEGIN"
 SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from actors.chat.causes import Silent, SlowStart
-from actors.chat.ports import Batch, Model
-from actors.chat.world import Limits
 from actors.episodes.buffer import Episode
 from actors.episodes.pieces import ArgsPiece, Piece, ReasoningPiece
 from actors.failures import wording
@@ -29,6 +26,9 @@ from actors.parts.deltas import (
 from actors.parts.failure import ProviderFailure
 from actors.parts.model import Part, ReasoningPart, TextPart
 from actors.parts.prompt import Prompt
+from actors.turn.causes import Silent, SlowStart
+from actors.turn.ports import Batch, Model
+from actors.turn.world import Limits
 from runtime.clock import now, wall
 from runtime.scope import CausedScope
 

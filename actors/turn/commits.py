@@ -7,8 +7,6 @@ the next step, and nothing has to be read again.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from actors.chat.work import Advanced, Held, Left, Obsolete
-from actors.chat.world import World
 from actors.machine.chat import Message
 from actors.machine.fences import Fence, MovedOn
 from actors.machine.refusals import ChatNotFound
@@ -21,6 +19,8 @@ from actors.machine.requests import (
 )
 from actors.machine.states import Status
 from actors.store.answers import Applied
+from actors.turn.work import Advanced, Held, Left, Obsolete
+from actors.turn.world import World
 
 Committed = Advanced | Obsolete | Left
 

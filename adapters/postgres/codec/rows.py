@@ -24,7 +24,7 @@ from actors.machine.chat import (
 )
 from actors.machine.states import Status
 from actors.parts.usage import Cost, Usage
-from adapters.postgres.parts import Unreadable, calls_from_json, from_json, unescaped
+from adapters.postgres.codec.parts import Unreadable, calls_from_json, from_json, unescaped
 
 Row = Sequence[Any]
 T = TypeVar("T")

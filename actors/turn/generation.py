@@ -10,21 +10,6 @@ from typing import assert_never
 
 import trio
 
-from actors.chat import retries, steps
-from actors.chat.answering import ask
-from actors.chat.commits import (
-    Committed,
-    begin_attempt,
-    commit,
-    end_turn,
-    end_with_error,
-    without_attempt,
-)
-from actors.chat.next_action import AwaitClient, CallModel, EndTurn, RunTools, next_action
-from actors.chat.ports import LocalTool
-from actors.chat.tool_batch import run_batch
-from actors.chat.work import Advanced, Held, Obsolete
-from actors.chat.world import World
 from actors.ids import EpisodeKey
 from actors.machine.chat import Body, Chat, ChatError, Message
 from actors.machine.requests import (
@@ -38,6 +23,21 @@ from actors.machine.requests import (
 from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.model import ToolCallPart
+from actors.turn import retries, steps
+from actors.turn.answering import ask
+from actors.turn.commits import (
+    Committed,
+    begin_attempt,
+    commit,
+    end_turn,
+    end_with_error,
+    without_attempt,
+)
+from actors.turn.next_action import AwaitClient, CallModel, EndTurn, RunTools, next_action
+from actors.turn.ports import LocalTool
+from actors.turn.tool_batch import run_batch
+from actors.turn.work import Advanced, Held, Obsolete
+from actors.turn.world import World
 from runtime.clock import wall
 
 ATTEMPTS_USED_UP = ChatError(

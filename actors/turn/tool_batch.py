@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 import trio
 
-from actors.chat.ports import Entry, LocalTool
-from actors.chat.steps import Ended, error_output, result_of
-from actors.chat.world import World
 from actors.episodes.buffer import Episode
 from actors.machine.chat import Chat, Role
 from actors.parts.model import ToolCallPart
+from actors.turn.ports import Entry, LocalTool
+from actors.turn.steps import Ended, error_output, result_of
+from actors.turn.world import World
 from runtime.clock import wall
 from runtime.log import emit
 from runtime.scope import CausedScope

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 
-from actors.chat.ports import LocalTool
 from actors.machine.chat import Body, Chat, Message, Role, Visibility
 from actors.parts.model import ToolCallPart, ToolResultPart
+from actors.turn.ports import LocalTool
 
 STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the turn ends, quietly
 

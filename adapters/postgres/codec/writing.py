@@ -16,9 +16,9 @@ import msgspec
 from actors.machine.change import Change
 from actors.machine.chat import Body, Queued
 from actors.machine.requests import NewChat
-from adapters.postgres.parts import escaped, to_json
+from adapters.postgres.codec.parts import escaped, to_json
+from adapters.postgres.driver.values import Json, Statement
 from adapters.postgres.queries import SQL
-from adapters.postgres.values import Json, Statement
 
 _encode = msgspec.json.Encoder().encode
 
