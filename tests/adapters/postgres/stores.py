@@ -28,6 +28,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.leases import Leases
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.migrating import migrate
+from adapters.postgres.queries import SQL
 from adapters.postgres.reading import Reading
 from tests.contracts.worlds import Rows, Telling
 
@@ -151,27 +152,18 @@ _NEW = [
     "dynamic_tools",
     "dynamic_tool_names",
 ]
-_CHAT = (
-    f"created_at, updated_at, {', '.join(_NEW)}, id, owner_id, parent_id, status, archived,"
-    " worker_id, runner_id, last_error, retry_state, requires_action_deadline_at,"
-    " compaction_requested_at, snapshot_version, history_version, queue_version,"
-    " retry_state_version, generation_attempt, pin_order, last_model_config_id,"
-    " last_reasoning_effort, dynamic_tool_names, now(), holder_version, false"
-)
-_MESSAGE = (
-    "chat_id, id, revision, created_at, deleted, role, content, content_version, visibility,"
-    " compressed, created_by, model_config_id, reasoning_effort, context_limit, runtime_ms,"
-    " input_tokens, output_tokens, total_tokens, reasoning_tokens, cache_creation_tokens,"
-    " cache_read_tokens FROM messages"
-)
-_QUEUED = (
-    "chat_id, id, position, steers, content, content_version, created_by, model_config_id,"
-    " reasoning_effort FROM queued_messages"
-)
+
+
+def _columns(name):
+    """What a statement of ours selects, without its parameters."""
+    selected, _, _ = SQL[name].removeprefix("SELECT ").rpartition(" FROM ")
+    return selected.replace("%(lease_seconds)s", "0")
+
+
 _ALL = (
-    f"SELECT {_CHAT} FROM chats",
-    f"SELECT {_MESSAGE} ORDER BY id",
-    f"SELECT {_QUEUED} ORDER BY position, id",
+    f"SELECT created_at, updated_at, {', '.join(_NEW)}, {_columns('chat')} FROM chats",
+    f"SELECT chat_id, {_columns('history')} FROM messages ORDER BY id",
+    f"SELECT chat_id, {_columns('queue')} FROM queued_messages ORDER BY position, id",
     "SELECT chat_id, file_id FROM chat_files",
 )
 
