@@ -77,7 +77,7 @@ class Leases(Protocol):
 
     async def acquire(self, worker: WorkerId, room: Room) -> tuple[Stored | Unreadable, ...]:
         """Take chats that wait for somebody, each for a new runner, the most urgent first. Where
-        work is to begin, its attempt has been recorded."""
+        work is to begin, its attempt has been recorded. Nothing for a worker without a lease."""
 
     async def held(self, worker: WorkerId) -> tuple[ChatMoved, ...]:
         """Where the chats stand that this worker holds."""

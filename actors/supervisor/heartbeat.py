@@ -30,7 +30,8 @@ from runtime.scope import CausedScope
 BEATS_PER_LEASE = 6  # so four may fail in a row before the lease is lost
 MARGIN = 1 / 6  # of the lease: to let go of all chats, before anybody else may take them
 SWEEP_BEATS = 12  # beats between two looks for workers that are long gone
-RETRY_FIRST_SECONDS = 0.1  # after a beat that failed; doubles up to the time between two beats
+RETRY_FIRST_SECONDS = 0.1  # after a beat that failed; doubles
+RETRY_CAP = 1 / 4  # of the time between two beats
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,5 +148,7 @@ class Heartbeat:
 
     def _pause(self, attempt: int) -> float:
         return delay_seconds(
-            attempt, first_seconds=RETRY_FIRST_SECONDS, cap_seconds=self._pause_seconds
+            attempt,
+            first_seconds=RETRY_FIRST_SECONDS,
+            cap_seconds=self._pause_seconds * RETRY_CAP,
         )

@@ -46,7 +46,8 @@ RETURNING id;
 -- Take chats that have work to do and nobody who does it: what is to be ended first, then what may
 -- begin, roots and children in turns, whoever has waited longest first. Of each kind no more is
 -- looked at than there is room for, so a full one hides no other. A chat that has moved on since
--- it was looked at, or is locked, is left to whoever was faster. What is written is the law's
+-- it was looked at, or is locked, is left to whoever was faster. A worker whose own lease has run
+-- out takes nothing. What is written is the law's
 -- Acquire and, where work begins, its RecordGenerationAttempt.
 WITH fresh AS MATERIALIZED (
     SELECT id FROM workers WHERE heartbeat_at > now() - %(lease_seconds)s * interval '1 second'
@@ -61,6 +62,7 @@ WITH fresh AS MATERIALIZED (
      WHERE status IN ('running', 'interrupting', 'requires_action')
        AND NOT archived
        AND (worker_id IS NULL OR worker_id NOT IN (SELECT id FROM fresh))
+       AND EXISTS (SELECT FROM fresh WHERE id = %(worker)s)
 ), candidates AS MATERIALIZED (
     SELECT id,
            snapshot_version,

@@ -66,6 +66,7 @@ async def holds(world, chat, worker):
 
 async def acquired(world, wanted=ROOMY, *, worker=ME):
     """The chats that were taken, in their order."""
+    await world.leases.beat(worker)
     taken = await world.leases.acquire(worker, wanted)
     assert all(isinstance(one, Stored) for one in taken)
     return [stored.chat.id for stored in taken]
@@ -78,7 +79,6 @@ async def acquired(world, wanted=ROOMY, *, worker=ME):
     "status", [Status.RUNNING, Status.INTERRUPTING, Status.REQUIRES_ACTION], ids=str
 )
 async def test_a_chat_with_work_and_nobody_who_does_it_is_taken(world, status):
-    await world.leases.beat(ME)
     chat = await a_waiting_chat(world, status)
 
     assert [chat] == await acquired(world)
@@ -86,7 +86,6 @@ async def test_a_chat_with_work_and_nobody_who_does_it_is_taken(world, status):
 
 
 async def test_chats_without_work_are_left_alone(world):
-    await world.leases.beat(ME)
     await a_chat(world, done=True)
     await a_chat(world, then=[ask.FinishError(BROKEN)])
     archived = await a_chat(world, done=True)
@@ -111,7 +110,6 @@ async def test_a_chat_whose_holder_missed_its_lease_is_taken_by_another_runner(w
     chat = await a_waiting_chat(world, status)
     former = await holds(world, chat, OTHER)
     await world.pass_time(31)
-    await world.leases.beat(ME)
 
     assert [chat] == await acquired(world)
     now = (await world.rows(chat)).chat.holder
@@ -128,8 +126,19 @@ async def test_a_chat_whose_holder_has_left_is_taken_at_once(world):
     assert [chat] == await acquired(world)
 
 
-async def test_a_chat_is_taken_once(world):
+async def test_a_worker_without_a_lease_takes_nothing(world):
+    chat = await a_waiting_chat(world)
+    never = await world.leases.acquire(ME, ROOMY)
     await world.leases.beat(ME)
+    await world.pass_time(31)
+
+    late = await world.leases.acquire(ME, ROOMY)
+
+    assert ((), ()) == (never, late)
+    assert None is (await world.rows(chat)).chat.holder
+
+
+async def test_a_chat_is_taken_once(world):
     chat = await a_waiting_chat(world)
 
     assert [chat] == await acquired(world)
@@ -159,6 +168,7 @@ async def test_what_is_written_is_what_the_law_says(world, status, files):
     await world.pass_time(1)
     before = await world.rows(chat)
     viewed = await world.reading.view(chat)
+    await world.leases.beat(ME)
 
     [stored] = await world.leases.acquire(ME, ROOMY)
 
@@ -260,7 +270,6 @@ async def test_no_more_are_taken_than_there_is_room_for(world):
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.INTERRUPTING], ids=str)
 async def test_of_three_each_pass_takes_as_many_as_it_may(world, status):
-    await world.leases.beat(ME)
     chats = [await a_waiting_chat(world, status) for _ in range(3)]
 
     passes = [await acquired(world, room(1)) for _ in range(4)]
@@ -275,7 +284,6 @@ async def test_without_room_nothing_is_taken(world):
 
 
 async def test_a_chat_that_is_refused_comes_when_there_is_room_the_oldest_first(world):
-    await world.leases.beat(ME)
     old, young = await a_waiting_chat(world), await a_waiting_chat(world)
     refused = await acquired(world, room(roots=0))
 
@@ -303,8 +311,6 @@ async def test_a_chat_that_waits_for_room_is_ended_when_it_is_interrupted(world)
 
 
 async def test_of_two_workers_one_takes_the_chat(world):
-    await world.leases.beat(ME)
-    await world.leases.beat(OTHER)
     chats = {await a_waiting_chat(world) for _ in range(8)}
     taken = []
 

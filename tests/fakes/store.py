@@ -148,8 +148,8 @@ class MemoryStore:
 
     async def acquire(self, worker, room):
         await trio.lowlevel.checkpoint()
-        taken = [self._taken(id, worker) for id in self._waiting(room)[: room.at_most]]
-        return tuple(taken)
+        waiting = self._waiting(room)[: room.at_most] if self._is_fresh(worker) else []
+        return tuple([self._taken(id, worker) for id in waiting])
 
     async def held(self, worker):
         await trio.lowlevel.checkpoint()

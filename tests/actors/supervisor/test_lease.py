@@ -1,0 +1,202 @@
+"""The lease: held by beats, lost before others may take the chats, begun anew in another name."""
+
+import logging
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+import trio
+import trio.testing
+
+from actors.ids import WorkerId
+from actors.supervisor import verbs
+from adapters.bus import Switchboard
+from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
+
+LEASE = 30.0
+FENCE = 25.0  # after the last beat that was sent and heard
+
+
+@pytest.fixture
+def causes(caplog):
+    """Why actors of chats were stopped, so far."""
+    caplog.set_level(logging.DEBUG)
+
+    def told():
+        ended = [r.fields for r in caplog.records if r.message == "child.ended"]
+        return [fields["cause"] for fields in ended if fields["child"].startswith("chat/")]
+
+    return told
+
+
+@pytest.mark.parametrize("fault", ["cut", "stuck"])
+async def test_without_a_beat_all_chats_are_let_go_before_the_lease_can_be_taken(
+    fault, causes, autojump_clock
+):
+    async with a_process() as process:
+        chats = [await a_new_chat(process.store) for _ in range(3)]
+        await trio.sleep(6)
+        last_beat = 5.0
+
+        process.cable.state = fault
+        await trio.sleep(last_beat + FENCE - 0.1 - trio.current_time())
+        assert 3 == len(process.runs())
+        await trio.sleep(0.2)
+
+        assert [] == process.runs()
+        assert {*chats} == {*process.ended_at}
+        assert all(at == last_beat + FENCE for at in process.ended_at.values())
+        assert ["LeaseExpired"] * 3 == causes()
+        assert None is process.worker
+
+
+async def test_when_the_store_is_back_chats_are_taken_anew_in_another_name(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await trio.sleep(1)
+        former = process.worker
+        process.cable.state = "cut"
+        await trio.sleep(100)
+        assert [] == process.runs()
+
+        process.cable.state = "whole"
+        await trio.sleep(10)
+
+        [life] = process.alive
+        assert (chat, process.worker) == (life.chat, life.me.worker)
+        assert former != process.worker
+        assert {process.worker} == set(process.store.workers)
+
+
+async def test_a_few_beats_that_fail_in_a_row_change_nothing(autojump_clock):
+    async with a_process() as process:
+        await a_new_chat(process.store)
+        await trio.sleep(1)
+        [life] = process.alive
+
+        for _ in range(5):
+            process.cable.state = "cut"
+            await trio.sleep(17)
+            process.cable.state = "whole"
+            await trio.sleep(6)
+
+        assert [life] == process.alive
+        assert 0 == process.supervisor.statistics().heartbeat.lost_count
+        assert 0 < process.supervisor.statistics().heartbeat.failed_count
+
+
+async def test_a_beat_that_is_answered_late_counts_from_when_it_was_sent(autojump_clock):
+    async with a_process() as process:
+        await a_new_chat(process.store)
+        await trio.sleep(1)
+        process.cable.late["beat"] = 4.5
+        await trio.sleep(60)
+        assert 0 == process.supervisor.statistics().heartbeat.lost_count
+        last_sent = process.supervisor.statistics().heartbeat.holds_seconds - FENCE + 61
+
+        process.cable.state = "cut"
+        await trio.sleep(40)
+
+        [ended_at] = process.ended_at.values()
+        assert ended_at == pytest.approx(last_sent + FENCE, abs=4.6)
+
+
+async def test_a_beat_that_comes_too_late_says_so_and_everything_is_let_go(causes, autojump_clock):
+    """The machine was asleep: the database's clock went on, ours stood."""
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await trio.sleep(1)
+        former = process.actor_of(chat).me
+
+        process.store.clock.ahead = timedelta(seconds=1000)
+        await trio.sleep(6)
+
+        assert ["LeaseExpired"] == causes()
+        now = process.actor_of(chat).me
+        assert former.worker != now.worker
+        assert {now.worker} == set(process.store.workers)
+
+
+@pytest.mark.parametrize("fault", ["cut", "stuck"])
+@pytest.mark.parametrize("lease", [3.0, 30.0])
+async def test_a_neighbour_takes_over_within_the_lease_and_never_while_we_run(
+    fault, lease, autojump_clock
+):
+    bus = Switchboard()
+    store = a_store(bus)
+    store.lease_seconds = lease
+    async with (
+        a_process(store, bus, cable=Cable(store), lease_seconds=lease) as one,
+        a_process(store, bus, lease_seconds=lease, roots=0, children=0) as neighbour,
+    ):
+        chats = [await a_new_chat(store) for _ in range(5)]
+        await trio.sleep(lease)
+        assert 5 == len(one.runs())
+        neighbour.supervisor.slots._limits = one.limits
+
+        one.cable.state = fault
+        cut_at = trio.current_time()
+        await trio.sleep(lease + 1.1)
+
+        assert sorted(chats) == sorted(neighbour.runs())
+        for life in neighbour.alive:
+            assert one.ended_at[life.chat] < life.began_at <= cut_at + lease + 1
+
+
+async def test_what_was_acquired_for_a_lease_that_is_lost_is_not_begun(autojump_clock):
+    async with a_process() as process:
+        await trio.sleep(1)
+        process.cable.late["acquire"] = 40
+        chat = await a_new_chat(process.store)
+        await settled()
+        assert process.row(chat).holder.worker == process.worker
+
+        process.cable.failing.add("beat")
+        await trio.sleep(41)
+
+        assert [] == process.begun
+
+
+async def test_a_claim_does_not_outlive_its_lease(autojump_clock):
+    async with a_process(claim_seconds=1000) as process:
+        await trio.sleep(1)
+        claim = process.slots.claim(is_root=True, now=trio.current_time())
+        process.cable.state = "cut"
+        await trio.sleep(40)
+
+        assert None is process.slots.claim(is_root=True, now=trio.current_time())
+        chat = await a_new_chat(process.store, then=claim.requests)
+        assert verbs.take(process.supervisor.address, process.stored(chat))
+        await settled()
+        assert [] == process.begun
+        process.cable.state = "whole"
+        await trio.sleep(10)
+
+        assert [chat] == process.runs()
+        assert 2 == process.row(chat).generation_attempt
+
+
+async def test_a_lease_that_never_began_is_begun_as_soon_as_the_store_is_there(autojump_clock):
+    cable = Cable(a_store(Switchboard()))
+    cable.state = "cut"
+    chat = await a_new_chat(cable._store)
+
+    async with a_process(cable._store, cable=cable) as process:
+        await trio.sleep(60)
+        assert (None, []) == (process.worker, process.begun)
+        cable.state = "whole"
+        await trio.sleep(6)
+
+        assert [chat] == process.runs()
+
+
+async def test_workers_that_are_long_gone_are_swept_away(autojump_clock):
+    async with a_process() as process:
+        gone = WorkerId(uuid4())
+        await process.store.beat(gone)
+        await trio.sleep(299)
+        assert gone in process.store.workers
+
+        await trio.sleep(70)
+
+        assert {process.worker} == set(process.store.workers)

@@ -1,0 +1,190 @@
+"""Places for chats: never more than there are, each taken once, none lost for ever."""
+
+from itertools import count
+from uuid import UUID
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from actors.ids import Holder, RunnerId, WorkerId
+from actors.machine.requests import Acquire, RecordGenerationAttempt
+from actors.store.ports import Room
+from actors.supervisor.slots import Slots
+from actors.supervisor.world import Limits
+
+ME = WorkerId(UUID(int=1000))
+
+
+def slots(roots=2, children=3, ending=1, *, batch=100, is_open=True):
+    numbers = count(1)
+    limits = Limits(roots=roots, children=children, ending=ending, batch=batch, claim_seconds=30)
+    made = Slots(limits, lambda: UUID(int=next(numbers)))
+    if is_open:
+        made.open(ME)
+    return made
+
+
+def room(at_most, roots, children):
+    return Room(at_most=at_most, roots=roots, children=children)
+
+
+def runner(number):
+    return RunnerId(UUID(int=number))
+
+
+def test_empty_it_has_room_for_all():
+    assert room(6, 2, 3) == slots().room()
+    assert room(4, 2, 3) == slots(batch=4).room()
+
+
+@pytest.mark.parametrize(
+    ("taken", "left"),
+    [
+        ([True], room(5, 1, 3)),
+        ([True, True], room(4, 0, 3)),
+        ([True, True, True], room(3, 0, 3)),  # one more that is only to be ended
+        ([False], room(5, 2, 2)),
+        ([True, False, False, False], room(2, 1, 0)),
+        ([True, True, True, False, False, False], room(0, 0, 0)),
+    ],
+)
+def test_every_chat_counts_in_its_kind(taken, left):
+    places = slots()
+    for number, is_root in enumerate(taken):
+        places.take(runner(100 + number), is_root=is_root)
+
+    assert left == places.room()
+
+
+def test_a_claim_names_the_holder_to_be_and_what_acquires():
+    claim = slots().claim(is_root=True, now=5.0)
+
+    assert (Holder(ME, runner(1)), 35.0) == (claim.holder, claim.until)
+    assert (Acquire(claim.holder), RecordGenerationAttempt()) == claim.requests
+
+
+def test_a_place_that_is_promised_is_not_free():
+    places = slots()
+
+    claims = [places.claim(is_root=True, now=0) for _ in range(3)]
+
+    assert None is claims[2]
+    assert room(4, 0, 3) == places.room()
+    assert places.claim(is_root=False, now=0) is not None
+
+
+def test_a_claim_becomes_the_chat_s_place():
+    places = slots()
+    claim = places.claim(is_root=True, now=0)
+
+    places.take(claim.holder.runner, is_root=True)
+    places.release(claim)
+
+    assert room(5, 1, 3) == places.room()
+    places.free(claim.holder.runner)
+    assert room(6, 2, 3) == places.room()
+
+
+def test_a_claim_is_released_once():
+    places = slots()
+    claim = places.claim(is_root=False, now=0)
+
+    places.release(claim)
+    places.release(claim)
+
+    assert room(6, 2, 3) == places.room()
+
+
+def test_a_claim_is_over_when_its_time_is():
+    places = slots()
+    places.claim(is_root=True, now=0)
+    places.claim(is_root=True, now=10)
+
+    places.expire(29.9)
+    assert 2 == places.statistics().claimed
+    places.expire(30)
+    assert 1 == places.statistics().claimed
+    places.expire(100)
+
+    assert (0, 2) == (places.statistics().claimed, places.statistics().expired_count)
+
+
+def test_without_a_lease_nothing_is_promised_and_promises_are_void():
+    places = slots(is_open=False)
+    assert None is places.claim(is_root=True, now=0)
+    places.open(ME)
+    places.claim(is_root=True, now=0)
+    places.take(runner(50), is_root=True)
+
+    places.close()
+
+    assert None is places.claim(is_root=True, now=0)
+    assert room(5, 1, 3) == places.room()
+
+
+@pytest.mark.parametrize(
+    ("left", "short"),
+    [(room(10, 10, 10), False), (room(9, 10, 10), True), (room(10, 10, 9), True)],
+)
+def test_it_is_short_of_room_if_a_search_may_leave_some_behind(left, short):
+    assert short == slots(batch=10).is_short(left)
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Against a plain list of (runner, is_root)."""
+
+    def __init__(self):
+        super().__init__()
+        self.places = slots(roots=3, children=2, ending=2)
+        self.claims, self.taken, self.now, self.numbers = [], {}, 0.0, count(500)
+
+    @rule(is_root=st.booleans())
+    def claim(self, is_root):
+        claim = self.places.claim(is_root=is_root, now=self.now)
+        used = [c.is_root for c in self.claims] + [*self.taken.values()]
+        free = used.count(is_root) < (3 if is_root else 2) and len(used) < 7
+        assert free == (claim is not None)
+        self.claims += [claim] if claim else []
+
+    @precondition(lambda self: self.claims)
+    @rule(at=st.integers(0, 10), how=st.sampled_from(["take", "release"]))
+    def settle(self, at, how):
+        claim = self.claims.pop(at % len(self.claims))
+        if how == "take":
+            self.places.take(claim.holder.runner, is_root=claim.is_root)
+            self.taken[claim.holder.runner] = claim.is_root
+        else:
+            self.places.release(claim)
+
+    @rule(is_root=st.booleans())
+    def take(self, is_root):
+        number = runner(next(self.numbers))
+        self.places.take(number, is_root=is_root)
+        self.taken[number] = is_root
+
+    @precondition(lambda self: self.taken)
+    @rule(at=st.integers(0, 10))
+    def free(self, at):
+        number = [*self.taken][at % len(self.taken)]
+        self.places.free(number)
+        del self.taken[number]
+
+    @rule(seconds=st.sampled_from([1.0, 29.0, 31.0]))
+    def wait(self, seconds):
+        self.now += seconds
+        self.places.expire(self.now)
+        self.claims = [claim for claim in self.claims if claim.until > self.now]
+
+    @invariant()
+    def counts_are_right(self):
+        used = [c.is_root for c in self.claims] + [*self.taken.values()]
+        roots, children = used.count(True), used.count(False)
+        expected = room(max(0, 7 - len(used)), max(0, 3 - roots), max(0, 2 - children))
+        assert expected == self.places.room()
+        assert {c.holder.runner for c in self.claims} == self.places.claimed
+
+
+AnyOrder.TestCase.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+TestAnyOrder = AnyOrder.TestCase

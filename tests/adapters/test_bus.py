@@ -1,0 +1,114 @@
+"""The bus: whoever follows hears what he follows, as long as he follows."""
+
+from contextlib import ExitStack
+from uuid import uuid4
+
+import pytest
+
+from actors.ids import ChatId, UserId
+from actors.machine.states import Status
+from actors.store.hints import ChatMoved, LookAtEverything, WorkWaits
+from adapters.bus import Switchboard
+
+ANN, BOB = UserId(uuid4()), UserId(uuid4())
+EVERYTHING = LookAtEverything()
+
+
+def moved(owner=ANN, chat=None, snapshot=1):
+    chat = chat or ChatId(uuid4())
+    return ChatMoved(chat, snapshot, 1, 0, 0, 1, Status.RUNNING, False, None, None, owner)
+
+
+def test_each_hears_what_he_follows():
+    bus = Switchboard()
+    mine, hers, waits = moved(ANN), moved(BOB), WorkWaits(ChatId(uuid4()), 1)
+    everything, chat, owner = [], [], []
+
+    with (
+        bus.follow_all(everything.append),
+        bus.follow_chat(mine.chat, chat.append),
+        bus.follow_owner(BOB, owner.append),
+    ):
+        for hint in (mine, hers, waits):
+            bus.tell(hint)
+
+    assert ([mine, hers, waits], [mine], [hers]) == (everything, chat, owner)
+
+
+def test_whoever_follows_no_more_hears_no_more():
+    bus, heard = Switchboard(), []
+    hint = moved()
+
+    with bus.follow_chat(hint.chat, heard.append):
+        pass
+    bus.tell(hint)
+
+    assert ([], 0) == (heard, bus.statistics().following)
+
+
+def test_several_follow_the_same_and_one_may_follow_twice():
+    bus, heard = Switchboard(), []
+    hint = moved()
+
+    with bus.follow_chat(hint.chat, heard.append), bus.follow_chat(hint.chat, heard.append):
+        bus.tell(hint)
+        assert 2 == bus.statistics().following
+
+    assert [hint, hint] == heard
+
+
+def test_everything_is_heard_by_all():
+    bus = Switchboard()
+    heard = []
+
+    with (
+        bus.follow_all(heard.append),
+        bus.follow_chat(ChatId(uuid4()), heard.append),
+        bus.follow_owner(BOB, heard.append),
+    ):
+        bus.hear(EVERYTHING)
+
+    assert [EVERYTHING] * 3 == heard
+
+
+def test_what_is_told_here_goes_beyond_and_what_comes_from_there_does_not_go_back():
+    beyond, heard = [], []
+    bus = Switchboard(beyond.append)
+    told, came = moved(), moved()
+
+    with bus.follow_all(heard.append):
+        bus.tell(told)
+        bus.hear(came)
+
+    assert ([told, came], [told]) == (heard, beyond)
+    assert (1, 1) == (bus.statistics().told_count, bus.statistics().heard_count)
+
+
+def test_one_who_fails_holds_up_no_other_and_is_not_overlooked():
+    bus, heard = Switchboard(), []
+    hint = moved()
+
+    def fails(_):
+        raise KeyError("mine")
+
+    with (
+        bus.follow_chat(hint.chat, fails),
+        bus.follow_chat(hint.chat, heard.append),
+        pytest.raises(KeyError, match="mine"),
+    ):
+        bus.tell(hint)
+
+    assert [hint] == heard
+
+
+def test_a_follower_may_stop_while_he_hears():
+    bus, heard = Switchboard(), []
+    hint, following = moved(), ExitStack()
+    following.enter_context(bus.follow_chat(hint.chat, lambda _: following.close()))
+
+    with bus.follow_chat(hint.chat, heard.append):
+        bus.tell(hint)
+        bus.tell(hint)
+
+    assert [hint, hint] == heard
+    assert 0 == bus.statistics().following
