@@ -15,7 +15,11 @@ from actors.machine.chat import Body, Role
 from actors.parts.assemble import Answer
 from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
 from actors.parts.usage import Cost
+from actors.prompts.provider_tools import sanitised_step
 from actors.turn.ports import Model, ToolOutput
+
+# Its own tools come in pairs that are replayed whole or not at all.
+_ANTHROPIC = ("anthropic", "bedrock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class Ended:
 
 def answer_rows(answer: Answer, model: Model, *, runtime_ms: int, cost: Cost) -> tuple[Body, ...]:
     """Nothing at all was said: no message."""
-    parts = tuple(map(_storable, answer.parts))
+    said = sanitised_step(answer.parts) if model.transport in _ANTHROPIC else answer.parts
+    parts = tuple(map(_storable, said))
     if not parts:
         return ()
     body = Body(
