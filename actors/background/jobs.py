@@ -1,0 +1,103 @@
+"""A home for work that nobody waits for. A job outlives whoever asked for it.
+
+It ends by itself, or with the process: at shutdown jobs go on for a while, then they are cancelled.
+What goes wrong in one is logged and disturbs nobody; only a failed assertion is told loudly.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from runtime.children import Body, Child, Children, open_children
+from runtime.ends import End, holds_assertion
+from runtime.errors import ActorGone, ChildrenFull
+from runtime.log import emit
+
+JOBS_MAX = 1000  # one more is refused, and counted: what it would have done is not done
+DRAIN_SECONDS = 10.0  # how long jobs may go on once the process stops; then they are cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundStatistics:
+    capacity: int
+    running: int
+    running_peak: int
+    begun_count: int
+    failed_count: int  # something went wrong in it
+    cut_short_count: int  # by the end of the process
+    repeated_count: int  # asked for while a job of that name ran
+    refused_count: int  # there was no room, or the process was stopping
+
+
+class Background:
+    """Made by `open_background`."""
+
+    def __init__(self, children: Children, *, drain_seconds: float) -> None:
+        self._children = children
+        self._drain_seconds = drain_seconds
+        self._failed_count = 0
+        self._repeated_count = 0
+        self._refused_count = 0
+
+    def begin(self, name: str, job: Body) -> bool:
+        """Begin `job`; False if it is not, because one of that name runs, or there is no room."""
+        if self._children.find(name) is not None:
+            self._repeated_count += 1
+            return False
+
+        async def live() -> None:
+            await self._live(name, job)
+
+        try:
+            self._children.start(
+                Child(
+                    name=name,
+                    body=live,
+                    when_ended=_ended,
+                    tell_to_stop=_told_to_stop,
+                    grace_seconds=self._drain_seconds,
+                )
+            )
+        except (ActorGone, ChildrenFull):
+            self._refused_count += 1
+            return False
+        return True
+
+    def statistics(self) -> BackgroundStatistics:
+        children = self._children.statistics()
+        return BackgroundStatistics(
+            capacity=children.capacity,
+            running=children.running,
+            running_peak=children.running_peak,
+            begun_count=children.started_count,
+            failed_count=self._failed_count + children.broken_count,
+            cut_short_count=children.stopped_count,
+            repeated_count=self._repeated_count,
+            refused_count=self._refused_count,
+        )
+
+    async def _live(self, name: str, job: Body) -> None:
+        try:
+            await job()
+        except Exception as error:
+            if holds_assertion(error):
+                raise
+            self._failed_count += 1
+            emit("job.failed", "warning", job=name, error=error)
+
+
+def _told_to_stop() -> None:
+    """A job cannot be told anything: it goes on until it is done, or its grace is over."""
+
+
+def _ended(name: str, end: End) -> None:
+    """Nobody waits for it; what there is to tell has been logged."""
+
+
+@asynccontextmanager
+async def open_background(
+    *, capacity: int = JOBS_MAX, drain_seconds: float = DRAIN_SECONDS
+) -> AsyncIterator[Background]:
+    """Takes jobs as long as the block runs; then those that run may go on for `drain_seconds`."""
+    async with open_children("background", capacity=capacity) as children:
+        yield Background(children, drain_seconds=drain_seconds)
