@@ -48,8 +48,15 @@ ATTEMPTS_USED_UP = ChatError(
 
 
 async def generate(held: Held, world: World) -> Committed:
-    """Do what comes next in the turn."""
-    known = await with_history(held, world)
+    """Do what comes next in the turn.
+
+    The attempt is counted before anything is read: a chat that cannot even be read uses up its
+    budget and stops, instead of being tried for ever.
+    """
+    counted = await _counted(held, world)
+    if not isinstance(counted, Advanced):
+        return counted
+    known = await with_history(counted.held, world)
     if known is None:
         return Obsolete()
     chat, history = known.stored.chat, known.history or ()
@@ -81,20 +88,15 @@ async def with_history(held: Held, world: World) -> Held | None:
 
 async def _call_model(held: Held, local: Sequence[LocalTool], world: World) -> Committed:
     while True:
-        begun = await begin_attempt(held, world)
-        if not isinstance(begun, Advanced):
-            return begun
-        held = begun.held
         chat = held.stored.chat
-        if chat.generation_attempt > retries.ATTEMPTS_MAX:
-            return await end_with_error(held, FinishError(ATTEMPTS_USED_UP), world)
         model = await world.models.model_for(chat)
         if isinstance(model, ChatError):
             return await end_with_error(held, FinishError(model), world)
-        tools = [tool.tool for tool in local] + list(world.tools.declared(chat))
+        tools = [*(tool.tool for tool in local), *await world.tools.declared(chat)]
         prompt = await world.prompts.prompt_for(chat, held.history or (), model, tools)
         if isinstance(prompt, ChatError):
             return await end_with_error(held, FinishError(prompt), world)
+        world.titles.begin(chat, held.history or (), model)
         episode = world.episodes.begin(_key(chat))
         try:
             asked = await ask(model, prompt, episode, world.limits)
@@ -107,7 +109,20 @@ async def _call_model(held: Held, local: Sequence[LocalTool], world: World) -> C
         waited = await _wait_to_retry(held, asked.said, world)
         if not isinstance(waited, Held):
             return waited
-        held = waited
+        counted = await _counted(waited, world)
+        if not isinstance(counted, Advanced):
+            return counted
+        held = counted.held
+
+
+async def _counted(held: Held, world: World) -> Committed:
+    """The chat with its next attempt counted, or stopped because there were too many."""
+    begun = await begin_attempt(held, world)
+    if not isinstance(begun, Advanced):
+        return begun
+    if begun.held.stored.chat.generation_attempt > retries.ATTEMPTS_MAX:
+        return await end_with_error(begun.held, FinishError(ATTEMPTS_USED_UP), world)
+    return begun
 
 
 async def _wait_to_retry(held: Held, failure: ProviderFailure, world: World) -> Held | Committed:
@@ -126,13 +141,7 @@ async def _wait_to_retry(held: Held, failure: ProviderFailure, world: World) -> 
 async def _run_tools(
     held: Held, calls: tuple[ToolCallPart, ...], local: Sequence[LocalTool], world: World
 ) -> Committed:
-    begun = await begin_attempt(held, world)
-    if not isinstance(begun, Advanced):
-        return begun
-    held = begun.held
     chat = held.stored.chat
-    if chat.generation_attempt > retries.ATTEMPTS_MAX:
-        return await end_with_error(held, FinishError(ATTEMPTS_USED_UP), world)
     episode = world.episodes.begin(_key(chat))
     try:
         ended = await run_batch(chat, calls, local, episode, world)

@@ -56,6 +56,23 @@ class Models(Protocol):
         ...
 
 
+class Titles(Protocol):
+    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
+        """This model is about to be asked: a chat that is new may be given a title meanwhile.
+        Waits for nothing."""
+        ...
+
+
+class Untitled:
+    """Chats keep the titles that they were given."""
+
+    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
+        pass
+
+
+UNTITLED = Untitled()
+
+
 class Prices(Protocol):
     def cost(self, model: Model, usage: Usage) -> Cost:
         """What was paid for `usage`, as far as anybody knows."""
@@ -97,7 +114,7 @@ class Tools(Protocol):
         """The local tools of this turn, in a fixed order."""
         ...
 
-    def declared(self, chat: Chat) -> Sequence[Tool]:
+    async def declared(self, chat: Chat) -> Sequence[Tool]:
         """The tools that the client executes, in the order in which it declared them."""
         ...
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from actors.episodes.buffer import Episodes
 from actors.store.ports import Ledger, Reading
-from actors.turn.ports import Journal, Models, Prices, Prompts, Tools
+from actors.turn.ports import UNTITLED, Journal, Models, Prices, Prompts, Titles, Tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,4 +25,5 @@ class World:
     journal: Journal
     prices: Prices
     episodes: Episodes
+    titles: Titles = UNTITLED
     limits: Limits = Limits()

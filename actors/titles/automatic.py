@@ -1,0 +1,105 @@
+"""The job that gives a new chat a title of its own, once.
+
+It begins beside the first attempt at the chat's first answer, asks the same model, and disturbs
+nobody: whatever goes wrong, the chat keeps the title that it has. It is not begun a second time,
+not even after a crash.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from actors.background.asking import ask
+from actors.background.jobs import Background
+from actors.ids import chat_name
+from actors.machine.chat import Chat, Message, Role, Visibility
+from actors.parts.assemble import Answer
+from actors.parts.failure import ProviderFailure
+from actors.parts.model import Part
+from actors.titles.fallback import NO_FILES, fallback_title, may_be_pasted, source_of
+from actors.titles.ports import FileReader, TitleStore
+from actors.titles.wording import rejects_temperature, title_in, title_prompt, without_temperature
+from actors.turn.ports import Model
+from runtime.log import emit
+from runtime.scope import CausedScope
+
+ASK_SECONDS_MAX = 30.0  # all tries together; then the chat keeps the title that it has
+
+
+@dataclass(frozen=True, slots=True)
+class TitleStatistics:
+    begun_count: int
+    given_count: int
+    failed_count: int  # the model did not answer, or not with a title
+    late_count: int  # somebody had named the chat before, or while we asked
+
+
+class AutomaticTitles:
+    """Fulfils `actors.turn.ports.Titles`."""
+
+    def __init__(self, background: Background, titles: TitleStore, files: FileReader) -> None:
+        self._background = background
+        self._titles = titles
+        self._files = files
+        self._begun_count = 0
+        self._given_count = 0
+        self._failed_count = 0
+        self._late_count = 0
+
+    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
+        parts = first_words(chat, history)
+        if parts is None:
+            return
+        job = partial(self._give, chat, parts, model)
+        self._begun_count += self._background.begin(f"{chat_name(chat.id)} title", job)
+
+    def statistics(self) -> TitleStatistics:
+        return TitleStatistics(
+            self._begun_count, self._given_count, self._failed_count, self._late_count
+        )
+
+    async def _give(self, chat: Chat, parts: Sequence[Part], model: Model) -> None:
+        wanted = may_be_pasted(parts)
+        source = source_of(parts, await self._files.read(wanted) if wanted else NO_FILES)
+        if not source:
+            return
+        was = fallback_title(source)
+        if not await self._titles.is_called(chat.id, was):
+            self._late_count += 1
+            return
+        title = await _asked(chat, model, source)
+        if title is None:
+            self._failed_count += 1
+        elif await self._titles.rename(chat.id, title, was=was):
+            self._given_count += 1
+        else:
+            self._late_count += 1
+
+
+def first_words(chat: Chat, history: Sequence[Message]) -> Sequence[Part] | None:
+    """What the user of a new chat said; None: the chat is not new, or a child of another."""
+    if not chat.is_root or chat.generation_attempt != 1:
+        return None
+    shown = [
+        message.body
+        for message in history
+        if not message.deleted and message.body.visibility is not Visibility.MODEL
+    ]
+    users = [body for body in shown if body.role is Role.USER]
+    answered = any(body.role is Role.ASSISTANT for body in shown)
+    return users[0].parts if len(users) == 1 and not answered else None
+
+
+async def _asked(chat: Chat, model: Model, source: str) -> str | None:
+    said: Answer | ProviderFailure | None = None
+    prompt = title_prompt(chat, model, source)
+    with CausedScope(seconds=ASK_SECONDS_MAX):
+        said = await ask(model, prompt)
+        if isinstance(said, ProviderFailure) and rejects_temperature(said):
+            said = await ask(model, without_temperature(prompt))
+    title = title_in(said) if isinstance(said, Answer) else None
+    if title is None:
+        why = said.kind.value if isinstance(said, ProviderFailure) else "no title in the answer"
+        why = "nothing came in time" if said is None else why
+        emit("title.missed", "debug", chat=chat_name(chat.id), why=why)
+    return title
