@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from actors.ids import ChatId, UserId
 from actors.store.bus import Heard
-from actors.store.hints import ChatMoved, Hint, LookAtEverything, News
+from actors.store.hints import ChatMoved, Hint, LookAtEverything, News, TitleChanged
 
 _ALL = "all"
 
@@ -88,7 +88,7 @@ class Switchboard:
         if isinstance(news, LookAtEverything):
             return [heard for group in self._followers.values() for heard in group.values()]
         wanted: list[Hashable] = [_ALL]
-        if isinstance(news, ChatMoved):
+        if isinstance(news, ChatMoved | TitleChanged):
             wanted += [("chat", news.chat), ("owner", news.owner_id)]
         return [
             heard

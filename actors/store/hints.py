@@ -35,7 +35,15 @@ class WorkWaits:
     snapshot_version: int
 
 
-Hint = ChatMoved | WorkWaits
+@dataclass(frozen=True, slots=True)
+class TitleChanged:
+    """The chat is called otherwise. No snapshot moves with a title: whoever shows it reads it."""
+
+    chat: ChatId
+    owner_id: UserId
+
+
+Hint = ChatMoved | WorkWaits | TitleChanged
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import trio
 
 from actors.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.machine.chat import Stored
-from actors.store.hints import ChatMoved, LookAtEverything, News, WorkWaits
+from actors.store.hints import ChatMoved, LookAtEverything, News, TitleChanged, WorkWaits
 from actors.store.ports import Room, Unreadable
 from actors.supervisor import decide, verbs
 from actors.supervisor.crew import Crew
@@ -166,6 +166,8 @@ class Supervisor:
             case LookAtEverything():
                 verbs.look_for_work(self.address)
                 verbs.compare(self.address)
+            case TitleChanged():
+                pass  # whoever shows chats cares; running them is the same under any title
             case _:
                 assert_never(news)
 

@@ -7,7 +7,7 @@ import pytest
 
 from actors.ids import ChatId, UserId
 from actors.machine.states import Status
-from actors.store.hints import ChatMoved, LookAtEverything, WorkWaits
+from actors.store.hints import ChatMoved, LookAtEverything, TitleChanged, WorkWaits
 from adapters.bus import Switchboard
 
 ANN, BOB = UserId(uuid4()), UserId(uuid4())
@@ -33,6 +33,20 @@ def test_each_hears_what_he_follows():
             bus.tell(hint)
 
     assert ([mine, hers, waits], [mine], [hers]) == (everything, chat, owner)
+
+
+def test_a_title_is_news_for_those_who_follow_the_chat_or_its_owner():
+    bus, hint = Switchboard(), TitleChanged(ChatId(uuid4()), ANN)
+    chat, ann, bob = [], [], []
+
+    with (
+        bus.follow_chat(hint.chat, chat.append),
+        bus.follow_owner(ANN, ann.append),
+        bus.follow_owner(BOB, bob.append),
+    ):
+        bus.tell(hint)
+
+    assert ([hint], [hint], []) == (chat, ann, bob)
 
 
 def test_whoever_follows_no_more_hears_no_more():
