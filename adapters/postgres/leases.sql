@@ -47,36 +47,49 @@ RETURNING id;
 -- begin, roots and children in turns, whoever has waited longest first. Of each kind no more is
 -- looked at than there is room for, so a full one hides no other. A chat that has moved on since
 -- it was looked at, or is locked, is left to whoever was faster. A worker whose own lease has run
--- out takes nothing. What is written is the law's
+-- out takes nothing. Free chats are found by their index, and those of a worker that is gone by
+-- one look at the index for each worker there is, however many chats it holds. What is written is the law's
 -- Acquire and, where work begins, its RecordGenerationAttempt.
-WITH fresh AS MATERIALIZED (
+WITH RECURSIVE fresh AS MATERIALIZED (
     SELECT id FROM workers WHERE heartbeat_at > now() - %(lease_seconds)s * interval '1 second'
+), holders AS (
+    (SELECT worker_id FROM chats WHERE worker_id IS NOT NULL ORDER BY worker_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT c.worker_id FROM chats c WHERE c.worker_id > h.worker_id
+             ORDER BY c.worker_id LIMIT 1)
+      FROM holders h
+     WHERE h.worker_id IS NOT NULL
 ), waiting AS (
-    SELECT id,
-           snapshot_version,
-           status,
-           parent_id IS NULL AS is_root,
-           row_number() OVER (PARTITION BY status, parent_id IS NULL
-                              ORDER BY updated_at, id) AS place
+    SELECT id, snapshot_version, status, parent_id IS NULL AS is_root, updated_at
       FROM chats
-     WHERE status IN ('running', 'interrupting', 'requires_action')
+     WHERE worker_id IS NULL
+       AND status IN ('running', 'interrupting', 'requires_action')
        AND NOT archived
-       AND (worker_id IS NULL OR worker_id NOT IN (SELECT id FROM fresh))
-       AND EXISTS (SELECT FROM fresh WHERE id = %(worker)s)
+    UNION ALL
+    SELECT id, snapshot_version, status, parent_id IS NULL, updated_at
+      FROM chats
+     WHERE worker_id = ANY(ARRAY(SELECT worker_id FROM holders EXCEPT SELECT id FROM fresh))
+       AND status IN ('running', 'interrupting', 'requires_action')
+       AND NOT archived
+), numbered AS (
+    SELECT *, row_number() OVER (PARTITION BY status, is_root ORDER BY updated_at, id) AS place
+      FROM waiting
+     WHERE EXISTS (SELECT FROM fresh WHERE id = %(worker)s)
 ), candidates AS MATERIALIZED (
     SELECT id,
            snapshot_version,
            row_number() OVER (
                ORDER BY array_position(ARRAY['interrupting', 'requires_action', 'running'], status),
                         place, is_root DESC, id) AS place
-      FROM waiting
-     WHERE place <= CASE WHEN status <> 'running' THEN 2 * %(at_most)s
-                         WHEN is_root THEN %(roots)s
-                         ELSE %(children)s END
+      FROM numbered
+     WHERE place <= 2 * %(at_most)s -- some may be locked, or have moved on
+       AND (status <> 'running' OR place <= CASE WHEN is_root THEN %(roots)s::bigint
+                                                 ELSE %(children)s::bigint END)
 ), locked AS MATERIALIZED (
     SELECT c.id, w.place
       FROM candidates w
       JOIN chats c ON c.id = w.id AND c.snapshot_version = w.snapshot_version
+     WHERE c.id = ANY(ARRAY(SELECT id FROM candidates)) -- few; a plan that expects many reads all
      ORDER BY w.place
      LIMIT %(at_most)s
        FOR NO KEY UPDATE OF c SKIP LOCKED
