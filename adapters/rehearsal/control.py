@@ -7,11 +7,11 @@ GET /_fake/requests      the last requests, oldest first, with keys blotted out
 
 import msgspec
 
-from adapters.rehearsal.http import Head, response
 from adapters.rehearsal.pacing import Send
 from adapters.rehearsal.rehearsal import Exchange, Rehearsal
 from adapters.rehearsal.said import Json
 from adapters.rehearsal.settings import Unfit, read, shown
+from adapters.rehearsal.wires.http import Head, response
 
 PREFIX = "/_fake/"
 

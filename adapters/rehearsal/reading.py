@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import h11
 import trio
 
-from adapters.rehearsal.http import CONTINUE, Head
+from adapters.rehearsal.wires.http import CONTINUE, Head
 
 HEAD_BYTES_MAX = 64 * 1024  # a longer head is answered 431
 BODY_BYTES_MAX = 32 * 1024 * 1024  # a longer body is answered 413

@@ -16,11 +16,11 @@ from adapters.rehearsal import pacing
 from adapters.rehearsal.answers import Answer, answered
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.faults import Always, Broken, Fault, Overflow, Rule, Status, spelled
-from adapters.rehearsal.http import Head, response, stream_head, whole_head
 from adapters.rehearsal.pacing import Pace, Send, Step
 from adapters.rehearsal.said import Asked, BadRequest, Json, Refusal
 from adapters.rehearsal.settings import Unfit
 from adapters.rehearsal.wires import anthropic, google, openai_chat, openai_errors, openai_responses
+from adapters.rehearsal.wires.http import Head, response, stream_head, whole_head
 
 REQUESTS_KEPT_MAX = 256  # the oldest is forgotten
 BODY_KEPT_BYTES_MAX = 64 * 1024  # of a longer body only the length is kept

@@ -16,19 +16,20 @@ import trio
 
 from adapters.rehearsal import control
 from adapters.rehearsal.behaviour import Behaviour
-from adapters.rehearsal.http import response
-from adapters.rehearsal.pacing import HangUp, Reset, Send, Stall
+from adapters.rehearsal.metronome import Blocked, Metronome, Playing, Reached
+from adapters.rehearsal.pacing import HangUp, Reset, Stall
 from adapters.rehearsal.reading import READ_BYTES, Request, Unread, next_request
 from adapters.rehearsal.rehearsal import Exchange, Rehearsal
+from adapters.rehearsal.wires.http import response
 
 CONNECTIONS_MAX = 10_000  # one more is answered 503 and closed
 BACKLOG = 4096  # connections that wait to be let in, as far as the system allows
-SEND_SECONDS = 30.0  # for a client to take what is due; after twice that at most, it is cut off
+SEND_SECONDS = 30.0  # for a client to take what blocks; then it is cut off
 SILENCE_SECONDS = 3600.0  # a stall that no client ends is ended here
 LINGER_SECONDS = 1.0  # after a refusal of what was not read, for the client to read it
 CLOSE_SECONDS = 1.0  # nothing is sent any more, so nothing can hold it up
-LONG_WAIT_SECONDS = 0.1  # in a longer wait a hang-up is seen at once; else at the next send
 
+WHOLE = "whole"  # how most answers end
 _GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 _AT_ONCE = struct.pack("ii", 1, 0)
 
@@ -66,7 +67,12 @@ async def serve_listeners(
     rehearsal: Rehearsal, listeners: Sequence[trio.SocketListener], *, controllable: bool = True
 ) -> None:
     """Serve until cancelled, then close the listeners."""
-    await trio.serve_listeners(_Door(rehearsal, controllable).let_in, list(listeners))
+    metronome = Metronome()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(metronome.run)
+        await trio.serve_listeners(
+            _Door(rehearsal, controllable, metronome).let_in, list(listeners)
+        )
 
 
 @dataclass(slots=True)
@@ -75,6 +81,7 @@ class _Door:
 
     rehearsal: Rehearsal
     controllable: bool
+    metronome: Metronome
     connections: int = 0
 
     async def let_in(self, stream: trio.SocketStream) -> None:
@@ -85,7 +92,7 @@ class _Door:
             else:
                 await self._converse(stream)
         except _GONE:
-            return  # nobody is there to be told
+            return  # there is nobody to tell
         finally:
             self.connections -= 1
             with trio.move_on_after(CLOSE_SECONDS, shield=True):
@@ -100,7 +107,7 @@ class _Door:
             if not isinstance(request, Request):
                 return
             exchange = self._exchange(request)
-            if not await _perform(stream, exchange) or request.last:
+            if not await _perform(exchange, stream, self.metronome) or request.last:
                 return
             rest = request.rest
 
@@ -121,54 +128,37 @@ async def _refuse(stream: trio.SocketStream, unread: Unread) -> None:
             pass
 
 
-async def _perform(stream: trio.SocketStream, exchange: Exchange) -> bool:
+async def _perform(exchange: Exchange, stream: trio.SocketStream, metronome: Metronome) -> bool:
     """Whether the connection may serve another request."""
-    try:
-        with trio.move_on_after(2 * SEND_SECONDS) as limit:
-            ended = await _take_steps(stream, exchange, limit)
-    except _GONE:
-        ended = "client gone"
-    if limit.cancelled_caught:
-        ended = "cut off, too slow"
+    playing = Playing(exchange.steps, stream.socket.fileno(), trio.current_time())
+    ended = None
+    while ended is None:
+        reached = await metronome.follow(playing, stream)
+        ended = await _take(reached, stream)
     exchange.ended(ended)
-    return ended == "whole"
+    return ended == WHOLE
 
 
-async def _take_steps(
-    stream: trio.SocketStream, exchange: Exchange, limit: trio.CancelScope
-) -> str:
-    """How the answer ended."""
-    due = trio.current_time()
-    for step in exchange.steps:
-        match step:
-            case Send(seconds, data):
-                due += seconds
-                if due + SEND_SECONDS > limit.deadline:  # not at every step: it has its price
-                    limit.deadline = due + 2 * SEND_SECONDS
-                if seconds and await _gone_until(stream, due):
-                    return "client gone"
-                await stream.send_all(data)
-            case Stall():
-                limit.deadline = due + 2 * SILENCE_SECONDS
-                gone = await _gone_until(stream, due + SILENCE_SECONDS)
-                return "client gone" if gone else "silent to the end"
-            case Reset():
-                stream.setsockopt(SOL_SOCKET, SO_LINGER, _AT_ONCE)
-                return "reset"
-            case HangUp():
-                return "hung up"
-            case _:
-                assert_never(step)
-    return "whole"
-
-
-async def _gone_until(stream: trio.SocketStream, due: float) -> bool:
-    """Wait; True, at once, if the client hangs up meanwhile (or speaks, which is no better)."""
-    seconds = due - trio.current_time()
-    if seconds <= LONG_WAIT_SECONDS:
-        await trio.sleep(max(seconds, 0))
-        return False
-    with trio.move_on_after(seconds):
-        await stream.receive_some(1)
-        return True
-    return False
+async def _take(reached: Reached, stream: trio.SocketStream) -> str | None:
+    """How the answer ended; None: it goes on."""
+    match reached:
+        case "end":
+            return WHOLE
+        case "gone":
+            return "client gone"
+        case Blocked(rest):
+            with trio.move_on_after(SEND_SECONDS) as limit:
+                await stream.send_all(rest)
+            return "client too slow" if limit.cancelled_caught else None
+        case Stall():
+            with trio.move_on_after(SILENCE_SECONDS):
+                await stream.receive_some(1)
+                return "client gone"
+            return "silent to the end"
+        case Reset():
+            stream.setsockopt(SOL_SOCKET, SO_LINGER, _AT_ONCE)
+            return "reset"
+        case HangUp():
+            return "hung up"
+        case _:
+            assert_never(reached)

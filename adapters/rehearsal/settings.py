@@ -41,8 +41,8 @@ class Setting:
 
 
 def read(base: Behaviour, said: Mapping[str, object]) -> Behaviour:
-    """`base` with what is said; raises Unfit."""
-    found = {name.replace("-", "_"): value for name, value in said.items()}
+    """`base` with what is said, null as nothing said; raises Unfit."""
+    found = {name.replace("-", "_"): value for name, value in said.items() if value is not None}
     script = found.pop("script", None)
     unknown = sorted(found.keys() - _BY_NAME.keys())
     if unknown:
@@ -71,6 +71,8 @@ def shown(behaviour: Behaviour) -> dict[str, Any]:
     """The settings as they are, as `read` takes them."""
     return {
         **asdict(behaviour),
+        "models": list(behaviour.models),
+        "tool_calls": [asdict(call) for call in behaviour.tool_calls],
         "faults": [spelled(rule) for rule in behaviour.faults],
         "script": [shown(answer) for answer in behaviour.script],
     }

@@ -47,25 +47,32 @@ def first(speech: Speech, deltas: int) -> Speech:
     return Speech("".join(json.loads(delta) for delta in kept), kept)
 
 
-def instance(schema: Mapping[str, Any], depth: int = 0) -> object:
-    """The smallest value a JSON schema allows, as far as it is simple."""
-    if "enum" in schema or "const" in schema:
-        return schema.get("const", next(iter(schema.get("enum", ())), None))
-    if depth == DEPTH_MAX:
+def instance(schema: object, depth: int = 0) -> object:
+    """A small value that a JSON schema allows, as far as it is simple; null for what is not."""
+    if not isinstance(schema, Mapping) or depth == DEPTH_MAX:
         return None
-    for alternatives in ("anyOf", "oneOf", "allOf"):
-        if schema.get(alternatives):
-            return instance(schema[alternatives][0], depth + 1)
-    kind = schema.get("type", "object")
-    match str(kind[0] if isinstance(kind, list) else kind).lower():
+    for alternatives in ("enum", "anyOf", "oneOf", "allOf"):
+        match schema.get(alternatives):
+            case [first_of_them, *_]:
+                is_value = alternatives == "enum"
+                return first_of_them if is_value else instance(first_of_them, depth + 1)
+    match schema.get("type"):
+        case [str(kind), *_] | str(kind):
+            return _of_kind(kind.lower(), schema, depth)
+        case _:
+            return schema.get("const", _of_kind("object", schema, depth))
+
+
+def _of_kind(kind: str, schema: Mapping[str, Any], depth: int) -> object:
+    match kind:
         case "object":
-            members = schema.get("properties", {})
-            return {name: instance(member, depth + 1) for name, member in members.items()}
+            members = schema.get("properties")
+            known = members if isinstance(members, Mapping) else {}
+            return {name: instance(member, depth + 1) for name, member in known.items()}
         case "array":
-            count = min(int(schema.get("minItems", 0)), 10)
-            return [instance(schema.get("items", {}), depth + 1) for _ in range(count)]
+            return [instance(schema.get("items"), depth + 1)] if schema.get("minItems") else []
         case "string":
-            return "Rehearsal"
+            return schema.get("const", "Rehearsal")
         case "integer" | "number":
             return schema.get("minimum", 0)
         case "boolean":

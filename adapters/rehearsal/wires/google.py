@@ -128,7 +128,7 @@ def stream(said: Said) -> Iterator[Event]:
         yield _chunk(b'{"text": %b}' % piece, counts.after(number, thoughts), timed=True)
     if said.calls:
         called = b",".join(compact(part) for part in _calls(said))
-        yield _chunk(called, counts.after(spoken, thoughts), timed=True)
+        yield _chunk(called, counts.whole(), timed=True)
     if said.finish == "filter" and not spoken:
         feedback = b'"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}'
         yield Event(b"data: {%b,%b}\r\n\r\n" % (feedback, counts.whole()))

@@ -114,7 +114,8 @@ def _text(content: str | list[_Part] | None) -> str:
 
 def stream(said: Said) -> Iterator[Event]:
     before = _envelope(said)
-    yield _chunk(before, b'{"role":"assistant","content":"","refusal":null}')
+    empty = b"null" if said.calls and not said.text.deltas else b'""'
+    yield _chunk(before, b'{"role":"assistant","content":%b,"refusal":null}' % empty)
     for member, speech in (
         (b"reasoning_content", said.reasoning),
         (b"content", said.text),
