@@ -1,0 +1,233 @@
+"""Hints between processes, by NOTIFY and LISTEN: many in one notification, many of these in one
+statement, never inside the transaction that they tell of (there it would hold the global lock of
+the commit).
+
+Telling never waits: hints gather while a statement is on its way, and the next one takes them all.
+Whatever gets lost (too many at once, a connection that broke) is told as "look at everything", by
+the teller if he lost it, by our ear if it was deaf for a while.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+import trio
+
+from actors.machine.states import Status
+from actors.store.hints import (
+    ChatMoved,
+    Hint,
+    LookAtEverything,
+    News,
+    TitleChanged,
+    WorkWaits,
+)
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.listening import Listener, ListenerStatistics
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
+from runtime.backoff import delay_seconds
+from runtime.log import emit
+
+CHANNEL = "promptcorner_hints"
+PAYLOAD_BYTES_MAX = 7_900  # the server refuses 8,000; what is over goes into the next notification
+GROUP_HINTS_MAX = 1_024  # in one statement; what is over waits for the next
+WAITING_HINTS_MAX = 16_384  # beyond it the oldest is dropped, and told as "look at everything"
+RETRY_FIRST_SECONDS = 0.05  # after a statement that failed
+RETRY_CAP_SECONDS = 5.0
+
+
+class _Moved(msgspec.Struct, tag="m", array_like=True, frozen=True):
+    chat: UUID
+    snapshot_version: int
+    history_version: int
+    queue_version: int
+    retry_state_version: int
+    generation_attempt: int
+    status: Status
+    archived: bool
+    worker_id: UUID | None
+    runner_id: UUID | None
+    owner_id: UUID
+
+
+class _Waits(msgspec.Struct, tag="w", array_like=True, frozen=True):
+    chat: UUID
+    snapshot_version: int
+
+
+class _Renamed(msgspec.Struct, tag="t", array_like=True, frozen=True):
+    chat: UUID
+    owner_id: UUID
+
+
+class _Everything(msgspec.Struct, tag="e", array_like=True, frozen=True):
+    pass
+
+
+# The fields have the names of ours.
+_WIRE: dict[type, type] = {
+    ChatMoved: _Moved,
+    WorkWaits: _Waits,
+    TitleChanged: _Renamed,
+    LookAtEverything: _Everything,
+}
+_NEWS = {wire: news for news, wire in _WIRE.items()}
+_Wire = _Moved | _Waits | _Renamed | _Everything
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(list[_Wire]).decode
+_LOST = _encode(_Everything())
+
+
+@dataclass(frozen=True, slots=True)
+class HintsStatistics:
+    waiting: int
+    told_count: int
+    statements_count: int
+    dropped_count: int
+    heard_count: int  # news of other processes
+    unreadable_count: int  # notifications that mean nothing to us, taken for "look at everything"
+    listener: ListenerStatistics
+
+
+class Hints:
+    """`run` it in a nursery; `tell` from anywhere. `heard` is called with others' news."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        conninfo: str,
+        *,
+        heard: Callable[[News], None],
+        waiting_max: int = WAITING_HINTS_MAX,
+    ) -> None:
+        self._pool = pool
+        self._heard = heard
+        self._waiting_max = waiting_max
+        self._sender = uuid4().hex
+        self._waiting: deque[Hint] = deque()
+        self._lost = False
+        self._sending = False
+        self._more = trio.lowlevel.ParkingLot()
+        self._done = trio.lowlevel.ParkingLot()
+        self._told_count = self._statements_count = self._dropped_count = 0
+        self._heard_count = self._unreadable_count = 0
+        self._listener = Listener(
+            conninfo,
+            [CHANNEL],
+            heard=self._hear,
+            look_at_everything=lambda: heard(LookAtEverything()),
+        )
+
+    def tell(self, hint: Hint) -> None:
+        if len(self._waiting) >= self._waiting_max:
+            self._waiting.popleft()
+            self._dropped_count += 1
+            self._lost = True
+        self._waiting.append(hint)
+        self._more.unpark()
+
+    async def run(self) -> None:
+        """Until cancelled. No fault of the database ends it."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._listener.listen)
+            nursery.start_soon(self._send)
+
+    async def flush(self, seconds: float) -> None:
+        """Wait until everything has been told, but not for ever."""
+        with trio.move_on_after(seconds):
+            while self._waiting or self._lost or self._sending:
+                await self._done.park()
+
+    def statistics(self) -> HintsStatistics:
+        return HintsStatistics(
+            waiting=len(self._waiting),
+            told_count=self._told_count,
+            statements_count=self._statements_count,
+            dropped_count=self._dropped_count,
+            heard_count=self._heard_count,
+            unreadable_count=self._unreadable_count,
+            listener=self._listener.statistics(),
+        )
+
+    # telling
+
+    async def _send(self) -> None:
+        attempt = 0
+        while True:
+            while not (self._waiting or self._lost):
+                self._done.unpark_all()
+                await self._more.park()
+            group = [
+                self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_HINTS_MAX))
+            ]
+            try:
+                await self._notify(group)
+                attempt = 0
+            except DatabaseFault as fault:
+                self._lost = True
+                attempt += 1
+                emit("hints.lost", "warning", hints=len(group), attempt=attempt, error=fault)
+                await trio.sleep(
+                    delay_seconds(
+                        attempt, first_seconds=RETRY_FIRST_SECONDS, cap_seconds=RETRY_CAP_SECONDS
+                    )
+                )
+
+    async def _notify(self, group: list[Hint]) -> None:
+        encoded = [_encode(_to_wire(hint)) for hint in group]
+        told_of_loss, self._lost = self._lost, False
+        if told_of_loss:
+            encoded.insert(0, _LOST)
+        parameters = {"channel": CHANNEL, "payloads": _packed(self._sender, encoded)}
+        self._sending = True
+        try:
+            async with self._pool.connection() as connection:
+                await connection.execute(SQL["tell"], parameters)
+        finally:
+            self._sending = False
+        self._told_count += len(group)
+        self._statements_count += 1
+
+    # hearing
+
+    def _hear(self, _channel: str, payload: str) -> None:
+        sender, _, body = payload.partition(" ")
+        if sender == self._sender:
+            return
+        try:
+            news = [_from_wire(wire) for wire in _decode(body)]
+        except msgspec.DecodeError:  # of another version, or somebody's by hand
+            self._unreadable_count += 1
+            news = [LookAtEverything()]
+        self._heard_count += len(news)
+        for one in news:
+            self._heard(one)
+
+
+def _packed(sender: str, encoded: list[bytes]) -> list[str]:
+    """As few payloads as they fit in: the sender, and a JSON array."""
+    payloads: list[list[bytes]] = [[]]
+    room = PAYLOAD_BYTES_MAX
+    for hint in encoded:
+        if len(hint) + 1 > room:
+            payloads.append([])
+            room = PAYLOAD_BYTES_MAX
+        payloads[-1].append(hint)
+        room -= len(hint) + 1
+    return [f"{sender} [{b','.join(hints).decode()}]" for hints in payloads]
+
+
+def _to_wire(news: News) -> _Wire:
+    kind: Any = _WIRE[type(news)]
+    wire: _Wire = kind(*[getattr(news, name) for name in kind.__struct_fields__])
+    return wire
+
+
+def _from_wire(wire: _Wire) -> News:
+    kind: Any = _NEWS[type(wire)]
+    news: News = kind(**msgspec.structs.asdict(wire))
+    return news
