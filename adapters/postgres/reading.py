@@ -3,6 +3,7 @@
 from actors.ids import ChatId
 from actors.machine.chat import Message, Stored
 from actors.machine.refusals import ChatNotFound
+from actors.machine.requests import DynamicTool
 from actors.store.ports import Changes
 from adapters.postgres.codec import rows, statements
 from adapters.postgres.driver.pool import Pool
@@ -56,6 +57,11 @@ class Reading:
             is_whole=any(is_whole for is_whole, *_ in messages),
             queue=None if known else tuple(map(rows.queued_of, queue)),
         )
+
+    async def dynamic_tools(self, chat: ChatId) -> tuple[DynamicTool, ...]:
+        """As the chat was born with them; none if there is no such chat."""
+        [found] = await self._read((SQL["dynamic_tools"], {"chat": chat}))
+        return tuple(tool for [tools] in found for tool in rows.dynamic_tools_of(tools))
 
     def _chat(self, chat: ChatId) -> Statement:
         return SQL["chat"], {"chat": chat, "lease_seconds": self._lease_seconds}

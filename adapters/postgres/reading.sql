@@ -31,3 +31,7 @@ SELECT EXISTS (SELECT FROM changed WHERE deleted), {message_row}
    AND CASE WHEN EXISTS (SELECT FROM changed WHERE deleted) THEN NOT deleted
             ELSE revision > %(history_version)s END
  ORDER BY id;
+
+-- name: dynamic_tools
+-- The tools that the chat's client executes, as they were declared.
+SELECT dynamic_tools FROM chats WHERE id = %(chat)s;

@@ -120,7 +120,8 @@ class ScriptedTools:
     def offered(self, chat):
         return tuple(self.tools.values())
 
-    def declared(self, chat):
+    async def declared(self, chat):
+        await trio.lowlevel.checkpoint()
         empty = JsonText('{"type":"object","properties":{}}')
         return [Tool(name, "", empty) for name in sorted(chat.dynamic_tools)]
 

@@ -22,6 +22,7 @@ from actors.machine.chat import (
     UserMessage,
     Visibility,
 )
+from actors.machine.requests import DynamicTool
 from actors.machine.states import Status
 from actors.parts.usage import Cost, Usage
 from adapters.postgres.codec.parts import Unreadable, calls_from_json, from_json, unescaped
@@ -92,6 +93,10 @@ def chat_of(row: Row) -> ChatRow:
         frozenset(dynamic_tools),
     )
     return ChatRow(chat, now, holder_version, holder_is_fresh)
+
+
+def dynamic_tools_of(raw: bytes) -> tuple[DynamicTool, ...]:
+    return _record(raw, tuple[DynamicTool, ...])
 
 
 def queued_of(row: Row) -> Queued:

@@ -1,0 +1,4 @@
+"""The tools of chats.
+
+declared  those that a chat's client executes
+"""
