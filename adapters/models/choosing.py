@@ -36,7 +36,7 @@ class ConfiguredModels:
         if config is None:
             return NO_MODEL
         model = self._models[config.id]
-        return replace(model, settings=_with_effort(model.settings, chat.last_reasoning_effort))
+        return replace(model, settings=_with_effort(config, chat.last_reasoning_effort))
 
     def identity_of(self, id: ModelConfigId | None) -> str | None:
         """Which provider a message came from; None: nobody knows any more."""
@@ -59,9 +59,11 @@ def _model(config: ModelConfig, client: HttpClient) -> Model:
     )
 
 
-def _with_effort(settings: CallSettings, wanted: str | None) -> CallSettings:
-    """A chat's effort counts where the configuration has one, and never beyond it."""
-    if settings.effort is None or wanted not in EFFORTS:
+def _with_effort(config: ModelConfig, wanted: str | None) -> CallSettings:
+    """A chat's effort counts where the configuration has one, and never beyond its highest."""
+    settings = config.settings
+    if settings.effort is None:
         return settings
-    highest = EFFORTS.index(settings.effort)
-    return replace(settings, effort=EFFORTS[min(EFFORTS.index(wanted), highest)])
+    asked = wanted if wanted in EFFORTS else settings.effort
+    highest = config.effort_max or settings.effort
+    return replace(settings, effort=min(asked, highest, key=EFFORTS.index))

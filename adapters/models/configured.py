@@ -4,11 +4,14 @@ from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
 from actors.ids import ModelConfigId
-from actors.parts.prompt import CallSettings, ProviderTool
+from actors.parts.prompt import CallSettings, Effort, ProviderTool
 from adapters.providers.bedrock.credentials import Credentials
+from adapters.providers.dial import split_url
 
 # Ids of what is configured by name only: the same name is the same id in every process and start.
 _NAMES = UUID("6f1f3d06-6a0c-4d2e-9a52-0d4f2f6d9b51")
+
+NEED_BASE_URL = ("azure", "openai-compat")  # they are found nowhere in particular
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class ModelConfig:
     provider: ProviderConfig
     model: str
     settings: CallSettings = DEFAULT_SETTINGS
+    effort_max: Effort | None = None  # that a chat may ask for; None: the effort of the settings
     provider_tools: tuple[ProviderTool, ...] = ()
     context_limit: int | None = None
     use_responses_api: bool | None = None  # None: by the name of the model
@@ -47,3 +51,18 @@ def named_provider(name: str) -> UUID:
 
 def named_model(provider: str, model: str) -> ModelConfigId:
     return ModelConfigId(uuid5(_NAMES, f"model/{provider}/{model}"))
+
+
+def misconfigured(config: ModelConfig) -> str | None:
+    """What is wrong with it and would only come out when it is asked; None: nothing we know of."""
+    provider = config.provider
+    if provider.base_url is None:
+        return "needs a base URL" if provider.type in NEED_BASE_URL else None
+    try:
+        origin, _ = split_url(provider.base_url)
+    except ValueError as error:
+        return str(error)
+    routed = f".{origin.host}".endswith(".openrouter.ai") and "/" in config.model
+    if provider.type == "openai" and routed:
+        return "the base URL is that of OpenRouter, which needs a provider of type openrouter"
+    return None

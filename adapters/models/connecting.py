@@ -55,6 +55,7 @@ def _openai(config: ModelConfig, client: HttpClient) -> Provider:
     if not uses_responses(config):
         return _chat_completions(config, client)
     azure = provider.type == "azure"
+    assert provider.base_url or not azure, "OpenAI is not to see a key of Azure's"
     return Responses(client, provider.key, base_url=provider.base_url or OPENAI, azure=azure)
 
 

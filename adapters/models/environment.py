@@ -3,8 +3,8 @@
 ANTHROPIC_API_KEY    [ANTHROPIC_BASE_URL]
 OPENAI_API_KEY       [OPENAI_BASE_URL]
 GEMINI_API_KEY, GOOGLE_API_KEY  [GEMINI_BASE_URL]
-OPENROUTER_API_KEY
-AI_GATEWAY_API_KEY   (Vercel)
+OPENROUTER_API_KEY   [OPENROUTER_BASE_URL]
+AI_GATEWAY_API_KEY   [AI_GATEWAY_BASE_URL]   (Vercel)
 AZURE_OPENAI_API_KEY, AZURE_OPENAI_BASE_URL
 OPENAI_COMPAT_BASE_URL  [OPENAI_COMPAT_API_KEY]   vLLM, Ollama and their like
 AWS_…                (Bedrock; see adapters/providers/bedrock/credentials.py)
@@ -12,10 +12,17 @@ AWS_…                (Bedrock; see adapters/providers/bedrock/credentials.py)
 PROMPTCORNER_MODEL=provider/model   the model of chats that name none
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from adapters.models.configured import ModelConfig, ProviderConfig, named_model, named_provider
+from adapters.models.configured import (
+    NEED_BASE_URL,
+    ModelConfig,
+    ProviderConfig,
+    misconfigured,
+    named_model,
+    named_provider,
+)
 from adapters.providers.bedrock.credentials import ambient, region_of
 from adapters.refusals import CannotStart
 
@@ -28,7 +35,6 @@ class _Vendor:
     keys: tuple[str, ...]
     base_url: str
     model: str  # for chats that name none, where PROMPTCORNER_MODEL does not say either
-    needs_base_url: bool = False
     needs_key: bool = True
 
 
@@ -38,33 +44,34 @@ _VENDORS = (
     _Vendor("google", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "GEMINI_BASE_URL", "gemini-2.5-pro"),
     _Vendor("openrouter", ("OPENROUTER_API_KEY",), "OPENROUTER_BASE_URL", "openrouter/auto"),
     _Vendor("vercel", ("AI_GATEWAY_API_KEY",), "AI_GATEWAY_BASE_URL", "openai/gpt-5"),
-    _Vendor(
-        "azure",
-        ("AZURE_OPENAI_API_KEY",),
-        "AZURE_OPENAI_BASE_URL",
-        "gpt-5",
-        needs_base_url=True,
-    ),
+    _Vendor("azure", ("AZURE_OPENAI_API_KEY",), "AZURE_OPENAI_BASE_URL", "gpt-5"),
     _Vendor(
         "openai-compat",
         ("OPENAI_COMPAT_API_KEY",),
         "OPENAI_COMPAT_BASE_URL",
         "default",
-        needs_base_url=True,
         needs_key=False,
     ),
 )
-_BEDROCK_MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+_BEDROCK_MODEL = "anthropic.claude-sonnet-4-5-20250929-v1:0"  # wherever the region is
 
 
 def offered(environ: Mapping[str, str]) -> tuple[ModelConfig, ...]:
     """One model for each provider that is there, the default first; none: there is no key."""
+    models = tuple(_chosen(environ))
+    for model in models:
+        if (wrong := misconfigured(model)) is not None:
+            raise CannotStart(f"config: model {model}", wrong)
+    return models
+
+
+def _chosen(environ: Mapping[str, str]) -> Iterable[ModelConfig]:
     models = {model.provider.name: model for model in _found(environ)}
-    wanted = environ.get(MODEL)
+    wanted = _said(environ, MODEL)
     if not wanted:
-        return tuple(models.values())
-    provider, slash, name = wanted.partition("/")
-    if not (slash and name):
+        return models.values()
+    provider, _, name = wanted.partition("/")
+    if not (provider and name):
         raise CannotStart("config", f"{MODEL}={wanted}, must be provider/model")
     if provider not in models:
         there = ", ".join(models) or "none"
@@ -75,15 +82,20 @@ def offered(environ: Mapping[str, str]) -> tuple[ModelConfig, ...]:
 
 def _found(environ: Mapping[str, str]) -> Iterator[ModelConfig]:
     for vendor in _VENDORS:
-        key = next((environ[name] for name in vendor.keys if environ.get(name)), "")
-        base_url = environ.get(vendor.base_url) or None
-        if (key or not vendor.needs_key) and (base_url or not vendor.needs_base_url):
+        key = next(filter(None, (_said(environ, name) for name in vendor.keys)), "")
+        base_url = _said(environ, vendor.base_url) or None
+        if (key or not vendor.needs_key) and (base_url or vendor.type not in NEED_BASE_URL):
             yield _model(_provider(vendor.type, key=key, base_url=base_url), vendor.model)
     if credentials := ambient(environ):
         id = named_provider("bedrock")
         region = region_of(environ)
         bedrock = ProviderConfig(id, "bedrock", "bedrock", credentials=credentials, region=region)
         yield _model(bedrock, _BEDROCK_MODEL)
+
+
+def _said(environ: Mapping[str, str], name: str) -> str:
+    """Blanks around it come with files and quotes; alone they say nothing."""
+    return environ.get(name, "").strip()
 
 
 def _provider(type: str, *, key: str, base_url: str | None) -> ProviderConfig:

@@ -1,0 +1,18 @@
+"""Given-helpers: providers and models as somebody set them up, with ids that tell them apart."""
+
+from uuid import uuid4
+
+from actors.parts.model import TextPart
+from actors.parts.prompt import Prompt, UserSaid
+from adapters.models.configured import ModelConfig, ProviderConfig, named_model
+from adapters.providers.bedrock.credentials import Bearer
+
+
+def a_config(type="anthropic", model="claude-sonnet-4-5", *, base_url=None, **more):
+    bedrock = {"credentials": Bearer("token"), "region": "eu-west-1"} if type == "bedrock" else {}
+    provider = ProviderConfig(uuid4(), type, type, "key", base_url, **bedrock)
+    return ModelConfig(named_model(type, model), provider, model, **more)
+
+
+def hello(model="m"):
+    return Prompt(model, (UserSaid((TextPart("hello"),)),))

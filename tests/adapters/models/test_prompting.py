@@ -1,0 +1,150 @@
+"""Stored rows, files and tools as the prompt for a model."""
+
+import base64
+import logging
+from uuid import UUID
+
+import pytest
+import trio
+
+from actors.ids import ChatId, FileId
+from actors.machine.chat import ChatError, Message, Visibility
+from actors.parts.model import FilePart, JsonText, ReasoningPart, TextPart
+from actors.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
+from actors.prompts.files import StoredFile
+from actors.turn.ports import Model
+from adapters.models.prompting import NoFiles, Prompting
+from tests.actors.machine.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
+
+IMAGE, OTHER = FileId(UUID(int=1)), FileId(UUID(int=2))
+
+
+class Shelf:
+    """The files that there are, and which were asked for."""
+
+    def __init__(self, files=()):
+        self.files = dict(files)
+        self.wanted = []
+
+    async def read(self, wanted):
+        await trio.lowlevel.checkpoint()
+        self.wanted.append(wanted)
+        return {id: self.files[id] for id in wanted if id in self.files}
+
+
+def a_model(label="anthropic", transport=None, **more):
+    return Model(
+        None, None, "me", transport or label, label, "model-1", CallSettings(top_k=7), **more
+    )
+
+
+def history_of(*bodies):
+    return [Message(id, 1, NOW, False, each) for id, each in enumerate(bodies, 1)]
+
+
+async def prompt_of(*bodies, model=None, tools=(), files=None, chat=None):
+    prompting = Prompting(lambda id: "me", files or NoFiles())
+    chat = chat or a_chat().chat
+    return await prompting.prompt_for(chat, history_of(*bodies), model or a_model(), tools)
+
+
+async def test_it_is_what_was_said_and_how_the_model_is_called():
+    tool = Tool("look", "", JsonText("{}"))
+    prompt = await prompt_of(
+        system("be kind", visibility=Visibility.MODEL),
+        user("hello"),
+        assistant("hi"),
+        user("again"),
+        model=a_model(provider_tools=(WebSearch(),)),
+        tools=[tool],
+    )
+
+    assert ("model-1", ("be kind",)) == (prompt.model, prompt.system)
+    assert (
+        UserSaid((TextPart("hello"),)),
+        AssistantSaid((TextPart("hi"),)),
+        UserSaid((TextPart("again"),)),
+    ) == prompt.messages
+    assert ((tool,), (WebSearch(),)) == (prompt.tools, prompt.provider_tools)
+    assert CallSettings(top_k=7) == prompt.settings
+
+
+async def test_files_that_are_there_are_sent_along():
+    png = StoredFile("image/png", "a.png", b"\x89PNG")
+    shelf = Shelf({IMAGE: png})
+
+    prompt = await prompt_of(user(FilePart("image/png", file_id=IMAGE)), files=shelf)
+
+    data = base64.b64encode(png.data).decode()
+    assert (FilePart("image/png", "a.png", data=data),) == prompt.messages[0].parts
+
+
+async def test_all_files_of_a_history_are_read_at_once_and_none_are_not_read_at_all():
+    shelf = Shelf()
+    image, other = FilePart("image/png", file_id=IMAGE), FilePart("image/png", file_id=OTHER)
+
+    await prompt_of(user(image), user(other, image), files=shelf)
+    await prompt_of(user("hello"), files=shelf)
+
+    assert [{IMAGE, OTHER}] == shelf.wanted
+
+
+async def test_a_file_that_is_gone_is_told_to_the_model():
+    prompt = await prompt_of(user(FilePart("image/png", file_id=IMAGE)))
+
+    [said] = prompt.messages[0].parts
+    assert "no longer available" in said.text
+
+
+@pytest.mark.parametrize(
+    ("model", "inlined"),
+    [
+        (a_model("openai", "openai-responses"), True),
+        (a_model("openai", "openai"), False),
+        (a_model("azure", "openai-responses"), True),
+        (a_model("azure", "azure"), False),
+    ],
+    ids=["openai responses", "openai chat", "azure responses", "azure chat"],
+)
+async def test_what_a_transport_takes_no_files_of_is_sent_as_text(model, inlined):
+    shelf = Shelf({IMAGE: StoredFile("text/plain", "notes.txt", b"milk")})
+
+    prompt = await prompt_of(user(FilePart("text/plain", file_id=IMAGE)), files=shelf, model=model)
+
+    [said] = prompt.messages[0].parts
+    assert inlined is isinstance(said, TextPart)
+
+
+async def test_a_history_that_cannot_be_sent_is_an_error_of_the_chat():
+    huge = StoredFile("image/png", "huge.png", b"\x89PNG" + bytes(5 * 1024 * 1024))
+
+    answer = await prompt_of(user(FilePart("image/png", file_id=IMAGE)), files=Shelf({IMAGE: huge}))
+
+    assert isinstance(answer, ChatError)
+    assert ("config", "anthropic", False) == (answer.kind, answer.provider, answer.retryable)
+    assert answer.message.startswith("An image in this chat is 5 MiB or larger")
+
+
+async def test_what_had_to_be_taken_out_of_a_history_is_logged(caplog):
+    signed = ReasoningPart("hm", provider_metadata=JsonText('{"anthropic":{"signature":"s"}}'))
+
+    with caplog.at_level(logging.WARNING, "events"):
+        prompt = await prompt_of(
+            user("search"),
+            assistant(signed, call("srv_1", "web_search", provider=True)),
+            user("and?"),
+        )
+
+    assert AssistantSaid((signed,)) in prompt.messages
+    [record] = caplog.records
+    assert ("prompt.repaired", {"chat": CHAT, "removed": 1}) == (record.message, record.fields)
+
+
+async def test_a_root_asks_for_itself_and_a_child_for_its_root():
+    root, parent = a_chat().chat, ChatId(UUID(int=77))
+
+    of_root = await prompt_of(user("hello"), chat=root)
+    of_child = await prompt_of(user("hello"), chat=a_chat(parent_id=parent).chat)
+
+    assert (ANN, CHAT, None) == (of_root.asker.owner, of_root.asker.chat, of_root.asker.subchat)
+    assert (parent, CHAT) == (of_child.asker.chat, of_child.asker.subchat)
