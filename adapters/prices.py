@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import trio
 
-from actors.parts.usage import NO_USAGE, UNPRICED, Cost, Usage
+from actors.parts.usage import UNPRICED, Cost, Usage
 from actors.turn.ports import Model
 
 MICROS = 1_000_000
@@ -41,15 +41,16 @@ class Prices:
         self._overrides = overrides or {}
 
     def cost(self, model: Model, usage: Usage) -> Cost:
-        if usage == NO_USAGE:
-            return UNPRICED
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return UNPRICED  # the rest alone would be too cheap
         own = self._overrides.get(f"{model.label}/{model.name}")
         if own is not None:
             return Cost(_micros(_by_price(own, usage)), "override")
         if model.label in _RESOLD:
             return UNPRICED
         found = self._lookup(_KNOWN_AS.get(model.label, model.label), model.name, usage)
-        return UNPRICED if found is None else Cost(_micros(found), "table")
+        # A model without a price in the table is not free: both stand there in the same way.
+        return Cost(_micros(found), "table") if found else UNPRICED
 
 
 async def load_table() -> Lookup:
@@ -63,15 +64,15 @@ def _load() -> Lookup:
 
     def lookup(provider: str, model: str, usage: Usage) -> Decimal | None:
         read, made = usage.cache_read_tokens or 0, usage.cache_creation_tokens or 0
-        counted = Counted(
-            input_tokens=(usage.input_tokens or 0) + read + made,
-            output_tokens=usage.output_tokens or 0,
-            cache_read_tokens=read,
-            cache_write_tokens=made,
-        )
         try:
+            counted = Counted(
+                input_tokens=(usage.input_tokens or 0) + read + made,
+                output_tokens=usage.output_tokens or 0,
+                cache_read_tokens=read,
+                cache_write_tokens=made,
+            )
             return calc_price(counted, model_ref=model, provider_id=provider).total_price
-        except LookupError:
+        except (LookupError, ValueError):  # not known; or counts that cannot be
             return None
 
     lookup("anthropic", "claude-sonnet-4-5", Usage(1, 1))  # the first look-up builds its indexes
