@@ -1,0 +1,102 @@
+"""What holds of a chat after every step, whatever the law and the plain program agree on."""
+
+from collections import Counter
+
+from actors.machine.chat import Role, Visibility
+from actors.machine.states import State, Status
+from actors.parts.model import ToolCallPart, ToolResultPart
+from tests.models.law import tag
+
+
+def both_hold_the_same(it):
+    book, plain, chat = it.book, it.plain, it.book.chat
+    assert [tuple(row) for row in plain.history] == [
+        (m.id, m.body, m.deleted, m.revision) for m in book.messages
+    ]
+    assert plain.queue == [[row.id, row.message, row.steers] for row in book.queue]
+    assert (plain.status, plain.archived) == (chat.status.value, chat.archived)
+    assert (plain.holder, plain.pin) == (chat.holder, chat.pin_order)
+    assert (plain.error, plain.retry) == (chat.last_error, chat.retry_state)
+    assert plain.deadline == chat.requires_action_deadline_at
+    assert plain.marker == chat.compaction_requested_at
+    assert plain.snapshot == chat.snapshot_version
+    assert plain.history_version == chat.history_version
+    assert plain.queue_version == chat.queue_version
+    assert plain.retry_version == chat.retry_state_version
+    assert plain.attempt == chat.generation_attempt
+    assert plain.model == chat.last_model_config_id
+    assert plain.effort == chat.last_reasoning_effort
+    assert plain.files == book.linked
+
+
+def versions_only_grow_and_never_pass_the_snapshot(it):
+    before, after = _versions(it.before), _versions(it.book.chat)
+    assert all(old <= new for old, new in zip(before, after, strict=True))
+    assert it.book.chat.snapshot_version <= it.before.snapshot_version + 1
+    assert max(after) == it.book.chat.snapshot_version
+
+
+def positions_rise(it):
+    positions = [row.position for row in it.book.queue]
+    assert sorted(set(positions)) == positions
+
+
+def what_users_said_is_there_exactly_once(it):
+    said = [body for body in it.book.history if body.role is Role.USER]
+    found = Counter(map(tag, [*said, *(row.message for row in it.book.queue)]))
+    del found[None]
+    assert dict.fromkeys(it.sent, 1) == found
+
+
+def a_chat_is_in_one_of_its_states_and_idle_when_archived(it):
+    chat = it.book.chat
+    state = it.book.read(it.now).state
+    assert state is not State.INVALID
+    assert not chat.archived or chat.status in (Status.WAITING, Status.ERROR)
+    waits = chat.requires_action_deadline_at is not None
+    assert waits == (chat.status is Status.REQUIRES_ACTION)
+
+
+def every_call_has_its_one_result_behind_it(it):
+    call_of_step, results, is_last = {}, Counter(), False
+    for body in [*it.book.history, None]:
+        is_last = body is None
+        if is_last or body.role is Role.ASSISTANT:
+            for id, call in call_of_step.items():
+                if call.provider_executed:
+                    assert results[id] == 0
+                else:
+                    assert results[id] == 1 or (is_last and results[id] == 0)
+            if not is_last:
+                call_of_step = {p.id: p for p in body.parts if isinstance(p, ToolCallPart)}
+                results = Counter()
+        elif body.role is Role.TOOL and body.visibility is not Visibility.MODEL:
+            ids = [p.id for p in body.parts if isinstance(p, ToolResultPart)]
+            assert set(ids) <= call_of_step.keys()
+            results += Counter(ids)
+
+
+def _versions(chat):
+    return (
+        chat.history_version,
+        chat.queue_version,
+        chat.retry_state_version,
+        chat.snapshot_version,
+    )
+
+
+ALWAYS = (
+    both_hold_the_same,
+    versions_only_grow_and_never_pass_the_snapshot,
+    positions_rise,
+    what_users_said_is_there_exactly_once,
+)
+SANELY = (
+    a_chat_is_in_one_of_its_states_and_idle_when_archived,
+    every_call_has_its_one_result_behind_it,
+)
+
+
+def check(it):
+    for rule in (*ALWAYS, *(SANELY if it.sane else ())):
+        rule(it)
