@@ -66,11 +66,15 @@ WITH RECURSIVE fresh AS MATERIALIZED (
        AND status IN ('running', 'interrupting', 'requires_action')
        AND NOT archived
     UNION ALL
-    SELECT id, snapshot_version, status, parent_id IS NULL, updated_at
-      FROM chats
-     WHERE worker_id = ANY(ARRAY(SELECT worker_id FROM holders EXCEPT SELECT id FROM fresh))
-       AND status IN ('running', 'interrupting', 'requires_action')
-       AND NOT archived
+    SELECT c.*
+      FROM (SELECT worker_id FROM holders WHERE worker_id IS NOT NULL
+            EXCEPT SELECT id FROM fresh) AS gone,
+           LATERAL (SELECT id, snapshot_version, status, parent_id IS NULL, updated_at
+                      FROM chats
+                     WHERE worker_id = gone.worker_id
+                       AND status IN ('running', 'interrupting', 'requires_action')
+                       AND NOT archived
+                    OFFSET 0) AS c -- by itself: nothing is read while nobody is gone
 ), numbered AS (
     SELECT *, row_number() OVER (PARTITION BY status, is_root ORDER BY updated_at, id) AS place
       FROM waiting

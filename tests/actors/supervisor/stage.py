@@ -107,7 +107,7 @@ class ScriptedLife:
 
     async def _write(self, *requests):
         store = self.process.store
-        chat = store.chats[self.chat].chat
+        chat = (await store.view(self.chat)).chat
         if chat.holder == self.me:
             await store.apply(self.chat, requests, fence=fence_of(chat))
         self._act.set()
@@ -196,20 +196,20 @@ async def a_process(store=None, bus=None, *, step_seconds=1.0, cable=None, **lim
     store = store or a_store(bus)
     cable = cable or Cable(store)
     process = Process(store, cable, bus, Limits(**limits), step_seconds)
-    world = World(
-        leases=cable,
-        ledger=cable,
-        reading=cable,
-        bus=bus,
-        live=process.live,
-        new_id=uuid4,
-        limits=process.limits,
-    )
+    async with supervising(process):
+        await settled()
+        yield process
+
+
+@asynccontextmanager
+async def supervising(process):
+    """The supervisor of `process` is at work, as long as the block runs."""
+    cable = process.cable
+    world = World(cable, cable, cable, process.bus, process.live, uuid4, process.limits)
     process.supervisor = Supervisor(world)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(process.run)
-        await settled()
-        yield process
+        yield
         nursery.cancel_scope.cancel()
 
 
