@@ -25,6 +25,7 @@ class ChatMoved:
     worker_id: WorkerId | None
     runner_id: RunnerId | None
     owner_id: UserId
+    by_holder: bool = False  # who holds the chat wrote it, and need not be told
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class LookAtEverything:
 News = Hint | LookAtEverything
 
 
-def hints_of(chat: Chat, *, holder_is_fresh: bool) -> tuple[Hint, ...]:
+def hints_of(chat: Chat, *, holder_is_fresh: bool, by_holder: bool = False) -> tuple[Hint, ...]:
     """What is to be told once `chat` has been committed."""
     holder = chat.holder
     moved = ChatMoved(
@@ -69,6 +70,7 @@ def hints_of(chat: Chat, *, holder_is_fresh: bool) -> tuple[Hint, ...]:
         worker_id=None if holder is None else holder.worker,
         runner_id=None if holder is None else holder.runner,
         owner_id=chat.owner_id,
+        by_holder=by_holder,
     )
     waits = chat.status in RUNNABLE and not (holder is not None and holder_is_fresh)
     return (moved, WorkWaits(chat.id, chat.snapshot_version)) if waits else (moved,)

@@ -36,8 +36,11 @@ class Member:
     seen: int  # the newest snapshot that it was given or told of
 
     def hear(self, moved: ChatMoved) -> None:
-        if moved.snapshot_version > self.seen:
-            self.seen = moved.snapshot_version
+        if moved.snapshot_version <= self.seen:
+            return
+        self.seen = moved.snapshot_version
+        own = moved.by_holder and moved.runner_id in (self.holder.runner, None)
+        if not own:
             chat_verbs.look_again(self.address)
 
     def look_again(self) -> None:

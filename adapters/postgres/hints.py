@@ -52,6 +52,7 @@ class _Moved(msgspec.Struct, tag="m", array_like=True, frozen=True):
     worker_id: UUID | None
     runner_id: UUID | None
     owner_id: UUID
+    by_holder: bool = False
 
 
 class _Waits(msgspec.Struct, tag="w", array_like=True, frozen=True):

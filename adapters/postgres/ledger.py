@@ -93,7 +93,7 @@ class Ledger:
             change = bundle(_next_snapshot(held), requests)
             if isinstance(change, Change) and stands(fence, chat):
                 sending = writing.write(change, held=chat.snapshot_version, by_holder=True)
-                hints = hints_of(change.chat, holder_is_fresh=True)
+                hints = hints_of(change.chat, holder_is_fresh=True, by_holder=True)
                 outcome = await self._committer.write(chat.id, sending, hints)
                 if isinstance(outcome, Written):
                     return _applied(change, outcome)

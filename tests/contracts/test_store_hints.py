@@ -20,7 +20,7 @@ from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 
 
-def moved(chat):
+def moved(chat, *, by_holder=False):
     holder = chat.holder
     return ChatMoved(
         chat.id,
@@ -34,6 +34,7 @@ def moved(chat):
         holder and holder.worker,
         holder and holder.runner,
         chat.owner_id,
+        by_holder,
     )
 
 
@@ -73,7 +74,7 @@ async def test_a_commit_is_told_of_once(world):
 
     made = await applied(world.ledger.commit(held, [step(assistant("x"))], fence=fence))
 
-    assert [moved(made.chat)] == world.told
+    assert [moved(made.chat, by_holder=True)] == world.told
 
 
 async def test_a_commit_that_gives_the_chat_back_tells_that_work_waits(world):
@@ -83,7 +84,7 @@ async def test_a_commit_that_gives_the_chat_back_tells_that_work_waits(world):
 
     made = await applied(world.ledger.commit(held, [ask.Abandon()], fence=fence))
 
-    assert [moved(made.chat), WorkWaits(chat, 2)] == world.told
+    assert [moved(made.chat, by_holder=True), WorkWaits(chat, 2)] == world.told
 
 
 async def test_the_empty_bundle_is_told_of_too(world):

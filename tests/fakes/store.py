@@ -100,7 +100,7 @@ class MemoryStore:
         [applied] = self._written([made], fresh=[bool(then)])
         return applied
 
-    async def apply(self, chat, requests, *, fence=None):
+    async def apply(self, chat, requests, *, fence=None, by_holder=False):
         await trio.lowlevel.checkpoint()
         if chat not in self.chats:
             return ChatNotFound(chat)
@@ -110,11 +110,15 @@ class MemoryStore:
         made = bundle(self._locked(chat, edited=needs(requests).edits), requests)
         if not isinstance(made, Change):
             return made
-        [applied] = self._written([made], fresh=[made.chat.holder != found.holder])
+        fresh = [made.chat.holder != found.holder]
+        [applied] = self._written([made], fresh=fresh, by_holder=by_holder)
         return applied
 
     async def commit(self, held, requests, *, fence):
-        return await self.apply(held.chat.id, requests, fence=fence)
+        wanted, kept = needs(requests), self.chats.get(held.chat.id)
+        is_newest = kept is not None and kept.chat.snapshot_version == held.chat.snapshot_version
+        short = is_newest and not (wanted.now or wanted.edits or wanted.files - held.files.linked)
+        return await self.apply(held.chat.id, requests, fence=fence, by_holder=short)
 
     async def archive_family(self, root, *, archived):
         await trio.lowlevel.checkpoint()
@@ -207,13 +211,13 @@ class MemoryStore:
             files=Files(kept.files, frozenset(self.files)),
         )
 
-    def _written(self, changes, *, fresh):
+    def _written(self, changes, *, fresh, by_holder=False):
         ids = [self._write(change) for change in changes]
         outbox = Outbox()
         for change, holder_is_fresh in zip(changes, fresh, strict=True):
             holder = change.chat.holder
             holder_is_fresh |= holder is not None and self._is_fresh(holder.worker)
-            outbox.put(hints_of(change.chat, holder_is_fresh=holder_is_fresh))
+            outbox.put(hints_of(change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder))
         untold = outbox.flush(self._tell)
         at = self.clock()
         return tuple(
