@@ -1,6 +1,8 @@
 """The journal of tool calls on PostgreSQL.
 
 An output is kept as the tool message that it becomes: its result, and behind it what was shown.
+Ids are a provider's, so they may hold what no text in PostgreSQL can (U+0000): they are kept
+escaped.
 """
 
 from collections.abc import Sequence
@@ -26,7 +28,7 @@ class Journal:
         wanted = {
             "chat": chat.id,
             "history_version": chat.history_version,
-            "ids": [call.id for call in calls],
+            "ids": [_kept(call.id) for call in calls],
             "names": [call.name for call in calls],
         }
         async with self._pool.connection() as connection:
@@ -41,7 +43,7 @@ class Journal:
         ending = {
             "chat": chat.id,
             "history_version": chat.history_version,
-            "id": tool_call_id,
+            "id": _kept(tool_call_id),
             "output": kept,
         }
         async with self._pool.connection() as connection:
@@ -53,8 +55,13 @@ class Journal:
             await connection.execute(SQL["forget_calls"], {"keep_seconds": KEEP_SECONDS})
 
 
+def _kept(id: str) -> str:
+    return id.encode("unicode_escape").decode()
+
+
 def _entry(row: Row) -> Entry:
-    id, begun_at, output, ended_at = row
+    kept, begun_at, output, ended_at = row
+    id = kept.encode().decode("unicode_escape")
     if output is None:
         return Entry(id, begun_at)
     parts = from_json(output, version=CONTENT_VERSION, where=f"tool call {id}")

@@ -1,20 +1,20 @@
 -- Which local tool calls have begun, and what came of them.
 
 -- name: begin_calls
--- Note that these begin now. What had begun before is left as it is; that is what is returned.
-WITH wanted AS MATERIALIZED (
-    SELECT * FROM unnest(%(ids)s::text[], %(names)s::text[]) AS w(tool_call_id, name)
-), known AS MATERIALIZED (
-    SELECT t.tool_call_id, t.begun_at, t.output, t.ended_at
-      FROM tool_calls t
-      JOIN wanted USING (tool_call_id)
-     WHERE t.chat_id = %(chat)s AND t.history_version = %(history_version)s
+-- Note that these begin now. What had begun before is left as it is; that is what is returned,
+-- also where another process begins it at this very moment: a conflict makes us wait for it and
+-- see its row. A row that we inserted has no xmax; one that we met is locked, and has ours.
+WITH wanted AS (
+    SELECT DISTINCT ON (tool_call_id) *
+      FROM unnest(%(ids)s::text[], %(names)s::text[]) AS w(tool_call_id, name)
+     ORDER BY tool_call_id
 ), begun AS (
-    INSERT INTO tool_calls (chat_id, history_version, tool_call_id, name)
+    INSERT INTO tool_calls AS t (chat_id, history_version, tool_call_id, name)
     SELECT %(chat)s, %(history_version)s, tool_call_id, name FROM wanted
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (chat_id, history_version, tool_call_id) DO UPDATE SET name = t.name
+    RETURNING t.tool_call_id, t.begun_at, t.output, t.ended_at, t.xmax <> 0 AS was_known
 )
-SELECT tool_call_id, begun_at, output, ended_at FROM known;
+SELECT tool_call_id, begun_at, output, ended_at FROM begun WHERE was_known;
 
 -- name: end_call
 -- Note what came of a call; the first word stands.

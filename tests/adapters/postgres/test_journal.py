@@ -1,0 +1,219 @@
+"""The journal of tool calls on PostgreSQL: what the next process finds after a crash."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import trio
+
+from actors.ids import FileId
+from actors.parts.model import FilePart, JsonText, TextPart, ToolCallPart
+from actors.turn.ports import ToolOutput
+from adapters.postgres.journal import KEEP_SECONDS, Journal
+from tests.adapters.postgres.stores import new_chat_id, new_file_ids
+from tests.contracts.given import a_held_chat
+
+DONE = ToolOutput(JsonText('{"output": "done"}'))
+
+
+def calls(*ids):
+    return [ToolCallPart(id, "shell", JsonText("{}")) for id in ids]
+
+
+@pytest.fixture
+async def chat(store):
+    """A chat at work, as its holder sees it."""
+    id = await a_held_chat(store)
+    return (await store.reading.view(id)).chat
+
+
+@pytest.fixture
+def journal(store):
+    return Journal(store.pool)
+
+
+def after_a_crash(store):
+    """The journal as the next process opens it."""
+    return Journal(store.pool)
+
+
+async def test_of_a_batch_that_begins_nothing_is_known(journal, chat):
+    assert () == await journal.begin(chat, calls("a", "b"))
+
+
+async def test_a_call_that_had_begun_is_found_by_the_next_process(store, journal, chat):
+    await journal.begin(chat, calls("a"))
+
+    [entry] = await after_a_crash(store).begin(chat, calls("a"))
+
+    assert ("a", None, None) == (entry.tool_call_id, entry.output, entry.ended_at)
+    assert abs(entry.begun_at - (await store.reading.view(chat.id)).now) < timedelta(minutes=1)
+
+
+async def test_beginning_again_does_not_make_a_call_younger(journal, chat):
+    await journal.begin(chat, calls("a"))
+    first = await journal.begin(chat, calls("a"))
+
+    again = await journal.begin(chat, calls("a"))
+
+    assert first == again
+
+
+async def test_a_call_that_has_ended_is_found_with_what_came_of_it(store, journal, chat):
+    await journal.begin(chat, calls("a"))
+    await journal.end(chat, "a", DONE)
+
+    [entry] = await after_a_crash(store).begin(chat, calls("a"))
+
+    assert DONE == entry.output
+    assert entry.begun_at <= entry.ended_at
+
+
+async def test_of_a_batch_each_call_is_known_for_itself(store, journal, chat):
+    await journal.begin(chat, calls("ended", "begun"))
+    await journal.end(chat, "ended", DONE)
+
+    entries = await after_a_crash(store).begin(chat, calls("ended", "begun", "new"))
+
+    assert {"ended": DONE, "begun": None} == {e.tool_call_id: e.output for e in entries}
+
+
+async def test_what_was_new_the_second_time_is_known_the_third(journal, chat):
+    await journal.begin(chat, calls("a"))
+    await journal.begin(chat, calls("a", "b"))
+
+    entries = await journal.begin(chat, calls("a", "b"))
+
+    assert ["a", "b"] == sorted(entry.tool_call_id for entry in entries)
+
+
+async def test_the_same_id_in_a_later_step_is_another_call(journal, chat):
+    await journal.begin(chat, calls("call_0"))
+    await journal.end(chat, "call_0", DONE)
+    later = replace(chat, history_version=chat.history_version + 1)
+
+    assert () == await journal.begin(later, calls("call_0"))
+    await journal.end(later, "call_0", ToolOutput(JsonText('"other"')))
+
+    [first] = await journal.begin(chat, calls("call_0"))
+    assert DONE == first.output
+
+
+async def test_the_same_id_in_another_chat_is_another_call(store, journal, chat):
+    await journal.begin(chat, calls("call_0"))
+    other = (await store.reading.view(await a_held_chat(store))).chat
+
+    assert () == await journal.begin(other, calls("call_0"))
+
+
+async def test_the_first_word_on_a_call_stands(journal, chat):
+    await journal.begin(chat, calls("a"))
+    await journal.end(chat, "a", DONE)
+    [first] = await journal.begin(chat, calls("a"))
+
+    await journal.end(chat, "a", ToolOutput(JsonText('"late"')))
+
+    assert (first,) == await journal.begin(chat, calls("a"))
+
+
+async def test_the_end_of_a_call_that_nobody_began_is_nothing(journal, chat):
+    await journal.end(chat, "a", DONE)
+
+    assert () == await journal.begin(chat, calls("a"))
+
+
+async def test_two_calls_of_one_id_are_one_entry(journal, chat):
+    await journal.begin(chat, calls("a", "a"))
+
+    assert ["a"] == [entry.tool_call_id for entry in await journal.begin(chat, calls("a"))]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        DONE,
+        ToolOutput(JsonText('{"error": "no such file"}'), is_error=True),
+        ToolOutput(JsonText('{"data": "iVBORw0K", "mime_type": "image/png"}'), is_media=True),
+        ToolOutput(JsonText('{"b":1,  "a":[ 2 ]}')),
+        ToolOutput(JsonText('"a\\u0000b \\ud83d\\ude00 \\\\u0000"')),
+        ToolOutput(
+            JsonText("null"),
+            shown=(
+                FilePart("image/png", "a.png", file_id=FileId(new_file_ids(1)[0])),
+                FilePart("image/png", "b.png", data="iVBORw0K"),
+                TextPart("two pictures"),
+            ),
+        ),
+    ],
+    ids=["plain", "error", "media", "spacing", "odd characters", "files"],
+)
+async def test_an_output_comes_back_as_it_was(output, journal, chat):
+    await journal.begin(chat, calls("a"))
+    await journal.end(chat, "a", output)
+
+    [entry] = await journal.begin(chat, calls("a"))
+
+    assert output == entry.output
+
+
+@pytest.mark.parametrize("id", ["", "a\x00b", "a\\b", "call 1,{}\"'", "ä" * 200])
+async def test_an_id_may_be_anything_that_a_provider_says(id, journal, chat):
+    await journal.begin(chat, calls(id, "other"))
+    await journal.end(chat, id, DONE)
+
+    entries = {entry.tool_call_id: entry for entry in await journal.begin(chat, calls(id, "other"))}
+
+    assert {id: DONE, "other": None} == {key: entry.output for key, entry in entries.items()}
+
+
+async def test_what_nobody_will_ask_for_any_more_is_forgotten(store, journal, chat):
+    await journal.begin(chat, calls("old", "young"))
+    await store.execute(
+        "UPDATE tool_calls SET begun_at = begun_at - %(seconds)s * interval '1 second'"
+        " WHERE tool_call_id = 'old'",
+        seconds=KEEP_SECONDS + 60,
+    )
+
+    await journal.forget()
+
+    [entry] = await journal.begin(chat, calls("old", "young"))
+    assert "young" == entry.tool_call_id
+
+
+async def test_with_its_chat_goes_what_was_noted_of_it(store, journal, chat):
+    await journal.begin(chat, calls("a"))
+
+    await store.execute("DELETE FROM chats WHERE id = %(id)s", id=chat.id)
+
+    assert [(0,)] == await store.execute("SELECT count(*) FROM tool_calls")
+
+
+async def test_a_batch_of_a_chat_that_is_gone_is_not_begun(journal, chat):
+    with pytest.raises(Exception, match="tool_calls_chat_id_fkey"):
+        await journal.begin(replace(chat, id=new_chat_id()), calls("a"))
+
+
+async def test_of_two_processes_that_begin_at_once_the_second_is_told(
+    store, journal, chat, nursery
+):
+    """One of them holds the chat no more, and does not know it yet."""
+    found = []
+
+    async def begin():
+        found.extend(await after_a_crash(store).begin(chat, calls("a", "b")))
+
+    async with store.pool.connection() as connection, connection.transaction() as tx:
+        await tx.run([(INSERT, {"chat": chat.id, "version": chat.history_version})])
+        nursery.start_soon(begin)
+        await store.until("EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
+    with trio.fail_after(10):
+        while not found:  # noqa: ASYNC110  the server lets it go on
+            await trio.sleep(0.002)
+
+    assert ["a"] == [entry.tool_call_id for entry in found]
+
+
+INSERT = (
+    "INSERT INTO tool_calls (chat_id, history_version, tool_call_id, name)"
+    " VALUES (%(chat)s, %(version)s, 'a', 'shell')"
+)
