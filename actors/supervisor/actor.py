@@ -52,6 +52,7 @@ from runtime.scope import CausedScope
 MAIL_AT_ONCE_MAX = 64
 SPARE_MAIL = 64  # mail that is not about a chat: ends of searches and comparisons, drains
 SETTLING_MAX = 1_024  # chats being given back at once; what is over, a comparison finds later
+KEPT_AWAY_MAX = 1_024  # chats that nobody may run; the oldest is forgotten, and found as an orphan
 CRASHES_REMEMBERED_MAX = 1_024  # chats whose crashes are counted; the oldest is forgotten
 LEAVE_SECONDS = 5.0  # for giving up the lease at the end; then it runs out by itself
 
@@ -84,14 +85,16 @@ class Supervisor:
         self._crew: Crew
         self._tasks: trio.Nursery
         self._worker: WorkerId | None = None
-        self._settling: dict[RunnerId, ChatId] = {}
+        self._settling: set[RunnerId] = set()  # held, run by nobody, being given back
+        self._kept_away: OrderedDict[RunnerId, None] = OrderedDict()  # held, so that nobody runs it
         self._crashes: OrderedDict[ChatId, int] = OrderedDict()
         self._search = Search.IDLE
         self._is_short = False  # the last search may have left chats behind for want of a place
         self._comparing = False
         self._strangers: frozenset[RunnerId] = frozenset()
         self._draining = self._drained = False
-        self._cut: WorkWaits | None = None  # a chat that was stopped in mid-step, for others
+        self._drained_since, self._drained_count = 0.0, 0
+        self._cut: list[WorkWaits] = []  # chats that were stopped in mid-step, for others
         self._beating = CausedScope()
         self._beaten = trio.Event()
         self.slots.clear()
@@ -119,6 +122,7 @@ class Supervisor:
             taken_count=self._taken_count,
             failed_count=self._failed_count,
             settling=len(self._settling),
+            kept_away=len(self._kept_away),
             slots=self.slots.statistics(),
             heartbeat=self._heartbeat.statistics(),
             mailbox=self.mailbox.statistics(),
@@ -134,8 +138,10 @@ class Supervisor:
                 self._start(stored)
             case ChatEnded(runner=runner, end=end):
                 self._chat_ended(runner, end)
-            case Settled(holder=holder):
-                self._settling.pop(holder.runner, None)
+            case Settled(runner=runner, is_settled=is_settled):
+                self._settling.discard(runner)
+                if not is_settled:
+                    self._keep_away(runner)
             case Compare():
                 self._compare()
             case Compared():
@@ -147,9 +153,7 @@ class Supervisor:
             case Drain():
                 self._drain(children)
             case Drained():
-                self._drained = True
-                if self._cut is not None:
-                    self._world.bus.tell(self._cut)
+                self._has_drained()
             case _:
                 assert_never(mail)
 
@@ -203,17 +207,13 @@ class Supervisor:
             if isinstance(taken, Stored):
                 self._start(taken)
             else:
-                self._keep_away(taken)
+                emit("chat.stuck", "error", chat=chat_name(taken.chat), error=taken.error)
+                self._keep_away(taken.runner)
         count = None if search.taken is None else len(search.taken)
         self._search, again = decide.looked(self._search, count, batch=self._limits.batch)
         if again:
             self._search = Search.IDLE
             self._look()
-
-    def _keep_away(self, taken: Unreadable) -> None:
-        """Held, but not run: it would break whoever reads it, here or elsewhere."""
-        emit("chat.stuck", "error", chat=chat_name(taken.chat), error=taken.error)
-        self._settling[taken.runner] = taken.chat
 
     # chat actors
 
@@ -238,7 +238,7 @@ class Supervisor:
         member = self._crew.dismiss(runner)
         self.slots.free(runner)
         if self._draining and not isinstance(end, Finished):
-            self._cut = WorkWaits(member.chat, member.seen)
+            self._cut.append(WorkWaits(member.chat, member.seen))
         verdict = decide.after_end(end, crashes_count=self._count_crash(member.chat, end))
         if not isinstance(verdict, Forget):
             self._settle(member.chat, member.holder, verdict)
@@ -257,15 +257,21 @@ class Supervisor:
 
     def _settle(self, chat: ChatId, holder: Holder, verdict: GiveBack | Park) -> None:
         if len(self._settling) < SETTLING_MAX:
-            self._settling[holder.runner] = chat
+            self._settling.add(holder.runner)
             self._tasks.start_soon(self._settle_and_tell, chat, holder, verdict)
 
     async def _settle_and_tell(
         self, chat: ChatId, holder: Holder, verdict: GiveBack | Park
     ) -> None:
         world = self._world
-        if await settle(chat, holder, verdict, ledger=world.ledger, reading=world.reading):
-            self.address.cast(Settled(holder, chat))
+        done = await settle(chat, holder, verdict, ledger=world.ledger, reading=world.reading)
+        self.address.cast(Settled(holder.runner, done))
+
+    def _keep_away(self, runner: RunnerId) -> None:
+        """Go on holding the chat, so that it does not break one process after the other."""
+        self._kept_away[runner] = None
+        if len(self._kept_away) > KEPT_AWAY_MAX:
+            self._kept_away.popitem(last=False)
 
     # comparing
 
@@ -295,7 +301,7 @@ class Supervisor:
         found = decide.difference(
             compared.held,
             known=compared.known,
-            here=self._crew.runners | self._settling.keys() | self.slots.claimed,
+            here=self._crew.runners | self._settling | self._kept_away.keys() | self.slots.claimed,
             strangers_before=self._strangers,
         )
         for runner in found.missing:
@@ -321,6 +327,7 @@ class Supervisor:
     def _lease_lost(self, worker: WorkerId) -> None:
         emit("lease.lost", "warning", worker=worker, chats=len(self._crew))
         self._worker = None
+        self._kept_away.clear()
         self.slots.close()
         self._crew.stop(LeaseExpired())
 
@@ -337,6 +344,7 @@ class Supervisor:
             self._crew.stop(Shutdown())
             return
         self._draining = True
+        self._drained_since, self._drained_count = now(), len(self._crew)
         self.slots.close()
         self._tasks.start_soon(self._drain_and_leave, children)
 
@@ -349,6 +357,18 @@ class Supervisor:
             leave = partial(self._world.leases.leave, worker)
             self._is_well("leave", await run_child(CausedScope(seconds=LEAVE_SECONDS), leave))
         self.address.cast(Drained())
+
+    def _has_drained(self) -> None:
+        self._drained = True
+        emit(
+            "supervisor.drained",
+            "info",
+            seconds=now() - self._drained_since,
+            chats=self._drained_count,
+            cut=len(self._cut),
+        )
+        for waits in self._cut[:1]:  # whoever comes for one finds the others
+            self._world.bus.tell(waits)
 
     # what is done every so often
 

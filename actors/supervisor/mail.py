@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from actors.ids import ChatId, Holder, RunnerId, WorkerId
+from actors.ids import RunnerId, WorkerId
 from actors.machine.chat import Stored
 from actors.store.hints import ChatMoved
 from actors.store.ports import Unreadable
@@ -65,10 +65,10 @@ class ChatEnded:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A chat that nobody ran was given back, or stopped for good."""
+    """A chat that nobody ran was given back, or stopped for good; or it cannot be written."""
 
-    holder: Holder
-    chat: ChatId
+    runner: RunnerId
+    is_settled: bool
 
 
 @dataclass(frozen=True, slots=True)

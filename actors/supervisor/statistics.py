@@ -14,7 +14,8 @@ class SupervisorStatistics:
     searches_count: int
     taken_count: int  # chats that got an actor
     failed_count: int  # questions that the store did not answer
-    settling: int  # chats held that nobody runs: being given back, or kept away from everybody
+    settling: int  # chats held that nobody runs, being given back
+    kept_away: int  # chats held that nobody may run
     slots: SlotsStatistics
     heartbeat: HeartbeatStatistics
     mailbox: MailboxStatistics

@@ -18,6 +18,7 @@ from actors.chat.mail import DrainNow
 from actors.ids import ChatId, chat_name
 from actors.machine.fences import fence_of
 from actors.machine.requests import Abandon, CreateChat, FinishTurn, NewChat
+from actors.store.ports import Unreadable
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits, World
@@ -40,29 +41,55 @@ class VirtualClock:
         return EPOCH + timedelta(seconds=trio.current_time()) + self.ahead
 
 
+STUCK_SECONDS = 5.0  # that a cancelled call takes to let go of a network that is dead
+
+
 class Cable:
-    """Between a process and the store: whole, cut (every call fails), or stuck (none answers)."""
+    """Between a process and the store: whole, cut (every call fails), or stuck (none answers, and
+    it takes a while to let go)."""
 
     def __init__(self, store):
         self._store = store
         self.state = "whole"
         self.failing = set()  # calls of these names fail all the same
+        self.broken = set()  # calls of these names fail an assertion
+        self.early = {}  # name: seconds on the way to the store; nobody can call it back
         self.late = {}  # name: seconds between what the store has done and the answer
+        self.torn = set()  # chats whose rows cannot be read
         self.called = []
+        self.sent_at = {}  # name: when the last call that was answered left
 
     def __getattr__(self, name):
         async def call(*args, **kwargs):
             self.called.append(name)
+            sent_at = trio.current_time()
             if self.state == "stuck":
-                await trio.sleep_forever()
+                await self._hang()
             if self.state == "cut" or name in self.failing:
                 await trio.lowlevel.checkpoint()
                 raise ConnectionError("no way to the store")
-            answer = await getattr(self._store, name)(*args, **kwargs)
+            assert name not in self.broken, "what cannot be"
+            with trio.CancelScope(shield=True):
+                await trio.sleep(self.early.get(name, 0))
+                answer = await getattr(self._store, name)(*args, **kwargs)
             await trio.sleep(self.late.get(name, 0))
-            return answer
+            self.sent_at[name] = sent_at
+            return tuple(map(self._as_read, answer)) if name == "acquire" else answer
 
         return call
+
+    async def _hang(self):
+        try:
+            await trio.sleep_forever()
+        finally:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(STUCK_SECONDS)
+
+    def _as_read(self, stored):
+        chat = stored.chat
+        if chat.id in self.torn:
+            return Unreadable(chat.id, chat.holder.runner, ValueError("torn"))
+        return stored
 
 
 class ScriptedLife:

@@ -13,7 +13,7 @@ from actors.supervisor import verbs
 from adapters.bus import Switchboard
 from runtime.ends import Finished
 from runtime.errors import ActorGone
-from tests.actors.supervisor.stage import a_new_chat, a_process, a_store, settled
+from tests.actors.supervisor.stage import STUCK_SECONDS, a_new_chat, a_process, a_store, settled
 
 
 class Ears:
@@ -171,6 +171,18 @@ async def test_the_lease_is_held_while_steps_end(autojump_clock):
         assert not (await process.store.beat(worker)).expired
 
 
+async def test_a_beat_on_its_way_does_not_bring_the_lease_back(autojump_clock):
+    async with a_process() as process:
+        process.cable.early["beat"] = 3
+        await trio.sleep(6)
+
+        process.drain()
+        await trio.sleep(10)
+
+        assert [Finished()] == process.ends
+        assert {} == process.store.workers
+
+
 @pytest.mark.parametrize("fault", ["cut", "stuck"])
 async def test_without_the_store_it_ends_all_the_same(fault, autojump_clock):
     async with a_process() as process:
@@ -179,7 +191,7 @@ async def test_without_the_store_it_ends_all_the_same(fault, autojump_clock):
         process.cable.state = fault
 
         process.drain()
-        await trio.sleep(1 + 5 + 0.1)
+        await trio.sleep(1 + 5 + STUCK_SECONDS + 0.1)
 
         assert [Finished()] == process.ends
 

@@ -13,6 +13,7 @@ from actors.store.hints import LookAtEverything
 from actors.supervisor import verbs
 from actors.supervisor.decide import CRASHES_MAX, FAULT
 from adapters.bus import Switchboard
+from tests.actors.machine.chats import send
 from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
 
 # taking
@@ -263,6 +264,18 @@ async def test_an_actor_whose_chat_is_not_ours_any_more_is_told_to_look(how, aut
         assert [] == process.actor_of(other).heard
 
 
+async def test_what_a_slow_search_has_taken_is_not_mistaken_for_lost(autojump_clock):
+    async with a_process() as process:
+        process.cable.late["acquire"] = 14
+        await trio.sleep(9)
+        chat = await a_new_chat(process.store)
+        await trio.sleep(26)
+
+        [life] = process.begun
+        assert (chat, 1) == (life.chat, process.row(chat).generation_attempt)
+        assert [life] == process.alive
+
+
 # ends
 
 
@@ -311,6 +324,23 @@ async def test_a_chat_that_crashes_again_and_again_rests_longer_and_is_stopped_i
         _is_parked(process, chat)
 
 
+async def test_a_chat_that_came_to_rest_has_its_crashes_forgiven(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        for count in range(1, 5):
+            await process.has_begun(count)
+            process.actor_of(chat).crash(KeyError("x"))
+        await process.has_begun(5)
+        await process.actor_of(chat).finish()
+        await process.store.apply(chat, [send("again")])
+        await process.has_begun(6)
+
+        process.actor_of(chat).crash(KeyError("x"))
+        await trio.sleep(0.3)
+
+        assert [chat] == process.runs()
+
+
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.INTERRUPTING])
 async def test_a_broken_chat_is_stopped_in_its_error_state_and_not_handed_round(
     status, caplog, autojump_clock
@@ -335,6 +365,32 @@ async def test_a_broken_chat_is_stopped_in_its_error_state_and_not_handed_round(
 def _is_parked(process, chat):
     row = process.row(chat)
     assert (Status.ERROR, FAULT, None) == (row.status, row.last_error, row.holder)
+
+
+async def test_a_chat_that_cannot_be_read_is_held_and_run_by_nobody(caplog, autojump_clock):
+    bus = Switchboard()
+    store = a_store(bus)
+    async with a_process(store, bus) as process, a_process(store, bus, batch=1) as neighbour:
+        process.cable.torn = neighbour.cable.torn = {chat := await a_new_chat(store)}
+        await trio.sleep(100)
+
+        assert [] == process.begun + neighbour.begun
+        assert 1 == store.chats[chat].chat.generation_attempt
+        assert 1 == [r.message for r in caplog.records].count("chat.stuck")
+
+
+async def test_a_chat_that_the_law_cannot_stop_is_held_and_run_by_nobody(caplog, autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await settled()
+        process.cable.broken.add("apply")
+        process.actor_of(chat).crash(AssertionError("what cannot be"))
+        await trio.sleep(100)
+
+        assert 1 == len(process.begun)
+        assert process.begun[0].me == process.row(chat).holder
+        assert 1 == process.supervisor.statistics().kept_away
+        assert "chat.stuck" in [r.message for r in caplog.records if r.levelname == "ERROR"]
 
 
 async def test_a_chat_is_given_back_when_the_store_is_there_again(autojump_clock):

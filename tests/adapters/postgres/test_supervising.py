@@ -165,4 +165,3 @@ async def test_a_sender_s_own_transaction_makes_and_takes_the_chat(one, store):
     await until(lambda: one.alive)
     [life] = one.alive
     assert (claim.holder, made.stored) == (life.me, life.held.stored)
-    assert 1 == one.supervisor.statistics().searches_count

@@ -1,0 +1,51 @@
+"""Every log entry of the actors: name, level, fields, and what it means. Pure.
+
+Besides what stands here the kernel writes `child.ended` and `child.restarted`. An entry is written
+once, at the end of what it is about: `info` is an end in good order, `warning` something that is
+tried again or goes on with less, `error` something that a human must look at.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    name: str
+    level: str
+    fields: tuple[str, ...]
+    meaning: str
+
+
+ENTRIES = (
+    # chats
+    Entry("work.failed", "warning", ("chat", "error"), "work on a chat failed, it is begun anew"),
+    Entry(
+        "look.failed", "warning", ("chat", "error"), "a chat could not be read, it is tried again"
+    ),
+    Entry("tool.crashed", "error", ("chat", "tool", "error"), "a bug in a tool; the model is told"),
+    Entry("journal.missed", "warning", ("chat", "tool", "error"), "a call's end was not noted"),
+    Entry("title.missed", "debug", ("chat", "why"), "a chat keeps the title that it has"),
+    Entry("chat.parked", "error", ("chat", "error"), "a broken chat was put into its error state"),
+    Entry(
+        "chat.stuck", "error", ("chat", "error"), "a broken chat cannot even be parked: it is held"
+    ),
+    Entry(
+        "chat.orphaned", "warning", ("chat", "runner"), "held here and run by nobody: given back"
+    ),
+    Entry("settling.failed", "warning", ("chat", "error"), "giving back a chat is tried again"),
+    # the process
+    Entry("lease.begun", "info", ("worker",), "chats may be taken in this name"),
+    Entry(
+        "lease.failed", "warning", ("what", "attempt", "error"), "a beat failed, it is tried again"
+    ),
+    Entry("lease.expired", "warning", ("worker",), "a beat came too late"),
+    Entry(
+        "lease.lost",
+        "warning",
+        ("worker", "chats"),
+        "all chats were let go before others take them",
+    ),
+    Entry("supervisor.unanswered", "warning", ("what", "error"), "the store did not answer"),
+    Entry("supervisor.drained", "info", ("seconds", "chats", "cut"), "what ran was given back"),
+    Entry("job.failed", "warning", ("job", "error"), "a background job came to nothing"),
+)
