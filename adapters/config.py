@@ -4,6 +4,7 @@ Read once, before anything is started; what is wrong is refused here, in the wor
 it. Secrets stay out of every message and every repr.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +18,11 @@ from adapters.refusals import CannotStart
 
 LISTEN = "127.0.0.1:7390"
 PORT_MAX = 65535
-POOL_SIZE, POOL_SIZE_MAX = 8, 64  # connections of one process; the embedded server takes 100
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("auto", "text", "json")  # auto: text on a terminal
+
+_WHOLE = re.compile(r"[0-9]{1,9}")
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 LogFormat = Literal["auto", "text", "json"]
 
@@ -29,6 +32,12 @@ ENVIRONMENT = {
     "database_url": "DATABASE_URL",
     "postgres_user": "PROMPTCORNER_POSTGRES_USER",
     "pool_size": "PROMPTCORNER_POOL_SIZE",
+    "root_chats": "PROMPTCORNER_ROOT_CHATS",
+    "child_chats": "PROMPTCORNER_CHILD_CHATS",
+    "lease_seconds": "PROMPTCORNER_LEASE_SECONDS",
+    "startup_seconds": "PROMPTCORNER_STARTUP_SECONDS",
+    "silence_seconds": "PROMPTCORNER_SILENCE_SECONDS",
+    "drain_seconds": "PROMPTCORNER_DRAIN_SECONDS",
     "log": "PROMPTCORNER_LOG",
     "log_level": "PROMPTCORNER_LOG_LEVEL",
 }
@@ -43,9 +52,37 @@ class Config:
     data_dir: Path
     database_url: str | None = field(repr=False)  # None: the embedded server
     postgres_user: str | None  # whom the embedded server runs as, when we are root
-    pool_size: int
+    pool_size: int  # connections for readers and for writes that cannot be grouped
+    root_chats: int  # at work in this process at once
+    child_chats: int
+    lease_seconds: float  # the same in all processes of a database
+    startup_seconds: float
+    silence_seconds: float
+    drain_seconds: float
     log: LogFormat
     log_level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of a number: what it is if nobody says, and from where to where it may be said."""
+
+    usual: float
+    low: float
+    high: float
+
+
+BOUNDS = {
+    # Connections for readers and for writes that cannot be grouped; the embedded server takes 100.
+    "pool_size": Bounds(8, 1, 64),
+    # At work in this process at once; more wait until one has ended.
+    "root_chats": Bounds(5_000, 1, 100_000),
+    "child_chats": Bounds(10_000, 0, 100_000),
+    "lease_seconds": Bounds(30, 1, 600),
+    "startup_seconds": Bounds(60, 0.1, 86_400),
+    "silence_seconds": Bounds(600, 0.1, 86_400),
+    "drain_seconds": Bounds(30, 0, 3_600),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +105,10 @@ def read(flags: Mapping[str, str | None], environment: Mapping[str, str]) -> Con
             return _Said("--" + name.replace("_", "-"), flag)
         return _Said(ENVIRONMENT[name], environment.get(ENVIRONMENT[name]) or default)
 
+    def number(name: str, form: re.Pattern[str]) -> float:
+        bounds = BOUNDS[name]
+        return _number(said(name, f"{bounds.usual:g}"), form, bounds)
+
     host, port = _address(said("listen", LISTEN))
     return Config(
         host=host,
@@ -75,7 +116,13 @@ def read(flags: Mapping[str, str | None], environment: Mapping[str, str]) -> Con
         data_dir=_directory(said("data_dir", str(default_data_dir()))),
         database_url=_database_url(said("database_url", "")),
         postgres_user=said("postgres_user", "").text or None,
-        pool_size=_number(said("pool_size", str(POOL_SIZE)), low=1, high=POOL_SIZE_MAX),
+        pool_size=int(number("pool_size", _WHOLE)),
+        root_chats=int(number("root_chats", _WHOLE)),
+        child_chats=int(number("child_chats", _WHOLE)),
+        lease_seconds=number("lease_seconds", _DECIMAL),
+        startup_seconds=number("startup_seconds", _DECIMAL),
+        silence_seconds=number("silence_seconds", _DECIMAL),
+        drain_seconds=number("drain_seconds", _DECIMAL),
         log=cast("LogFormat", _one_of(said("log", "auto"), LOG_FORMATS)),
         log_level=_one_of(said("log_level", "info"), LOG_LEVELS),
     )
@@ -95,10 +142,10 @@ def _directory(said: _Said) -> Path:
     return Path(said.text).expanduser().absolute()
 
 
-def _number(said: _Said, *, low: int, high: int) -> int:
-    if not said.text.isdecimal() or not low <= int(said.text) <= high:
-        raise said.refused(f"must be {low}..{high}")
-    return int(said.text)
+def _number(said: _Said, form: re.Pattern[str], bounds: Bounds) -> float:
+    if not form.fullmatch(said.text) or not bounds.low <= float(said.text) <= bounds.high:
+        raise said.refused(f"must be {bounds.low:g}..{bounds.high:g}")
+    return float(said.text)
 
 
 def _one_of(said: _Said, words: tuple[str, ...]) -> str:

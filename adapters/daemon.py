@@ -1,38 +1,42 @@
-"""The composition root: configuration, database, schema, pool, probes; and the way back.
+"""The composition root: configuration, database, schema, chats, probes; and the way back.
 
 What is opened first is closed last, so the probes answer from the first moment to the last: while
 the database starts and while the daemon stops, `/livez` says 200 and `/readyz` what is missing.
+
+A signal cuts a start short. Once chats are run it ends the daemon in good order: not ready, chats
+handed on, the jobs beside them done, everything committed, connections closed.
 """
 
 import errno
 import os
+import resource
 import signal
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import assert_never
 
 import trio
 from psycopg.errors import InsufficientPrivilege
 
 from adapters.api.probes import Probes
 from adapters.api.server import Server
+from adapters.composing import dial_of, open_chats
 from adapters.config import Config
+from adapters.models.configured import ModelConfig
+from adapters.models.environment import offered
 from adapters.postgres import embedded, migrating
 from adapters.postgres.driver import reaching
 from adapters.postgres.driver.faults import DatabaseFault
-from adapters.postgres.driver.pool import Pool
 from adapters.postgres.pulse import Pulse
+from adapters.providers.dial import Dial
 from adapters.refusals import CannotStart
 from runtime.cause import Cause
 from runtime.children import run_child
 from runtime.clock import now
-from runtime.ends import Broken, Crashed, Finished, Stopped
+from runtime.ends import Broken, Crashed
 from runtime.log import emit
 from runtime.scope import CausedScope
-
-POOL_DRAIN_SECONDS = 5.0  # for what is lent; then its statements are cut off
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,62 +55,110 @@ class Database:
     cluster: embedded.Cluster | None = None  # None: somebody else's server
 
 
+class Curtain:
+    """The end of the daemon, told once; what it does depends on whether the chats are running."""
+
+    def __init__(self) -> None:
+        self.start = CausedScope()  # and whatever comes after it, but then nobody cancels it
+        self.cause: Signalled | None = None
+        self._fallen = trio.Event()
+        self._is_up = False
+
+    def fall(self, cause: Signalled) -> None:
+        self.cause = cause
+        self._fallen.set()
+        if not self._is_up:
+            self.start.cancel(cause)
+
+    async def rise(self) -> None:
+        """The start is over: wait for the end."""
+        self._is_up = True
+        await self._fallen.wait()
+
+
 async def serve(config: Config) -> None:
     """The daemon's life, until a signal ends it. CannotStart if it does not begin."""
+    models, dial = offered(os.environ), dial_of(os.environ)
+    allow_many_connections()
     listeners = await listen(config.host, config.port)
-    probes, scope = Probes(), CausedScope()
+    probes, curtain = Probes(), Curtain()
     server = Server(probes.answer)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(heed, signals, scope)
+            nursery.start_soon(heed, signals, curtain)
             nursery.start_soon(server.serve, listeners)
-            life = partial(work, config, probes, listening=address(listeners), nursery=nursery)
-            end = await run_child(scope, life)
+            life = partial(
+                work,
+                config,
+                probes,
+                curtain=curtain,
+                nursery=nursery,
+                listening=address(listeners),
+                models=models,
+                dial=dial,
+            )
+            end = await run_child(curtain.start, life)
             await server.drain(listeners)
             nursery.cancel_scope.cancel()
-    match end:
-        case Crashed(error) | Broken(error):
-            raise error
-        case Stopped(Signalled(name)):
-            emit("daemon.stopped", "info", cause=name)
-        case Stopped() | Finished():
-            raise AssertionError(f"only a signal ends the daemon, not {end}")
-        case _:
-            assert_never(end)
+    if isinstance(end, Crashed | Broken):
+        raise end.error
+    assert curtain.cause is not None, f"only a signal ends the daemon, not {end}"
+    emit("daemon.stopped", "info", cause=curtain.cause.name)
 
 
-async def work(config: Config, probes: Probes, *, listening: str, nursery: trio.Nursery) -> None:
-    """Everything between the first probe and the last, until cancelled."""
+async def work(
+    config: Config,
+    probes: Probes,
+    *,
+    curtain: Curtain,
+    nursery: trio.Nursery,
+    listening: str,
+    models: Sequence[ModelConfig],
+    dial: Dial,
+) -> None:
+    """Everything between the first probe and the last."""
     began = now()
     async with open_database(config) as database:
         if database.cluster is not None:
             nursery.start_soon(embedded.tend, database.cluster)
         steps = await migrate(database)
-        async with open_pool(config, database), open_pulse(database) as pulse:
+        async with (
+            open_pulse(database) as pulse,
+            open_chats(config, database.conninfo, models=models, dial=dial),
+        ):
+            await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
+            probes.ready({"database": pulse.database, "schema": pulse.schema})
+            emit(
+                "daemon.ready",
+                "info",
+                listen=listening,
+                database=database.name,
+                data_dir=str(config.data_dir),
+                migrated=len(steps),
+                models=[str(model) for model in models],
+                seconds=round(now() - began, 3),
+            )
             try:
-                probes.ready({"database": pulse.database, "schema": pulse.schema})
-                emit(
-                    "daemon.ready",
-                    "info",
-                    listen=listening,
-                    database=database.name,
-                    data_dir=str(config.data_dir),
-                    migrated=len(steps),
-                    seconds=round(now() - began, 3),
-                )
-                await trio.sleep_forever()
+                await curtain.rise()
             finally:
                 probes.stopping()
 
 
-async def heed(signals: AsyncIterator[int], scope: CausedScope) -> None:
+async def heed(signals: AsyncIterator[int], curtain: Curtain) -> None:
     """The first signal stops the daemon in good order, the second at once."""
     async for number in signals:
         name = signal.Signals(number).name
-        if scope.requested is not None:
+        if curtain.cause is not None:
             emit("daemon.aborted", "warning", cause=name)
             os._exit(128 + number)  # the kernel tells the database's keeper that we are gone
-        scope.cancel(Signalled(name))
+        emit("daemon.stopping", "info", cause=name)
+        curtain.fall(Signalled(name))
+
+
+def allow_many_connections() -> None:
+    """Take all the file descriptors we may: every chat at work may have a connection of its own."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def listen(host: str, port: int) -> list[trio.SocketListener]:
@@ -136,16 +188,6 @@ async def open_database(config: Config) -> AsyncIterator[Database]:
     wanted = embedded.Wanted(config.data_dir, config.postgres_user)
     async with embedded.use(wanted) as cluster:
         yield Database(cluster.conninfo, "embedded", cluster)
-
-
-@asynccontextmanager
-async def open_pool(config: Config, database: Database) -> AsyncIterator[Pool]:
-    pool = Pool(database.conninfo, size=config.pool_size)
-    try:
-        yield pool
-    finally:
-        with trio.move_on_after(2 * POOL_DRAIN_SECONDS, shield=True):
-            await pool.drain(POOL_DRAIN_SECONDS)
 
 
 @asynccontextmanager

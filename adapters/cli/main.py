@@ -31,12 +31,36 @@ environment (a flag comes before it):
   DATABASE_URL                 a server of your own instead: postgresql://user:password@host/name
   PROMPTCORNER_POSTGRES_USER   whom the embedded server runs as when started by root
                                (default: promptcorner, postgres or nobody, the first there is)
-  PROMPTCORNER_POOL_SIZE       database connections, 1..64 (default 8)
+  PROMPTCORNER_POOL_SIZE       database connections, 1..64 (default 8), beside six of its own
+  PROMPTCORNER_ROOT_CHATS      chats at work at once, 1..100000 (default 5000); more wait
+  PROMPTCORNER_CHILD_CHATS     chats that other chats began, 0..100000 (default 10000)
+  PROMPTCORNER_LEASE_SECONDS   a process that gives no sign of life loses its chats to others,
+                               1..600 (default 30); the same for all processes of a database
+  PROMPTCORNER_STARTUP_SECONDS from asking a model to its first word, 0.1..86400 (default 60)
+  PROMPTCORNER_SILENCE_SECONDS between two words, 0.1..86400 (default 600); then it is asked again
+  PROMPTCORNER_DRAIN_SECONDS   for steps that run when it is told to stop, 0..3600 (default 30);
+                               then they are cut, and another process makes them again
   PROMPTCORNER_LOG             text, json or auto (text on a terminal)
   PROMPTCORNER_LOG_LEVEL       debug, info, warning or error
 
+providers (each that has its key is there; chats that name no model get the first one's):
+  ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, AI_GATEWAY_API_KEY,
+  AZURE_OPENAI_API_KEY, AWS_ACCESS_KEY_ID; with ANTHROPIC_BASE_URL, OPENAI_BASE_URL ... elsewhere
+  OPENAI_COMPAT_BASE_URL       vLLM, Ollama and their like; OPENAI_COMPAT_API_KEY if they want one
+  PROMPTCORNER_MODEL           the model of chats that name none: provider/model
+
 exit codes: 0 stopped in good order, 1 cannot start (a line says why and what to do), 2 wrong usage
 """
+
+SERVE_SETTINGS = (
+    ("--listen", "HOST:PORT", "default 127.0.0.1:7390"),
+    ("--root-chats", "N", "chats at work at once (5000); more wait"),
+    ("--child-chats", "N", "of those that other chats began (10000)"),
+    ("--lease-seconds", "S", "without a sign of life others take its chats after so long (30)"),
+    ("--startup-seconds", "S", "how long a model may take to its first word (60)"),
+    ("--silence-seconds", "S", "how long it may be silent between two (600)"),
+    ("--drain-seconds", "S", "how long steps may go on once it is told to stop (30)"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,7 +120,8 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=form,
         allow_abbrev=False,
     )
-    serve.add_argument("--listen", metavar="HOST:PORT", help="default 127.0.0.1:7390")
+    for name, metavar, teaches in SERVE_SETTINGS:
+        serve.add_argument(name, metavar=metavar, help=teaches)
     migrate = commands.add_parser(
         "migrate",
         parents=[where],

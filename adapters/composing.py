@@ -1,0 +1,198 @@
+"""What runs chats, put together: store, bus, models, chat actors, their supervisor.
+
+Whatever a thing needs is started before it and stopped after it. So the supervisor stops first,
+with all its chats; then the jobs that nobody waits for; then the news of what was given back; the
+committer last, when nobody is left who writes.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from uuid import uuid4
+
+import trio
+
+from actors.background.jobs import Background, open_background
+from actors.chat.actor import ChatActor
+from actors.episodes.buffer import Episodes
+from actors.ids import Holder
+from actors.store.hints import Hint
+from actors.supervisor import verbs
+from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
+from actors.supervisor.world import Limits as Capacity
+from actors.supervisor.world import World as SupervisorWorld
+from actors.titles.automatic import AutomaticTitles
+from actors.turn.work import Held
+from actors.turn.world import Limits as Guards
+from actors.turn.world import World
+from adapters.api import pieces
+from adapters.bus import Switchboard
+from adapters.config import Config
+from adapters.housekeeping import keep_house
+from adapters.models.choosing import ConfiguredModels
+from adapters.models.configured import ModelConfig
+from adapters.models.prompting import NoFiles, Prompting
+from adapters.postgres.committing import WRITERS, Committer
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.hints import Hints
+from adapters.postgres.journal import Journal
+from adapters.postgres.leases import Leases
+from adapters.postgres.ledger import Ledger
+from adapters.postgres.reading import Reading
+from adapters.postgres.titles import Titles
+from adapters.prices import Prices, load_table
+from adapters.providers.dial import Dial, dialler, tls_context
+from adapters.providers.http import HttpClient
+from adapters.providers.proxy import proxied, proxy_of
+from adapters.refusals import CannotStart
+from adapters.tools.declared import DeclaredTools
+from runtime.children import Child, Children, open_children
+from runtime.restart import Restart
+
+# Connections that no load of readers keeps busy: the committer's writers, the lease, the hints.
+OWN_CONNECTIONS = WRITERS + 2
+POOL_DRAIN_SECONDS = 5.0  # for what is lent; then its statements are cut off
+FLUSH_SECONDS = 2.0  # for the last hints; then those who wait for them find out by their polls
+STOP_SECONDS = 10.0  # for the supervisor, when its chats have had theirs; then it is cancelled
+ONCE = Restart(times=0)  # what cannot be restarted takes the process down: others go on
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """All that is durable, and the news of it."""
+
+    ledger: Ledger
+    reading: Reading
+    leases: Leases
+    journal: Journal
+    titles: Titles
+    bus: Switchboard
+
+
+@dataclass(frozen=True, slots=True)
+class Chats:
+    """What runs chats, for those who serve clients."""
+
+    store: Store
+    episodes: Episodes
+    supervisor: Supervisor
+    background: Background
+
+
+@asynccontextmanager
+async def open_chats(
+    config: Config, conninfo: str, *, models: Sequence[ModelConfig], dial: Dial
+) -> AsyncIterator[Chats]:
+    """Chats are run as long as the block is; left in good order, they are handed on first."""
+    prices = Prices(await load_table())
+    episodes = Episodes(pieces.encoded)
+    async with (
+        open_store(config, conninfo, episodes) as store,
+        open_client(dial) as client,
+        open_background() as background,
+        open_children("chats of this process", capacity=1) as children,
+    ):
+        configured, files = ConfiguredModels(models, client), NoFiles()
+        world = World(
+            ledger=store.ledger,
+            reading=store.reading,
+            models=configured,
+            prompts=Prompting(configured.identity_of, files),
+            tools=DeclaredTools(store.reading.dynamic_tools),
+            journal=store.journal,
+            prices=prices,
+            episodes=episodes,
+            titles=AutomaticTitles(background, store.titles, files),
+            limits=Guards(config.startup_seconds, config.silence_seconds),
+        )
+        supervisor = start_supervisor(config, store, world, children)
+        yield Chats(store, episodes, supervisor, background)
+
+
+@asynccontextmanager
+async def open_store(config: Config, conninfo: str, episodes: Episodes) -> AsyncIterator[Store]:
+    async with (
+        open_pool(conninfo, size=config.pool_size) as pool,
+        open_pool(conninfo, size=OWN_CONNECTIONS) as own,
+        open_children("store", capacity=3) as children,
+    ):
+
+        def beyond(hint: Hint) -> None:
+            hints.tell(hint)
+
+        bus = Switchboard(beyond)
+        hints = Hints(own, conninfo, heard=bus.hear)
+        committer = Committer(own, tell=bus.tell)
+        lease_seconds = config.lease_seconds
+        journal = Journal(pool)
+        keeping = partial(keep_house, episodes, journal)
+        children.start(Child(name="committer", body=committer.run, restart=ONCE))
+        children.start(Child(name="hints", body=hints.run, restart=Restart()))
+        children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
+        yield Store(
+            Ledger(pool, committer, tell=bus.tell, lease_seconds=lease_seconds),
+            Reading(pool, lease_seconds=lease_seconds),
+            Leases(own, lease_seconds=lease_seconds, tell=bus.tell),
+            journal,
+            Titles(pool, tell=bus.tell),
+            bus,
+        )
+        await hints.flush(FLUSH_SECONDS)
+
+
+def start_supervisor(config: Config, store: Store, world: World, children: Children) -> Supervisor:
+    def live(me: Holder, held: Held) -> ChatActor:
+        return ChatActor(me, held, world)
+
+    capacity = Capacity(
+        roots=config.root_chats,
+        children=config.child_chats,
+        lease_seconds=config.lease_seconds,
+        drain_seconds=config.drain_seconds,
+    )
+    supervisor = Supervisor(
+        SupervisorWorld(store.leases, store.ledger, store.reading, store.bus, live, uuid4, capacity)
+    )
+    children.start(
+        Child(
+            name="supervisor",
+            body=supervisor.run,
+            restart=Restart(),
+            mailbox=supervisor.mailbox,
+            tell_to_stop=partial(verbs.drain, supervisor.address),
+            grace_seconds=config.drain_seconds + LEAVE_SECONDS + STOP_SECONDS,
+        )
+    )
+    return supervisor
+
+
+@asynccontextmanager
+async def open_pool(conninfo: str, *, size: int) -> AsyncIterator[Pool]:
+    pool = Pool(conninfo, size=size)
+    try:
+        yield pool
+    finally:
+        with trio.move_on_after(2 * POOL_DRAIN_SECONDS, shield=True):
+            await pool.drain(POOL_DRAIN_SECONDS)
+
+
+@asynccontextmanager
+async def open_client(dial: Dial) -> AsyncIterator[HttpClient]:
+    client = HttpClient(dial)
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+def dial_of(environ: Mapping[str, str]) -> Dial:
+    """How providers are reached: directly, or through the proxy that the environment names."""
+    context = tls_context()
+    try:
+        proxy = proxy_of(environ)
+    except ValueError as error:
+        subject, _, fact = str(error).partition(": ")
+        raise CannotStart(subject, fact) from error
+    direct = dialler(context)
+    return direct if proxy is None else proxied(direct, proxy, context)
