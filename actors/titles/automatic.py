@@ -80,14 +80,16 @@ def first_words(chat: Chat, history: Sequence[Message]) -> Sequence[Part] | None
     """What the user of a new chat said; None: the chat is not new, or a child of another."""
     if not chat.is_root or chat.generation_attempt != 1:
         return None
-    shown = [
-        message.body
-        for message in history
-        if not message.deleted and message.body.visibility is not Visibility.MODEL
-    ]
-    users = [body for body in shown if body.role is Role.USER]
-    answered = any(body.role is Role.ASSISTANT for body in shown)
-    return users[0].parts if len(users) == 1 and not answered else None
+    found = None
+    for message in history:
+        body = message.body
+        if message.deleted or body.visibility is Visibility.MODEL:
+            continue
+        if body.role is Role.ASSISTANT or (body.role is Role.USER and found is not None):
+            return None
+        if body.role is Role.USER:
+            found = body.parts
+    return found
 
 
 async def _asked(chat: Chat, model: Model, source: str) -> str | None:
