@@ -160,6 +160,7 @@ class RecordRetryState:
 class CommitStep:
     messages: tuple[Body, ...]
     consumes_compaction: bool = False
+    ends_turn: bool = False  # `FinishTurn` follows: no boundary, what steers is its next message
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,6 +259,8 @@ def _commit_step(stored: Stored, request: ask.CommitStep) -> Change | Refusal:
     if not request.messages:
         return _refuse(stored, request, "a step holds at least one message")
     marker = None if request.consumes_compaction else stored.chat.compaction_requested_at
+    if request.ends_turn:
+        return change(stored, said=request.messages, compaction_requested_at=marker)
     return _steered(stored, request.messages, compaction_requested_at=marker)
 
 

@@ -157,18 +157,17 @@ async def _commit_step(
     """Write the step, and with it what it leads to: one transaction for both."""
     if not rows:
         return await end_turn(held, (), world)
-    chat, step = held.stored.chat, CommitStep(rows)
-    following = _leads_to(chat, held.history or (), rows, local)
+    following = _leads_to(held.stored.chat, held.history or (), rows, local)
     match following:
         case EndTurn():
-            return await end_turn(held, [step], world)
+            return await end_turn(held, [CommitStep(rows, ends_turn=True)], world)
         case AwaitClient():
             request: Request = EnterRequiresAction()
         case CallModel() | RunTools():
             request = RecordGenerationAttempt()
         case _:
             assert_never(following)
-    return await commit(held, [step, request], world, of_attempt=True)
+    return await commit(held, [CommitStep(rows), request], world, of_attempt=True)
 
 
 def _leads_to(

@@ -137,3 +137,32 @@ async def test_silence_is_a_failed_attempt(autojump_clock):
 
     assert "stream_silence_timeout" == waiting.kind
     assert [("user", "hello"), ("assistant", "Hello")] == stage.said
+
+
+async def test_a_message_that_steers_enters_between_two_steps(autojump_clock):
+    provider = ScriptedProvider([call("a", "slow")], ["as you say"])
+    tools = ScriptedTools().add("slow", 3.0)
+    async with a_chat_at_work(provider, tools=tools) as stage:
+        await trio.sleep(1)
+        await stage.send("rather so", busy=Busy.STEER)
+        await trio.sleep(5)
+
+    assert [
+        ("user", "hello"),
+        ("assistant", "slow(a)"),
+        ("tool", 'a={"output": "slow done"}'),
+        ("user", "rather so"),
+        ("assistant", "as you say"),
+    ] == stage.said
+
+
+async def test_a_message_that_steers_into_the_last_step_is_answered_all_the_same(autojump_clock):
+    provider = ScriptedProvider([call("a", "plan")], ["as you say"])
+    tools = ScriptedTools().add("plan", 3.0, ends_turn=True)
+    async with a_chat_at_work(provider, tools=tools) as stage:
+        await trio.sleep(1)
+        await stage.send("rather so", busy=Busy.STEER)
+        await trio.sleep(5)
+
+    assert [("user", "rather so"), ("assistant", "as you say")] == stage.said[-2:]
+    assert "waiting" == stage.status

@@ -248,6 +248,15 @@ def test_a_turn_that_ends_takes_the_first_and_the_next_boundary_the_others():
     assert ["q1", "q2"] == waiting_texts(made)
 
 
+def test_a_step_that_ends_the_turn_leaves_them_to_its_end():
+    last = ask.CommitStep((tool(result("x")),), ends_turn=True)
+
+    made = done(a_chat(State.R1, queue=MIXED_QUEUE, tail=ONE_CALL), last, ask.FinishTurn())
+
+    assert (tool(result("x")), user("s1")) == made.said
+    assert State.R1 is made.state
+
+
 def test_an_interrupted_turn_takes_the_first_as_its_next_message():
     chat = done(a_chat(State.R1, queue=MIXED_QUEUE, tail=ONE_CALL), ask.Interrupt()).after
 
