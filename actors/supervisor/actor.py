@@ -292,7 +292,7 @@ class Supervisor:
 
     def _compared(self, compared: Compared) -> None:
         self._comparing = False
-        if compared.held is None or compared.worker != self._worker:
+        if compared.held is None:
             return
         for moved in compared.held:
             member = self._crew.find(moved.runner_id)
@@ -320,9 +320,8 @@ class Supervisor:
         emit("lease.begun", "info", worker=worker)
         self._worker = worker
         self._strangers = frozenset()
-        if not self._draining:
-            self.slots.open(worker)
-            self._look()
+        self.slots.open(worker)
+        self._look()
 
     def _lease_lost(self, worker: WorkerId) -> None:
         emit("lease.lost", "warning", worker=worker, chats=len(self._crew))

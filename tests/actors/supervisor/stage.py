@@ -24,6 +24,7 @@ from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits, World
 from adapters.bus import Switchboard
 from runtime.children import run_child
+from runtime.ends import Finished
 from runtime.mailbox import open_mailbox
 from runtime.scope import CausedScope
 from tests.actors.machine.chats import ANN, user
@@ -102,19 +103,27 @@ class ScriptedLife:
         self.address, self.mailbox = open_mailbox(chat_name(self.chat), capacity=16)
         self.heard = []
         self.step_seconds = process.step_seconds
+        self.cleanup_seconds = 0.0  # that it takes to end, however hard it is pressed
         self._act = trio.Event()
         self._error = None
 
     async def run(self):
         with self.process.living(self):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._read, nursery.cancel_scope)
-                await self._act.wait()
-                if self._error is not None:
-                    raise self._error
-                nursery.cancel_scope.cancel()
+            try:
+                await self._live()
+            finally:
+                with trio.CancelScope(shield=True):
+                    await trio.sleep(self.cleanup_seconds)
 
-    async def _read(self, scope):
+    async def _live(self):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._read)
+            await self._act.wait()
+            if self._error is not None:
+                raise self._error
+            nursery.cancel_scope.cancel()
+
+    async def _read(self):
         while True:
             mail = await self.mailbox.receive()
             self.heard.append(mail)
@@ -238,6 +247,7 @@ async def supervising(process):
         nursery.start_soon(process.run)
         yield
         nursery.cancel_scope.cancel()
+    assert not [end for end in process.ends if end != Finished()]
 
 
 async def settled():

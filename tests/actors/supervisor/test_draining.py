@@ -191,7 +191,7 @@ async def test_without_the_store_it_ends_all_the_same(fault, autojump_clock):
         process.cable.state = fault
 
         process.drain()
-        await trio.sleep(1 + 5 + STUCK_SECONDS + 0.1)
+        await trio.sleep(1 + 5 + 2 * STUCK_SECONDS + 0.1)
 
         assert [Finished()] == process.ends
 

@@ -8,7 +8,9 @@ import pytest
 import trio
 import trio.testing
 
+from actors.chat.mail import LookAgain
 from actors.ids import WorkerId
+from actors.machine.requests import Interrupt
 from actors.supervisor import verbs
 from adapters.bus import Switchboard
 from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
@@ -85,6 +87,19 @@ async def test_a_few_beats_that_fail_in_a_row_change_nothing(autojump_clock):
         assert 0 < process.supervisor.statistics().heartbeat.failed_count
 
 
+async def test_a_beat_that_is_stuck_is_given_up_and_sent_again(autojump_clock):
+    async with a_process() as process:
+        await a_new_chat(process.store)
+        await trio.sleep(4)
+        process.cable.state = "stuck"
+        await trio.sleep(4)
+        process.cable.state = "whole"
+        await trio.sleep(60)
+
+        assert 1 == len(process.begun)
+        assert 0 == process.supervisor.statistics().heartbeat.lost_count
+
+
 async def test_a_beat_that_is_answered_late_counts_from_when_it_was_sent(autojump_clock):
     async with a_process() as process:
         await a_new_chat(process.store)
@@ -140,6 +155,24 @@ async def test_a_neighbour_takes_over_within_the_lease_and_never_while_we_run(
         assert sorted(chats) == sorted(neighbour.runs())
         for life in neighbour.alive:
             assert one.ended_at[life.chat] < life.began_at <= cut_at + lease + 1
+
+
+async def test_an_old_actor_that_ends_late_is_not_in_the_way_of_the_new_one(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await trio.sleep(1)
+        process.actor_of(chat).cleanup_seconds = 20
+        process.store.clock.ahead = timedelta(seconds=1000)
+        await trio.sleep(6)
+        _, new = process.alive
+        await trio.sleep(20)
+        assert [new] == process.alive
+
+        await process.store.apply(chat, [Interrupt()])
+        await settled()
+
+        assert [LookAgain()] == new.heard
+        assert 1 == process.slots.statistics().roots
 
 
 async def test_what_was_acquired_for_a_lease_that_is_lost_is_not_begun(autojump_clock):

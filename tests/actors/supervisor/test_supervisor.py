@@ -7,13 +7,13 @@ import trio
 import trio.testing
 
 from actors.chat.mail import LookAgain
-from actors.machine.requests import FinishTurn, Interrupt
+from actors.machine.requests import Acquire, FinishTurn, Interrupt
 from actors.machine.states import Status
 from actors.store.hints import LookAtEverything
 from actors.supervisor import verbs
 from actors.supervisor.decide import CRASHES_MAX, FAULT
 from adapters.bus import Switchboard
-from tests.actors.machine.chats import send
+from tests.actors.machine.chats import OTHER_HOLDER, send
 from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
 
 # taking
@@ -404,6 +404,32 @@ async def test_a_chat_is_given_back_when_the_store_is_there_again(autojump_clock
 
         process.cable.failing.clear()
         await trio.sleep(12)
+
+        assert [chat] == process.runs()
+
+
+async def test_a_chat_that_another_has_taken_over_is_not_disturbed(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await settled()
+        process.actor_of(chat).crash(KeyError("x"))
+        await settled()
+        await process.store.apply(chat, [Acquire(OTHER_HOLDER)])
+        await process.store.beat(OTHER_HOLDER.worker)
+        await trio.sleep(20)
+
+        assert OTHER_HOLDER == process.row(chat).holder
+
+
+async def test_a_chat_that_moves_while_it_is_given_back_is_given_back_all_the_same(autojump_clock):
+    async with a_process() as process:
+        chat = await a_new_chat(process.store)
+        await settled()
+        process.cable.early["apply"] = 1
+        process.actor_of(chat).crash(KeyError("x"))
+        await trio.sleep(0.7)
+        await process.store.apply(chat, [Interrupt()])
+        await trio.sleep(2)
 
         assert [chat] == process.runs()
 
