@@ -13,6 +13,7 @@ from datetime import datetime
 from actors.episodes.pieces import ArgsPiece, Piece, ReasoningPiece, ResultPiece, Said
 from actors.ids import ModelConfigId
 from actors.machine.chat import Body, Role
+from actors.parts.json_text import is_json
 from actors.parts.model import (
     FilePart,
     JsonText,
@@ -22,7 +23,6 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.turn.steps import is_json
 
 
 def partial_rows(

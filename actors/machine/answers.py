@@ -1,6 +1,5 @@
 """What a client answers to the calls of its own tools: which answers fit, and their rows. Pure."""
 
-import json
 from datetime import datetime
 
 from actors.machine import requests as ask
@@ -12,6 +11,7 @@ from actors.machine.refusals import (
     ResultFault,
     UnexpectedResult,
 )
+from actors.parts.json_text import is_json
 from actors.parts.model import JsonText, ToolCallPart, ToolResultPart
 
 
@@ -24,7 +24,7 @@ def fault_in(
     for result in results:
         if result.tool_call_id in submitted:
             return DuplicateResult(result.tool_call_id)
-        if not _is_json(result.output):
+        if not is_json(result.output):
             return InvalidResult(result.tool_call_id)
         submitted.add(result.tool_call_id)
     wanted = {call.id: None for call in pending}
@@ -57,15 +57,3 @@ def bodies(
         )
         for result in request.results
     )
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")

@@ -4,7 +4,6 @@ A part takes its place when it *ends*, so the order of an answer is the order of
 its pieces lie side by side and are joined once: a delta costs a look-up and an append.
 """
 
-import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import assert_never
@@ -27,6 +26,7 @@ from actors.parts.deltas import (
     ToolInputStarted,
     UsageSeen,
 )
+from actors.parts.json_text import is_json
 from actors.parts.model import (
     FilePart,
     JsonText,
@@ -209,11 +209,7 @@ class Assembly:
 
 
 def json_or_none(text: str) -> JsonText | None:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return JsonText(text)
+    return JsonText(text) if is_json(text) else None
 
 
 def merged(older: Usage, newer: Usage) -> Usage:

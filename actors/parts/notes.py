@@ -4,8 +4,7 @@ Each family of providers has a key of its own in the metadata, so that nobody re
 another, and a chat that comes back to a provider finds them again.
 """
 
-import json
-
+from actors.parts.json_text import parsed
 from actors.parts.model import JsonText
 
 ANTHROPIC = "anthropic"  # signature, redacted_data, citations, web_search
@@ -16,8 +15,8 @@ def notes_of(metadata: JsonText | None, family: str) -> dict[str, object]:
     if not metadata:
         return {}
     try:
-        found = json.loads(metadata)
-    except (ValueError, RecursionError):
+        found = parsed(metadata)
+    except ValueError:
         return {}
     ours = found.get(family) if isinstance(found, dict) else None
     return ours if isinstance(ours, dict) else {}

@@ -1,10 +1,10 @@
 """A row of the history as what was said, in the words of a prompt. Pure."""
 
-import json
 import re
 from collections.abc import Iterator
 
 from actors.machine.chat import Message, Role
+from actors.parts.json_text import is_object
 from actors.parts.model import (
     ContextFilePart,
     FilePart,
@@ -110,10 +110,7 @@ def _assistant(
 
 def _object(args: JsonText | None) -> JsonText:
     """Arguments that are no object would cost the whole call, and orphan its result."""
-    try:
-        return args if args and isinstance(json.loads(args), dict) else JsonText("{}")
-    except (ValueError, RecursionError):
-        return JsonText("{}")
+    return args if args and is_object(args) else JsonText("{}")
 
 
 def _context_file(part: ContextFilePart) -> str:

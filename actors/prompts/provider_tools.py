@@ -8,7 +8,6 @@ A message with signed thoughts is signed as a whole: as long as it is the latest
 it is left alone, and never merged. Only a call without any result is taken out of it, by the guard.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TypeVar
 
 from actors.failures.classify import mismatch
 from actors.parts.failure import ProviderFailure
+from actors.parts.json_text import is_json
 from actors.parts.model import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.parts.notes import ANTHROPIC, notes_of
 from actors.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
@@ -97,17 +97,9 @@ def _is_pair(found: Sequence[Part], *, same_name: bool) -> bool:
         case [ToolCallPart() as call, ToolResultPart() as result]:
             if same_name and call.name != result.name:
                 return False
-            return call.name in _KNOWN and _is_json(call.args) and _has_notes(result)
+            return call.name in _KNOWN and is_json(call.args) and _has_notes(result)
         case _:
             return False
-
-
-def _is_json(args: str | None) -> bool:
-    try:
-        json.loads(args or "")
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _has_notes(result: ToolResultPart) -> bool:

@@ -6,8 +6,8 @@ As stored: text that is JSON stands there as it is, other text under `output`, a
 
 import base64
 import binascii
-import json
 
+from actors.parts.json_text import parsed
 from actors.parts.model import FilePart, JsonText, ToolResultPart
 from actors.parts.prompt import ToolAnswer
 
@@ -35,8 +35,9 @@ def unanswered(id: str, name: str) -> ToolAnswer:
 
 def _value(result: str) -> object:
     try:
-        return json.loads(result)
-    except (ValueError, RecursionError):
+        value: object = parsed(result)
+        return value
+    except ValueError:
         return None
 
 

@@ -13,6 +13,7 @@ from datetime import datetime
 from actors.ids import ModelConfigId
 from actors.machine.chat import Body, Role
 from actors.parts.assemble import Answer
+from actors.parts.json_text import is_json
 from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
 from actors.parts.usage import Cost
 from actors.prompts.provider_tools import sanitised_step
@@ -73,14 +74,6 @@ def result_of(end: Ended) -> ToolResultPart:
 def error_output(text: str) -> ToolOutput:
     """What a tool's error looks like to the model."""
     return ToolOutput(JsonText(json.dumps({"error": text})), is_error=True)
-
-
-def is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _storable(part: Part) -> Part:

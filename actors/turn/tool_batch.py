@@ -9,13 +9,13 @@ that had begun is run again only if that does no harm, otherwise the model is to
 have run.
 """
 
-import json
 from collections.abc import Sequence
 
 import trio
 
 from actors.episodes.buffer import Episode
 from actors.machine.chat import Chat, Role
+from actors.parts.json_text import is_object
 from actors.parts.model import ToolCallPart
 from actors.turn.ports import Entry, LocalTool
 from actors.turn.steps import Ended, error_output, result_of
@@ -125,15 +125,8 @@ def refusals(calls: Sequence[ToolCallPart], tools: dict[str, LocalTool]) -> dict
     for call in calls:
         if call.name not in tools:
             refused[call] = f"there is no tool {call.name} in this turn"
-        elif call.args is None or not _is_object(call.args):
+        elif not is_object(call.args):
             refused[call] = (
                 "the arguments are not a JSON object; send the call again with well-formed ones"
             )
     return refused
-
-
-def _is_object(args: str) -> bool:
-    try:
-        return isinstance(json.loads(args), dict)
-    except (ValueError, RecursionError):
-        return False

@@ -7,8 +7,9 @@ surrogate without its partner is no text to anybody, providers included, and bec
 """
 
 import re
+from dataclasses import fields, replace
 from datetime import datetime
-from typing import assert_never
+from typing import TypeVar, assert_never
 from uuid import UUID
 
 import msgspec
@@ -18,6 +19,8 @@ from actors.parts import model
 from actors.parts.model import JsonText, Part
 
 CONTENT_VERSION = 1
+
+T = TypeVar("T")
 
 
 class Unreadable(Exception):
@@ -126,7 +129,22 @@ _decoder = msgspec.json.Decoder(tuple[_Stored, ...])
 
 
 def to_json(parts: tuple[Part, ...]) -> bytes:
-    return escaped(_encoder.encode([_stored(part) for part in parts]))
+    try:
+        return escaped(_encoder.encode([_stored(part) for part in parts]))
+    except UnicodeEncodeError:
+        return escaped(_encoder.encode([_stored(whole(part)) for part in parts]))
+
+
+def whole(record: T) -> T:
+    """`record`, a dataclass, with U+FFFD for each half of a character in its texts: UTF-8 has no
+    way to write those."""
+    texts = ((f.name, getattr(record, f.name)) for f in fields(record))  # type: ignore[arg-type]
+    mended = {
+        name: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        for name, text in texts
+        if isinstance(text, str)
+    }
+    return replace(record, **mended)  # type: ignore[type-var]
 
 
 def from_json(content: bytes, *, version: int, where: str) -> tuple[Part, ...]:

@@ -16,7 +16,7 @@ import msgspec
 from actors.machine.change import Change
 from actors.machine.chat import Body, Queued
 from actors.machine.requests import NewChat
-from adapters.postgres.codec.parts import escaped, to_json
+from adapters.postgres.codec.parts import escaped, to_json, whole
 from adapters.postgres.driver.values import Json, Statement
 from adapters.postgres.queries import SQL
 
@@ -226,4 +226,9 @@ def _queued(row: Queued) -> _Queued:
 
 
 def _escaped(record: object | None) -> msgspec.Raw | None:
-    return None if record is None else msgspec.Raw(escaped(_encode(record)))
+    if record is None:
+        return None
+    try:
+        return msgspec.Raw(escaped(_encode(record)))
+    except UnicodeEncodeError:
+        return msgspec.Raw(escaped(_encode(whole(record))))

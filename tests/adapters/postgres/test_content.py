@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.machine.closing import outstanding
-from actors.parts.model import JsonText, TextPart, ToolCallPart, ToolResultPart
+from actors.parts.model import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from adapters.postgres.codec.parts import (
     CONTENT_VERSION,
     Unreadable,
@@ -127,4 +127,16 @@ async def unreadable(store, message):
         " UPDATE messages m SET content_version = 9, revision = c.snapshot_version"
         " FROM c WHERE c.id = m.chat_id AND m.id = %(id)s",
         id=message,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [("a\ud800b", "a�b"), ("\udc00", "�"), ("\ud83d\ude00", "😀"), ("plain", "plain")],
+)
+def test_half_a_character_in_a_text_does_not_keep_the_rest_from_being_stored(said, kept):
+    stored = to_json((TextPart(said), ReasoningPart(said)))
+
+    assert (TextPart(kept), ReasoningPart(kept)) == from_json(
+        stored, version=CONTENT_VERSION, where="here"
     )
