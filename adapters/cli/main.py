@@ -69,24 +69,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Misuse as misuse:
         return _refuse(str(misuse))
     options = parser().parse_args(arguments)
-    # Not before: whoever asks for help does not wait for a database driver.
-    import trio
-
-    from adapters import config, daemon, logs
-    from adapters.cli import fake_provider, migrate
     from adapters.refusals import CannotStart
 
     try:
-        if options.command == fake_provider.NAME:
-            return fake_provider.run(options)
-        settings = config.read(vars(options), os.environ)
-        logs.set_up(settings.log, settings.log_level)
-        if options.command == SERVE:
-            trio.run(daemon.serve, settings)
-            return 0
-        return trio.run(migrate.run, settings, options.check)
+        return _run(options)
     except CannotStart as refusal:
         return _refuse(str(refusal))
+
+
+def _run(options: argparse.Namespace) -> int:
+    # Each command imports what it needs: who asks for help does not wait for a database driver,
+    # and the fake provider knows nothing of the daemon.
+    import trio
+
+    from adapters.cli import fake_provider
+
+    if options.command == fake_provider.NAME:
+        return fake_provider.run(options)
+
+    from adapters import config, daemon, logs
+    from adapters.cli import migrate
+
+    settings = config.read(vars(options), os.environ)
+    logs.set_up(settings.log, settings.log_level)
+    if options.command == SERVE:
+        trio.run(daemon.serve, settings)
+        return 0
+    return trio.run(migrate.run, settings, options.check)
 
 
 def parser() -> argparse.ArgumentParser:

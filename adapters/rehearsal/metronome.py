@@ -1,6 +1,6 @@
 """One task that performs the timed steps of all answers: thousands of streams, one sleep.
 
-A task of its own for each wait and each write costs some 35 µs a delta; here it is 10. What is due
+Where every stream sleeps and sends for itself a delta costs 46 us, here 20. What is due
 within the same millisecond is written in one go, straight to the descriptor, which does not block;
 the connection's own task only waits for the client to hang up, and takes over where waiting is
 needed: a client that does not read, a stall, the end.

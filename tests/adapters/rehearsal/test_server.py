@@ -149,6 +149,26 @@ async def test_a_client_that_hangs_up_in_a_long_wait_is_seen_at_once():
         assert "client gone" == (await heard_last(model))["ended"]
 
 
+async def test_what_was_due_to_a_client_that_has_gone_is_sent_to_nobody(autojump_clock):
+    async with a_model(delta_ms=1000) as model:
+        await model.heard()  # by a connection that is older, and stays
+        stream = await model.connect()
+        await stream.send_all(raw())
+        await read_until(stream, b"text_delta")
+        await stream.aclose()
+        await heard_last(model)
+        others = [await model.connect() for _ in range(5)]  # one of them has its descriptor now
+
+        with trio.move_on_after(5):
+            async with trio.open_nursery() as nursery:
+                for other in others:
+                    nursery.start_soon(_hears_nothing, other)
+
+
+async def _hears_nothing(stream):
+    assert not await stream.receive_some()
+
+
 async def test_a_client_that_does_not_read_is_cut_off(monkeypatch):
     monkeypatch.setattr(server, "SEND_SECONDS", 0.05)
     async with a_model(deltas=1000, delta_chars=4096) as model:
@@ -214,6 +234,15 @@ async def test_behaviour_changes_while_it_runs_and_counts_start_again():
     )
     assert [200, 529, 200] == statuses
     assert [(1, None), (2, "529"), (3, None)] == [(each["number"], each["fault"]) for each in heard]
+
+
+async def test_attempts_are_counted_again_after_a_change():
+    async with a_model(deltas=1) as model:
+        failed = await model.ask(text="[[fault: 500@1]]")
+        await model.client.put("/_fake/behaviour", json={})
+        again = await model.ask(text="[[fault: 500@1]]")
+
+    assert (500, 500) == (failed.status_code, again.status_code)
 
 
 async def test_a_wrong_behaviour_is_refused_and_changes_nothing():
@@ -297,6 +326,10 @@ async def test_a_request_that_does_not_end_is_answered_in_time(monkeypatch):
 async def test_a_connection_over_the_bound_is_refused(monkeypatch):
     monkeypatch.setattr(server, "CONNECTIONS_MAX", 1)
     async with a_model(deltas=1) as model:
+        for _ in range(3):
+            first = await model.connect()
+            await first.send_all(raw().replace(b"Host", b"Connection: close\r\nHost"))
+            assert b"message_stop" in await rest_of(first)
         first = await model.connect()
         await first.send_all(raw())
         await read_until(first, b"\r\n0\r\n\r\n")
