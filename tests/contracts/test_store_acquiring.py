@@ -24,6 +24,7 @@ from tests.actors.machine.chats import (
     RETRY,
     assistant,
     call,
+    edit,
     send,
     step,
 )
@@ -85,11 +86,15 @@ async def test_a_chat_with_work_and_nobody_who_does_it_is_taken(world, status):
     assert ME == (await world.rows(chat)).chat.holder.worker
 
 
-async def test_chats_without_work_are_left_alone(world):
-    await a_chat(world, done=True)
-    await a_chat(world, then=[ask.FinishError(BROKEN)])
-    archived = await a_chat(world, done=True)
-    await applied(world.ledger.apply(archived, [ask.SetArchived(True)]))
+@pytest.mark.parametrize("held", [False, True])
+async def test_chats_without_work_are_left_alone(world, held):
+    chats = [await a_chat(world, done=True), await a_chat(world, then=[ask.FinishError(BROKEN)])]
+    for _ in range(2):
+        chats.append(await a_chat(world, done=True))
+        await applied(world.ledger.apply(chats[-1], [ask.SetArchived(True)]))
+    await world.write_past_the_law(chats[-1], status=Status.RUNNING)
+    for chat in chats if held else ():
+        await world.write_past_the_law(chat, holder=OTHER_HOLDER)  # who does not beat
 
     assert [] == await acquired(world)
 
@@ -126,6 +131,29 @@ async def test_a_chat_whose_holder_has_left_is_taken_at_once(world):
     assert [chat] == await acquired(world)
 
 
+async def test_of_many_workers_those_that_are_gone_lose_their_chats(world):
+    workers = [WorkerId(UUID(int=number)) for number in range(1, 8)]
+    chats = {worker: await a_waiting_chat(world) for worker in workers}
+    for worker, chat in chats.items():
+        await holds(world, chat, worker)
+    for worker in workers[1::2]:
+        await world.leases.beat(worker)
+
+    assert {chats[worker] for worker in workers[0::2]} == {*await acquired(world)}
+
+
+async def test_every_chat_has_a_runner_of_its_own(world):
+    chats = [await a_waiting_chat(world) for _ in range(5)]
+    await acquired(world)
+    await world.leases.leave(ME)
+    first = {(await world.rows(chat)).chat.holder.runner for chat in chats}
+
+    await acquired(world, worker=OTHER)
+
+    second = {(await world.rows(chat)).chat.holder.runner for chat in chats}
+    assert 10 == len(first | second)
+
+
 async def test_a_worker_without_a_lease_takes_nothing(world):
     chat = await a_waiting_chat(world)
     never = await world.leases.acquire(ME, ROOMY)
@@ -146,7 +174,7 @@ async def test_a_chat_is_taken_once(world):
     assert [] == await acquired(world, worker=OTHER)
 
 
-# what is written, told and returned
+# what comes of it
 
 
 @pytest.mark.parametrize(
@@ -194,6 +222,36 @@ def lawfully(viewed, holder):
     made = bundle(replace(viewed, chat=chat), requests)
     assert isinstance(made, Change)
     return made
+
+
+async def test_its_tail_is_what_still_stands_of_the_last_answer(world):
+    await world.leases.beat(ME)
+    chat = await a_chat(world, then=[step(assistant("old")), ask.FinishTurn()])
+    answered, edited, plain = chat, await a_chat(world), await a_chat(world)
+    await applied(world.ledger.apply(answered, [send("and now?")]))
+    for said in ("one", "two"):
+        then = [step(assistant(said)), ask.FinishTurn(), send("next")]
+        await applied(world.ledger.apply(edited, then))
+    last = (await world.rows(edited)).messages[-3]
+    await applied(world.ledger.apply(edited, [edit("else", id=last.id)]))
+
+    taken = {stored.chat.id: stored for stored in await world.leases.acquire(ME, ROOMY)}
+
+    for id in (answered, edited, plain):
+        viewed = await world.reading.view(id)
+        assert (viewed.tail, viewed.queue) == (taken[id].tail, taken[id].queue)
+    assert [1, 1, 0] == [len(taken[id].tail) for id in (answered, edited, plain)]
+
+
+async def test_a_retry_that_there_is_not_is_not_forgotten_anew(world):
+    await world.leases.beat(ME)
+    chat = await a_waiting_chat(world)
+    before = (await world.rows(chat)).chat
+
+    [stored] = await world.leases.acquire(ME, ROOMY)
+
+    assert before.retry_state_version == stored.chat.retry_state_version
+    assert stored.chat == (await world.rows(chat)).chat
 
 
 async def test_a_chat_that_is_taken_is_told_of_once_and_calls_for_nobody(world):

@@ -186,6 +186,21 @@ async def test_a_sender_who_dies_over_his_claim_leaves_a_chat_that_is_found(auto
         assert 2 == process.row(chat).generation_attempt
 
 
+async def test_a_slow_sender_s_chat_is_not_mistaken_for_lost(autojump_clock):
+    async with a_process() as process:
+        await trio.sleep(14)
+        claim = process.slots.claim(is_root=True, now=trio.current_time())
+        chat = await a_new_chat(process.store, then=claim.requests)
+        stored = process.stored(chat)
+        await trio.sleep(29)
+
+        verbs.take(process.supervisor.address, stored)
+        await trio.sleep(20)
+
+        [life] = process.begun
+        assert (claim.holder, claim.holder) == (life.me, process.row(chat).holder)
+
+
 # news
 
 
