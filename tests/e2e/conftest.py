@@ -1,10 +1,13 @@
 """Directories for daemons, and the certainty that nobody is left in them."""
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
 
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.e2e.processes import belonging_to, eventually, give_to_ordinary_user
 
@@ -24,3 +27,12 @@ def ordinary_home(home):
     home.mkdir(mode=0o700)
     give_to_ordinary_user(home)
     return home
+
+
+@contextlib.contextmanager
+def a_database(server, name):
+    """A new database for longer than a test."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        yield make_conninfo(server, dbname=name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

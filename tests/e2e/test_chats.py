@@ -1,0 +1,204 @@
+"""Chats on a real daemon, a real database and a model in a process of its own."""
+
+import json
+
+import pytest
+import trio
+
+from actors.machine.requests import (
+    Busy,
+    CompleteRequiresAction,
+    DynamicResult,
+    DynamicTool,
+    EditMessage,
+    Interrupt,
+)
+from actors.parts.model import JsonText, ToolCallPart, ToolResultPart
+from actors.titles.fallback import fallback_title
+from adapters.models.configured import named_model
+from tests.e2e.clients import LOOK_SECONDS, a_client, status
+from tests.e2e.conftest import a_database
+from tests.e2e.daemons import a_daemon
+from tests.e2e.processes import EVENTUALLY_SECONDS
+from tests.e2e.providers import a_provider
+
+pytestmark = pytest.mark.slow
+
+WIRES = {
+    "/v1/messages": named_model("anthropic", "claude-sonnet-4-5"),
+    "/v1/responses": named_model("openai", "gpt-5"),
+    "/v1/chat/completions": named_model("openai-compat", "default"),
+    "/v1beta/models/gemini-2.5-pro:streamGenerateContent": named_model("google", "gemini-2.5-pro"),
+}
+SLOWLY = "[[deltas: 200]] [[delta-ms: 50]]"  # ten seconds of answer
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with a_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def house(provider, server, tmp_path_factory):
+    """One daemon for all stories in which it comes to no harm; the database it works on."""
+    with a_database(server, "chats") as database:
+        home = tmp_path_factory.mktemp("chats")
+        with a_daemon(home, DATABASE_URL=database, **provider.settings) as daemon:
+            daemon.wait_ready()
+            yield database
+            assert 0 == daemon.stop()
+            assert [] == [e for e in daemon.entries if e["level"] == "error"]
+
+
+@pytest.fixture
+async def client(house):
+    async with a_client(house) as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", WIRES)
+async def test_a_chat_is_answered_on_every_wire(path, client, provider):
+    chat = await client.create("[[text: Good evening, Ann.]]", model=WIRES[path])
+
+    said = await client.answer(chat)
+
+    assert "Good evening, Ann." == said
+    assert [path] == [request["path"].partition("?")[0] for request in provider.requests(chat)]
+    stored = await client.view(chat)
+    assert (None, 0) == (stored.chat.holder, len(stored.queue))
+    [_, answer] = await client.history(chat)
+    assert answer.body.model_config_id == WIRES[path]
+    assert answer.body.usage.output_tokens
+
+
+@pytest.mark.parametrize("path", WIRES)
+async def test_tools_of_the_client_are_offered_awaited_and_gone_on_from(path, client, provider):
+    weather = DynamicTool("weather", "The weather", JsonText('{"properties":{"city":{}}}'))
+    ask = '[[tool-calls: weather:{"city":"Rome"}]] [[text: Sunny.]]'
+    chat = await client.create(ask, model=WIRES[path], dynamic_tools=(weather,))
+
+    asking = await client.until(chat, "requires_action")
+    [call] = [p for body in asking.tail for p in body.parts if isinstance(p, ToolCallPart)]
+    result = DynamicResult(call.id, '{"sky":"clear"}')
+    await client.ask(chat, CompleteRequiresAction((result,), client.user))
+    said = await client.answer(chat)
+
+    assert "Sunny." == said
+    history = await client.history(chat)
+    roles = [message.body.role.value for message in history]
+    assert ["user", "assistant", "tool", "assistant"] == roles
+    [called] = history[1].body.parts
+    [answered] = history[2].body.parts
+    assert isinstance(called, ToolCallPart)
+    assert ("weather", {"city": "Rome"}) == (called.name, json.loads(called.args))
+    assert isinstance(answered, ToolResultPart)
+    assert called.id == answered.id
+    first, second = provider.requests(chat)
+    assert '"The weather"' in json.dumps(first["body"])
+    assert "clear" in json.dumps(second["body"])
+
+
+async def test_an_interrupt_keeps_what_was_said_so_far(client, provider):
+    chat = await client.create("[[deltas: 40]] [[fault: silence:10]]")
+    await provider.asked(chat)
+    for _ in range(3):  # the loop that answers us has sent what it says before it falls silent
+        provider.requests(chat)
+
+    await client.ask(chat, Interrupt())
+    said = await client.answer(chat, seconds=5)
+
+    whole = await client.answer(await client.create("[[deltas: 10]]"))
+    assert whole == said
+
+
+async def test_an_interrupt_with_a_message_behind_it_goes_on_with_that(client, provider):
+    chat = await client.create(SLOWLY)
+    await provider.asked(chat)
+
+    await client.send(chat, "[[text: Yes?]]", busy=Busy.INTERRUPT)
+
+    assert "Yes?" == await client.answer(chat, seconds=5)
+    assert "user" == (await client.said(chat))[-2][0]
+
+
+async def test_an_edit_in_mid_answer_drops_it_and_answers_anew(client, provider):
+    chat = await client.create(SLOWLY)
+    await provider.asked(chat)
+    [first] = await client.history(chat)
+
+    await client.ask(chat, EditMessage(first.id, client.says("[[text: Better so.]]")))
+
+    assert "Better so." == await client.answer(chat, seconds=5)
+    assert [("user", "[[text: Better so.]]"), ("assistant", "Better so.")] == await client.said(
+        chat
+    )
+
+
+async def test_an_edit_of_a_turn_that_is_over_answers_anew(client):
+    chat = await client.create("[[text: One.]]")
+    await client.answer(chat)
+    await client.send(chat, "[[text: Two.]]")
+    await client.answer(chat)
+    [first, *_] = await client.history(chat)
+
+    await client.ask(chat, EditMessage(first.id, client.says("[[text: Three.]]")))
+
+    assert "Three." == await client.answer(chat)
+    assert 2 == len(await client.said(chat))
+
+
+async def test_what_is_sent_meanwhile_waits_and_is_answered_in_order(client, provider):
+    chat = await client.create("[[text: One.]] [[first-token-ms: 500]]")
+    await provider.asked(chat)
+
+    await client.send(chat, "[[text: Two.]]")
+    await client.send(chat, "[[text: Three.]]")
+    queued = (await client.view(chat)).queue
+
+    assert "Three." == await client.answer(chat)
+    said = [text for role, text in await client.said(chat) if role == "assistant"]
+    assert (2, ["One.", "Two.", "Three."]) == (len(queued), said)
+
+
+async def test_an_overloaded_provider_is_asked_again_and_says_so_meanwhile(client):
+    chat = await client.create("[[text: At last.]] [[fault: 529@1]]")
+
+    retrying = await client.until_true(chat, lambda stored: stored.chat.retry_state is not None)
+
+    assert ("running", 1, 529) == (
+        status(retrying),
+        retrying.chat.retry_state.attempt,
+        retrying.chat.retry_state.status_code,
+    )
+    assert "At last." == await client.answer(chat)
+    assert None is (await client.view(chat)).chat.retry_state
+
+
+async def test_a_refused_key_stops_the_chat_with_words_for_its_user(client):
+    chat = await client.create("[[fault: 401]]")
+
+    stopped = await client.until(chat, "error")
+
+    assert ("auth", 401, False) == (
+        stopped.chat.last_error.kind,
+        stopped.chat.last_error.status_code,
+        stopped.chat.last_error.retryable,
+    )
+    [first] = await client.history(chat)
+    await client.ask(chat, EditMessage(first.id, client.says("[[text: Better.]]")))
+    assert "Better." == await client.answer(chat)
+
+
+async def test_a_new_chat_is_given_a_title_by_the_model(client, provider):
+    text = "Tell me about the moon and the tides, please, and at length"
+    first_words = fallback_title(text)
+    chat = await client.create(text, title=first_words)
+
+    await client.answer(chat)
+
+    with trio.fail_after(EVENTUALLY_SECONDS):
+        while (title := await client.title(chat)) == first_words:  # noqa: ASYNC110
+            await trio.sleep(LOOK_SECONDS)
+    assert title
+    assert 2 == len(provider.requests(chat))

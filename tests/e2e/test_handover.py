@@ -1,0 +1,173 @@
+"""Chats change hands: processes are told to stop or killed, the database is killed, and every chat
+comes to rest with each thing said once.
+"""
+
+import contextlib
+import os
+import signal
+import time
+
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from adapters.postgres.embedded import Wanted
+from tests.e2e.clients import a_client, status
+from tests.e2e.daemons import a_daemon
+from tests.e2e.processes import eventually, postmaster
+from tests.e2e.providers import a_provider
+
+pytestmark = pytest.mark.slow
+
+LEASE_SECONDS = 2
+LONG = "[[deltas: 120]] [[delta-ms: 50]]"  # six seconds of answer
+AWAY = {"PROMPTCORNER_LEASE_SECONDS": str(LEASE_SECONDS), "PROMPTCORNER_DRAIN_SECONDS": "0"}
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with a_provider() as provider:
+        yield provider
+
+
+@contextlib.contextmanager
+def daemons(count, home, provider, database, **settings):
+    """So many on one database, all ready."""
+    with contextlib.ExitStack() as stack:
+        settings = {**AWAY, **provider.settings, "DATABASE_URL": database, **settings}
+        started = [stack.enter_context(a_daemon(home, **settings)) for _ in range(count)]
+        for daemon in started:
+            daemon.wait_ready()
+        yield started
+
+
+async def told_once(client, chat, text=None):
+    """Whether the chat is at rest with one answer, the whole one."""
+    answer = await client.answer(chat)
+    roles = [role for role, _ in await client.said(chat)]
+    assert ["user", "assistant"] == roles
+    assert text in (None, answer)
+    return True
+
+
+async def test_a_killed_process_loses_its_chats_to_another_within_its_lease(
+    home, provider, database
+):
+    with daemons(1, home, provider, database) as [first]:
+        async with a_client(database) as client:
+            chat = await client.create(LONG)
+            await provider.asked(chat)
+            with daemons(1, home, provider, database) as [second]:
+                first.process.kill()
+                killed_at = time.monotonic()
+                await provider.asked(chat, times=2)
+                seconds = time.monotonic() - killed_at
+
+                assert await told_once(client, chat)
+                assert 2 == len(provider.requests(chat))
+                assert 2 == len(client.workers_of(chat))
+                assert seconds <= LEASE_SECONDS + 1
+                assert 0 == second.stop()
+
+
+async def test_a_process_told_to_stop_hands_its_chats_over_within_a_second(
+    home, provider, database
+):
+    with daemons(2, home, provider, database) as pair:
+        async with a_client(database) as client:
+            chat = await client.create(LONG)
+            await provider.asked(chat)
+            [holder] = client.workers_of(chat)
+            leaving = next(d for d in pair if str(holder) == d.entry("lease.begun")["worker"])
+
+            leaving.process.send_signal(signal.SIGTERM)
+            told_at = time.monotonic()
+            await provider.asked(chat, times=2)
+            seconds = time.monotonic() - told_at
+
+            assert seconds <= 1
+            assert 0 == leaving.process.wait(10)
+            assert await told_once(client, chat)
+            assert 2 == len(provider.requests(chat))
+
+
+async def test_a_step_that_runs_may_finish_when_the_process_is_told_to_stop(
+    home, provider, database
+):
+    with daemons(1, home, provider, database, PROMPTCORNER_DRAIN_SECONDS="30") as [daemon]:
+        async with a_client(database) as client:
+            chat = await client.create("[[deltas: 20]] [[delta-ms: 50]]")
+            await provider.asked(chat)
+
+            assert 0 == daemon.stop()
+
+            stored = await client.view(chat)
+            assert ("waiting", None) == (status(stored), stored.chat.holder)
+            assert await told_once(client, chat)
+            assert 1 == len(provider.requests(chat))
+
+
+async def test_a_process_that_is_not_ready_yet_takes_what_was_left_behind(home, provider, database):
+    with daemons(1, home, provider, database) as [first]:
+        async with a_client(database) as client:
+            chat = await client.create(LONG)
+            await provider.asked(chat)
+            assert 0 == first.stop()
+            left = await client.view(chat)
+
+            with daemons(1, home, provider, database):
+                assert await told_once(client, chat)
+
+            assert ("running", 2) == (status(left), len(provider.requests(chat)))
+
+
+async def test_two_processes_share_many_chats_and_each_is_run_once(home, provider, database):
+    half = {"PROMPTCORNER_ROOT_CHATS": "100"}
+    said = "Said once. [[text: Said once.]] [[first-token-ms: 1500]]"
+    with daemons(2, home, provider, database, **half):
+        async with a_client(database) as client:
+            chats = [await client.create(said) for _ in range(200)]
+
+            for chat in chats:
+                assert await told_once(client, chat, "Said once.")
+
+            asked = provider.by_chat()
+            assert dict.fromkeys(map(str, chats), 1) == {str(c): asked[str(c)] for c in chats}
+            assert 2 == len(client.workers_of(*chats))
+
+
+async def test_a_killed_database_heals_under_running_chats(home, provider):
+    said = "[[deltas: 40]] [[delta-ms: 50]] [[delta-chars: 1]]"
+    with a_daemon(home, **AWAY, **provider.settings) as daemon:
+        daemon.wait_ready()
+        conninfo = make_conninfo(
+            host=str(Wanted(home).socket_dir), user="promptcorner", dbname="postgres"
+        )
+        async with a_client(conninfo) as client:
+            chats = [await client.create(said) for _ in range(30)]
+            await provider.asked(chats[-1])
+
+            os.kill(postmaster(home), signal.SIGKILL)
+            eventually(lambda: not daemon.is_ready(), "it has noticed")
+
+            for chat in chats:
+                assert await told_once(client, chat)
+            assert 0 == daemon.stop()
+
+
+async def test_a_poisoned_chat_stops_loudly_and_is_not_handed_round(home, provider, database):
+    with daemons(2, home, provider, database) as pair:
+        async with a_client(database) as client:
+            chat = await client.create("[[text: One.]]")
+            await client.answer(chat)
+            await client.write_past_the_law(chat, '[{"type": "text", "text": 1}]')
+
+            await client.send(chat, "[[text: Two.]]")
+            stopped = await client.until(chat, "error")
+
+            assert "fault in the server" in stopped.chat.last_error.message
+            assert None is stopped.chat.holder
+            assert 1 == len(provider.requests(chat))
+            loud = [e for d in pair for e in d.entries if e["event"] == "chat.parked"]
+            assert [f"chat/{chat}"] == [entry["chat"] for entry in loud]
+            other = await client.create("[[text: Fine.]]")
+            assert "Fine." == await client.answer(other)
