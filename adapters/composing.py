@@ -55,6 +55,9 @@ OWN_CONNECTIONS = WRITERS + 2
 POOL_DRAIN_SECONDS = 5.0  # for what is lent; then its statements are cut off
 FLUSH_SECONDS = 2.0  # for the last hints; then those who wait for them find out by their polls
 STOP_SECONDS = 10.0  # for the supervisor, when its chats have had theirs; then it is cancelled
+# Between two searches for chats that nobody hinted at, such as those of a process that was killed:
+# another takes them within the lease and this.
+POLL_SECONDS = 0.5
 ONCE = Restart(times=0)  # what cannot be restarted takes the process down: others go on
 
 
@@ -148,6 +151,7 @@ def start_supervisor(config: Config, store: Store, world: World, children: Child
     capacity = Capacity(
         roots=config.root_chats,
         children=config.child_chats,
+        poll_seconds=POLL_SECONDS,
         lease_seconds=config.lease_seconds,
         drain_seconds=config.drain_seconds,
     )

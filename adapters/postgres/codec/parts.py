@@ -23,8 +23,12 @@ CONTENT_VERSION = 1
 T = TypeVar("T")
 
 
-class Unreadable(Exception):
-    """Stored content that is not content: `where: what is wrong with it`."""
+class Unreadable(AssertionError):
+    """Stored content that is not content: `where: what is wrong with it`.
+
+    No program of ours writes such, so it counts as a failed assertion: to read it again does not
+    help, and whoever works on it stops.
+    """
 
 
 _ABSENT = msgspec.Raw()
