@@ -69,7 +69,7 @@ class Heartbeat:
 
     async def run(self) -> None:
         """Lease after lease, until cancelled."""
-        former: WorkerId | None = None
+        former = self._worker  # of a life that crashed
         while True:
             worker = WorkerId(self._new_id())
             if former is not None:

@@ -23,10 +23,9 @@ from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits, World
 from adapters.bus import Switchboard
-from runtime.children import run_child
-from runtime.ends import Finished
+from runtime.children import Child, open_children
 from runtime.mailbox import open_mailbox
-from runtime.scope import CausedScope
+from runtime.restart import Restart
 from tests.actors.machine.chats import ANN, user
 from tests.fakes.store import MemoryStore
 
@@ -157,11 +156,12 @@ class Process:
     limits: Limits
     step_seconds: float = 1.0
     supervisor: Supervisor = None
-    life: CausedScope = field(default_factory=CausedScope)
     begun: list = field(default_factory=list)  # every chat actor there ever was
     alive: list = field(default_factory=list)
     ended_at: dict = field(default_factory=dict)  # chat: when its actor here was gone
     ends: list = field(default_factory=list)
+    crashes_next: bool = False  # the supervisor, once
+    crashes_count: int = 0
     _more: trio.Event = field(default_factory=trio.Event)
 
     @property
@@ -173,6 +173,10 @@ class Process:
         return self.slots.worker
 
     def live(self, me, held):
+        if self.crashes_next:
+            self.crashes_next = False
+            self.crashes_count += 1
+            raise KeyError("while it made an actor")
         life = ScriptedLife(me, held, self)
         self.begun.append(life)
         self._more.set()
@@ -201,9 +205,6 @@ class Process:
     def stored(self, chat):
         """What whoever has just written it knows of it."""
         return replace(self.store._locked(chat), chat=self.row(chat))
-
-    async def run(self):
-        self.ends.append(await run_child(self.life, self.supervisor.run))
 
     def drain(self):
         verbs.drain(self.supervisor.address)
@@ -243,11 +244,18 @@ async def supervising(process):
     cable = process.cable
     world = World(cable, cable, cable, process.bus, process.live, uuid4, process.limits)
     process.supervisor = Supervisor(world)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(process.run)
+    async with open_children("daemon", capacity=1) as daemon:
+        daemon.start(
+            Child(
+                name="supervisor",
+                body=process.supervisor.run,
+                restart=Restart(),
+                mailbox=process.supervisor.mailbox,
+                when_ended=lambda _, end: process.ends.append(end),
+            )
+        )
         yield
-        nursery.cancel_scope.cancel()
-    assert not [end for end in process.ends if end != Finished()]
+        assert process.crashes_count == daemon.statistics().restarted_count
 
 
 async def settled():

@@ -79,6 +79,7 @@ async def test_hints_doubled_and_late_start_no_second_actor(autojump_clock):
         assert [chat] == [life.chat for life in process.begun]
 
 
+@pytest.mark.slow
 async def test_a_thousand_chats_at_once_are_all_taken_in_batches(autojump_clock):
     bus = Switchboard()
     store = a_store(bus)
@@ -449,6 +450,22 @@ async def test_a_chat_that_moves_while_it_is_given_back_is_given_back_all_the_sa
         assert [chat] == process.runs()
 
 
+async def test_a_supervisor_that_crashes_begins_anew_and_has_its_chats_at_once(autojump_clock):
+    async with a_process() as process:
+        chats = {await a_new_chat(process.store) for _ in range(3)}
+        await settled()
+        former = process.worker
+
+        process.crashes_next = True
+        chats.add(await a_new_chat(process.store))
+        await trio.sleep(0.5)
+
+        assert chats == set(process.runs())
+        assert former != process.worker
+        assert {process.worker} == set(process.store.workers)
+        assert 4 == process.slots.statistics().roots
+
+
 async def test_a_search_that_fails_is_made_again_by_the_poll(autojump_clock):
     async with a_process() as process:
         process.cable.failing |= {"acquire", "held"}
@@ -463,6 +480,7 @@ async def test_a_search_that_fails_is_made_again_by_the_poll(autojump_clock):
         assert process.supervisor.statistics().failed_count > 30
 
 
+@pytest.mark.slow
 async def test_two_processes_share_the_chats_and_none_runs_twice(autojump_clock):
     bus = Switchboard()
     store = a_store(bus)

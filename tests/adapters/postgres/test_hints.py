@@ -126,6 +126,7 @@ async def test_what_was_lost_on_the_way_out_is_told_as_everything(network, datab
     async with a_process(network.conninfo) as (one, _), a_process(database) as (_, other):
         one.tell(waits(0))
         await other.has_heard(1)
+        await one.flush(10)
         network.refusing = True
         network.cut()
         one.tell(waits(1))

@@ -92,6 +92,7 @@ async def other(conninfo, store):
         yield process
 
 
+@pytest.mark.slow
 async def test_each_chat_is_run_by_one_of_them(one, other, store):
     chats = {await a_chat(one.store) for _ in range(30)}
 
