@@ -20,6 +20,12 @@ total_tokens bigint, reasoning_tokens bigint, cache_creation_tokens bigint,
 cache_read_tokens bigint, context_limit bigint, runtime_ms bigint, cost_micros bigint,
 cost_source text
 
+-- part: said_columns
+-- The same, by their names.
+role, content, visibility, compressed, created_by, model_config_id, reasoning_effort,
+input_tokens, output_tokens, total_tokens, reasoning_tokens, cache_creation_tokens,
+cache_read_tokens, context_limit, runtime_ms, cost_micros, cost_source
+
 -- name: now
 -- The first statement of a transaction that locks nothing: who it is, and what time it is.
 SELECT pg_current_xact_id(), now();
@@ -125,15 +131,8 @@ WITH wanted AS MATERIALIZED (
       FROM wanted
     RETURNING id
 ), inserted AS (
-    INSERT INTO messages (
-        chat_id, role, content, visibility, compressed, revision, created_by, model_config_id,
-        reasoning_effort, input_tokens, output_tokens, total_tokens, reasoning_tokens,
-        cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms, cost_micros,
-        cost_source)
-    SELECT w.id, s.role, s.content, s.visibility, s.compressed, w.snapshot_version, s.created_by,
-           s.model_config_id, s.reasoning_effort, s.input_tokens, s.output_tokens, s.total_tokens,
-           s.reasoning_tokens, s.cache_creation_tokens, s.cache_read_tokens, s.context_limit,
-           s.runtime_ms, s.cost_micros, s.cost_source
+    INSERT INTO messages (chat_id, revision, {said_columns})
+    SELECT w.id, w.snapshot_version, {said_columns}
       FROM wanted w,
            ROWS FROM (json_to_recordset(w.said) AS ({said_row})) WITH ORDINALITY AS s
      ORDER BY s.ordinality
@@ -191,15 +190,8 @@ locked AS MATERIALIZED (
 -- part: said
 -- What the changes say, in their order.
 said AS (
-    INSERT INTO messages (
-        chat_id, role, content, visibility, compressed, revision, created_by, model_config_id,
-        reasoning_effort, input_tokens, output_tokens, total_tokens, reasoning_tokens,
-        cache_creation_tokens, cache_read_tokens, context_limit, runtime_ms, cost_micros,
-        cost_source)
-    SELECT w.id, s.role, s.content, s.visibility, s.compressed, w.snapshot_version, s.created_by,
-           s.model_config_id, s.reasoning_effort, s.input_tokens, s.output_tokens, s.total_tokens,
-           s.reasoning_tokens, s.cache_creation_tokens, s.cache_read_tokens, s.context_limit,
-           s.runtime_ms, s.cost_micros, s.cost_source
+    INSERT INTO messages (chat_id, revision, {said_columns})
+    SELECT w.id, w.snapshot_version, {said_columns}
       FROM locked w,
            ROWS FROM (json_to_recordset(w.said) AS ({said_row})) WITH ORDINALITY AS s
      ORDER BY w.id, s.ordinality
