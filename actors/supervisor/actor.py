@@ -187,11 +187,8 @@ class Supervisor:
             return
         self._search, begin = decide.asked_to_look(self._search)
         if begin:
-            self._begin_search(self._worker, room)
-
-    def _begin_search(self, worker: WorkerId, room: Room) -> None:
-        self._searches_count += 1
-        self._tasks.start_soon(self._acquire, worker, room)
+            self._searches_count += 1
+            self._tasks.start_soon(self._acquire, self._worker, self.slots.begin_search())
 
     async def _acquire(self, worker: WorkerId, room: Room) -> None:
         taken: list[tuple[Stored | Unreadable, ...]] = []
@@ -203,6 +200,7 @@ class Supervisor:
         self.address.cast(Searched(worker, taken[0] if self._is_well("acquire", end) else None))
 
     def _searched(self, search: Searched) -> None:
+        self.slots.end_search()
         for taken in search.taken or ():
             if isinstance(taken, Stored):
                 self._start(taken)

@@ -58,12 +58,18 @@ class Slots:
         self._taken: dict[RunnerId, bool] = {}  # True: a root
         self._claims: dict[RunnerId, Claim] = {}  # in the order of their ends
         self._roots = 0  # taken or promised
+        self._searched_for = 0  # places that the search under way may fill
         self._expired_count = 0
 
     def claim(self, *, is_root: bool, now: float) -> Claim | None:
-        """A place for a chat that somebody is about to put to work; None if there is none."""
+        """A place for a chat that somebody is about to put to work; None if there is none that a
+        search under way may not come back with a chat for."""
         room = self.room()
-        if self.worker is None or min(room.at_most, room.roots if is_root else room.children) <= 0:
+        free = (
+            min(self._limits.total - self._used, room.roots if is_root else room.children)
+            - self._searched_for
+        )
+        if self.worker is None or free <= 0:
             return None
         holder = Holder(self.worker, RunnerId(self._new_id()))
         claim = Claim(holder, is_root, now + self._limits.claim_seconds)
@@ -87,6 +93,10 @@ class Slots:
 
     def free(self, runner: RunnerId) -> None:
         self._roots -= self._taken.pop(runner)
+
+    @property
+    def _used(self) -> int:
+        return len(self._taken) + len(self._claims)
 
     @property
     def has_claims(self) -> bool:
@@ -118,29 +128,37 @@ class Slots:
         """Everybody has gone."""
         self.close()
         self._taken.clear()
-        self._roots = 0
+        self._roots = self._searched_for = 0
 
     def room(self) -> Room:
         """For how many chats there is a place now."""
         limits = self._limits
-        used = len(self._taken) + len(self._claims)
+        used = self._used
         return Room(
             at_most=max(0, min(limits.batch, limits.total - used)),
             roots=max(0, limits.roots - self._roots),
             children=max(0, limits.children - (used - self._roots)),
         )
 
+    def begin_search(self) -> Room:
+        """For how many chats to look; until the search is over these places are not promised."""
+        room = self.room()
+        self._searched_for = room.at_most
+        return room
+
+    def end_search(self) -> None:
+        self._searched_for = 0
+
     def is_short(self, room: Room) -> bool:
         """Whether whoever searches with this room may leave chats behind for want of a place."""
         return min(room.at_most, room.roots, room.children) < self._limits.batch
 
     def statistics(self) -> SlotsStatistics:
-        used = len(self._taken) + len(self._claims)
         return SlotsStatistics(
             worker=self.worker,
             roots=self._roots,
             roots_max=self._limits.roots,
-            children=used - self._roots,
+            children=self._used - self._roots,
             children_max=self._limits.children,
             claimed=len(self._claims),
             expired_count=self._expired_count,

@@ -97,6 +97,20 @@ def test_a_claim_is_released_once():
     assert room(6, 2, 3) == places.room()
 
 
+def test_what_a_search_may_come_back_with_is_not_promised():
+    places = slots(roots=5, children=5, ending=0, batch=3)
+
+    assert room(3, 5, 5) == places.begin_search()
+    claims = [places.claim(is_root=True, now=0) for _ in range(3)]
+    assert [True, True, False] == [claim is not None for claim in claims]
+    for number in range(3):
+        places.take(runner(100 + number), is_root=True)
+    places.end_search()
+
+    assert None is places.claim(is_root=True, now=0)
+    assert places.claim(is_root=False, now=0) is not None
+
+
 def test_a_claim_is_over_when_its_time_is():
     places = slots()
     places.claim(is_root=True, now=0)
