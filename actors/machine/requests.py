@@ -142,6 +142,15 @@ class Acquire:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeUp:
+    """Acquire the chat and begin an attempt, if it has work to begin and nobody holds it; if not,
+    nothing. Behind what puts it to work, in the same bundle: the sender's process goes on with it.
+    """
+
+    holder: Holder
+
+
+@dataclass(frozen=True, slots=True)
 class Abandon:
     pass
 
@@ -202,6 +211,7 @@ Request = (
     | CompleteRequiresAction
     | ReconcileInvalidState
     | Acquire
+    | TakeUp
     | Abandon
     | RecordGenerationAttempt
     | RecordRetryState

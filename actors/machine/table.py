@@ -1,7 +1,7 @@
 """Which request is allowed from which state, and the states it can lead to. Pure.
 
 The diagram in docs/states.md is drawn from this table. Taking and giving back a chat (`Acquire`,
-`Abandon`) is allowed from every state, leads nowhere else, and is therefore not in it.
+`TakeUp`, `Abandon`) is allowed from every state, leads nowhere else, and is therefore not in it.
 """
 
 from collections.abc import Mapping
@@ -111,7 +111,7 @@ ALLOWED: Mapping[State, Row] = {
 }
 
 REQUESTS: tuple[type[ask.Request], ...] = get_args(ask.Request)
-EVERYWHERE: frozenset[type[ask.Request]] = frozenset({ask.Acquire, ask.Abandon})
+EVERYWHERE: frozenset[type[ask.Request]] = frozenset({ask.Acquire, ask.TakeUp, ask.Abandon})
 
 
 def leads_to(state: State, request: type[ask.Request]) -> frozenset[State]:

@@ -238,6 +238,13 @@ def _acquire(stored: Stored, request: ask.Acquire) -> Change:
     return _same(stored, holder=request.holder)
 
 
+def _take_up(stored: Stored, request: ask.TakeUp) -> Change:
+    chat = stored.chat
+    if chat.holder is not None or stored.state not in (State.R0, State.R1):
+        return unchanged(stored)
+    return _same(stored, holder=request.holder, generation_attempt=chat.generation_attempt + 1)
+
+
 def _abandon(stored: Stored, request: ask.Abandon) -> Change | Refusal:
     if stored.chat.holder is None:
         return _refuse(stored, request, "nobody holds the chat")
@@ -379,6 +386,7 @@ _RULES: dict[type[ask.Request], Callable[[Stored, Any], Change | Refusal]] = {
     ask.CompleteRequiresAction: _complete_requires_action,
     ask.ReconcileInvalidState: _reconcile,
     ask.Acquire: _acquire,
+    ask.TakeUp: _take_up,
     ask.Abandon: _abandon,
     ask.RecordGenerationAttempt: _record_attempt,
     ask.RecordRetryState: _record_retry_state,

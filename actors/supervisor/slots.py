@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.requests import Acquire, RecordGenerationAttempt, Request
+from actors.machine.requests import Request, TakeUp
 from actors.store.ports import Room
 from actors.supervisor.world import Limits
 
@@ -32,9 +32,9 @@ class Claim:
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """What acquires a chat whose work begins, behind what puts it to work. Only for a chat
-        that nobody holds: the law lets a holder be passed over."""
-        return (Acquire(self.holder), RecordGenerationAttempt())
+        """What takes a chat up whose work begins, behind what puts it to work. If somebody holds
+        it, nothing comes of it: look at the holder before you hand the chat over."""
+        return (TakeUp(self.holder),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,10 +76,10 @@ class Plain:
         )
         if name == "ReconcileInvalidState":
             self._need(broken)
-        elif broken and name not in ("Acquire", "Abandon"):
+        elif broken and name not in ("Acquire", "TakeUp", "Abandon"):
             raise Refused("InvalidState")
         elif self.archived:
-            self._need(name in ("SetArchived", "Acquire", "Abandon"))
+            self._need(name in ("SetArchived", "Acquire", "TakeUp", "Abandon"))
         queue = list(self.queue)
         getattr(self, name)(request)
         if self.queue != queue:
@@ -226,6 +226,12 @@ class Plain:
 
     def Acquire(self, request):
         self.holder = request.holder
+
+    def TakeUp(self, request):
+        if self.holder is None and self.status == "running" and not self.archived:
+            self.holder = request.holder
+            self.attempt += 1
+            self._set_retry(None)
 
     def Abandon(self, request):
         self._need(self.holder is not None)

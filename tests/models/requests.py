@@ -281,7 +281,7 @@ def _of_kind(draw, kind, stored, message_ids, sane):
             return kind(answers, draw(users), draw(models), then)
         case ask.ReconcileInvalidState:
             return kind(draw(errors)) if draw(flags) else kind()
-        case ask.Acquire:
+        case ask.Acquire | ask.TakeUp:
             return kind(pick(draw, HOLDERS))
         case ask.RecordRetryState:
             return kind(draw(retries))

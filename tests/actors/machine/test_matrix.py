@@ -59,6 +59,7 @@ interrupt            .    .    .       I0   I1      .    .       R0   R0/R1   . 
 complete_action      .    .    .       .    .       .    .       R0   R0/R1   .    .    .    .
 reconcile            .    .    .       .    .       .    .       .    .       .    .    .    E0/E1
 acquire              W    E0   E1      R0   R1      I0   I1      A0   A1      XW   XE0  XE1  Invalid
+take-up              W    E0   E1      R0   R1      I0   I1      A0   A1      XW   XE0  XE1  Invalid
 abandon              W    E0   E1      R0   R1      I0   I1      A0   A1      XW   XE0  XE1  Invalid
 record_attempt       .    .    .       R0   R1      .    .       .    .       .    .    .    .
 record_retry         .    .    .       R0   R1      .    .       .    .       .    .    .    .
@@ -86,6 +87,7 @@ ASKED = {
     "complete_action": submit(answer("a")),
     "reconcile": ask.ReconcileInvalidState(),
     "acquire": ask.Acquire(OTHER_HOLDER),
+    "take-up": ask.TakeUp(OTHER_HOLDER),
     "abandon": ask.Abandon(),
     "record_attempt": ask.RecordGenerationAttempt(),
     "record_retry": ask.RecordRetryState(RETRY),

@@ -35,6 +35,7 @@ from tests.actors.machine.chats import (
     queued,
     refused,
     result,
+    send,
     step,
     system,
     tool,
@@ -196,3 +197,42 @@ def test_reconciling_may_say_what_was_wrong():
     made = done(a_broken_chat(*INVALID[0]), ask.ReconcileInvalidState(BROKEN))
 
     assert BROKEN == made.chat.last_error
+
+
+# Taking up: what the sender's own process does with a chat that it puts to work
+
+
+@pytest.mark.parametrize("state", [State.R0, State.R1])
+def test_a_chat_that_nobody_holds_is_taken_up_and_its_attempt_begun(state):
+    made = done(a_chat(state, holder=None, generation_attempt=0), ask.TakeUp(OTHER_HOLDER))
+
+    assert OTHER_HOLDER == made.chat.holder
+    assert 1 == made.chat.generation_attempt
+
+
+def test_a_message_and_its_taking_up_are_one_bundle():
+    made = done(a_chat(State.W, holder=None), send("go on"), ask.TakeUp(OTHER_HOLDER))
+
+    assert State.R0 is made.state
+    assert OTHER_HOLDER == made.chat.holder
+    assert 1 == made.chat.generation_attempt
+
+
+@pytest.mark.parametrize("state", [State.R0, State.R1])
+def test_a_chat_that_somebody_holds_is_left_to_him(state):
+    chat = a_chat(state, holder=HOLDER)
+
+    made = done(chat, ask.TakeUp(OTHER_HOLDER))
+
+    assert chat.chat == made.chat
+
+
+@pytest.mark.parametrize(
+    "state", [s for s in State if s not in (State.R0, State.R1, State.INVALID)]
+)
+def test_a_chat_without_work_to_begin_is_not_taken_up(state):
+    chat = a_chat(state, holder=None)
+
+    made = done(chat, ask.TakeUp(OTHER_HOLDER))
+
+    assert chat.chat == made.chat

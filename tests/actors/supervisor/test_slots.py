@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.requests import Acquire, RecordGenerationAttempt
+from actors.machine.requests import TakeUp
 from actors.store.ports import Room
 from actors.supervisor.slots import Slots
 from actors.supervisor.world import Limits
@@ -62,7 +62,7 @@ def test_a_claim_names_the_holder_to_be_and_what_acquires():
     claim = slots().claim(is_root=True, now=5.0)
 
     assert (Holder(ME, runner(1)), 35.0) == (claim.holder, claim.until)
-    assert (Acquire(claim.holder), RecordGenerationAttempt()) == claim.requests
+    assert (TakeUp(claim.holder),) == claim.requests
 
 
 def test_a_place_that_is_promised_is_not_free():
