@@ -33,6 +33,7 @@ STOPPING = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
 SWEEP_SECONDS = 5.0  # for the orphans of a killed server to die
 SOCKETS = "unix_socket_directories="
 LOG_BYTES_MAX = 4 << 20  # at the bound the log begins anew
+DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # it leaves with the last user, not before
 
 
 class Status:
@@ -142,10 +143,16 @@ class Server:
         self._end, self.pid, self._ours = None, 0, False
 
     def _spawn(self) -> int:
+        # Not deaf itself, not even until it is the server: told to stop that early, it has to end.
+        signal.pthread_sigmask(signal.SIG_BLOCK, DEAF_TO)
         pid = os.fork()
         if pid:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, DEAF_TO)
             return pid
         try:
+            for number in DEAF_TO:
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, DEAF_TO)
             if self._uid >= 0:
                 os.setgroups([])
                 os.setgid(self._gid)
@@ -291,8 +298,8 @@ def main(home: str, uid: str, gid: str, *command: str) -> None:
         return  # another keeper is there
     if os.fork():
         os._exit(0)  # whoever started us has no child to wait for
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)  # it leaves with the last user, not before
+    for number in DEAF_TO:
+        signal.signal(number, lambda *_: None)
     os.umask(0o077)
     keep(Server(home, uid=int(uid), gid=int(gid), command=list(command)), Users(home))
     say("gone")

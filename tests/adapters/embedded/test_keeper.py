@@ -1,13 +1,15 @@
-"""When the keeper may stop the server: the moment between the last user and the next."""
+"""When the keeper may stop the server, between the last user and the next; and that it does."""
 
 import fcntl
 import os
 import select
+import signal
+import sys
 
 import pytest
 
 from adapters.postgres.embedded import Wanted, locks
-from adapters.postgres.embedded.keeper import Users
+from adapters.postgres.embedded.keeper import DEAF_TO, Server, Users
 from tests.e2e.processes import eventually
 
 SECONDS = 5.0
@@ -31,6 +33,15 @@ def left(wanted):
     os.close(only)
     eventually(lambda: select.select([users.news], [], [], 0)[0], "the keeper has heard of it")
     return users
+
+
+@pytest.fixture
+def deaf():
+    """This process hears no more of a signal than a keeper does."""
+    before = {number: signal.signal(number, lambda *_: None) for number in DEAF_TO}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def test_when_the_last_user_has_left_nobody_can_arrive(left, wanted):
@@ -78,3 +89,16 @@ def test_waiting_ends_when_the_one_who_waits_is_cancelled(wanted):
 
     os.close(holder)
     assert locks.is_free(wanted.users)
+
+
+@pytest.mark.usefixtures("deaf")
+def test_a_server_that_has_only_just_been_forked_hears_that_it_is_to_stop(wanted):
+    wanted.data.mkdir()
+    refuses_later = [sys.executable, "-IS", "-c", "import time; time.sleep(1); raise SystemExit(3)"]
+    sockets = f"unix_socket_directories={wanted.data}"
+    server = Server(str(wanted.home), uid=-1, gid=-1, command=[*refuses_later, sockets])
+
+    server.start()
+    server.stop()
+
+    assert not server.refused, "it went on to its own end"
