@@ -105,10 +105,7 @@ class Connection:
                     await self._rollback()
 
     async def read(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        """All statements in one trip, on one snapshot of the database, without writing. A single
-        one sees one snapshot by itself."""
-        if len(statements) == 1:
-            return await self.run(statements)
+        """All statements in one trip, on one snapshot of the database, without writing."""
         answers = await self.run([(SNAPSHOT, ()), *statements, _COMMIT])
         return answers[1:-1]
 
