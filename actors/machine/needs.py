@@ -1,4 +1,7 @@
-"""What a request has to know of a stored chat besides its columns and its queue. Pure."""
+"""What a request has to know besides a chat's columns, its queue and its tail. Pure.
+
+Those three are read for every request: whoever goes on from the answer builds on them.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,28 +15,11 @@ from actors.parts.model import Part
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    tail: bool  # the last assistant message and what answers it
     now: bool  # the database's time: something is dated or given a deadline
     edits: MessageId | None  # this message and all after it
     files: frozenset[FileId]  # whether these are there, and which are linked
 
 
-# These look at calls that may be open.
-_TAIL: frozenset[type[ask.Request]] = frozenset(
-    {
-        ask.SendMessage,
-        ask.EditMessage,
-        ask.PromoteQueued,
-        ask.Interrupt,
-        ask.CompleteRequiresAction,
-        ask.ReconcileInvalidState,
-        ask.CommitStep,
-        ask.EnterRequiresAction,
-        ask.CancelRequiresAction,
-        ask.FinishInterruption,
-        ask.FinishTurn,
-    }
-)
 _NOW: frozenset[type[ask.Request]] = frozenset(
     {
         ask.RequestCompaction,
@@ -45,19 +31,18 @@ _NOW: frozenset[type[ask.Request]] = frozenset(
 
 
 def needs(requests: Sequence[ask.Request]) -> Needs:
-    tail = now = False
+    now = False
     edits = None
     files: frozenset[FileId] = frozenset()
     for request in requests:
         kind = type(request)
-        tail |= kind in _TAIL
         now |= kind in _NOW
         if isinstance(request, ask.EditMessage):
             edits = request.message_id
         said = _SAID.get(kind)
         if said is not None:
             files |= referenced_files(said(request))
-    return Needs(tail, now, edits, files)
+    return Needs(now, edits, files)
 
 
 def files_of(request: ask.CreateChat) -> frozenset[FileId]:

@@ -152,10 +152,11 @@ class Ledger:
 
     async def _locked(self, tx: Transaction, chat: ChatId, wanted: Needs) -> "_Locked":
         """One trip: BEGIN, the lock, and after it all that the law wants to know."""
-        asked = {"chat": statements.lock_chat(chat, lease_seconds=self._lease_seconds)}
-        asked["queue"] = statements.queue(chat)
-        # Even if the law does not ask for it: whoever goes on from the answer builds on it.
-        asked["tail"] = statements.tail(chat, before=wanted.edits)
+        asked = {
+            "chat": statements.lock_chat(chat, lease_seconds=self._lease_seconds),
+            "queue": statements.queue(chat),
+            "tail": statements.tail(chat, before=wanted.edits),
+        }
         if wanted.edits is not None:
             asked["suffix"] = statements.suffix(chat, wanted.edits)
         if wanted.files:

@@ -85,7 +85,6 @@ def narrowed(stored, requests):
     known = Files(stored.files.linked & wanted.files, stored.files.stored & wanted.files)
     return replace(
         stored,
-        tail=stored.tail if wanted.tail else (),
         suffix=stored.suffix if wanted.edits is not None else None,
         files=_enough(known, stored) if wanted.files else NO_FILES,
     )

@@ -221,9 +221,9 @@ answers.py: transitions, model
 answers.py: transitions, model
 -        if result.tool_call_id in submitted:
 -            return DuplicateResult(result.tool_call_id)
--        if not _is_json(result.output):
+-        if not is_json(result.output):
 -            return InvalidResult(result.tool_call_id)
-+        if not _is_json(result.output):
++        if not is_json(result.output):
 +            return InvalidResult(result.tool_call_id)
 +        if result.tool_call_id in submitted:
 +            return DuplicateResult(result.tool_call_id)
@@ -289,10 +289,6 @@ fences.py: transitions
 fences.py: transitions
 -        and fence.attempt in (None, chat.generation_attempt)
 +        and (not fence.attempt or fence.attempt == chat.generation_attempt)
-
-# the store does not read open calls for the end of a turn
-needs.py: model
--        ask.FinishTurn,
 """  # noqa: E501  # lines of the law, and one character
 
 
