@@ -137,6 +137,8 @@ def _address(said: _Said) -> tuple[str, int]:
 
 
 def _directory(said: _Said) -> Path:
+    if not said.text:  # a variable that was not set, in a script: `--data-dir "$DIR"`
+        raise CannotStart("config", f"{said.source} is empty, must name a directory")
     if "\0" in said.text:
         raise CannotStart("config", f"{said.source} has a zero byte in it")
     return Path(said.text).expanduser().absolute()

@@ -63,6 +63,11 @@ def test_a_password_is_in_no_refusal(address):
     assert refusal.value.__cause__ is None
 
 
+def test_an_empty_directory_is_not_the_one_we_are_in():
+    with pytest.raises(CannotStart, match=r"^config: --data-dir is empty, must name a directory$"):
+        config.read({"data_dir": ""}, {})
+
+
 def test_a_path_with_a_zero_byte_is_refused():
     with pytest.raises(CannotStart, match=r"^config: --data-dir has a zero byte in it$"):
         config.read({"data_dir": "a\0b"}, {})

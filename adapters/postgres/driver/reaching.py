@@ -10,6 +10,8 @@ from adapters.refusals import CannotStart
 VERSION_MIN = 15
 CONNECT_SECONDS = 10  # for each address of the server, unless DATABASE_URL says otherwise
 
+_SPOKEN = "FATAL:  "  # before what the server itself has said
+
 
 def check(conninfo: str) -> None:
     """Connect once and look; blocks for a bounded time."""
@@ -56,10 +58,15 @@ def refuse(subject: str, text: str) -> CannotStart:
         )
     if "could not translate host name" in text or "failed to resolve host" in text:
         return CannotStart(subject, "there is no host of that name", "correct DATABASE_URL")
+    fault = _first_fault(text)
+    if fault.startswith(_SPOKEN) or "SSL" in fault:
+        return CannotStart(
+            subject,
+            f"the server does not let us in ({fault.removeprefix(_SPOKEN)})",
+            "correct DATABASE_URL or the server's settings",
+        )
     return CannotStart(
-        subject,
-        f"the server cannot be reached ({_first_fault(text)})",
-        "start it or correct DATABASE_URL",
+        subject, f"the server cannot be reached ({fault})", "start it or correct DATABASE_URL"
     )
 
 
