@@ -7,11 +7,15 @@
 It is a proxy on a unix socket of its own. Bytes are counted from the moment a fault is planned;
 `cut` hangs up on both sides, `hold` lets nothing through and tells nobody (a half-open peer, a
 server that stalls). Connections for cancel requests pass through it like all others.
+
+What clients say is counted by kind: `said["S"]` is how often one has waited for the server (Sync,
+the end of a pipeline), `said["E"]` how many statements it has had executed.
 """
 
 import os
 import tempfile
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,11 +25,30 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 SOCKET = ".s.PGSQL.5432"
 
 
+class Cutter:
+    """Bytes of one client → the kinds of its messages, a letter each. The first one has none."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._letter_bytes = 0
+
+    def feed(self, data: bytes) -> Iterator[str]:
+        self._rest += data
+        while len(self._rest) >= self._letter_bytes + 4:
+            length = int.from_bytes(self._rest[self._letter_bytes :][:4], "big")
+            if len(self._rest) < self._letter_bytes + length:
+                return
+            yield self._rest[: self._letter_bytes].decode()
+            self._rest = self._rest[self._letter_bytes + length :]
+            self._letter_bytes = 1
+
+
 class Network:
     def __init__(self, conninfo: str) -> None:
         self.conninfo = conninfo
         self.to_server = 0  # bytes that passed, since the last plan
         self.to_client = 0
+        self.said: Counter[str] = Counter()  # likewise
         self._allowed = {"to_server": float("inf"), "to_client": float("inf")}
         self._then_hold = False
         self._tell_server = True
@@ -71,6 +94,7 @@ class Network:
 
     def _plan(self, to_server: float = float("inf"), to_client: float = float("inf")) -> None:
         self.to_server = self.to_client = 0
+        self.said.clear()
         self._allowed = {"to_server": to_server, "to_client": to_client}
         self._then_hold = False
         self._tell_server = True
@@ -94,8 +118,11 @@ class Network:
         way: str,
         nursery: trio.Nursery,
     ) -> None:
+        cutter = Cutter()
         try:
             while data := await source.receive_some():
+                if way == "to_server":
+                    self.said.update(cutter.feed(data))
                 await self._pass(data, sink, way)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
