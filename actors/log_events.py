@@ -22,6 +22,15 @@ ENTRIES = (
     Entry(
         "look.failed", "warning", ("chat", "error"), "a chat could not be read, it is tried again"
     ),
+    Entry(
+        "store.unanswered",
+        "warning",
+        ("chat", "what", "attempt", "error"),
+        "the store did not answer to the work on a chat, it is asked again",
+    ),
+    Entry(
+        "provider.crashed", "error", ("chat", "provider", "error"), "a bug in an adapter: it raised"
+    ),
     Entry("tool.crashed", "error", ("chat", "tool", "error"), "a bug in a tool; the model is told"),
     Entry("journal.missed", "warning", ("chat", "tool", "error"), "a call's end was not noted"),
     Entry("title.missed", "debug", ("chat", "why"), "a chat keeps the title that it has"),

@@ -4,5 +4,5 @@ decide        what a new view of the stored chat means for the work in flight   
 actor         the shell: mailbox, one task at a time, its scope
 interruption  task: keep what was said, close what is open
 partials      what is kept of an attempt that was cut short                        (pure)
-awaiting      task: a client has until the deadline to answer
+awaiting      tasks that only wait: for a client, for the time of the next attempt
 """

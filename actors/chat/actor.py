@@ -9,7 +9,7 @@ from typing import assert_never
 
 import trio
 
-from actors.chat.awaiting import await_client
+from actors.chat.awaiting import await_attempt, await_client
 from actors.chat.decide import Cancel, Carry, End, Go, InFlight, decide
 from actors.chat.interruption import interrupt
 from actors.chat.mail import ChatMail, DrainNow, Look, LookAgain, WorkEnded
@@ -17,7 +17,7 @@ from actors.ids import Holder, chat_name
 from actors.machine.chat import Stored
 from actors.machine.requests import Abandon
 from actors.turn.causes import Gone
-from actors.turn.commits import Committed, commit, without_attempt
+from actors.turn.commits import Committed, commit
 from actors.turn.generation import generate
 from actors.turn.work import (
     Advanced,
@@ -30,6 +30,7 @@ from actors.turn.work import (
     Outcome,
     Poisoned,
     newer,
+    without_attempt,
 )
 from actors.turn.world import World
 from runtime import ends
@@ -40,10 +41,10 @@ from runtime.log import emit
 from runtime.mailbox import Address, Mailbox, open_mailbox
 from runtime.scope import CausedScope
 
-MAILBOX_CAPACITY = (
-    256  # looks and ends of work; one more look is refused, and a poll finds the news
-)
-MAIL_AT_ONCE_MAX = 16
+# One look and one end of work at most lie there, so there is always room for them; the rest is for
+# who drains: more of that is refused, and cancels at once. Hints do not count.
+MAILBOX_CAPACITY = 8
+MAIL_AT_ONCE_MAX = 8
 FAILURE_FIRST_SECONDS = 0.1  # pause before what failed around the edges is tried again
 FAILURE_CAP_SECONDS = 5.0
 
@@ -61,7 +62,6 @@ class ChatActor:
         self._held = held
         self._world = world
         self._in_flight: InFlight | None = None
-        self._number = 0  # of the work in flight; the end of older work interests nobody
         self._scope = CausedScope()  # of the work in flight
         self._failures_count = 0  # in a row
         self._looking = False
@@ -86,10 +86,9 @@ class ChatActor:
                 self._look(tasks)
             case Look():
                 self._looked(mail.stored, tasks)
-            case WorkEnded(number=number, outcome=outcome):
-                if number == self._number:
-                    self._in_flight = None
-                    self._work_ended(outcome, tasks)
+            case WorkEnded(outcome):
+                self._in_flight = None
+                self._work_ended(outcome, tasks)
             case DrainNow():
                 self._draining = True
                 self._step(tasks)
@@ -122,6 +121,7 @@ class ChatActor:
             self._scope.cancel(cause)
 
     def _work_ended(self, outcome: Outcome, tasks: trio.Nursery) -> None:
+        self._held = without_attempt(self._held)  # whatever came of it, it is used up
         if not isinstance(outcome, Failed):
             self._failures_count = 0
         match outcome:
@@ -129,15 +129,12 @@ class ChatActor:
                 self._held = newer(self._held, held)
                 self._step(tasks)
             case CutShort():
-                self._held = without_attempt(self._held)
                 self._step(tasks)
             case Obsolete():
-                self._held = without_attempt(self._held)
                 self._look(tasks)
             case Failed(error):
                 emit("work.failed", "warning", chat=self.name, error=error)
                 self._failures_count += 1
-                self._held = without_attempt(self._held)
                 self._look(tasks)
             case Left():
                 self._leave(None)
@@ -151,18 +148,17 @@ class ChatActor:
     def _begin(self, kind: Kind, tasks: trio.Nursery) -> None:
         chat = self._held.stored.chat
         self._in_flight = InFlight(kind, chat.history_version, chat.status, chat.archived)
-        self._number += 1
         self._scope = CausedScope()
-        tasks.start_soon(self._work, self._number, kind, self._held, self._scope)
+        tasks.start_soon(self._work, kind, self._held, self._scope)
 
-    async def _work(self, number: int, kind: Kind, held: Held, scope: CausedScope) -> None:
+    async def _work(self, kind: Kind, held: Held, scope: CausedScope) -> None:
         committed: list[Committed] = []
 
         async def do() -> None:
             committed.append(await self._do(kind, held))
 
         end = await run_child(scope, do)
-        self.address.cast(WorkEnded(number, _outcome(end, committed)))
+        self.address.cast(WorkEnded(_outcome(end, committed)))
 
     async def _do(self, kind: Kind, held: Held) -> Committed:
         match kind:
@@ -172,6 +168,8 @@ class ChatActor:
                 return await interrupt(held, self._world)
             case Kind.AWAIT_CLIENT:
                 return await await_client(held, self._world)
+            case Kind.AWAIT_ATTEMPT:
+                return await await_attempt(held, self._world)
             case Kind.LEAVE:
                 return await commit(held, [Abandon()], self._world)
             case _:

@@ -1,24 +1,30 @@
-"""Task: a client has until the deadline to answer tool calls. The database's clock rules."""
+"""Tasks that only wait: for a client's answer, for the time of the next attempt."""
+
+from functools import partial
 
 import trio
 
 from actors.machine.chat import Stored
+from actors.machine.fences import fence_of, stands
 from actors.machine.requests import CancelRequiresAction
-from actors.machine.states import Status
-from actors.turn.commits import Committed, commit
+from actors.turn.commits import Committed, begin_attempt, commit
+from actors.turn.patience import patiently
 from actors.turn.work import Held, Left, Obsolete
 from actors.turn.world import World
 
 
 async def await_client(held: Held, world: World) -> Committed:
-    """Wait until it is too late. Whoever answers in time makes this work obsolete."""
+    """Wait until it is too late, by the database's clock. Whoever answers in time makes this work
+    obsolete."""
     stored = held.stored
+    chat, fence = stored.chat.id, fence_of(stored.chat)
+    assert fence is not None, "only a chat that is held is waited for"
     while (remaining := seconds_left(stored)) > 0:
         await trio.sleep(remaining)
-        looked = await world.reading.view(stored.chat.id)
+        looked = await patiently(chat, "view", partial(world.reading.view, chat))
         if not isinstance(looked, Stored):
             return Left()
-        if looked.chat.status is not Status.REQUIRES_ACTION:
+        if not stands(fence, looked.chat):  # what has moved is not ours to end
             return Obsolete()
         stored = looked
     reason = "timed out" if stored.chat.requires_action_deadline_at else "there was no deadline"
@@ -28,3 +34,11 @@ async def await_client(held: Held, world: World) -> Committed:
 def seconds_left(stored: Stored) -> float:
     deadline = stored.chat.requires_action_deadline_at
     return 0.0 if deadline is None else (deadline - stored.now).total_seconds()
+
+
+async def await_attempt(held: Held, world: World) -> Committed:
+    """The pause that the retry state speaks of; then the next attempt is counted."""
+    retry = held.stored.chat.retry_state
+    assert retry is not None, "there is a pause only after an attempt that failed"
+    await trio.sleep(retry.delay_ms / 1000)
+    return await begin_attempt(held, world)

@@ -58,22 +58,28 @@ _KIND = {
     Status.WAITING: Kind.LEAVE,
     Status.ERROR: Kind.LEAVE,
 }
+_WAITS = (Kind.AWAIT_CLIENT, Kind.AWAIT_ATTEMPT)  # for minutes, maybe; who drains loses nothing
 
 
 def decide(me: Holder, chat: Chat, in_flight: InFlight | None, *, draining: bool) -> Decision:
     if chat.holder != me:
         return End(LeaseTaken(chat.holder))
     if in_flight is None:
-        return Go(Kind.LEAVE if draining else kind_for(chat))
-    if draining and in_flight.kind is Kind.AWAIT_CLIENT:
-        return Cancel(Shutdown())  # it could wait for minutes, and loses nothing
+        return Go(_kind(chat, draining=draining))
+    if draining and in_flight.kind in _WAITS:
+        return Cancel(Shutdown())
     if _belongs(in_flight, chat):
         return Carry()
     return Cancel(why_obsolete(in_flight, chat))
 
 
-def kind_for(chat: Chat) -> Kind:
-    return Kind.LEAVE if chat.archived else _KIND[chat.status]
+def _kind(chat: Chat, *, draining: bool) -> Kind:
+    kind = Kind.LEAVE if chat.archived else _KIND[chat.status]
+    if draining and kind is not Kind.INTERRUPT:  # only here is it known what was said
+        return Kind.LEAVE
+    if kind is Kind.GENERATE and chat.retry_state is not None:
+        return Kind.AWAIT_ATTEMPT
+    return kind
 
 
 def why_obsolete(work: InFlight, chat: Chat) -> Cause:
@@ -82,7 +88,7 @@ def why_obsolete(work: InFlight, chat: Chat) -> Cause:
         return Archived()
     if chat.history_version != work.history_version:
         return HistoryMoved(chat.history_version)
-    if work.kind is Kind.GENERATE and chat.status is Status.INTERRUPTING:
+    if chat.status is Status.INTERRUPTING:
         return UserInterrupted()
     return StatusMoved(chat.status.value)
 

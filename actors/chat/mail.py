@@ -13,16 +13,15 @@ class LookAgain:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the store holds, from somebody who has just read or written it. None: no such chat."""
+    """What the store was found to hold. None: no such chat."""
 
     stored: Stored | None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkEnded:
-    """Work number `number` has come to its end. An older number is an answer nobody waits for."""
+    """The work in flight has come to its end."""
 
-    number: int
     outcome: Outcome
 
 

@@ -5,7 +5,8 @@ is kept per reader: one that is slow reads more at once when it comes back. What
 encoded once, by whoever the buffer was given for it, and every reader sends the same bytes.
 
 An episode is closed when its attempt ends, and forgotten `retention_seconds` later: an interrupted
-attempt is still there when what was said in it is to be kept.
+attempt is still there when what was said in it is to be kept. That is read from the attempt's own
+answer and results, whole, and not from what watchers were shown of it.
 """
 
 from collections.abc import Callable
@@ -15,10 +16,12 @@ import trio
 
 from actors.episodes.pieces import Piece, Said
 from actors.ids import EpisodeKey
-from actors.machine.chat import Role
+from actors.machine.chat import Body, Role
+from actors.parts.assemble import Assembly
 from runtime.clock import now
 
-EPISODE_BYTES_MAX = 1 << 20  # encoded; a piece beyond it is refused, what came before it stays
+# Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
+EPISODE_BYTES_MAX = 1 << 20
 RETENTION_SECONDS = 15.0  # of a closed episode; then it is forgotten
 EPISODES_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
 
@@ -27,7 +30,7 @@ Encode = Callable[[EpisodeKey, Said], bytes]
 
 @dataclass(eq=False, slots=True)
 class Episode:
-    """The log of one attempt."""
+    """The log of one attempt, and what is kept of the attempt if it is cut short."""
 
     key: EpisodeKey
     encode: Encode
@@ -36,12 +39,17 @@ class Episode:
     bytes_count: int = 0
     dropped_count: int = 0  # pieces refused because it was full
     asked_model_at: float | None = None  # when a model began to be asked, by the kernel's clock
+    answer: Assembly | None = None  # of that model, as far as it has come
+    results: tuple[Body, ...] = ()  # of the tools that have ended, once their batch has
     closed_at: float | None = None
     _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
 
     def add(self, role: Role, piece: Piece) -> bool:
         """Say one thing more. False if the episode is closed or full: then nobody was shown it."""
         if self.closed_at is not None:
+            return False
+        if self.dropped_count:
+            self.dropped_count += 1
             return False
         said = Said(len(self.said) + 1, role, piece)
         encoded = self.encode(self.key, said)
@@ -86,9 +94,16 @@ class EpisodesStatistics:
 class Episodes:
     """All episodes of this process."""
 
-    def __init__(self, encode: Encode, *, retention_seconds: float = RETENTION_SECONDS) -> None:
+    def __init__(
+        self,
+        encode: Encode,
+        *,
+        retention_seconds: float = RETENTION_SECONDS,
+        episodes_max: int = EPISODES_MAX,
+    ) -> None:
         self._encode = encode
         self._retention_seconds = retention_seconds
+        self._episodes_max = episodes_max
         self._open: dict[EpisodeKey, Episode] = {}
         self._closed: dict[EpisodeKey, Episode] = {}  # in the order of closing
         self._forgotten_count = 0
@@ -118,7 +133,7 @@ class Episodes:
         while self._closed:
             key, oldest = next(iter(self._closed.items()))
             assert oldest.closed_at is not None, "it lies among the closed ones"
-            crowded = len(self._open) + len(self._closed) >= EPISODES_MAX
+            crowded = len(self._open) + len(self._closed) >= self._episodes_max
             if oldest.closed_at > too_old and not crowded:
                 return
             del self._closed[key]

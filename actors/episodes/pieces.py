@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from actors.machine.chat import Role
-from actors.parts.model import JsonText, Part
+from actors.parts.model import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,6 @@ class ArgsPiece:
     name: str
     args_delta: str
     provider_executed: bool = False
-    created_at: datetime | None = None
     mcp_server_config_id: UUID | None = None
 
 
@@ -35,9 +34,10 @@ class ResultPiece:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPiece:
+    """`created_at`: when these thoughts began, the same for all their pieces."""
+
     text: str
     created_at: datetime | None = None
-    provider_metadata: JsonText | None = None
 
 
 Piece = Part | ArgsPiece | ResultPiece | ReasoningPiece

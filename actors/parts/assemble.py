@@ -135,6 +135,11 @@ class Assembly:
             case _:
                 return self._ended(self._completed(delta, now))
 
+    def began_at(self, block: str) -> datetime | None:
+        """When the thoughts began that are still coming in this block."""
+        coming = self._blocks.get(block)
+        return coming.started_at if isinstance(coming, _Reasoning) else None
+
     def answer(self) -> Answer:
         """What was said, all of it; only after `Finished`."""
         assert self._finished is not None, "an answer has an end"

@@ -11,6 +11,9 @@ from datetime import datetime
 from actors.episodes.buffer import Episode
 from actors.episodes.pieces import ArgsPiece, Piece, ReasoningPiece
 from actors.failures import wording
+from actors.failures.classify import classify
+from actors.failures.signals import Signals
+from actors.ids import chat_name
 from actors.machine.chat import Role
 from actors.parts.assemble import Answer, Assembly
 from actors.parts.deltas import (
@@ -24,12 +27,14 @@ from actors.parts.deltas import (
     ToolInputStarted,
 )
 from actors.parts.failure import ProviderFailure
-from actors.parts.model import Part, ReasoningPart, TextPart
+from actors.parts.model import Part, ReasoningPart, TextPart, ToolResultPart
 from actors.parts.prompt import Prompt
 from actors.turn.causes import Silent, SlowStart
 from actors.turn.ports import Batch, Model
 from actors.turn.world import Limits
 from runtime.clock import now, wall
+from runtime.ends import holds_assertion
+from runtime.log import emit
 from runtime.scope import CausedScope
 
 
@@ -44,19 +49,34 @@ class Asked:
 async def ask(model: Model, prompt: Prompt, episode: Episode, limits: Limits) -> Asked:
     began = episode.asked_model_at = now()
     hearing = _Hearing(episode)
+    gone_wrong = await _listen(model, prompt, hearing, limits)
+    # What was heard to its end counts, whatever happened on the way out.
+    said = hearing.outcome(model.label) or gone_wrong
+    assert said is not None, "a provider's answer ends with Finished or Failed"
+    return Asked(said, round((now() - began) * 1000))
+
+
+async def _listen(
+    model: Model, prompt: Prompt, hearing: "_Hearing", limits: Limits
+) -> ProviderFailure | None:
+    """Hear what the model says; what went wrong meanwhile, if anything did."""
     guard = CausedScope()
     guard.renew(limits.startup_seconds, SlowStart(limits.startup_seconds))
     silent = Silent(limits.silence_seconds)
-    with guard:
-        async with model.provider.stream(prompt) as batches:
-            async for batch in batches:
-                guard.renew(limits.silence_seconds, silent)
-                hearing.hear(batch, wall())
-    if guard.requested is not None:  # our own doing, whatever else went wrong on the way
-        said: Answer | ProviderFailure = wording.silent(model.label)
-    else:
-        said = hearing.outcome(model.label)
-    return Asked(said, round((now() - began) * 1000))
+    crash: Exception | None = None
+    try:
+        with guard:
+            async with model.provider.stream(prompt) as batches:
+                async for batch in batches:
+                    guard.renew(limits.silence_seconds, silent)
+                    hearing.hear(batch, wall())
+    except Exception as error:
+        if holds_assertion(error):
+            raise
+        crash = error
+    if guard.requested is not None:  # our own doing, whatever came out of the connection then
+        return wording.silent(model.label)
+    return None if crash is None else hearing.broken_off(crash, model.label)
 
 
 class _Hearing:
@@ -64,20 +84,22 @@ class _Hearing:
 
     def __init__(self, episode: Episode) -> None:
         self._episode = episode
-        self._assembly = Assembly()
+        self._assembly = episode.answer = Assembly()
         self._end: Finished | Failed | None = None
 
     def hear(self, batch: Batch, at: datetime) -> None:
         add = self._episode.add
         for piece in shown(batch, self._assembly, at):
-            add(Role.ASSISTANT, piece)
+            add(Role.TOOL if type(piece) is ToolResultPart else Role.ASSISTANT, piece)
         last = batch[-1]
         if isinstance(last, Finished | Failed):
             self._end = last
 
-    def outcome(self, label: str) -> Answer | ProviderFailure:
+    def outcome(self, label: str) -> Answer | ProviderFailure | None:
+        """None: the provider has not come to its end."""
         end = self._end
-        assert end is not None, "a provider's answer ends with Finished or Failed"
+        if end is None:
+            return None
         if isinstance(end, Failed):
             return end.failure
         answer = self._assembly.answer()
@@ -85,6 +107,12 @@ class _Hearing:
         if withheld and all(isinstance(part, ReasoningPart) for part in answer.parts):
             return wording.withheld(label, answer.refusal)
         return answer
+
+    def broken_off(self, error: Exception, label: str) -> ProviderFailure:
+        """A provider does not raise; one that does is mended, and its chat is told meanwhile."""
+        chat = chat_name(self._episode.key.chat)
+        emit("provider.crashed", "error", chat=chat, provider=label, error=error)
+        return classify(Signals(f"{type(error).__name__}: {error}", label), wall())
 
 
 def shown(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piece]:
@@ -94,12 +122,13 @@ def shown(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piec
     for delta in batch:
         completed = assembly.add(delta, at)
         if type(delta) is TextDelta:
-            text.append(delta.text)
+            if delta.text:
+                text.append(delta.text)
             continue
         if text:
             pieces.append(TextPart("".join(text)))
             text.clear()
-        piece = _shown(delta, completed, at)
+        piece = _shown(delta, completed, assembly)
         if piece is not None:
             pieces.append(piece)
     if text:
@@ -107,14 +136,14 @@ def shown(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piec
     return pieces
 
 
-def _shown(delta: Delta, completed: Part | None, at: datetime) -> Piece | None:
+def _shown(delta: Delta, completed: Part | None, assembly: Assembly) -> Piece | None:
     match delta:
-        case ReasoningDelta(text=text, metadata=metadata):
-            return ReasoningPiece(text, at, metadata)
+        case ReasoningDelta(text=text):
+            return ReasoningPiece(text, assembly.began_at(delta.block)) if text else None
         case ToolInputStarted():
-            return ArgsPiece(delta.id, delta.name, "", delta.provider_executed, at)
+            return ArgsPiece(delta.id, delta.name, "", delta.provider_executed)
         case ToolInputDelta():
-            return ArgsPiece(delta.id, delta.name, delta.args_delta, delta.provider_executed, at)
+            return ArgsPiece(delta.id, delta.name, delta.args_delta, delta.provider_executed)
         case _:
             # Text and thoughts have been shown while they came; everything else is shown whole.
             return None if isinstance(completed, TextPart | ReasoningPart) else completed

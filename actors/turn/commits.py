@@ -1,11 +1,12 @@
 """How a chat's tasks write: every write fenced, its answer turned into what holds now.
 
 A task knows what is stored (`Held`), so it commits the short way; what comes back is the `Held` of
-the next step, and nothing has to be read again.
+the next step, and nothing has to be read again. A store that is away for a moment costs a moment:
+what a model has said meanwhile, or a tool has done, is kept and written then.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 
 from actors.machine.chat import Message
 from actors.machine.fences import Fence, MovedOn
@@ -19,6 +20,7 @@ from actors.machine.requests import (
 )
 from actors.machine.states import Status
 from actors.store.answers import Applied
+from actors.turn.patience import patiently
 from actors.turn.work import Advanced, Held, Left, Obsolete
 from actors.turn.world import World
 
@@ -30,7 +32,8 @@ async def commit(
 ) -> Committed:
     """Write `requests` as one bundle. `of_attempt`: only while the attempt behind it stands."""
     fence = _fence(held, of_attempt=of_attempt)
-    answer = await world.ledger.commit(held.stored, requests, fence=fence)
+    write = partial(world.ledger.commit, held.stored, requests, fence=fence)
+    answer = await patiently(held.stored.chat.id, "commit", write)
     if isinstance(answer, MovedOn):
         return Obsolete(answer)
     if isinstance(answer, ChatNotFound):
@@ -82,8 +85,3 @@ def _after(held: Held, applied: Applied, requests: Sequence[Request]) -> Held:
         for id, body in zip(applied.message_ids, change.said, strict=True)
     )
     return Held(applied.stored, history + said if said else history, attempt_begun=begun)
-
-
-def without_attempt(held: Held) -> Held:
-    """The attempt is over: the next one has to be counted."""
-    return replace(held, attempt_begun=False)

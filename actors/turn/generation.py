@@ -1,14 +1,13 @@
-"""Task: one action of a turn. Reads what is next off the history and does it, attempt by attempt.
+"""Task: one attempt at one action of a turn. Reads what is next off the history, and does it.
 
 An attempt is counted where it survives a crash before anything is asked, and what it says is shown
-in an episode of its own. A failed attempt is made again after a while, visibly; the budget for
-that is the chat's, not this task's.
+in an episode of its own. Why it failed is stored, and how long the pause is before the next one;
+the budget for that is the chat's, not this task's.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import assert_never
-
-import trio
 
 from actors.ids import EpisodeKey
 from actors.machine.chat import Body, Chat, ChatError, Message
@@ -20,7 +19,6 @@ from actors.machine.requests import (
     RecordRetryState,
     Request,
 )
-from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.model import ToolCallPart
 from actors.turn import retries, steps
@@ -31,9 +29,9 @@ from actors.turn.commits import (
     commit,
     end_turn,
     end_with_error,
-    without_attempt,
 )
 from actors.turn.next_action import AwaitClient, CallModel, EndTurn, RunTools, next_action
+from actors.turn.patience import patiently
 from actors.turn.ports import LocalTool
 from actors.turn.tool_batch import run_batch
 from actors.turn.work import Advanced, Held, Obsolete
@@ -76,43 +74,36 @@ async def generate(held: Held, world: World) -> Committed:
 
 
 async def with_history(held: Held, world: World) -> Held | None:
-    """`held` with its history; None if what is stored has moved meanwhile."""
+    """`held` with its history; None if what is stored has moved meanwhile, or is gone."""
     if held.history is not None:
         return held
     chat = held.stored.chat
-    history = await world.reading.history(chat.id)
-    if max((message.revision for message in history), default=0) > chat.history_version:
+    history = await patiently(chat.id, "history", partial(world.reading.history, chat.id))
+    if not history or max(message.revision for message in history) > chat.history_version:
         return None
     return Held(held.stored, history, held.attempt_begun)
 
 
 async def _call_model(held: Held, local: Sequence[LocalTool], world: World) -> Committed:
-    while True:
-        chat = held.stored.chat
-        model = await world.models.model_for(chat)
-        if isinstance(model, ChatError):
-            return await end_with_error(held, FinishError(model), world)
-        tools = [*(tool.tool for tool in local), *await world.tools.declared(chat)]
-        prompt = await world.prompts.prompt_for(chat, held.history or (), model, tools)
-        if isinstance(prompt, ChatError):
-            return await end_with_error(held, FinishError(prompt), world)
-        world.titles.begin(chat, held.history or (), model)
-        episode = world.episodes.begin(_key(chat))
-        try:
-            asked = await ask(model, prompt, episode, world.limits)
-        finally:
-            world.episodes.end(episode)
-        if isinstance(asked.said, Answer):
-            cost = world.prices.cost(model, asked.said.usage)
-            rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
-            return await _commit_step(held, rows, local, world)
-        waited = await _wait_to_retry(held, asked.said, world)
-        if not isinstance(waited, Held):
-            return waited
-        counted = await _counted(waited, world)
-        if not isinstance(counted, Advanced):
-            return counted
-        held = counted.held
+    chat, history = held.stored.chat, held.history or ()
+    model = await world.models.model_for(chat)
+    if isinstance(model, ChatError):
+        return await end_with_error(held, FinishError(model), world)
+    tools = [*(tool.tool for tool in local), *await world.tools.declared(chat)]
+    prompt = await world.prompts.prompt_for(chat, history, model, tools)
+    if isinstance(prompt, ChatError):
+        return await end_with_error(held, FinishError(prompt), world)
+    world.titles.begin(chat, history, model)
+    episode = world.episodes.begin(_key(chat))
+    try:
+        asked = await ask(model, prompt, episode, world.limits)
+    finally:
+        world.episodes.end(episode)
+    if isinstance(asked.said, ProviderFailure):
+        return await _failed(held, asked.said, world)
+    cost = world.prices.cost(model, asked.said.usage)
+    rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
+    return await _commit_step(held, rows, local, world)
 
 
 async def _counted(held: Held, world: World) -> Committed:
@@ -125,17 +116,13 @@ async def _counted(held: Held, world: World) -> Committed:
     return begun
 
 
-async def _wait_to_retry(held: Held, failure: ProviderFailure, world: World) -> Held | Committed:
-    """Say why there is a pause, and how long; then the chat to go on from."""
+async def _failed(held: Held, failure: ProviderFailure, world: World) -> Committed:
+    """Say why there is a pause, and how long; or why there is no other attempt."""
     attempt = held.stored.chat.generation_attempt
     following = retries.after(failure, attempt=attempt, now=wall())
     if isinstance(following, ChatError):
         return await end_with_error(held, FinishError(following), world)
-    recorded = await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)
-    if not isinstance(recorded, Advanced):
-        return recorded
-    await trio.sleep(following.after_seconds)
-    return without_attempt(recorded.held)
+    return await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)
 
 
 async def _run_tools(
@@ -144,10 +131,9 @@ async def _run_tools(
     chat = held.stored.chat
     episode = world.episodes.begin(_key(chat))
     try:
-        ended = await run_batch(chat, calls, local, episode, world)
+        rows = await run_batch(chat, calls, local, episode, world)
     finally:
         world.episodes.end(episode)
-    rows = steps.tool_rows(ended, model_config_id=chat.last_model_config_id)
     return await _commit_step(held, rows, local, world)
 
 

@@ -67,7 +67,10 @@ def next_action(chat: Chat, history: Sequence[Message], local: Sequence[LocalToo
 
 
 def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:
-    """The calls of the first message, an assistant's, that none of the others answers."""
+    """The calls of the first message, an assistant's, that none of the others answers.
+
+    One result answers an id, so of two calls under one id the first is the one that is run.
+    """
     answered = {
         part.id
         for body in tail[1:]
@@ -75,11 +78,11 @@ def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:
         for part in body.parts
         if isinstance(part, ToolResultPart)
     }
-    return tuple(
-        part
-        for part in tail[0].parts
-        if isinstance(part, ToolCallPart) and not part.provider_executed and part.id not in answered
-    )
+    calls: dict[str, ToolCallPart] = {}
+    for part in tail[0].parts:
+        if isinstance(part, ToolCallPart) and not part.provider_executed:
+            calls.setdefault(part.id, part)
+    return tuple(call for id, call in calls.items() if id not in answered)
 
 
 def _for_open_calls(

@@ -101,7 +101,7 @@ class LocalTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool says. `shown` are files it made, shown as the assistant's."""
+    """What a tool says. `shown` are files it made, for the user to see."""
 
     result: JsonText
     is_error: bool = False

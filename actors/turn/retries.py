@@ -14,12 +14,13 @@ from runtime.backoff import delay_seconds
 ATTEMPTS_MAX = 25  # at one history; after the last one the chat stops with the error
 FIRST_SECONDS = 1.0
 CAP_SECONDS = 60.0  # a provider may ask for a longer pause, and gets it
+PAUSE_SECONDS_MAX = 86_400.0  # but no longer one than this, whatever it asks for
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
     after_seconds: float
-    state: RetryState
+    state: RetryState  # the same, as it is stored and shown
 
 
 def after(failure: ProviderFailure, *, attempt: int, now: datetime) -> Retry | ChatError:
@@ -34,7 +35,7 @@ def after(failure: ProviderFailure, *, attempt: int, now: datetime) -> Retry | C
             failure.detail,
         )
     backoff = delay_seconds(attempt, first_seconds=FIRST_SECONDS, cap_seconds=CAP_SECONDS)
-    seconds = max(backoff, failure.retry_after_seconds)
+    seconds = min(max(backoff, failure.retry_after_seconds), PAUSE_SECONDS_MAX)
     state = RetryState(
         attempt,
         round(seconds * 1000),

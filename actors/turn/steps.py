@@ -2,7 +2,7 @@
 
 An answer is one assistant message with all it said, in the order in which it was said, the results
 of the provider's own tools in their places. A batch of tools is one tool message per call, in call
-order, and before each the files that the tool made, shown as the assistant's.
+order: its result, and behind it the files that the tool made.
 """
 
 import json
@@ -51,7 +51,6 @@ def answer_rows(answer: Answer, model: Model, *, runtime_ms: int, cost: Cost) ->
 
 
 def tool_rows(ended: Sequence[Ended], *, model_config_id: ModelConfigId | None) -> tuple[Body, ...]:
-
     return tuple(
         Body(Role.TOOL, (result_of(end), *end.output.shown), model_config_id=model_config_id)
         for end in ended

@@ -10,15 +10,18 @@ have run.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import trio
 
 from actors.episodes.buffer import Episode
-from actors.machine.chat import Chat, Role
+from actors.ids import chat_name
+from actors.machine.chat import Body, Chat, Role
 from actors.parts.json_text import is_object
 from actors.parts.model import ToolCallPart
+from actors.turn.patience import patiently
 from actors.turn.ports import Entry, LocalTool
-from actors.turn.steps import Ended, error_output, result_of
+from actors.turn.steps import Ended, error_output, result_of, tool_rows
 from actors.turn.world import World
 from runtime.clock import wall
 from runtime.log import emit
@@ -31,16 +34,22 @@ async def run_batch(
     local: Sequence[LocalTool],
     episode: Episode,
     world: World,
-) -> tuple[Ended, ...]:
-    """One end per call, in call order."""
+) -> tuple[Body, ...]:
+    """One message per call, in call order."""
     batch = _Batch(chat, calls, {tool.tool.name: tool for tool in local}, world)
     try:
         await batch.run()
     finally:  # cut short, too: nothing is awaited here
-        ended = batch.in_order()
-        for end in ended:
-            episode.add(Role.TOOL, result_of(end))
-    return ended
+        _show(batch.in_order(), chat, episode)
+    return episode.results
+
+
+def _show(ended: Sequence[Ended], chat: Chat, episode: Episode) -> None:
+    episode.results = tool_rows(ended, model_config_id=chat.last_model_config_id)
+    for end in ended:
+        for file in end.output.shown:
+            episode.add(Role.ASSISTANT, file)
+        episode.add(Role.TOOL, result_of(end))
 
 
 class _Batch:
@@ -62,7 +71,8 @@ class _Batch:
         runnable = [call for call in self._calls if call.id not in self._ended]
         if not runnable:
             return
-        for entry in await self._world.journal.begin(self._chat, runnable):
+        begin = partial(self._world.journal.begin, self._chat, runnable)
+        for entry in await patiently(self._chat.id, "journal", begin):
             self._recall(entry)
         waiting = [call for call in runnable if call.id not in self._ended]
         async with trio.open_nursery() as together:
@@ -98,13 +108,17 @@ class _Batch:
             with limit:
                 output = await self._world.tools.run(self._chat, call)
         except Exception as error:  # noqa: BLE001  # a bug in a tool is that tool's result
-            emit("tool.crashed", "error", chat=self._chat.id, tool=call.name, error=error)
-            output = error_output("the tool failed unexpectedly")
+            await trio.lowlevel.checkpoint_if_cancelled()  # unless it is how it took its end
+            if limit.requested is None:
+                chat = chat_name(self._chat.id)
+                emit("tool.crashed", "error", chat=chat, tool=call.name, error=error)
+                output = error_output("the tool failed unexpectedly")
         self._ended[call.id] = Ended(call, output, wall())
         try:
             await self._world.journal.end(self._chat, call.id, output)
         except Exception as error:  # noqa: BLE001  # the step's own commit will keep the result
-            emit("journal.missed", "warning", chat=self._chat.id, tool=call.name, error=error)
+            chat = chat_name(self._chat.id)
+            emit("journal.missed", "warning", chat=chat, tool=call.name, error=error)
 
 
 MAY_HAVE_RUN = (

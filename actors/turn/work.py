@@ -1,10 +1,10 @@
 """What a chat actor's tasks are given, and how they end. Pure data.
 
-A task does one thing (an attempt at a step, with its retries; an interruption; a wait) and hands
+A task does one thing (an attempt at a step; an interruption; a wait) and hands
 back what the store holds after it. Only the actor keeps state between tasks.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from actors.machine.chat import Message, Stored
@@ -16,6 +16,7 @@ class Kind(Enum):
     GENERATE = "generate"
     INTERRUPT = "interrupt"
     AWAIT_CLIENT = "await_client"
+    AWAIT_ATTEMPT = "await_attempt"
     LEAVE = "leave"
 
 
@@ -73,6 +74,11 @@ class Poisoned:
 
 
 Outcome = Advanced | Obsolete | Left | CutShort | Failed | Poisoned
+
+
+def without_attempt(held: Held) -> Held:
+    """The attempt is over: the next one has to be counted."""
+    return replace(held, attempt_begun=False)
 
 
 def newer(known: Held, other: Held) -> Held:

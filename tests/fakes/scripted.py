@@ -3,7 +3,8 @@
     provider = ScriptedProvider(["Hel", 0.5, "lo"], [fails(...)], [call("c1", "f"), DONE])
 
 One script per call of the model, in order; the last one is played again and again. Of a script,
-a text is a piece of text, a number a silence in seconds, a delta itself, `HANGS` waits for ever.
+a text is a piece of text, a number a silence in seconds, a delta itself, a list of deltas what
+arrives together; an exception is raised, `HANGS` waits for ever, `BREAKS_OFF` ends without an end.
 """
 
 import json
@@ -13,7 +14,6 @@ from datetime import UTC, datetime
 
 import trio
 
-from actors.turn.ports import Entry, LocalTool, Model, ToolOutput
 from actors.failures import wording
 from actors.parts.deltas import (
     Failed,
@@ -27,8 +27,10 @@ from actors.parts.failure import FailureKind
 from actors.parts.model import JsonText
 from actors.parts.prompt import CallSettings, Prompt, Tool
 from actors.parts.usage import Cost
+from actors.turn.ports import Entry, LocalTool, Model, ToolOutput
 
 HANGS = object()
+BREAKS_OFF = object()
 DONE = Finished(FinishReason.STOP)
 OVERLOADED = Failed(
     wording.failure(FailureKind.OVERLOADED, "anthropic", retryable=True, status=529)
@@ -69,9 +71,12 @@ class ScriptedProvider:
                 await trio.sleep(item)
             elif isinstance(item, Exception):
                 raise item
+            elif item is BREAKS_OFF:
+                return
             else:
-                yield [item]
-        if not any(isinstance(item, Finished | Failed) for item in script):
+                yield item if isinstance(item, list) else [item]
+        ended = [delta for item in script for delta in (item if isinstance(item, list) else [item])]
+        if not any(isinstance(item, Finished | Failed) for item in ended):
             yield [TextEnded("t"), DONE]
 
 

@@ -36,7 +36,7 @@ def test_a_piece_comes_with_its_place():
     [
         ("text", model.TextPart("Hel")),
         ("reasoning", ReasoningPiece("hm", AT)),
-        ("args", ArgsPiece("c1", "f", '{"a"', created_at=AT)),
+        ("args", ArgsPiece("c1", "f", '{"a"')),
         ("tool-call", model.ToolCallPart("c1", "f", JsonText("{}"))),
         ("tool-result", model.ToolResultPart("c1", "f", JsonText("1"))),
         ("source", model.SourcePart("s1", "https://example.org")),
