@@ -54,7 +54,7 @@ class Provider:
     async def asked(self, chat, times=1):
         """Wait until it has been asked so often for a chat; the newest request."""
         with trio.fail_after(EVENTUALLY_SECONDS):
-            while len(found := self.requests(chat)) < times:  # noqa: ASYNC110  another process
+            while len(found := self.requests(chat)) < times:
                 await trio.sleep(POLL_SECONDS)
         return found[-1]
 

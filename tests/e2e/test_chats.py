@@ -198,7 +198,7 @@ async def test_a_new_chat_is_given_a_title_by_the_model(client, provider):
     await client.answer(chat)
 
     with trio.fail_after(EVENTUALLY_SECONDS):
-        while (title := await client.title(chat)) == first_words:  # noqa: ASYNC110
+        while (title := await client.title(chat)) == first_words:
             await trio.sleep(LOOK_SECONDS)
     assert title
     assert 2 == len(provider.requests(chat))

@@ -73,7 +73,7 @@ async def store(migrated):
 async def until(condition, seconds=10.0):
     """For what a real server does in its own time; nothing else may be waited for like this."""
     with trio.fail_after(seconds):
-        while not await condition():  # noqa: ASYNC110  nobody sets an event
+        while not await condition():
             await trio.sleep(0.002)
 
 

@@ -127,7 +127,7 @@ class PostgresStore:
     async def until(self, sql):
         """For what the server does in its own time; `sql` says when."""
         with trio.fail_after(10):
-            while not (await self.execute(f"SELECT ({sql})"))[0][0]:  # noqa: ASYNC110
+            while not (await self.execute(f"SELECT ({sql})"))[0][0]:
                 await trio.sleep(0.002)
 
     async def leaves_nothing_behind(self):

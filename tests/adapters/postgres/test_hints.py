@@ -131,7 +131,7 @@ async def test_what_was_lost_on_the_way_out_is_told_as_everything(network, datab
         network.cut()
         one.tell(waits(1))
         with trio.fail_after(10):
-            while not one._lost:  # noqa: ASYNC110
+            while not one._lost:
                 await trio.sleep(0.01)
         network.refusing = False
         await other.has_heard(2)

@@ -302,5 +302,5 @@ async def test_a_family_is_archived_while_its_members_commit(store):
 
 async def until_idle(store):
     with trio.fail_after(10):
-        while store.pool.statistics().lent:  # noqa: ASYNC110  the server answers in its own time
+        while store.pool.statistics().lent:
             await trio.sleep(0.002)

@@ -85,7 +85,7 @@ async def test_a_cancelled_migration_leaves_nothing_half_done(database, look):
     with trio.fail_after(20):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(migrate, database, (*STEPS, slow))
-            while not await sleeps():  # noqa: ASYNC110  the server gets there in its own time
+            while not await sleeps():
                 await trio.sleep(0.002)
             nursery.cancel_scope.cancel()
 

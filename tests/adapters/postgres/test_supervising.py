@@ -64,7 +64,7 @@ async def a_process(conninfo, **limits):
 async def until(condition, seconds=10):
     """For what real processes do in their own time."""
     with trio.fail_after(seconds):
-        while not condition():  # noqa: ASYNC110
+        while not condition():
             await trio.sleep(0.005)
 
 
