@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.report import Result, save
 
-MODULES = ("mailbox", "idle_actors", "commit", "turn", "silent_chats")
+MODULES = ("mailbox", "idle_actors", "commit", "delta", "turn", "silent_chats")
 SECONDS_MAX = 900  # for one module; then it is ended, and the run with it
 
 

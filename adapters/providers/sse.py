@@ -41,23 +41,26 @@ class EventParser:
             self._begun = True
             head = head.removeprefix(_BYTE_ORDER_MARK)
         events = self._read(head.split(b"\n"))
-        self._bound(len(tail) + sum(map(len, self._data)))
+        self._bound(len(tail) + sum(map(len, self._data)) if self._data else len(tail))
         return events
 
     def _read(self, lines: list[bytes]) -> list[Event]:
         events: list[Event] = []
+        data = self._data
         for line in lines:
-            if line.startswith(b"data:"):
-                self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+            if line.startswith(b"data: "):
+                data.append(line[6:])
+            elif line.startswith(b"data:"):
+                data.append(line[5:])
             elif not line:
-                if self._data:
-                    events.append((self._name, b"\n".join(self._data)))
-                    self._data.clear()
+                if data:
+                    events.append((self._name, data[0] if len(data) == 1 else b"\n".join(data)))
+                    data.clear()
                 self._name = b""
             elif line.startswith(b"event:"):
                 self._name = line[6:].removeprefix(b" ")
             elif line == b"data":
-                self._data.append(b"")
+                data.append(b"")
         return events
 
     def _unified(self, data: bytes) -> bytes:

@@ -4,8 +4,8 @@ Each provider brings a `Decoder` of its own, which is pure. What goes wrong, her
 as a `Failed` with the words for it.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Protocol
 
 import msgspec
@@ -22,6 +22,8 @@ from runtime import clock
 
 ANSWER_BYTES_MAX = 256 * 1024 * 1024  # on the wire; a longer answer breaks the stream
 REFUSAL_BYTES_MAX = 128 * 1024  # of the body of an error; the rest is not read
+# What decoders raise over JSON that they cannot read: broken, not UTF-8, or too deep.
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 DRAIN_SECONDS_MAX = 0.1  # after the provider's last event, for the end of the body
 
 
@@ -64,8 +66,10 @@ async def answered(
                 raise BrokenStream("http: the answer is too long")
         assembly = Assembly()
         now = clock.wall()
-        with _readable():
+        try:
             deltas = decode(body)
+        except UNREADABLE as error:
+            raise BrokenStream(f"answer: {error}") from error
         for delta in deltas:
             assembly.add(delta, now)
         return assembly.answer()
@@ -121,8 +125,10 @@ class _Batches:
             self._bytes += len(data)
             if self._bytes > ANSWER_BYTES_MAX:
                 raise BrokenStream("http: the answer is too long")
-            with _readable():
+            try:
                 batch = self._decoder.feed(data)
+            except UNREADABLE as error:
+                raise BrokenStream(f"answer: {error}") from error
             if batch:
                 return batch
         if batch := self._decoder.close():
@@ -136,15 +142,6 @@ class _Batches:
         with suppress(CallFailed), trio.move_on_after(DRAIN_SECONDS_MAX):
             while await self._response.receive():
                 pass
-
-
-@contextmanager
-def _readable() -> Iterator[None]:
-    """JSON that no decoder can read: broken, not UTF-8, or too deep."""
-    try:
-        yield
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BrokenStream(f"answer: {error}") from error
 
 
 async def _refusal(response: Response, who: Accused) -> ProviderFailure | None:

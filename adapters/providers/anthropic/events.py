@@ -96,7 +96,13 @@ class MessageDecoder:
         for text in self._split(data):
             event = read_event(text)
             if isinstance(event, wire.BlockDelta):  # nearly always
-                deltas += self._change(event.index, event.delta)
+                change, opened = event.delta, self._open.get(event.index)
+                if opened is None:
+                    continue  # a change to a block that was skipped is skipped too
+                if isinstance(change, wire.TextDelta):
+                    deltas.append(TextDelta(opened.name, change.text))
+                else:
+                    deltas += self._change(opened, change)
             elif isinstance(event, str):
                 self._skip(event)
             else:
@@ -172,11 +178,7 @@ class MessageDecoder:
             case _:
                 assert_never(block)
 
-    def _change(self, index: int, change: wire.Change) -> tuple[Delta, ...]:
-        """A change to a block that was skipped is skipped too."""
-        opened = self._open.get(index)
-        if opened is None:
-            return ()
+    def _change(self, opened: _Open, change: wire.Change) -> tuple[Delta, ...]:
         match change:
             case wire.TextDelta():
                 return (TextDelta(opened.name, change.text),)

@@ -57,7 +57,7 @@ class ChatDecoder:
     def feed(self, data: bytes) -> list[Delta]:
         deltas: list[Delta] = []
         for _, event in self._events.feed(data):
-            deltas.extend(self._reading.take(event))
+            self._reading.take(event, deltas)
         return deltas
 
     def close(self) -> list[Delta]:
@@ -65,7 +65,8 @@ class ChatDecoder:
         return self._reading.finished() if self._reading.has_reason else []
 
     def whole(self, body: bytes) -> list[Delta]:
-        deltas = self._reading.take(body)
+        deltas: list[Delta] = []
+        self._reading.take(body, deltas)
         if not self._reading.has_reason:
             raise BrokenStream("chat completions: a whole answer without a finish reason")
         return [*deltas, *self._reading.finished()]
@@ -95,12 +96,13 @@ class _Reading:
         """The model has said why it stopped, so nothing but counts can be missing."""
         return self._reason is not None
 
-    def take(self, data: bytes) -> list[Delta]:
-        """The deltas of one event's data, or of a whole body."""
+    def take(self, data: bytes, deltas: list[Delta]) -> None:
+        """Add the deltas of one event's data, or of a whole body."""
         if self._over:
-            return []
+            return
         if data == b"[DONE]":
-            return self.finished()
+            deltas += self.finished()
+            return
         try:
             chunk = _chunk(data)
         except msgspec.DecodeError as error:
@@ -110,11 +112,13 @@ class _Reading:
         self._id = self._id or chunk.id
         if chunk.usage is not None:
             self._usage = usage_of(chunk.usage)
-        deltas: list[Delta] = []
         for choice in chunk.choices or ():
             if choice.index == 0:  # one answer was asked for
-                deltas.extend(self._more(choice) or self._choice(choice))
-        return deltas
+                more = self._more(choice)
+                if more is None:
+                    deltas += self._choice(choice)
+                else:
+                    deltas.append(more)
 
     def finished(self) -> list[Delta]:
         """The last deltas, once."""
@@ -125,14 +129,14 @@ class _Reading:
         end = Finished(reason, self._usage, self._id, refusal=refusal)
         return [*self._end_block(), *self._calls.end(), end]
 
-    def _more(self, choice: wire.Choice) -> tuple[Delta, ...]:
+    def _more(self, choice: wire.Choice) -> TextDelta | None:
         """More of the text that is being said, if it is that and nothing else: most chunks are."""
         news = choice.delta
         if self._text is None or news is None or not news.content:
-            return ()
+            return None
         if choice.finish_reason or choice.content_filter_results:
-            return ()
-        return (TextDelta(self._text, news.content),) if news == wire.Delta(news.content) else ()
+            return None
+        return TextDelta(self._text, news.content) if news == wire.Delta(news.content) else None
 
     def _choice(self, choice: wire.Choice) -> Iterator[Delta]:
         news = choice.delta or choice.message
