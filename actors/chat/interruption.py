@@ -1,11 +1,17 @@
 """Task: end a turn that somebody interrupted. What was said is kept, what is open is closed."""
 
+from functools import partial
+
 from actors.chat.partials import partial_rows
 from actors.episodes.buffer import Episode
 from actors.ids import EpisodeKey
 from actors.machine.chat import Body, Chat
+from actors.machine.closing import outstanding
 from actors.machine.requests import FinishInterruption
+from actors.parts.model import ToolCallPart, ToolResultPart
 from actors.turn.commits import Committed, commit
+from actors.turn.patience import patiently
+from actors.turn.steps import Ended, tool_rows
 from actors.turn.work import Held
 from actors.turn.world import World
 from runtime.clock import now, wall
@@ -16,6 +22,7 @@ async def interrupt(held: Held, world: World) -> Committed:
     key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
     episode = world.episodes.find(key)  # none: nothing was asked yet, or another process asked
     kept = () if episode is None else _kept(episode, chat)
+    kept += await _noted(held, kept, world)
     return await commit(held, [FinishInterruption(kept, gives_back=True)], world)
 
 
@@ -29,4 +36,33 @@ def _kept(episode: Episode, chat: Chat) -> tuple[Body, ...]:
         now=wall(),
         runtime_ms=round((ended - episode.asked_model_at) * 1000),
         model_config_id=chat.last_model_config_id,
+    )
+
+
+async def _noted(held: Held, kept: tuple[Body, ...], world: World) -> tuple[Body, ...]:
+    """The results of tools that had ended in an attempt before this one, or in a process that is
+    gone: only the journal knows of them. What it did not know has then begun, for its part; but it
+    is closed with the turn, and nobody runs it."""
+    chat, calls = held.stored.chat, _unanswered(held, kept)
+    if not calls:
+        return ()
+    entries = await patiently(chat.id, "journal", partial(world.journal.begin, chat, calls))
+    noted = {entry.tool_call_id: entry for entry in entries}
+    ended = [
+        Ended(call, entry.output, entry.ended_at or wall())
+        for call in calls
+        if (entry := noted.get(call.id)) is not None and entry.output is not None
+    ]
+    return tool_rows(ended, model_config_id=chat.last_model_config_id)
+
+
+def _unanswered(held: Held, kept: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
+    """Stored calls of tools of ours to which `kept` has no result."""
+    parts = [part for body in kept for part in body.parts]
+    answered = {part.id for part in parts if isinstance(part, ToolResultPart)}
+    dynamic = held.stored.chat.dynamic_tools
+    return tuple(
+        call
+        for call in outstanding(held.stored.tail)
+        if call.id not in answered and call.name not in dynamic
     )
