@@ -127,11 +127,6 @@ def from_connecting(error: errors.Error, subject: str) -> DatabaseFault:
     return DatabaseGone(message)
 
 
-def loses_the_connection(fault: Exception) -> bool:
-    """Whether a connection that raised `fault` must not be used again."""
-    return isinstance(fault, DatabaseGone)
-
-
 def _plan_is_outdated(error: errors.Error) -> bool:
     """A table changed under a prepared statement: a new connection makes a new plan."""
     return error.sqlstate == "0A000" and error.diag.source_function == "RevalidateCachedQuery"
