@@ -4,7 +4,11 @@ store = BalkyStore(memory)
 store.hang("commit")      the next commit waits until `store.go()`; nothing is written before
 store.hang_after("commit")  it is written, but its answer waits
 store.fail("commit", 3)   the next three fail with `Away`, nothing written
+store.lose_answer("commit", 1)  the next one is written, and fails all the same
+store.asked["view"]       how often it was asked
 """
+
+from collections import Counter
 
 import trio
 
@@ -19,6 +23,7 @@ class BalkyStore:
     def __init__(self, store):
         self._store = store
         self._faults = {}
+        self.asked = Counter()
         self._go = trio.Event()
         self.reached = trio.Event()  # somebody is at the place where it balks
 
@@ -34,6 +39,9 @@ class BalkyStore:
     def fail(self, call, times):
         self._faults[call] = [Away(f"{call}: the database is away") for _ in range(times)]
 
+    def lose_answer(self, call, times):
+        self._faults[call] = ["lost"] * times
+
     def go(self):
         self._go.set()
 
@@ -47,6 +55,7 @@ class BalkyStore:
         return await self._balk("history", self._store.history, args, more)
 
     async def _balk(self, name, call, args, more):
+        self.asked[name] += 1
         faults = self._faults.get(name)
         fault = faults.pop(0) if faults else None
         if isinstance(fault, Exception):
@@ -59,4 +68,6 @@ class BalkyStore:
         if fault == "after":
             self.reached.set()
             await self._go.wait()
+        if fault == "lost":
+            raise Away(f"{name}: the database is away")
         return answer

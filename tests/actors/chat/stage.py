@@ -51,6 +51,11 @@ class Stage:
         return self.row.status.value
 
     @property
+    def rows(self):
+        """The messages that stand."""
+        return [m.body for m in self.store.chats[self.chat].messages if not m.deleted]
+
+    @property
     def said(self):
         """The history in short: (role, text or call or result) of every part that stands."""
         return [
@@ -91,32 +96,43 @@ def _short(part):
 
 @asynccontextmanager
 async def a_chat_at_work(
-    provider, *, tools=None, dynamic=(), limits=None, text="hello", journal=None, prepare=None
+    provider,
+    *,
+    tools=None,
+    dynamic=(),
+    limits=None,
+    text="hello",
+    journal=None,
+    prepare=None,
+    clock=None,
+    attempt=1,
+    **ports,
 ):
     """One chat, created and acquired in one transaction, with its actor running.
 
-    `prepare(balky store)` is called before the actor begins.
+    `prepare(balky store)` is called before the actor begins; `clock` tells the store's time;
+    `attempt` is the one that the actor begins with: those before it were made by others. `ports`
+    are other parts of its world than the plain ones.
     """
-    store = MemoryStore()
+    store = MemoryStore(clock=clock)
     balky = BalkyStore(store)
     if prepare is not None:
         prepare(balky)
     me = Holder(WorkerId(uuid4()), RunnerId(uuid4()))
     new = NewChat(ChatId(uuid4()), ANN, dynamic_tools=tuple(DynamicTool(n) for n in dynamic))
     message = Body(Role.USER, (TextPart(text),), created_by=ANN)
-    begun = [Acquire(me), RecordGenerationAttempt()]
+    begun = [Acquire(me), *[RecordGenerationAttempt()] * attempt]
     applied = await store.create(CreateChat(new, (message,)), begun)
-    world = World(
-        ledger=balky,
-        reading=balky,
-        models=OneModel(provider),
-        prompts=PlainPrompts(),
-        tools=tools or ScriptedTools(),
-        journal=journal or MemoryJournal(),
-        prices=TwoMicros(),
-        episodes=Episodes(lambda key, said: repr(said.piece).encode()),
-        limits=limits or Limits(),
-    )
+    plain = {
+        "models": OneModel(provider),
+        "prompts": PlainPrompts(),
+        "tools": tools or ScriptedTools(),
+        "journal": journal or MemoryJournal(),
+        "prices": TwoMicros(),
+        "episodes": Episodes(lambda key, said: repr(said.piece).encode()),
+        "limits": limits or Limits(),
+    }
+    world = World(ledger=balky, reading=balky, **(plain | ports))
     actor = ChatActor(me, Held(applied.stored, attempt_begun=True), world)
     stage = Stage(store, balky, new.id, actor, world, CausedScope())
     async with trio.open_nursery() as nursery:

@@ -19,13 +19,6 @@ async def test_a_turn_answers_and_rests(autojump_clock):
     assert [Finished()] == stage.ends
 
 
-async def test_a_plain_turn_is_two_writes(autojump_clock):
-    async with a_chat_at_work(ScriptedProvider(["Hello"])) as stage:
-        await trio.sleep(5)
-
-    assert 2 == stage.row.snapshot_version
-
-
 async def test_tools_run_together_and_are_published_in_call_order(autojump_clock):
     provider = ScriptedProvider(
         [

@@ -189,7 +189,7 @@ BODIES = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(BODIES)
 def test_nothing_is_run_that_is_answered_and_nothing_ends_while_a_call_is_open(bodies):
     action = after(*bodies)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.turn.work import Held, newer, without_attempt
@@ -51,6 +51,7 @@ def test_an_attempt_that_is_over_is_forgotten_and_nothing_else():
 NEWS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=6)
 
 
+@settings(max_examples=40)
 @given(NEWS, st.randoms())
 def test_news_may_come_in_any_order_and_twice(news, chance):
     views = [held(20 + n, rows=OLD if read else None) for n, read in news]

@@ -1,0 +1,176 @@
+"""Attempts that fail and are made again: the budget, the pauses, what stands in the store."""
+
+from dataclasses import replace
+
+import pytest
+import trio
+
+from actors.chat.verbs import drain
+from actors.machine.requests import Interrupt
+from actors.parts.deltas import Failed
+from actors.turn.retries import ATTEMPTS_MAX
+from runtime.ends import Finished
+from tests.actors.chat.stage import a_chat_at_work, moves
+from tests.fakes.scripted import (
+    HANGS,
+    NO_CREDIT,
+    OVERLOADED,
+    ScriptedProvider,
+    ScriptedTools,
+    call,
+)
+
+HELLO = ("user", "hello")
+
+
+async def test_a_pause_is_stored_and_gone_when_the_next_attempt_begins(autojump_clock):
+    async with a_chat_at_work(ScriptedProvider([OVERLOADED], [HANGS])) as stage:
+        await trio.sleep(0.5)
+        during, attempt = stage.row.retry_state, stage.row.generation_attempt
+        await trio.sleep(1)
+
+        assert (1, 1, 1000) == (attempt, during.attempt, during.delay_ms)
+        assert (2, None) == (stage.row.generation_attempt, stage.row.retry_state)
+
+
+async def test_each_attempt_has_an_episode_of_its_own(autojump_clock):
+    provider = ScriptedProvider(["a", OVERLOADED], ["b", OVERLOADED], ["c", HANGS])
+    async with a_chat_at_work(provider) as stage:
+        await trio.sleep(4)
+
+        assert [["a"], ["b"], ["c"]] == [stage.shown(attempt) for attempt in (1, 2, 3)]
+
+
+async def test_a_provider_that_asks_for_a_longer_pause_gets_it(autojump_clock):
+    patient = replace(OVERLOADED.failure, retry_after_seconds=90)
+    provider = ScriptedProvider([Failed(patient)], ["Hello"])
+    async with a_chat_at_work(provider) as stage:
+        await trio.sleep(89)
+        before = len(provider.prompts)
+        await trio.sleep(2)
+
+        assert [1, 2] == [before, len(provider.prompts)]
+        assert "waiting" == stage.status
+
+
+async def test_the_last_attempt_ends_the_turn_with_its_error(autojump_clock):
+    provider = ScriptedProvider([OVERLOADED])
+    async with a_chat_at_work(provider) as stage:
+        await trio.sleep(3600)
+
+        assert ATTEMPTS_MAX == len(provider.prompts)
+        error = stage.row.last_error
+        assert ("error", "overloaded", 529) == (stage.status, error.kind, error.status_code)
+        assert stage.row.holder is None
+        assert [Finished()] == stage.ends
+
+
+async def test_attempts_that_others_made_count(autojump_clock):
+    provider = ScriptedProvider([OVERLOADED])
+    async with a_chat_at_work(provider, attempt=ATTEMPTS_MAX - 1) as stage:
+        await trio.sleep(0.5)
+        waiting = stage.row.retry_state
+        await trio.sleep(100)
+
+        assert (ATTEMPTS_MAX - 1, 60_000) == (waiting.attempt, waiting.delay_ms)
+        assert 2 == len(provider.prompts)
+        assert "error" == stage.status
+
+
+async def test_beyond_the_budget_nobody_is_asked(autojump_clock):
+    provider = ScriptedProvider(["Hello"])
+    async with a_chat_at_work(provider, attempt=ATTEMPTS_MAX + 1) as stage:
+        await trio.sleep(1)
+
+        assert [] == provider.prompts
+        assert ("error", "generic") == (stage.status, stage.row.last_error.kind)
+        assert "tried too many times" in stage.row.last_error.message
+
+
+async def test_each_step_has_a_budget_of_its_own(autojump_clock):
+    asks = [[call(f"c{n}", "read")] for n in range(3)]
+    scripts = [script for ask in asks for script in ([OVERLOADED], ask)]
+    provider = ScriptedProvider(*scripts, ["done"])
+    tools = ScriptedTools().add("read")
+    async with a_chat_at_work(provider, tools=tools, attempt=ATTEMPTS_MAX - 2) as stage:
+        await trio.sleep(200)
+
+        assert "waiting" == stage.status
+        assert ("assistant", "done") == stage.said[-1]
+
+
+async def test_what_cannot_help_is_not_tried_again(autojump_clock):
+    provider = ScriptedProvider(["Hel", NO_CREDIT])
+    async with a_chat_at_work(provider) as stage:
+        await trio.sleep(1)
+
+        assert 1 == len(provider.prompts)
+        assert ("error", "auth", 401) == (
+            stage.status,
+            stage.row.last_error.kind,
+            stage.row.last_error.status_code,
+        )
+        assert [HELLO] == stage.said
+
+
+@pytest.mark.parametrize("error", [OSError("connection reset by peer"), trio.TooSlowError("eof")])
+async def test_a_provider_that_raises_what_may_pass_is_asked_again(autojump_clock, error):
+    async with a_chat_at_work(ScriptedProvider([error], ["Hello"])) as stage:
+        await trio.sleep(0.5)
+        waiting = stage.row.retry_state
+        await trio.sleep(5)
+
+        assert ("timeout", 1) == (waiting.kind, waiting.attempt)
+        assert [HELLO, ("assistant", "Hello")] == stage.said
+
+
+async def test_a_provider_that_raises_anything_else_ends_the_turn_visibly(autojump_clock):
+    provider = ScriptedProvider([KeyError("choices")])
+    async with a_chat_at_work(provider) as stage:
+        await trio.sleep(100)
+
+        assert ("error", "generic") == (stage.status, stage.row.last_error.kind)
+        assert 1 == len(provider.prompts)
+
+
+async def test_an_interrupt_in_a_pause_keeps_what_the_failed_attempt_had_said(autojump_clock):
+    async with a_chat_at_work(ScriptedProvider(["Hel", OVERLOADED])) as stage:
+        await trio.sleep(0.5)
+        await stage.ask(Interrupt())
+        await trio.sleep(0.1)
+
+        assert [HELLO, ("assistant", "Hel")] == stage.said
+        assert ("waiting", None) == (stage.status, stage.row.retry_state)
+
+
+async def test_a_queued_message_does_not_shorten_the_pause(autojump_clock):
+    provider = ScriptedProvider([OVERLOADED], ["Hello"])
+    async with a_chat_at_work(provider) as stage:
+        await trio.sleep(0.5)
+        await stage.send("and?")
+        await trio.sleep(0.4)
+        before = len(provider.prompts)
+        await trio.sleep(5)
+
+        assert 1 == before
+        assert ("assistant", "Hello") == stage.said[1]
+
+
+async def test_who_drains_does_not_wait_for_the_end_of_a_pause(autojump_clock):
+    async with a_chat_at_work(ScriptedProvider([OVERLOADED])) as stage:
+        await trio.sleep(0.5)
+        drain(stage.actor.address)
+        await trio.sleep(0.1)
+
+        assert ("running", None) == (stage.status, stage.row.holder)
+        assert 1 == stage.row.retry_state.attempt
+        assert [Finished()] == stage.ends
+
+
+async def test_a_plain_retry_is_four_writes(autojump_clock):
+    async with a_chat_at_work(ScriptedProvider([OVERLOADED], ["Hello"])) as stage:
+        await trio.sleep(5)
+
+        assert 4 == stage.row.snapshot_version  # created, failed, tried again, answered
+        assert 0 == stage.balky.asked["view"]
+        assert ["running"] * 3 + ["waiting"] == moves(stage)
