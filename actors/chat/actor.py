@@ -218,17 +218,16 @@ def _pause(failures_count: int) -> float:
 
 
 def _outcome(end: ends.End, committed: list[Committed]) -> Outcome:
-    """A commit that went through counts, whatever was asked of the work at the last moment."""
+    """Work that came to its end counts, whatever was asked of it at the last moment."""
     match end:
-        case _ if committed:
-            return committed[0]
+        case ends.Finished():
+            [done] = committed
+            return done
         case ends.Stopped(cause):
             return CutShort(cause)
         case ends.Crashed(error):
             return Failed(error)
         case ends.Broken(error):
             return Poisoned(error)
-        case ends.Finished():
-            raise AssertionError("work that finished has committed something")
         case _:
             assert_never(end)

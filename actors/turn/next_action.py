@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from actors.machine.chat import Body, Chat, Message, Role, Visibility
+from actors.machine.closing import outstanding
 from actors.parts.model import ToolCallPart, ToolResultPart
 from actors.turn.ports import LocalTool
 
@@ -67,22 +68,14 @@ def next_action(chat: Chat, history: Sequence[Message], local: Sequence[LocalToo
 
 
 def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:
-    """The calls of the first message, an assistant's, that none of the others answers.
+    """The calls of the first message, an assistant's, that nobody has answered.
 
     One result answers an id, so of two calls under one id the first is the one that is run.
     """
-    answered = {
-        part.id
-        for body in tail[1:]
-        if body.role is Role.TOOL
-        for part in body.parts
-        if isinstance(part, ToolResultPart)
-    }
     calls: dict[str, ToolCallPart] = {}
-    for part in tail[0].parts:
-        if isinstance(part, ToolCallPart) and not part.provider_executed:
-            calls.setdefault(part.id, part)
-    return tuple(call for id, call in calls.items() if id not in answered)
+    for call in outstanding(tuple(tail)):
+        calls.setdefault(call.id, call)
+    return tuple(calls.values())
 
 
 def _for_open_calls(

@@ -3,7 +3,7 @@
 import trio
 
 from actors.machine.chat import UserMessage
-from actors.machine.requests import EditMessage
+from actors.machine.requests import EditMessage, Interrupt
 from actors.parts.model import TextPart
 from tests.actors.chat.stage import ANN, a_chat_at_work
 from tests.fakes.scripted import HANGS, ScriptedProvider, ScriptedTools, call
@@ -50,3 +50,13 @@ async def test_history_is_read_anew_only_when_it_moved_without_us(autojump_clock
 
         assert [("user", "rather"), ("assistant", "Two")] == stage.said
         assert 2 == stage.balky.asked["history"]
+
+
+async def test_an_interrupt_is_one_write_of_ours_and_one_look(autojump_clock):
+    async with a_chat_at_work(ScriptedProvider(["Hel", HANGS])) as stage:
+        await trio.sleep(1)
+        await stage.ask(Interrupt())
+        await trio.sleep(1)
+
+        assert ("waiting", None) == (stage.status, stage.row.holder)
+        assert {"history": 1, "view": 1, "commit": 1} == dict(stage.balky.asked)

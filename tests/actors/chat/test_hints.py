@@ -15,7 +15,7 @@ from actors.turn.causes import Gone
 from runtime.ends import Finished
 from runtime.errors import MailboxFull
 from tests.actors.chat.stage import ANN, a_chat_at_work
-from tests.fakes.scripted import HANGS, ScriptedProvider
+from tests.fakes.scripted import HANGS, OVERLOADED, ScriptedProvider, ScriptedTools, call
 
 HELLO, ANSWER = ("user", "hello"), ("assistant", "Hello")
 
@@ -73,6 +73,32 @@ async def test_a_look_that_is_stale_is_not_believed(autojump_clock):
         assert [HELLO, ("assistant", "Hel")] == stage.said
 
 
+async def test_a_look_that_is_older_than_our_own_commit_disturbs_nothing(autojump_clock):
+    provider = ScriptedProvider([call("a", "read")], ["Hel", 5, "lo"])
+    async with a_chat_at_work(provider, tools=ScriptedTools().add("read")) as stage:
+        stale = await stage.store.view(stage.chat)
+        await trio.sleep(1)
+        stage.actor.address.cast(Look(stale))
+        await trio.sleep(10)
+
+        assert 2 == len(provider.prompts)
+        assert ("assistant", "Hello") == stage.said[-1]
+
+
+async def test_news_that_overtakes_the_end_of_the_work_is_not_forgotten(autojump_clock):
+    provider = ScriptedProvider(["Hel", OVERLOADED])
+    async with a_chat_at_work(provider, prepare=lambda store: store.hang_after("commit")) as stage:
+        await trio.sleep(1)  # the retry state is stored, its answer on the way
+        await stage.store.apply(stage.chat, [Interrupt()])
+        found = await stage.store.view(stage.chat)
+        stage.balky.go()
+        stage.actor.address.cast(Look(found))
+        await trio.sleep(0.1)
+
+        assert [HELLO, ("assistant", "Hel")] == stage.said
+        assert "waiting" == stage.status
+
+
 async def test_a_hint_that_is_lost_costs_only_time(autojump_clock):
     async with a_chat_at_work(ScriptedProvider(["Hel", HANGS])) as stage:
         await trio.sleep(1)
@@ -96,7 +122,7 @@ async def test_a_chat_that_is_deleted_is_left(autojump_clock):
         assert Gone() == stage.actor._cause
 
 
-async def test_a_chat_that_is_deleted_is_not_put_to_a_model(autojump_clock):
+async def test_a_chat_that_is_deleted_is_not_put_to_a_model(autojump_clock, caplog):
     provider = ScriptedProvider(["Hello"])
     async with a_chat_at_work(provider, prepare=lambda store: store.hang("history")) as stage:
         await trio.sleep(1)
@@ -106,6 +132,7 @@ async def test_a_chat_that_is_deleted_is_not_put_to_a_model(autojump_clock):
 
         assert [] == provider.prompts
         assert [Finished()] == stage.ends
+        assert [] == caplog.records
 
 
 async def test_a_history_that_moved_while_it_was_read_is_read_again(autojump_clock):

@@ -14,9 +14,11 @@ from actors.parts.deltas import (
 from actors.parts.model import ReasoningPart, ToolCallPart, ToolResultPart
 from actors.turn.ports import ToolOutput
 from tests.actors.chat.stage import a_chat_at_work
+from tests.fakes.balky import Away
 from tests.fakes.scripted import (
     HANGS,
     OVERLOADED,
+    MemoryJournal,
     OneModel,
     PlainPrompts,
     ScriptedProvider,
@@ -56,6 +58,12 @@ async def test_only_the_time_of_the_model_is_billed(autojump_clock):
     assert 1500 == row.runtime_ms
 
 
+async def test_the_pause_after_an_attempt_is_not_billed(autojump_clock):
+    [row] = await interrupted("Hel", 1, OVERLOADED, after=1.5)
+
+    assert 1000 == row.runtime_ms
+
+
 async def test_of_an_attempt_that_asked_nobody_nothing_is_kept(autojump_clock):
     assert [] == await interrupted("Hel", after=1, prompts=SlowPrompts())
 
@@ -67,6 +75,22 @@ async def test_tools_are_not_billed(autojump_clock):
 
     assert 0 == (answer.runtime_ms or 0)
     assert [None, None] == [row.runtime_ms for row in batch]
+    assert [("a", '{"output": "fast done"}'), ("b", CLOSED)] == results(batch)
+
+
+class Deaf(MemoryJournal):
+    """Notes no end."""
+
+    async def end(self, chat, tool_call_id, output):
+        raise Away("end: the database is away")
+
+
+async def test_results_that_the_journal_missed_are_kept(autojump_clock):
+    tools = ScriptedTools().add("fast").add("slow", HANGS)
+    both = call("a", "fast"), call("b", "slow")
+
+    _, *batch = await interrupted(*both, tools=tools, journal=Deaf())
+
     assert [("a", '{"output": "fast done"}'), ("b", CLOSED)] == results(batch)
 
 

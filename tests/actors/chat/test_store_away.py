@@ -1,12 +1,23 @@
 """A store that is away for a moment, or for long; a chat that cannot be read; what is broken."""
 
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
 import pytest
 import trio
 
-from actors.machine.requests import Interrupt
+from actors.chat.verbs import look_again
+from actors.ids import Holder, RunnerId, WorkerId
+from actors.machine.requests import Acquire, Interrupt
 from runtime.ends import Broken
 from tests.actors.chat.stage import a_chat_at_work
-from tests.fakes.scripted import ScriptedProvider, ScriptedTools, call
+from tests.fakes.scripted import (
+    HANGS,
+    PlainPrompts,
+    ScriptedProvider,
+    ScriptedTools,
+    call,
+)
 
 
 def failing(what, times):
@@ -94,3 +105,50 @@ async def test_a_failed_assertion_breaks_the_chat_and_nothing_is_tried_again(aut
         [end] = stage.ends
         assert isinstance(end, Broken)
         assert 1 == len(provider.prompts)
+
+
+async def test_what_breaks_while_we_leave_is_broken_all_the_same(autojump_clock):
+    class Brittle(ScriptedProvider):
+        @asynccontextmanager
+        async def stream(self, prompt):
+            try:
+                async with super().stream(prompt) as batches:
+                    yield batches
+            finally:
+                raise AssertionError("never")
+
+    async with a_chat_at_work(Brittle([HANGS])) as stage:
+        await trio.sleep(1)
+        await stage.ask(Acquire(Holder(WorkerId(uuid4()), RunnerId(uuid4()))))
+        await trio.sleep(1)
+
+        [end] = stage.ends
+        assert isinstance(end, Broken)
+
+
+async def test_a_store_that_is_away_is_not_asked_without_a_pause(autojump_clock):
+    provider = ScriptedProvider(["Hel", HANGS])
+    async with a_chat_at_work(provider, prepare=failing("view", 100_000)) as stage:
+        await trio.sleep(1)
+        look_again(stage.actor.address)
+        await trio.sleep(100)
+
+        assert 15 < stage.balky.asked["view"] < 30
+
+
+class NoPrompts(PlainPrompts):
+    """Fails for reasons of its own."""
+
+    async def prompt_for(self, *args):
+        raise OSError("files: gone")
+
+
+async def test_work_that_fails_is_not_begun_again_without_a_pause(autojump_clock):
+    provider = ScriptedProvider(["Hello"])
+    async with a_chat_at_work(provider, prompts=NoPrompts()) as stage:
+        await trio.sleep(1)
+        soon = stage.row.generation_attempt
+        await trio.sleep(200)
+
+        assert soon < 6
+        assert ("error", "generic") == (stage.status, stage.row.last_error.kind)

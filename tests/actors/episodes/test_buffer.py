@@ -149,6 +149,8 @@ async def test_all_readers_are_woken(autojump_clock, episodes):
             nursery.start_soon(follow, episode, each)
         await trio.sleep(1)
         say(episode, "a")
+        await trio.sleep(1)
+        assert [[["1:a"]]] * 3 == heard
         episodes.end(episode)
 
     assert [[["1:a"], "end"]] * 3 == heard
