@@ -29,6 +29,8 @@ class Target:
 
     def share(self, value: float) -> float:
         """1.0 is exactly on the bound; above it is a failure, whichever way the bound points."""
+        if self.at_most == 0:
+            return float("inf") if value else 0.0
         if self.at_most is not None:
             return value / self.at_most
         assert self.at_least is not None, "a target has a bound"

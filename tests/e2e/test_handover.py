@@ -8,13 +8,14 @@ import signal
 import time
 
 import pytest
+import trio
 from psycopg.conninfo import make_conninfo
 
 from adapters.postgres.embedded import Wanted
-from tests.e2e.clients import a_client, status
+from tests.e2e.clients import AT_REST, LOOK_SECONDS, a_client, status
 from tests.e2e.daemons import a_daemon
-from tests.e2e.processes import eventually, postmaster
-from tests.e2e.providers import a_provider
+from tests.e2e.processes import EVENTUALLY_SECONDS, eventually, postmaster
+from tests.e2e.providers import a_provider, asker
 
 pytestmark = pytest.mark.slow
 
@@ -133,6 +134,21 @@ async def test_two_processes_share_many_chats_and_each_is_run_once(home, provide
             asked = provider.by_chat()
             assert dict.fromkeys(map(str, chats), 1) == {str(c): asked[str(c)] for c in chats}
             assert 2 == len(client.workers_of(*chats))
+
+
+async def test_no_more_chats_are_at_work_than_there_is_room_for(home, provider, database):
+    with daemons(1, home, provider, database, PROMPTCORNER_ROOT_CHATS="2"):
+        async with a_client(database) as client:
+            chats = [await client.create("[[first-token-ms: 300]]") for _ in range(6)]
+            wanted, at_once = set(map(str, chats)), []
+
+            with trio.fail_after(EVENTUALLY_SECONDS):
+                while {status(await client.view(chat)) for chat in chats} - set(AT_REST):
+                    asked = [r for r in provider.requests() if asker(r) in wanted]
+                    at_once.append(sum(request["ended"] is None for request in asked))
+                    await trio.sleep(LOOK_SECONDS)
+
+            assert 2 == max(at_once)
 
 
 async def test_a_killed_database_heals_under_running_chats(home, provider):
