@@ -1,11 +1,14 @@
-"""Named SQL: the .sql files beside this module are the only place with SQL, this the only reader.
+"""Named SQL: the .sql files beside and below this module are the only place with SQL, this the only
+reader.
 
 A file is a sequence of `-- name: x`, one line or more that say why, and the statement. What
 several statements share is a `-- part: x`, put in wherever `{x}` stands.
 """
 
 import re
+from collections.abc import Iterator
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
 
 _HEADER = re.compile(r"^-- (name|part): (\w+)\n(?:-- .*\n)+", re.MULTILINE)
@@ -33,8 +36,16 @@ def _filled(statement: str, parts: dict[str, str]) -> str:
 
 
 def _read() -> dict[str, str]:
-    here = sorted(files(__package__).iterdir(), key=lambda file: file.name)
-    return parse("\n".join(_body(file.read_text()) for file in here if file.name.endswith(".sql")))
+    return parse("\n".join(_body(file.read_text()) for file in _sql_files(files(__package__))))
+
+
+def _sql_files(folder: Traversable) -> Iterator[Traversable]:
+    """Of the folder and those below it. Migrations are steps, not statements."""
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.is_dir() and file.name != "migrations":
+            yield from _sql_files(file)
+        elif file.name.endswith(".sql"):
+            yield file
 
 
 def _body(text: str) -> str:

@@ -1,0 +1,71 @@
+"""How a request is refused: a status, and words for the person who reads them.
+
+Nothing was written. The body is what clients of this API expect, or a problem of RFC 9457 for those
+who ask for that.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+
+class Validation(msgspec.Struct, frozen=True):
+    field: str
+    detail: str
+
+
+class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The body of every answer that is not a success."""
+
+    message: str
+    detail: str = ""
+    validations: Sequence[Validation] = ()
+    kind: str = ""
+
+
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The same for those who accept application/problem+json."""
+
+    title: str
+    status: int
+    type: str = "about:blank"
+    detail: str = ""
+    validations: Sequence[Validation] = ()
+    kind: str = ""
+
+
+class Refused(Exception):
+    """Raised by whoever finds that a request cannot be served; answered at the door."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        detail: str = "",
+        validations: Sequence[Validation] = (),
+        kind: str = "",
+        headers: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        super().__init__(f"{status} {message}")
+        self.status = status
+        self.refusal = Refusal(message, detail, tuple(validations), kind)
+        self.headers = tuple(headers)
+
+
+def not_found() -> Refused:
+    """There is no such thing, or this caller may not know of it: he cannot tell which."""
+    return Refused(404, "Resource not found or you do not have access to this resource")
+
+
+def forbidden(detail: str = "") -> Refused:
+    return Refused(403, "Forbidden.", detail=detail)
+
+
+def body_refused(error: msgspec.DecodeError) -> Refused:
+    """The body is not JSON, or not what is wanted there; says where."""
+    text = str(error)
+    fact, _, place = text.partition(" - at `$")
+    field = place.rstrip("`").lstrip(".")
+    validations = (Validation(field, fact),) if field else ()
+    return Refused(400, "Request body must be valid JSON.", detail=text, validations=validations)
