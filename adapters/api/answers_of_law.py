@@ -1,0 +1,67 @@
+"""What the law refuses, as the API says it. Pure."""
+
+from typing import assert_never
+
+from actors.machine.fences import MovedOn
+from actors.machine.refusals import (
+    ChatNotFound,
+    FilesFull,
+    FilesUnavailable,
+    InvalidState,
+    MessageNotFound,
+    NotAllowed,
+    NotRoot,
+    QueuedNotFound,
+    QueueFull,
+    QueueMoved,
+    Refusal,
+)
+from actors.machine.states import State
+from adapters.api.refused import Refused, not_found
+
+_ARCHIVED = frozenset({State.XW, State.XE0, State.XE1})
+# What says something in a chat: that it is archived is then a fault of the request.
+_SPEAKING = frozenset(
+    {"SendMessage", "EditMessage", "PromoteQueued", "RequestCompaction", "CompleteRequiresAction"}
+)
+
+
+def refused(answer: Refusal | MovedOn) -> Refused:
+    match answer:
+        case ChatNotFound():
+            return not_found()
+        case MessageNotFound():
+            return Refused(404, "message not found", detail=str(answer))
+        case QueuedNotFound():
+            return Refused(404, "queued message not found", detail=str(answer))
+        case QueueFull():
+            return Refused(429, "message queue is full", detail=str(answer))
+        case QueueMoved():
+            return Refused(409, "the queue has changed meanwhile", detail=str(answer))
+        case FilesFull():
+            return Refused(400, "too many attachments", detail=str(answer))
+        case FilesUnavailable():
+            return Refused(400, "attachment not available", detail=str(answer))
+        case NotRoot():
+            return Refused(400, "only a root chat can be archived", detail=str(answer))
+        case InvalidState():
+            return Refused(409, "chat is in an invalid state", detail=str(answer))
+        case NotAllowed():
+            return _not_allowed(answer)
+        case MovedOn():
+            return Refused(409, "the chat has changed meanwhile", detail=str(answer))
+        case _:
+            assert_never(answer)
+
+
+def _not_allowed(answer: NotAllowed) -> Refused:
+    if answer.fault is not None:
+        return Refused(400, "invalid request for this chat", detail=str(answer.fault))
+    if answer.state in _ARCHIVED and answer.transition in _SPEAKING:
+        return archived()
+    return Refused(409, "chat state does not allow this operation", detail=str(answer))
+
+
+def archived() -> Refused:
+    """Of whoever would speak in an archived chat."""
+    return Refused(400, "chat is archived", detail="unarchive it first")

@@ -1,0 +1,148 @@
+"""Chats as clients see them. Pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from msgspec import UNSET, Struct, UnsetType
+
+from adapters.api.wire.messages import ChatError, error_of
+from adapters.postgres.shelves.shelved import Shelved, ShelvedFile
+
+
+class ChatFileMetadata(Struct, frozen=True, kw_only=True):
+    id: UUID
+    owner_id: UUID
+    organization_id: UUID
+    name: str
+    mime_type: str
+    size_bytes: int
+    created_at: datetime
+
+
+class ChatDiffStatus(Struct, frozen=True, kw_only=True):
+    """Of a chat without a repository: nothing is known."""
+
+    chat_id: UUID
+    pull_request_title: str = ""
+    pull_request_draft: bool = False
+    changes_requested: bool = False
+    additions: int = 0
+    deletions: int = 0
+    changed_files: int = 0
+
+
+class Chat(Struct, frozen=True, kw_only=True):
+    id: UUID
+    organization_id: UUID
+    owner_id: UUID
+    owner_username: str | UnsetType = UNSET
+    owner_name: str | UnsetType = UNSET
+    parent_chat_id: UUID | UnsetType = UNSET
+    root_chat_id: UUID
+    last_model_config_id: UUID | None
+    last_reasoning_effort: str | UnsetType = UNSET
+    title: str
+    status: str
+    plan_mode: str | UnsetType = UNSET
+    last_error: ChatError | UnsetType = UNSET
+    last_turn_summary: str | None
+    summary: str | None
+    diff_status: ChatDiffStatus | UnsetType = UNSET
+    created_at: datetime
+    updated_at: datetime
+    archived: bool
+    shared: bool
+    pin_order: int
+    mcp_server_ids: Sequence[UUID]
+    labels: Mapping[str, str]
+    files: Sequence[ChatFileMetadata] | UnsetType = UNSET
+    has_unread: bool
+    queued_for_capacity: bool | UnsetType = UNSET
+    client_type: str
+    children: Sequence["Chat"]
+
+
+def listed(chat: Shelved, *, organization: UUID) -> Chat:
+    """As a member of a list, and among the children of one."""
+    return _chat(
+        chat,
+        organization,
+        diff_status=ChatDiffStatus(chat_id=chat.id),
+        has_unread=chat.has_unread,
+        children=[listed(child, organization=organization) for child in chat.children],
+    )
+
+
+def shown(chat: Shelved, *, organization: UUID, waits: bool = False) -> Chat:
+    """By itself. `waits`: it has work to do, and there is no room for it yet."""
+    return _chat(
+        chat,
+        organization,
+        files=[_file(file, organization) for file in chat.files] or UNSET,
+        queued_for_capacity=True if waits else UNSET,
+        children=[_child(child, organization) for child in chat.children],
+    )
+
+
+def watched(chat: Shelved, *, organization: UUID) -> Chat:
+    """As watchers are told of it."""
+    return _chat(chat, organization)
+
+
+def _child(chat: Shelved, organization: UUID) -> Chat:
+    return _chat(chat, organization, has_unread=chat.has_unread)
+
+
+def _chat(
+    chat: Shelved,
+    organization: UUID,
+    *,
+    has_unread: bool = False,
+    children: Sequence[Chat] = (),
+    diff_status: ChatDiffStatus | UnsetType = UNSET,
+    files: Sequence[ChatFileMetadata] | UnsetType = UNSET,
+    queued_for_capacity: bool | UnsetType = UNSET,
+) -> Chat:
+    return Chat(
+        id=chat.id,
+        organization_id=organization,
+        owner_id=chat.owner_id,
+        owner_username=chat.owner_username or UNSET,
+        owner_name=chat.owner_name or UNSET,
+        parent_chat_id=UNSET if chat.parent_id is None else chat.parent_id,
+        root_chat_id=chat.root_id,
+        last_model_config_id=chat.last_model_config_id,
+        last_reasoning_effort=chat.last_reasoning_effort or UNSET,
+        title=chat.title,
+        status=chat.status.value,
+        plan_mode=chat.plan_mode or UNSET,
+        last_error=UNSET if chat.last_error is None else error_of(chat.last_error),
+        last_turn_summary=chat.last_turn_summary,
+        summary=chat.summary,
+        diff_status=diff_status,
+        created_at=chat.created_at,
+        updated_at=chat.updated_at,
+        archived=chat.archived,
+        shared=chat.shared,
+        pin_order=chat.pin_order,
+        mcp_server_ids=chat.mcp_server_ids,
+        labels=chat.labels,
+        files=files,
+        has_unread=has_unread,
+        queued_for_capacity=queued_for_capacity,
+        client_type=chat.client_type,
+        children=children,
+    )
+
+
+def _file(file: ShelvedFile, organization: UUID) -> ChatFileMetadata:
+    return ChatFileMetadata(
+        id=file.id,
+        owner_id=file.owner_id,
+        organization_id=organization,
+        name=file.name,
+        mime_type=file.media_type,
+        size_bytes=file.size_bytes,
+        created_at=file.created_at,
+    )

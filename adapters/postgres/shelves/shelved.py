@@ -1,0 +1,53 @@
+"""A chat as its users see it, apart from what is said in it. Pure data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from actors.ids import ChatId, FileId, ModelConfigId, UserId
+from actors.machine.chat import ChatError
+from actors.machine.states import Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShelvedFile:
+    """A file that a chat holds, without its content."""
+
+    id: FileId
+    owner_id: UserId
+    name: str
+    media_type: str
+    size_bytes: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelved:
+    """A chat as its shelf knows it: what clients are shown, and nothing that only the law needs."""
+
+    id: ChatId
+    owner_id: UserId
+    owner_username: str
+    owner_name: str
+    parent_id: ChatId | None
+    root_id: ChatId  # its own, if it is a root
+    title: str
+    client_type: str
+    plan_mode: str
+    labels: Mapping[str, str]
+    mcp_server_ids: Sequence[UUID]
+    created_at: datetime
+    updated_at: datetime
+    status: Status
+    archived: bool
+    last_error: ChatError | None
+    pin_order: int
+    last_model_config_id: ModelConfigId | None
+    last_reasoning_effort: str | None
+    last_turn_summary: str | None
+    summary: str | None
+    shared: bool
+    has_unread: bool
+    children: Sequence["Shelved"] = ()
+    files: Sequence[ShelvedFile] = ()
