@@ -44,7 +44,14 @@ class TitleChanged:
     owner_id: UserId
 
 
-Hint = ChatMoved | WorkWaits | TitleChanged
+@dataclass(frozen=True, slots=True)
+class CatalogueChanged:
+    """Providers, models or settings were changed: those of one user, or of the deployment."""
+
+    user: UserId | None
+
+
+Hint = ChatMoved | WorkWaits | TitleChanged | CatalogueChanged
 
 
 @dataclass(frozen=True, slots=True)

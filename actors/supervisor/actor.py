@@ -16,7 +16,14 @@ import trio
 
 from actors.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.machine.chat import Stored
-from actors.store.hints import ChatMoved, LookAtEverything, News, TitleChanged, WorkWaits
+from actors.store.hints import (
+    CatalogueChanged,
+    ChatMoved,
+    LookAtEverything,
+    News,
+    TitleChanged,
+    WorkWaits,
+)
 from actors.store.ports import Room, Unreadable
 from actors.supervisor import decide, verbs
 from actors.supervisor.crew import Crew
@@ -170,8 +177,8 @@ class Supervisor:
             case LookAtEverything():
                 verbs.look_for_work(self.address)
                 verbs.compare(self.address)
-            case TitleChanged():
-                pass  # whoever shows chats cares; running them is the same under any title
+            case TitleChanged() | CatalogueChanged():
+                pass  # others care; running chats is the same under any title, and asks for models
             case _:
                 assert_never(news)
 

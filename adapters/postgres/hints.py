@@ -18,6 +18,7 @@ import trio
 
 from actors.machine.states import Status
 from actors.store.hints import (
+    CatalogueChanged,
     ChatMoved,
     Hint,
     LookAtEverything,
@@ -65,6 +66,10 @@ class _Renamed(msgspec.Struct, tag="t", array_like=True, frozen=True):
     owner_id: UUID
 
 
+class _Changed(msgspec.Struct, tag="c", array_like=True, frozen=True):
+    user: UUID | None
+
+
 class _Everything(msgspec.Struct, tag="e", array_like=True, frozen=True):
     pass
 
@@ -74,10 +79,11 @@ _WIRE: dict[type, type] = {
     ChatMoved: _Moved,
     WorkWaits: _Waits,
     TitleChanged: _Renamed,
+    CatalogueChanged: _Changed,
     LookAtEverything: _Everything,
 }
 _NEWS = {wire: news for news, wire in _WIRE.items()}
-_Wire = _Moved | _Waits | _Renamed | _Everything
+_Wire = _Moved | _Waits | _Renamed | _Changed | _Everything
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[_Wire]).decode
 _LOST = _encode(_Everything())

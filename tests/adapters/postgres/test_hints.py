@@ -10,7 +10,13 @@ import trio.testing
 
 from actors.ids import ChatId, RunnerId, UserId, WorkerId
 from actors.machine.states import Status
-from actors.store.hints import ChatMoved, LookAtEverything, TitleChanged, WorkWaits
+from actors.store.hints import (
+    CatalogueChanged,
+    ChatMoved,
+    LookAtEverything,
+    TitleChanged,
+    WorkWaits,
+)
 from adapters.postgres import hints as hints_module
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import CHANNEL, Hints
@@ -66,7 +72,14 @@ async def a_process(conninfo, **bounds):
 
 
 async def test_what_one_tells_the_other_hears_as_it_was(database, no_leaks):
-    told = [moved(), waits(2), moved(3, held=False), TitleChanged(ChatId(UUID(int=4)), ANN)]
+    told = [
+        moved(),
+        waits(2),
+        moved(3, held=False),
+        TitleChanged(ChatId(UUID(int=4)), ANN),
+        CatalogueChanged(ANN),
+        CatalogueChanged(None),
+    ]
     async with a_process(database) as (one, own), a_process(database) as (_, other):
         for hint in told:
             one.tell(hint)
