@@ -1,0 +1,1 @@
+"""Who asks, and how he shows it: tokens, passwords, sessions of browsers, tickets of streams."""

@@ -1,0 +1,155 @@
+"""Who asks: the door's question about every request.
+
+    caller = await callers.let_in(head, row)     a Caller, or nobody; or an Answer to give at once
+
+Good tokens are remembered for a short time, by their hash: a request costs no statement for them.
+What is revoked is forgotten at once in this process (`forget`), in others as soon as they hear of
+it, and with KEPT_SECONDS if they never do.
+"""
+
+from collections.abc import Callable
+
+from actors.ids import UserId
+from adapters.api.auth.scopes import READ_CHATS, READING, covers, granted
+from adapters.api.auth.shown import TICKET_PARAMETER, TOKEN_CHARACTERS_MAX, Head, Shown, shown_by
+from adapters.api.auth.signing import Signing
+from adapters.api.endpoints import Access, Answer, Caller, Endpoint, Via
+from adapters.api.refused import Refused, forbidden, not_found
+from adapters.postgres.people.kept import Kept, KeptStatistics
+from adapters.postgres.people.tokens import Good, Tokens, hash_of
+from runtime.clock import now, wall
+
+KEPT_SECONDS = 20.0  # that a token is believed without a look, where a hint got lost
+KEPT_MAX = 10_000  # tokens; beyond it the oldest is looked for anew
+
+CSRF_HEADER = "x-csrf-token"
+CHALLENGE = ("www-authenticate", 'Bearer realm="promptcorner"')
+_SAFE = READING | {"OPTIONS", "TRACE"}
+_TICKET_SCOPES = frozenset({READ_CHATS})
+
+FORGED = Answer(
+    400,
+    b"CSRF token missing or wrong: send the value of the cookie csrf_token as X-CSRF-TOKEN, or show"
+    b" the session token in a header.\n",
+    media_type="text/plain; charset=utf-8",
+)
+
+
+def unauthorized(detail: str) -> Refused:
+    """Nobody, as far as we can tell."""
+    return Refused(
+        401,
+        "You are signed out or your session has expired. Please sign in again to continue.",
+        detail=detail,
+        headers=(CHALLENGE,),
+    )
+
+
+class _Known:
+    """A good token, and until when (on the run's clock) it is."""
+
+    __slots__ = ("good", "until")
+
+    def __init__(self, good: Good) -> None:
+        self.good = good
+        self.until = None if good.seconds is None else now() + good.seconds
+
+
+class Callers:
+    def __init__(
+        self, tokens: Tokens, signing: Signing, *, used: Callable[[str, UserId], None]
+    ) -> None:
+        """`used` is told of every token that let somebody in; it must not wait."""
+        self._tokens = tokens
+        self._signing = signing
+        self._used = used
+        self._known: Kept[bytes | str, _Known] = Kept(
+            self._look, seconds=KEPT_SECONDS, entries_max=KEPT_MAX
+        )
+
+    async def let_in(self, head: Head, row: Endpoint) -> Caller | Answer | None:
+        """Who is called for this row: an Answer refuses him, as `Refused` does. Where a row is
+        OPEN nobody is refused: who shows nothing good is nobody."""
+        if row.access is Access.OPEN:
+            return await self._if_good(head)
+        caller = await self.of(head)
+        if isinstance(caller, Answer):
+            return caller
+        if caller is None:
+            raise unauthorized("no token was shown: send Coder-Session-Token or a Bearer token")
+        if not caller.is_admin and row.access is Access.HIDDEN:
+            raise not_found()
+        if not caller.is_admin and row.access is Access.ADMIN:
+            raise forbidden()
+        if not covers(caller, row):
+            raise forbidden(f"the token lacks the scope for this: {row.scope}")
+        return caller
+
+    async def of(self, head: Head) -> Caller | Answer | None:
+        """Who asks. None: nothing was shown. FORGED: a browser may have been made to ask.
+        Refused with 401: what was shown is not good."""
+        shown = shown_by(head)
+        if shown is None:
+            return await self._of_ticket(head)
+        good = await self._good(hash_of(shown.token)) if _is_plausible(shown.token) else None
+        if good is None:
+            raise unauthorized("the token is unknown, expired or revoked")
+        if self._may_be_forged(head, shown, good.id):
+            return FORGED
+        self._used(good.id, good.user.id)
+        return _caller(good, granted(good.scopes), shown.via)
+
+    def forget(self, user: UserId) -> None:
+        """Something of this user has changed: his tokens, or what he may do."""
+        self._known.forget_those(lambda known: known.good.user.id == user)
+
+    def forget_all(self) -> None:
+        self._known.forget_all()
+
+    def statistics(self) -> KeptStatistics:
+        return self._known.statistics()
+
+    async def _if_good(self, head: Head) -> Caller | None:
+        try:
+            caller = await self.of(head)
+        except Refused:
+            return None
+        return caller if isinstance(caller, Caller) else None
+
+    async def _of_ticket(self, head: Head) -> Caller | None:
+        ticket = head.parameter(TICKET_PARAMETER)
+        if not ticket:
+            return None
+        token = self._signing.token_of(ticket, head.path, wall_seconds=wall().timestamp())
+        is_reading = head.method in READING
+        good = await self._good(token) if token is not None and is_reading else None
+        if good is None:
+            raise unauthorized("the ticket is too old, or not for this path; ask for another")
+        return _caller(good, _TICKET_SCOPES, Via.QUERY)
+
+    def _may_be_forged(self, head: Head, shown: Shown, token: str) -> bool:
+        if shown.via is not Via.COOKIE or shown.is_meant or head.method in _SAFE:
+            return False
+        return not self._signing.is_csrf(head.headers.get(CSRF_HEADER, ""), token)
+
+    async def _good(self, key: bytes | str) -> Good | None:
+        known = await self._known.get(key)
+        if known is None or (known.until is not None and known.until <= now()):
+            return None
+        return known.good
+
+    async def _look(self, key: bytes | str) -> _Known | None:
+        if isinstance(key, bytes):
+            good = await self._tokens.of_hash(key)
+        else:
+            good = await self._tokens.of_id(key)
+        return None if good is None else _Known(good)
+
+
+def _is_plausible(token: str) -> bool:
+    return len(token) <= TOKEN_CHARACTERS_MAX and token.isascii()
+
+
+def _caller(good: Good, scopes: frozenset[str], via: Via) -> Caller:
+    user = good.user
+    return Caller(user.id, user.username, user.is_admin, scopes, good.id, via)

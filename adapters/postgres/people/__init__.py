@@ -1,0 +1,1 @@
+"""People on PostgreSQL: users, tokens, invitations, the deployment that they belong to."""

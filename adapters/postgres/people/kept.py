@@ -1,0 +1,115 @@
+"""What was read lately, for those who ask again: with an age, a bound, and one read at a time.
+
+Whoever asks while somebody reads the same waits for that answer. What is forgotten is not believed
+any more, not even if a read of it is still on its way.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import trio
+
+from runtime.clock import now
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStatistics:
+    kept: int
+    hits: int
+    reads: int
+
+
+@dataclass(slots=True, eq=False)
+class _Flight(Generic[_Value]):
+    """A read that is on its way, and how it ended."""
+
+    ended: trio.Event = field(default_factory=trio.Event)
+    value: _Value | None = None
+    error: Exception | None = None
+    was_cancelled: bool = True  # until it is known how it ended
+
+
+class Kept(Generic[_Key, _Value]):
+    """What is not there (None) is not kept: it may be there the next moment."""
+
+    def __init__(
+        self,
+        read: Callable[[_Key], Awaitable[_Value | None]],
+        *,
+        seconds: float,
+        entries_max: int,
+    ) -> None:
+        """At `entries_max` the oldest is let go."""
+        self._read = read
+        self._seconds = seconds
+        self._entries_max = entries_max
+        self._entries: dict[_Key, tuple[float, _Value]] = {}  # until when; the oldest is first
+        self._flights: dict[_Key, _Flight[_Value]] = {}
+        self._hits = self._reads = 0
+
+    async def get(self, key: _Key) -> _Value | None:
+        while True:
+            value = self.at_hand(key)
+            if value is not None:
+                return value
+            flight = self._flights.get(key)
+            if flight is None:
+                return await self._fly(key)
+            await flight.ended.wait()
+            if flight.error is not None:
+                raise flight.error
+            if not flight.was_cancelled:
+                return flight.value
+
+    def at_hand(self, key: _Key) -> _Value | None:
+        """What need not be read."""
+        until, value = self._entries.get(key, (0.0, None))
+        if value is None or until <= now():
+            return None
+        self._hits += 1
+        return value
+
+    def put(self, key: _Key, value: _Value) -> None:
+        """It has just been read, by whatever way."""
+        self._entries.pop(key, None)
+        self._entries[key] = (now() + self._seconds, value)
+        if len(self._entries) > self._entries_max:
+            del self._entries[next(iter(self._entries))]
+
+    def forget(self, key: _Key) -> None:
+        self._entries.pop(key, None)
+        self._flights.pop(key, None)
+
+    def forget_those(self, where: Callable[[_Value], bool]) -> None:
+        """And whatever is being read, of which nobody knows yet."""
+        for key in [key for key, (_, value) in self._entries.items() if where(value)]:
+            del self._entries[key]
+        self._flights.clear()
+
+    def forget_all(self) -> None:
+        self._entries.clear()
+        self._flights.clear()
+
+    def statistics(self) -> KeptStatistics:
+        return KeptStatistics(kept=len(self._entries), hits=self._hits, reads=self._reads)
+
+    async def _fly(self, key: _Key) -> _Value | None:
+        flight = self._flights[key] = _Flight[_Value]()
+        self._reads += 1
+        try:
+            flight.value = await self._read(key)
+            flight.was_cancelled = False
+        except Exception as error:
+            flight.error = error
+            raise
+        finally:
+            flight.ended.set()
+            if self._flights.get(key) is flight:
+                del self._flights[key]
+                if flight.value is not None:
+                    self.put(key, flight.value)
+        return flight.value
