@@ -1,0 +1,202 @@
+"""Faults planted in the actors, one at a time, to see that the simulation catches them.
+
+Each is one that somebody could make: what it is, the file in actors, and the lines before (blank
+and -) and after (blank and +). The list stands in README.md too, with how many of fifty seeds
+go red; `python -m tests.simulation.planting` counts them again.
+"""
+
+from dataclasses import dataclass
+
+PLANTED = r"""
+# a fence does not look at the history
+machine/fences.py
+-        and chat.history_version == fence.history_version
+
+# a fence does not look at the status
+machine/fences.py
+-        and chat.status is fence.status
+
+# a fence looks at the worker only
+machine/fences.py
+-        chat.holder == fence.holder
++        chat.holder is not None and chat.holder.worker == fence.holder.worker
+
+# the next attempt is taken for counted
+turn/work.py
+-    return replace(held, attempt_begun=False)
++    return replace(held)
+
+# an attempt is never counted before it is made
+turn/commits.py
+-    if held.attempt_begun:
++    if held.attempt_begun or held.history is not None:
+
+# a view that is older than what is known replaces it
+turn/work.py
+-    older, newest = sorted((known, other), key=lambda held: held.stored.chat.snapshot_version)
++    newest, older = sorted((known, other), key=lambda held: held.stored.chat.snapshot_version)
+
+# a history is cached, but what is said in it is not added
+turn/commits.py
+-    return Held(applied.stored, history + said if said else history, attempt_begun=begun)
++    return Held(applied.stored, history, attempt_begun=begun)
+
+# the journal is written, but not read
+turn/tool_batch.py
+-            self._recall(entry)
++            pass
+
+# a call that may have run is run again, whatever its tool
+turn/tool_batch.py
+-        elif not self._tools[call.name].repeatable:
++        elif self._tools[call.name].exclusive:
+
+# of a batch that is cut short nothing is kept
+turn/tool_batch.py
+-    try:
+-        await batch.run()
+-    finally:  # cut short, too: nothing is awaited here
+-        _show(batch.in_order(), chat, episode)
++    await batch.run()
++    _show(batch.in_order(), chat, episode)
+
+# an interruption does not ask the journal
+chat/interruption.py
+-    if not calls:
++    if calls or not calls:
+
+# an interruption keeps nothing of what was said
+chat/interruption.py
+-    kept = () if episode is None else _kept(episode, chat)
++    kept: tuple[Body, ...] = ()
+
+# our own silence guard is taken for the end of the answer
+turn/answering.py
+-    if guard.requested is not None:  # our own doing, whatever came out of the connection then
++    if crash is not None and guard.requested is not None:
+
+# work that was cancelled counts as failed
+chat/actor.py
+-            return CutShort(cause)
++            return Failed(RuntimeError(f"cancelled: {cause}"))
+
+# who gives a chat back only goes
+chat/actor.py
+-                return await commit(held, [Abandon()], self._world)
++                return Left()
+
+# a chat actor does not hear that it is to drain
+chat/actor.py
+-                self._draining = True
++                self._draining = False
+
+# a chat actor does not look again after news that came while it looked
+chat/actor.py
+-            self._look_again = True
++            pass
+
+# who has lost a chat goes on
+chat/decide.py
+-    if chat.holder != me:
++    if chat.holder is None:
+
+# nobody ends the wait for a client
+chat/awaiting.py
+-        await trio.sleep(remaining)
++        await trio.sleep_forever()
+
+# nobody looks for work that no hint spoke of
+supervisor/actor.py
+-                self._tasks.start_soon(self._poll, self._limits.poll_seconds, verbs.look_for_work)
+
+# hints are never compared with the store
+supervisor/actor.py
+-                self._tasks.start_soon(self._poll, self._limits.sync_seconds, verbs.compare)
+
+# chats do not hear of news
+supervisor/crew.py
+-        own = moved.by_holder and moved.runner_id in (self.holder.runner, None)
++        own = True
+
+# chats that are held by mistake are not given back
+supervisor/actor.py
+-            self._settle(moved.chat, holder, GiveBack(0))
+-        self._strangers
++        self._strangers
+
+# a lease that is lost stops nobody
+supervisor/actor.py
+-        self._crew.stop(LeaseExpired())
+
+# a lease is counted on for longer than it holds
+supervisor/heartbeat.py
+-        self._held_seconds = lease_seconds * (1 - MARGIN)
++        self._held_seconds = lease_seconds * (1 + MARGIN)
+
+# a lease is counted from the answer to a beat, not from when it was sent
+supervisor/heartbeat.py
+-            sent_at = now()
+-            beats.append((sent_at, await self._leases.beat(worker)))
++            answer = await self._leases.beat(worker)
++            beats.append((now(), answer))
+
+# a beat that came too late is a beat
+supervisor/heartbeat.py
+-                if beat.expired:
++                if beat.expired is None:
+
+# a chat that came with a lost lease is run
+supervisor/actor.py
+-        if holder is None or holder.worker != self._worker:
++        if holder is None:
+
+# a search that failed is never followed by another
+supervisor/decide.py
+-        return Search.IDLE, False
++        return search, False
+
+# the place of a chat that has ended stays taken
+supervisor/slots.py
+-        self._roots -= self._taken.pop(runner)
++        self._taken.pop(runner)
+
+# places that were promised and forgotten are never free again
+supervisor/slots.py
+-            if claim.until > now:
++            if claim.until > 0:
+
+# chats are given back whoever holds them by then
+supervisor/settling.py
+-    if not isinstance(stored, Stored) or stored.chat.holder != holder:
++    if not isinstance(stored, Stored) or stored.chat.holder is None:
+
+# who drains takes chats all the same
+supervisor/actor.py
+-        if self._draining or self._crew.is_full:
++        if self._crew.is_full:
+
+# who stops keeps its lease
+supervisor/actor.py
+-        worker = self._worker
+-        if worker is not None:
++        worker = None
++        if worker is not None:
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    what: str
+    file: str  # in actors
+    old: str
+    new: str
+
+
+def _read(block):
+    what, file, *lines = block.strip("\n").splitlines()
+    old = "\n".join(line[1:] for line in lines if line[0] in " -")
+    new = "\n".join(line[1:] for line in lines if line[0] in " +")
+    return Fault(what.removeprefix("# "), file, old, new)
+
+
+FAULTS = tuple(map(_read, PLANTED.strip("\n").split("\n\n")))

@@ -1,0 +1,90 @@
+"""Counts how many seeds see each planted fault: `python -m tests.simulation.planting [WORDS]`.
+
+Every fault is planted in a copy of the packages, and a process of its own plays seeds on the copy.
+WORDS choose the faults whose description holds them. Prints the table of README.md.
+"""
+
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from tests.simulation.planted import FAULTS
+
+ROOT = Path(__file__).parents[2]
+SEEDS_COUNT = 50
+SEED_SECONDS_MAX = 4  # of real time; then the fault has made it go round in circles: red
+AT_ONCE = 2
+HEAD = f"| planted in actors | in | red of {SEEDS_COUNT} |\n|---|---|---|\n"
+PLAY = """
+import sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+from tests.simulation.planting import reds
+print(reds(int(sys.argv[3]), first=sys.argv[4] == "first"))
+"""
+
+
+def plant(fault, top):
+    """A copy of the packages under `top`, with the fault in it; without any if it is None."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for package in ("runtime", "actors", "adapters"):
+        shutil.copytree(ROOT / package, top / package, ignore=ignored)
+    if fault is not None:
+        path = top / "actors" / fault.file
+        text = path.read_text()
+        assert text.count(fault.old) == 1, f"{fault.file} was rewritten: plant anew: {fault.what}"
+        path.write_text(text.replace(fault.old, fault.new))
+
+
+def seen(fault, *, seeds=SEEDS_COUNT, first=False):
+    """How many seeds go red; with `first`, no more are played once one has."""
+    with tempfile.TemporaryDirectory(prefix="promptcorner-planted-") as top:
+        plant(fault, Path(top))
+        how = "first" if first else "all"
+        ran = subprocess.run(
+            [sys.executable, "-c", PLAY, top, str(ROOT), str(seeds), how],
+            capture_output=True,
+            text=True,
+            cwd=top,
+            check=False,
+        )
+    assert ran.returncode == 0, ran.stderr
+    return int(ran.stdout)
+
+
+def reds(seeds, *, first):
+    from tests.simulation.story import run  # of the copy that is played on
+
+    signal.signal(signal.SIGALRM, _too_long)
+    count = 0
+    for seed in range(seeds):
+        signal.alarm(SEED_SECONDS_MAX)
+        try:
+            run(seed)
+        except Exception:  # noqa: BLE001  # whatever went wrong: this seed sees it
+            count += 1
+            if first:
+                break
+        finally:
+            signal.alarm(0)
+    return count
+
+
+def _too_long(*_):
+    raise TimeoutError(f"a seed takes longer than {SEED_SECONDS_MAX} s")
+
+
+def main(words):
+    faults = [fault for fault in FAULTS if all(word in fault.what for word in words)]
+    print(HEAD, end="")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for fault, count in zip(faults, pool.map(partial(seen), faults), strict=True):
+            print(f"| {fault.what} | {fault.file} | {count} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

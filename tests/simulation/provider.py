@@ -1,0 +1,187 @@
+"""What chats ask for besides the store: a provider and tools that do as chance tells them."""
+
+import json
+from contextlib import asynccontextmanager
+
+import trio
+
+from actors.failures import wording
+from actors.parts.deltas import (
+    Failed,
+    Finished,
+    FinishReason,
+    ProviderToolResult,
+    ReasoningDelta,
+    ReasoningEnded,
+    TextDelta,
+    TextEnded,
+    ToolCall,
+    ToolInputDelta,
+    ToolInputStarted,
+)
+from actors.parts.failure import FailureKind
+from actors.parts.model import JsonText
+from actors.parts.prompt import Asker, CallSettings, Prompt, Tool
+from actors.turn.ports import LocalTool, Model, ToolOutput
+
+SCHEMA = JsonText('{"type":"object","properties":{}}')
+TOOL_SECONDS = 6.0  # deadline of every local tool
+CLIENT_TOOLS = ("ask", "pick")
+LOCAL_TOOLS = tuple(
+    LocalTool(Tool(name, "", SCHEMA), TOOL_SECONDS, **rules)
+    for name, rules in {
+        "fetch": {"repeatable": True},
+        "push": {},
+        "write": {"serial": True},
+        "plan": {"exclusive": True},
+        "bye": {"ends_turn": True},
+    }.items()
+)
+RULES = {tool.tool.name: tool for tool in LOCAL_TOOLS}
+CALLED = ("fetch", "push", "push", "write", "write", "plan", "bye", "gone", "ask", "pick", "ask")
+
+HANGS = object()
+END = (0, [Finished(FinishReason.STOP)])
+
+
+class Buggy(Exception):
+    """What the code of a provider or of a tool lets out that should not have."""
+
+
+class Provider:
+    """Answers with a script drawn anew for every prompt: pairs of a pause and a batch."""
+
+    def __init__(self, world):
+        self._world = world
+
+    @asynccontextmanager
+    async def stream(self, prompt):
+        yield _Answer(self._script(prompt))
+
+    def _script(self, prompt):
+        world, rng = self._world, self._world.rng
+        if world.is_calm:
+            return [*self._text(1, 0.1), END]
+        draw = rng.choices(
+            ("text", "tools", "retry", "final", "cut", "bug", "empty", "filter", "silence"),
+            (30, 45, 5 + 60 * world.storm, 2, 4, 2, 3, 2, 3),
+        )[0]
+        said = self._text(rng.randrange(5), rng.choice([0.0, 0.1, 1.0, 4.0]))
+        match draw:
+            case "text":
+                return [*said, *self._thought(), *self._text(2, 0.1), END]
+            case "tools":
+                end = (0, [Finished(FinishReason.TOOL_CALLS)])
+                return [*said, *self._calls(prompt), end]
+            case "retry" | "cut":
+                said = said if draw == "cut" else []
+                return [*said, (rng.random(), [Failed(self._failure(retryable=True))])]
+            case "final":
+                return [(rng.random(), [Failed(self._failure(retryable=False))])]
+            case "bug":
+                return [*said, (0.1, Buggy("connection torn"))]
+            case "empty":
+                return [(rng.random(), [Finished(FinishReason.STOP)])]
+            case "filter":
+                said = rng.choice([said, self._thought(), []])
+                return [*said, (0.1, [Finished(FinishReason.CONTENT_FILTER)])]
+            case "silence":
+                return [*said, (0, HANGS)]
+
+    def _failure(self, *, retryable):
+        wait = self._world.rng.choice([0.0, 0.0, 5.0])
+        return wording.failure(
+            FailureKind.OVERLOADED, "openai", retryable=retryable, retry_after_seconds=wait
+        )
+
+    def _text(self, pieces, pause):
+        block = f"t{self._world.number()}"
+        said = [(pause, [TextDelta(block, f"{block}.{n} ")]) for n in range(pieces)]
+        return [*said, (0, [TextEnded(block)])]
+
+    def _thought(self):
+        if self._world.chance(0.7):
+            return []
+        block = f"r{self._world.number()}"
+        return [(0.1, [ReasoningDelta(block, "hm "), ReasoningEnded(block)])]
+
+    def _calls(self, prompt):
+        """One to four calls. Some providers give the same ids again with every answer."""
+        world, rng = self._world, self._world.rng
+        names = [rng.choice(CALLED) for _ in range(rng.choice([1, 1, 2, 3, 4]))]
+        reuses = prompt.asker.chat.int % 3 == 0
+        ids = [f"call{n if reuses else world.number()}" for n in range(len(names))]
+        batches = [b for id, name in zip(ids, names, strict=True) for b in self._call(id, name)]
+        if world.chance(0.1):
+            batches.append([ToolCall("srch", "web", JsonText("{}"), provider_executed=True)])
+            batches.append([ProviderToolResult("srch", "web", JsonText("{}"))])
+        return [(rng.choice([0.0, 0.1, 2.0]), batch) for batch in batches]
+
+    def _call(self, id, name):
+        args = JsonText("{}" if self._world.chance(0.95) else '{"broken')
+        if self._world.chance(0.5):
+            return [[ToolCall(id, name, args)]]
+        began = [ToolInputStarted(id, name), ToolInputDelta(id, name, args[:1])]
+        return [began, [ToolInputDelta(id, name, args[1:]), ToolCall(id, name, args)]]
+
+
+class _Answer:
+    def __init__(self, script):
+        self._script = iter(script)
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        step = next(self._script, None)
+        if step is None:
+            raise StopAsyncIteration
+        pause, batch = step
+        await trio.sleep(pause)
+        if batch is HANGS:
+            await trio.sleep_forever()
+        if isinstance(batch, Exception):
+            raise batch
+        return batch
+
+
+class Models:
+    """The port Models: one model for all; prompts carry which attempt they are of."""
+
+    def __init__(self, process):
+        self._process = process
+        self._provider = Provider(process.world)
+
+    async def model_for(self, chat):
+        await trio.lowlevel.checkpoint()
+        return Model(self._provider, None, "sim", "openai", "openai", "model", CallSettings())
+
+    async def prompt_for(self, chat, history, model, tools):
+        await trio.lowlevel.checkpoint()
+        self._process.world.checks.asking(self._process, chat, history)
+        return Prompt(model.name, (), tools=tuple(tools), asker=Asker(chat.owner_id, chat.id))
+
+
+class Tools:
+    """The port Tools. What a tool does is counted per call."""
+
+    def __init__(self, process):
+        self._process = process
+
+    def offered(self, chat):
+        return LOCAL_TOOLS
+
+    async def declared(self, chat):
+        await trio.lowlevel.checkpoint()
+        return [Tool(name, "", SCHEMA) for name in sorted(chat.dynamic_tools)]
+
+    async def run(self, chat, call):
+        process, world = self._process, self._process.world
+        world.checks.running(process, chat, call)
+        seconds = world.rng.choice([0.0, 0.1, 1.0, 3.0, 5.0, 5.0, 2 * TOOL_SECONDS])
+        await trio.sleep(0.0 if world.is_calm else seconds)
+        if world.chance(0.03):
+            raise Buggy("a tool crashed")
+        output = ToolOutput(JsonText(json.dumps({"output": world.number()})))
+        world.checks.ran(process, chat, call, output)
+        return output

@@ -1,0 +1,57 @@
+"""A fixed set of seeds, each a life of its own; `PROMPTCORNER_SEEDS=500` plays so many."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.planted import FAULTS
+from tests.simulation.planting import ROOT, seen
+from tests.simulation.story import line, run
+
+SEEDS_COUNT = int(os.environ.get("PROMPTCORNER_SEEDS", "40"))
+TRIED_SEEDS_COUNT = 20  # for a planted fault that most of them see
+TRIED = (  # one of the law's edge, one of a turn, one of the chat actor, one of the supervisor
+    "a fence does not look at the status",
+    "the next attempt is taken for counted",
+    "chats do not hear of news",
+)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("seed", range(SEEDS_COUNT))
+def test_whatever_goes_wrong_what_must_hold_holds(seed):
+    run(seed)
+
+
+def test_a_seed_is_one_story_and_another_is_another():
+    assert told(7) == told(7)
+    assert told(7) != told(8)
+
+
+def told(seed):
+    return [line(event) for event in run(seed)]
+
+
+@pytest.mark.parametrize("what", TRIED)
+def test_a_planted_fault_is_seen(what):
+    [fault] = [fault for fault in FAULTS if fault.what == what]
+
+    assert 1 == seen(fault, seeds=TRIED_SEEDS_COUNT, first=True)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
+def test_what_a_fault_replaces_stands_once_in_its_file(fault):
+    text = (ROOT / "actors" / fault.file).read_text()
+
+    assert 1 == text.count(fault.old), "the file was rewritten: plant the fault anew"
+
+
+def test_the_readme_lists_these_faults():
+    readme = (Path(__file__).parent / "README.md").read_text()
+
+    rows = [line.split(" | ") for line in readme.splitlines() if ".py | " in line]
+    assert [(f.what, f.file) for f in FAULTS] == [
+        (row[0].removeprefix("| "), row[1]) for row in rows
+    ]
