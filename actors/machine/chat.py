@@ -1,6 +1,6 @@
 """A chat as it is stored: the columns, rows and facts that the law looks at. Pure data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 
@@ -83,6 +83,7 @@ class Queued:
     position: int
     message: UserMessage
     steers: bool = False
+    created_at: datetime | None = field(default=None, compare=False)  # None: not stored yet
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,5 +29,8 @@ class Applied:
         without reading, as long as no other snapshot comes between."""
         after = self.change.after
         fresh = iter(self.queued_ids)
-        queue = tuple(row if row.id > 0 else replace(row, id=next(fresh)) for row in after.queue)
+        queue = tuple(
+            row if row.id > 0 else replace(row, id=next(fresh), created_at=self.at)
+            for row in after.queue
+        )
         return replace(after, queue=queue, suffix=None, now=self.at)

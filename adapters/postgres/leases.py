@@ -4,6 +4,7 @@ A chat is taken in one statement that writes what the law's `Acquire` and `Recor
 would; a test compares the two.
 """
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +25,7 @@ FORGET_LEASES = 10  # a worker is forgotten when it has missed this many leases 
 
 _ID, _RUNNER_ID = 0, 6  # in a chat_row
 
-_QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None]
+_QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None, datetime]
 _TailRow = tuple[int, str, msgspec.Raw, int, str]
 _queue_of = msgspec.json.Decoder(tuple[_QueuedRow, ...]).decode
 _tail_of = msgspec.json.Decoder(tuple[_TailRow, ...]).decode

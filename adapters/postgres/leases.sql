@@ -25,7 +25,8 @@ RETURNING id;
 -- part: whole_row
 -- What else the law looks at in chat `t`: its queue, its tail and its files, each as one value.
 (SELECT json_agg(json_build_array(q.id, q.position, q.steers, q.content, q.content_version,
-                                  q.created_by, q.model_config_id, q.reasoning_effort)
+                                  q.created_by, q.model_config_id, q.reasoning_effort,
+                                  q.created_at)
                  ORDER BY q.position, q.id)
    FROM queued_messages q
   WHERE q.chat_id = t.id),

@@ -55,7 +55,8 @@ SELECT {chat_row}
 
 -- name: queue
 -- What waits, in the order in which it will be taken.
-SELECT id, position, steers, content, content_version, created_by, model_config_id, reasoning_effort
+SELECT id, position, steers, content, content_version, created_by, model_config_id,
+       reasoning_effort, created_at
   FROM queued_messages
  WHERE chat_id = %(chat)s
  ORDER BY position, id;
@@ -97,6 +98,17 @@ SELECT id, false FROM there;
 -- its answer was lost.
 SELECT %(chat)s::uuid,
        now(),
+       (SELECT array_agg(m.id ORDER BY m.id)
+          FROM messages m
+         WHERE m.chat_id = %(chat)s AND m.revision = %(snapshot)s AND NOT m.deleted),
+       (SELECT array_agg(q.id ORDER BY q.id)
+          FROM queued_messages q
+         WHERE q.chat_id = %(chat)s AND q.position = ANY(%(positions)s));
+
+-- name: keep_receipt
+-- What the write before it has made, under the name that its request was given.
+INSERT INTO receipts (user_id, key, request, chat_id, message_ids, queued_ids)
+SELECT %(user)s, %(key)s, %(request)s, %(chat)s,
        (SELECT array_agg(m.id ORDER BY m.id)
           FROM messages m
          WHERE m.chat_id = %(chat)s AND m.revision = %(snapshot)s AND NOT m.deleted),

@@ -19,6 +19,8 @@ async def test_what_waits_is_named_in_the_order_in_which_it_will_be_taken(world)
     assert ["a", "b", "c"] == [row.message.parts[0].text for row in rows.queue]
     assert [row.id for row in rows.queue] == list(made.queued_ids)
     assert rows.queue == made.stored.queue
+    assert [made.at] * 3 == [row.created_at for row in rows.queue]
+    assert [made.at] * 3 == [row.created_at for row in made.stored.queue]
     assert (2, 1) == (rows.chat.queue_version, rows.chat.history_version)
 
 

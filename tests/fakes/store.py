@@ -25,7 +25,7 @@ from actors.machine.chat import Body, Chat, Files, HistoryRow, Message, Queued, 
 from actors.machine.closing import advance
 from actors.machine.fences import MovedOn, stands
 from actors.machine.needs import needs
-from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot
+from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Repeated
 from actors.machine.states import State, Status
 from actors.machine.transitions import bundle, create, transition
 from actors.parts.usage import Usage
@@ -75,6 +75,7 @@ class MemoryStore:
         self.files = set()  # that there are to be linked
         self.workers = {}  # worker: when it last beat
         self.told = []
+        self.receipts = {}  # (user, key): request
         self.lease_seconds = lease_seconds
         self.message_ids = itertools.count(1)
         self.queued_ids = itertools.count(1)
@@ -83,7 +84,7 @@ class MemoryStore:
 
     # ledger
 
-    async def create(self, request, then=()):
+    async def create(self, request, then=(), *, receipt=None):
         await trio.lowlevel.checkpoint()
         made = create(request, now=self.clock(), files=Files(stored=frozenset(self.files)))
         if not isinstance(made, Change):
@@ -95,12 +96,14 @@ class MemoryStore:
         if new.id in self.chats:
             return NotAllowed("CreateChat", None, f"the id {new.id} is taken")
         made = join(made, following)
+        if not self._keeps(receipt):
+            return Repeated(receipt.key)
         assert not made.queue, "a chat is born without a queue"
         self.chats[new.id] = Kept(new, made.chat, made.before.now, made.before.now)
         [applied] = self._written([made], fresh=[bool(then)])
         return applied
 
-    async def apply(self, chat, requests, *, fence=None, by_holder=False):
+    async def apply(self, chat, requests, *, fence=None, receipt=None, by_holder=False):
         await trio.lowlevel.checkpoint()
         if chat not in self.chats:
             return ChatNotFound(chat)
@@ -110,6 +113,8 @@ class MemoryStore:
         made = bundle(self._locked(chat, edited=needs(requests).edits), requests)
         if not isinstance(made, Change):
             return made
+        if not self._keeps(receipt):
+            return Repeated(receipt.key)
         fresh = [made.chat.holder != found.holder]
         [applied] = self._written([made], fresh=fresh, by_holder=by_holder)
         return applied
@@ -129,6 +134,14 @@ class MemoryStore:
         made = [_archived(self._locked(id), archived) for id in (root, *self._children(root))]
         refusal = next((change for change in made if not isinstance(change, Change)), None)
         return self._written(made, fresh=[False] * len(made)) if refusal is None else refusal
+
+    def _keeps(self, receipt):
+        key = None if receipt is None else (receipt.user, receipt.key)
+        if key in self.receipts:
+            return False
+        if receipt is not None:
+            self.receipts[key] = receipt.request
+        return True
 
     # leases
 
@@ -237,7 +250,7 @@ class MemoryStore:
         kept.chat = change.chat
         kept.updated_at = at if change.touched else kept.updated_at
         kept.files |= change.links
-        kept.queue = tuple(_queued(row, ids) for row in change.queue)
+        kept.queue = tuple(_queued(row, ids, at) for row in change.queue)
         kept.messages = [
             replace(m, deleted=True, revision=snapshot) if m.id in gone else m
             for m in kept.messages
@@ -298,9 +311,11 @@ def _kept(body):
     return replace(body, parts=parts, usage=usage, context_limit=limit, runtime_ms=runtime)
 
 
-def _queued(row, fresh_ids):
+def _queued(row, fresh_ids, at):
     message = replace(row.message, parts=tuple(map(with_clean_json, row.message.parts)))
-    return replace(row, id=next(fresh_ids) if row.id < 0 else row.id, message=message)
+    if row.id > 0:
+        return replace(row, message=message)
+    return replace(row, id=next(fresh_ids), message=message, created_at=at)
 
 
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\.")

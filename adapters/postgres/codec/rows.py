@@ -100,11 +100,10 @@ def dynamic_tools_of(raw: bytes) -> tuple[DynamicTool, ...]:
 
 
 def queued_of(row: Row) -> Queued:
-    id, position, steers, content, version, created_by, model, effort = row
+    id, position, steers, content, version, created_by, model, effort, created_at = row
     parts = from_json(content, version=version, where=f"queued message {id}")
-    return Queued(
-        QueuedId(id), position, UserMessage(parts, created_by, model, effort), steers=steers
-    )
+    message = UserMessage(parts, created_by, model, effort)
+    return Queued(QueuedId(id), position, message, steers, created_at)
 
 
 def tail_of(rows: Sequence[Row]) -> tuple[Body, ...]:

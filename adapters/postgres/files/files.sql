@@ -1,0 +1,48 @@
+-- Files that users have brought. What a file holds never changes, and neither does anything that is
+-- said of it: what was read once may be kept.
+
+-- part: file_seen
+-- Whether a caller may see the file `f`: it is his, or in a chat that he may read.
+(%(is_admin)s::boolean
+ OR f.owner_id = %(caller)s
+ OR EXISTS (SELECT FROM chat_files l JOIN chats c ON c.id = l.chat_id
+             WHERE l.file_id = f.id
+               AND (c.owner_id = %(caller)s
+                    OR (%(sharing)s::boolean
+                        AND EXISTS (SELECT FROM chat_readers r
+                                     WHERE r.chat_id = coalesce(c.root_id, c.id)
+                                       AND (r.subject_id = %(caller)s OR r.is_group))))))
+
+-- name: find_files
+-- Those of `wanted` that are there and that the caller may see, without what is in them.
+SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at
+  FROM files f
+ WHERE f.id = ANY(%(wanted)s) AND {file_seen};
+
+-- name: add_file
+-- A file and what is in it.
+WITH added AS (
+    INSERT INTO files (id, owner_id, name, media_type, size_bytes)
+    VALUES (%(id)s, %(owner)s, %(name)s, %(media_type)s, octet_length(%(bytes)s::bytea))
+    RETURNING id
+)
+INSERT INTO file_contents (file_id, bytes, sha256)
+SELECT id, %(bytes)s, %(sha256)s FROM added;
+
+-- name: file_summed
+-- A file that the caller may see, with the sum of its content.
+SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.sha256
+  FROM files f JOIN file_contents c ON c.file_id = f.id
+ WHERE f.id = %(id)s AND {file_seen};
+
+-- name: file_opened
+-- A file that the caller may see, with its content.
+SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.bytes
+  FROM files f JOIN file_contents c ON c.file_id = f.id
+ WHERE f.id = %(id)s AND {file_seen};
+
+-- name: contents_of_files
+-- What is in files that a chat refers to: who may see the chat has been settled.
+SELECT f.id, f.media_type, f.name, c.bytes
+  FROM files f JOIN file_contents c ON c.file_id = f.id
+ WHERE f.id = ANY(%(wanted)s);

@@ -1,0 +1,136 @@
+"""Files on PostgreSQL: found, added, opened.
+
+Whether a caller may see a file is decided in the statement that reads it: it is his, or in a chat
+that he may read. Contents never change, so those that models are shown are kept here for a while:
+a turn shows the same files with each of its steps.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from actors.ids import FileId, UserId
+from actors.prompts.files import Files, StoredFile
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Row
+from adapters.postgres.queries import SQL
+from adapters.postgres.shelves.shelved import ShelvedFile
+
+# Of contents that are kept for models; the one used longest ago goes. A larger one is not kept.
+KEPT_BYTES_MAX = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Seer:
+    """Who wants to see a file."""
+
+    id: UserId
+    is_admin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """A file, and what its content amounts to."""
+
+    file: ShelvedFile
+    sha256: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file, and what is in it."""
+
+    file: ShelvedFile
+    content: bytes
+
+
+class FileShelf:
+    def __init__(self, pool: Pool, *, sharing: bool = True) -> None:
+        self._pool = pool
+        self._sharing = sharing  # False: what was shared once is seen by nobody else
+
+    async def find(self, seer: Seer, wanted: Set[FileId]) -> Mapping[FileId, ShelvedFile]:
+        """Those that are there and that he may see."""
+        found = await self._execute("find_files", seer, wanted=sorted(wanted))
+        return {file.id: file for file in map(_file_of, found)}
+
+    async def add(self, file: FileId, facts: "NewFile", content: bytes) -> None:
+        adding = {
+            "id": file,
+            "owner": facts.owner,
+            "name": facts.name,
+            "media_type": facts.media_type,
+            "bytes": content,
+            "sha256": facts.sha256,
+        }
+        async with self._pool.connection() as connection:
+            await connection.commit([(SQL["add_file"], adding)])
+
+    async def summed(self, seer: Seer, file: FileId) -> Summed | None:
+        found = await self._execute("file_summed", seer, id=file)
+        return Summed(_file_of(found[0][:-1]), found[0][-1]) if found else None
+
+    async def opened(self, seer: Seer, file: FileId) -> Opened | None:
+        found = await self._execute("file_opened", seer, id=file)
+        return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
+
+    async def _execute(self, name: str, seer: Seer, **asked: object) -> list[Row]:
+        seen = {"caller": seer.id, "is_admin": seer.is_admin, "sharing": self._sharing}
+        async with self._pool.connection() as connection:
+            return await connection.execute(SQL[name], {**asked, **seen})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFile:
+    """What is said of a file that is about to be added."""
+
+    owner: UserId
+    name: str
+    media_type: str
+    sha256: bytes
+
+
+class PromptFiles:
+    """Fulfils `adapters.models.prompting.FileReader`."""
+
+    def __init__(self, pool: Pool, *, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
+        self._pool = pool
+        self._kept: OrderedDict[FileId, StoredFile] = OrderedDict()  # the one used last is last
+        self._kept_bytes = 0
+        self._kept_bytes_max = kept_bytes_max
+
+    async def read(self, wanted: Set[FileId]) -> Files:
+        """Those that are there."""
+        known = {id: self._kept[id] for id in wanted if id in self._kept}
+        for id in known:
+            self._kept.move_to_end(id)
+        missing = sorted(wanted - known.keys())
+        if not missing:
+            return known
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["contents_of_files"], {"wanted": missing})
+        read = {id: StoredFile(media_type, name, data) for id, media_type, name, data in found}
+        for id, file in read.items():
+            self._keep(id, file)
+        return known | read
+
+    def _keep(self, id: FileId, file: StoredFile) -> None:
+        if id in self._kept or len(file.data) > self._kept_bytes_max:
+            return
+        self._kept[id] = file
+        self._kept_bytes += len(file.data)
+        while self._kept_bytes > self._kept_bytes_max:
+            _, gone = self._kept.popitem(last=False)
+            self._kept_bytes -= len(gone.data)
+
+
+def _file_of(row: Row) -> ShelvedFile:
+    id, owner, name, media_type, size, created = row
+    return ShelvedFile(
+        id=id,
+        owner_id=owner,
+        name=name,
+        media_type=media_type,
+        size_bytes=size,
+        created_at=created,
+    )
