@@ -145,6 +145,16 @@ class NotRoot:
         return f"{chat_name(self.chat)}: is a child; only a root chat can be archived"
 
 
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """This very request has been served before, or another in its name."""
+
+    key: str
+
+    def __str__(self) -> str:
+        return f"request {self.key}: served already"
+
+
 Refusal = (
     NotAllowed
     | InvalidState
@@ -156,4 +166,5 @@ Refusal = (
     | FilesFull
     | FilesUnavailable
     | NotRoot
+    | Repeated
 )

@@ -12,16 +12,28 @@ from actors.machine.refusals import ChatNotFound, Refusal
 from actors.machine.requests import CreateChat, Request
 from actors.store.answers import Applied
 from actors.store.hints import ChatMoved
+from actors.store.receipts import Receipt
 
 
 class Ledger(Protocol):
-    """Changes chats. A bundle of requests is one transaction and one snapshot: all or nothing."""
+    """Changes chats. A bundle of requests is one transaction and one snapshot: all or nothing.
 
-    async def create(self, request: CreateChat, then: Sequence[Request] = ()) -> Applied | Refusal:
+    A receipt is kept in the same transaction; if there is one of its name already, the answer is
+    `Repeated`.
+    """
+
+    async def create(
+        self, request: CreateChat, then: Sequence[Request] = (), *, receipt: Receipt | None = None
+    ) -> Applied | Refusal:
         """A new chat, and at once what else is asked of it."""
 
     async def apply(
-        self, chat: ChatId, requests: Sequence[Request], *, fence: Fence | None = None
+        self,
+        chat: ChatId,
+        requests: Sequence[Request],
+        *,
+        fence: Fence | None = None,
+        receipt: Receipt | None = None,
     ) -> Applied | Refusal | MovedOn:
         """Lock the chat, ask the law, write what it decides. No requests: only a new snapshot."""
 

@@ -15,6 +15,7 @@ from actors.machine.refusals import (
     QueueFull,
     QueueMoved,
     Refusal,
+    Repeated,
 )
 from actors.machine.states import State
 from adapters.api.refused import Refused, not_found
@@ -46,6 +47,8 @@ def refused(answer: Refusal | MovedOn) -> Refused:
             return Refused(400, "only a root chat can be archived", detail=str(answer))
         case InvalidState():
             return Refused(409, "chat is in an invalid state", detail=str(answer))
+        case Repeated():
+            return Refused(409, "request is being served", detail=str(answer))
         case NotAllowed():
             return _not_allowed(answer)
         case MovedOn():

@@ -21,12 +21,13 @@ from actors.machine.change import Change, join, unchanged
 from actors.machine.chat import NO_FILES, Chat, Stored
 from actors.machine.fences import Fence, MovedOn, stands
 from actors.machine.needs import Needs, files_of, needs
-from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal
+from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal, Repeated
 from actors.machine.states import State
 from actors.machine.transitions import bundle, create, transition
 from actors.store.answers import Applied
 from actors.store.hints import hints_of
 from actors.store.outbox import Outbox, Tell, Untold
+from actors.store.receipts import Receipt
 from adapters.postgres.codec import rows, statements, writing
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.committing import Committer, Unwritten, Written, written_of
@@ -55,7 +56,11 @@ class Ledger:
         self._lease_seconds = lease_seconds
 
     async def create(
-        self, request: ask.CreateChat, then: Sequence[ask.Request] = ()
+        self,
+        request: ask.CreateChat,
+        then: Sequence[ask.Request] = (),
+        *,
+        receipt: Receipt | None = None,
     ) -> Applied | Refusal:
         chat = request.chat.id
         wanted = files_of(request) | needs(then).files
@@ -69,19 +74,28 @@ class Ledger:
                 made = _accepted(create(request, now=now, files=files))
                 made = join(made, _accepted(bundle(made.after, then)))
                 sending = writing.insert_chat(request.chat, made)
-                committed = await self._commit(tx, [made], sending, fresh=[bool(then)])
+                committed = await self._commit(
+                    tx, [made], sending, fresh=[bool(then)], receipt=receipt
+                )
         except _Refused as refused:
             assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
             return refused.answer
-        except UniqueViolation:
+        except UniqueViolation as error:
+            if _is_repeated(error):
+                return _repeated(receipt)
             return NotAllowed("CreateChat", None, f"the id {chat} is taken")
         [applied] = await self._answer(committed)
         return applied
 
     async def apply(
-        self, chat: ChatId, requests: Sequence[ask.Request], *, fence: Fence | None = None
+        self,
+        chat: ChatId,
+        requests: Sequence[ask.Request],
+        *,
+        fence: Fence | None = None,
+        receipt: Receipt | None = None,
     ) -> Applied | Refusal | MovedOn:
-        return await self._apply(chat, requests, fence=fence)
+        return await self._apply(chat, requests, fence=fence, receipt=receipt)
 
     async def commit(
         self, held: Stored, requests: Sequence[ask.Request], *, fence: Fence
@@ -129,6 +143,7 @@ class Ledger:
         *,
         fence: Fence | None,
         lost: Change | None = None,
+        receipt: Receipt | None = None,
     ) -> Applied | Refusal | MovedOn:
         try:
             async with self._pool.connection() as connection, connection.transaction() as tx:
@@ -141,9 +156,15 @@ class Ledger:
                 change = _accepted(bundle(stored, requests))
                 sending = writing.write_together([_by_lock(change)])
                 fresh = locked.holder_is_fresh or change.chat.holder != stored.chat.holder
-                committed = await self._commit(tx, [change], sending, fresh=[fresh])
+                committed = await self._commit(
+                    tx, [change], sending, fresh=[fresh], receipt=receipt
+                )
         except _Refused as refused:
             return refused.answer
+        except UniqueViolation as error:
+            if not _is_repeated(error):
+                raise
+            return _repeated(receipt)
         except _Stands:
             assert lost is not None, "only a lost change can turn out to stand"
             committed = _Committed([lost], self._told([lost], [True]), None)
@@ -175,9 +196,16 @@ class Ledger:
         )
 
     async def _commit(
-        self, tx: Transaction, changes: Sequence[Change], sending: Statement, fresh: Sequence[bool]
+        self,
+        tx: Transaction,
+        changes: Sequence[Change],
+        sending: Statement,
+        *,
+        fresh: Sequence[bool],
+        receipt: Receipt | None = None,
     ) -> "_Committed":
-        answers = await tx.commit([sending])
+        kept = [] if receipt is None else [statements.keep(receipt, changes[0])]
+        answers = await tx.commit([sending, *kept])
         untold = self._told(changes, fresh)  # nothing may come between: the commit stands now
         return _Committed(changes, untold, None if answers is None else answers[0])
 
@@ -244,6 +272,15 @@ class _Locked:
         """Only who holds the chat writes `holder_version`, one change at a time. He may have given
         it back with this very change, so who holds it now tells nothing."""
         return self.holder_version == change.chat.snapshot_version
+
+
+def _repeated(receipt: Receipt | None) -> Repeated:
+    assert receipt is not None, "only a receipt can be there already"
+    return Repeated(receipt.key)
+
+
+def _is_repeated(error: UniqueViolation) -> bool:
+    return error.diag.table_name == "receipts"
 
 
 def _accepted(made: Change | Refusal) -> Change:

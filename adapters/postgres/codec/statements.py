@@ -1,9 +1,11 @@
 """The statements that read and lock, with their parameters in our words. Pure."""
 
 from collections.abc import Set
+from typing import Any
 
 from actors.ids import ChatId, FileId, MessageId
 from actors.machine.change import Change
+from actors.store.receipts import Receipt
 from adapters.postgres.driver.values import Statement
 from adapters.postgres.queries import SQL
 
@@ -39,10 +41,17 @@ def files(chat: ChatId, wanted: Set[FileId]) -> Statement:
 
 
 def inserted(change: Change) -> Statement:
+    return SQL["inserted"], _written(change)
+
+
+def keep(receipt: Receipt, change: Change) -> Statement:
+    """Behind the write of `change`, in its transaction."""
+    named = {"user": receipt.user, "key": receipt.key, "request": receipt.request}
+    return SQL["keep_receipt"], named | _written(change)
+
+
+def _written(change: Change) -> dict[str, Any]:
+    """Where to find the rows that the write of `change` has made."""
     chat = change.chat
     positions = [row.position for row in change.queue if row.id < 0]
-    return SQL["inserted"], {
-        "chat": chat.id,
-        "snapshot": chat.snapshot_version,
-        "positions": positions,
-    }
+    return {"chat": chat.id, "snapshot": chat.snapshot_version, "positions": positions}
