@@ -78,7 +78,7 @@ class Curtain:
 
 async def serve(config: Config) -> None:
     """The daemon's life, until a signal ends it. CannotStart if it does not begin."""
-    models, dial = offered(os.environ), dial_of(os.environ)
+    models, dial = offered(config.environ), dial_of(config.environ)
     allow_many_connections()
     listeners = await listen(config.host, config.port)
     probes, curtain = Probes(), Curtain()

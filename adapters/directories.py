@@ -1,4 +1,4 @@
-"""Where data lies when nobody says where."""
+"""Where data and configuration lie when nobody says where."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,10 @@ import platformdirs
 
 NAME = "promptcorner"
 ROOTS = Path("/var/lib") / NAME  # not in /root: the server's user could not enter
+ROOTS_CONFIG = Path("/etc") / NAME
+
+DATA_DIR_SAYS = f"~/.local/share/{NAME}, for root {ROOTS}"
+CONFIG_FILE_SAYS = f"~/.config/{NAME}/{NAME}.toml, for root {ROOTS_CONFIG}/{NAME}.toml"
 
 
 def default_data_dir() -> Path:
@@ -14,3 +18,10 @@ def default_data_dir() -> Path:
     if os.geteuid() == 0:
         return ROOTS
     return Path(platformdirs.user_data_dir(NAME, appauthor=False))
+
+
+def default_config_file() -> Path:
+    """Likewise; it need not be there."""
+    if os.geteuid() == 0:
+        return ROOTS_CONFIG / f"{NAME}.toml"
+    return Path(platformdirs.user_config_dir(NAME, appauthor=False)) / f"{NAME}.toml"

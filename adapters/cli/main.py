@@ -89,8 +89,9 @@ def _run(options: argparse.Namespace) -> int:
 
     from adapters import config, daemon, logs
     from adapters.cli import migrate
+    from adapters.directories import default_config_file
 
-    settings = config.read(vars(options), os.environ)
+    settings = config.read(vars(options), os.environ, default_config_file())
     logs.set_up(settings.log, settings.log_level)
     if options.command == SERVE:
         trio.run(daemon.serve, settings)

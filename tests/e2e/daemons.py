@@ -19,7 +19,8 @@ OURS = ("PROMPTCORNER_", "DATABASE_URL", "PG")  # what the environment of the te
 def environment(**settings):
     """That of the tests, without what would change the daemon, with `settings`."""
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(OURS)}
-    return {**inherited, "PYTHONPATH": str(ROOT), **settings}
+    nothing = {"PROMPTCORNER_CONFIG": "/dev/null"}  # a file of this machine decides nothing here
+    return {**inherited, "PYTHONPATH": str(ROOT), **nothing, **settings}
 
 
 def command(*arguments, ordinary=False):

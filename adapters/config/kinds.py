@@ -1,0 +1,202 @@
+"""Kinds of settings: what one may write, and what becomes of it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+from urllib.parse import urlsplit
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
+PORT_MAX = 65535
+
+LogFormat = Literal["auto", "text", "json"]
+
+_WHOLE = re.compile(r"[0-9]{1,9}")
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_VISIBLE = re.compile(r"[!-~]+")
+
+
+class Unfit(Exception):
+    """It is none of this kind. Says what it must be and never quotes it: it may be a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    shape: ClassVar[str] = "HOST:PORT"
+    must: ClassVar[str] = f"must be HOST:PORT with a port of 0..{PORT_MAX}"
+
+    def read(self, text: str) -> Address:
+        host, colon, port = text.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not (colon and host and port.isdecimal() and int(port) <= PORT_MAX):
+            raise Unfit(self.must)
+        return Address(host, int(port))
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    low: int
+    high: int
+    shape: ClassVar[str] = "N"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.low}..{self.high}"
+
+    def read(self, text: str) -> int:
+        if not _WHOLE.fullmatch(text) or not self.low <= int(text) <= self.high:
+            raise Unfit(self.must)
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    low: float
+    high: float
+    shape: ClassVar[str] = "S"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.low:g}..{self.high:.10g}"
+
+    def read(self, text: str) -> float:
+        if not _DECIMAL.fullmatch(text) or not self.low <= float(text) <= self.high:
+            raise Unfit(self.must)
+        return float(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    words: tuple[str, ...]
+    shape: ClassVar[str] = "WORD"
+
+    @property
+    def must(self) -> str:
+        return f"must be {', '.join(self.words[:-1])} or {self.words[-1]}"
+
+    def read(self, text: str) -> str:
+        if text not in self.words:
+            raise Unfit(self.must)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    shape: ClassVar[str] = "on|off"
+    must: ClassVar[str] = "must be on or off"
+
+    def read(self, text: str) -> bool:
+        match text.lower():
+            case "on" | "true" | "yes" | "1":
+                return True
+            case "off" | "false" | "no" | "0":
+                return False
+        raise Unfit(self.must)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Any text; what it means is for others to say."""
+
+    shape: str = "NAME"
+    must: ClassVar[str] = "must not be empty"
+
+    def read(self, text: str) -> str:
+        if not text:
+            raise Unfit(self.must)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A directory or a file; a relative one is seen from where we are."""
+
+    what: str
+    shape: str
+
+    @property
+    def must(self) -> str:
+        return f"must name a {self.what}"
+
+    def read(self, text: str) -> Path:
+        if not text:  # a variable that was not set, in a script: `--data-dir "$DIR"`
+            raise Unfit(self.must)
+        if "\0" in text:
+            raise Unfit(f"{self.must}, and has a zero byte in it")
+        return Path(text).expanduser().absolute()
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    shape: ClassVar[str] = "URL"
+    must: ClassVar[str] = "must be http:// or https://, a host, at most a port and a path"
+
+    def read(self, text: str) -> str:
+        try:
+            parts = urlsplit(text)
+            whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            whole = False
+        if not whole or parts.query or parts.fragment or parts.username or parts.password:
+            raise Unfit(self.must)
+        return text.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseAddress:
+    shape: ClassVar[str] = "URL"
+    must: ClassVar[str] = (
+        "is not a PostgreSQL address; write postgresql://user:password@host:5432/database"
+    )
+
+    def read(self, text: str) -> str:
+        try:
+            conninfo_to_dict(text)
+        except ProgrammingError:  # its text quotes the address, and that has a password in it
+            raise Unfit(self.must) from None
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Visible characters in one piece, as they stand in a header or a shell."""
+
+    low: int
+    high: int
+    shape: ClassVar[str] = "SECRET"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.low}..{self.high} visible characters without a blank"
+
+    def read(self, text: str) -> str:
+        if not (_VISIBLE.fullmatch(text) and self.low <= len(text) <= self.high):
+            raise Unfit(self.must)
+        return text
+
+
+Kind = (
+    Count
+    | DatabaseAddress
+    | Listening
+    | Place
+    | Seconds
+    | Secret
+    | Switch
+    | WebAddress
+    | Word
+    | Words
+)

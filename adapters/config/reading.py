@@ -1,0 +1,111 @@
+"""The configuration: valid, or it does not exist."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adapters.config.kinds import Address, LogFormat, Unfit
+from adapters.config.sources import Said, sources
+from adapters.config.table import SETTINGS, Subject
+from adapters.refusals import CannotStart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything the daemon is told. A field for each row of the table, but providers' rows: they
+    are in `environ`, by the names of their variables, whoever set them."""
+
+    listen: Address  # port 0: any free one, told in the line `daemon.ready`
+    access_url: str | None  # without a slash at its end; None: the address it listens at
+    tls_cert: Path | None  # both or none
+    tls_key: Path | None
+    data_dir: Path
+    database_url: str | None = field(repr=False)  # None: the embedded server
+    postgres_user: str | None  # whom the embedded server runs as, when we are root
+    pool_size: int  # connections for readers and for writes that cannot be grouped
+    secret_key: str | None = field(repr=False)  # None: what stands in `secret_key_file`
+    admin_token: str | None = field(repr=False)
+    sharing: bool
+    root_chats: int  # at work in this process at once
+    child_chats: int
+    lease_seconds: float  # the same in all processes of a database
+    startup_seconds: float
+    silence_seconds: float
+    drain_seconds: float
+    log: LogFormat
+    log_level: str
+    environ: Mapping[str, str] = field(repr=False)
+
+    @property
+    def host(self) -> str:
+        return self.listen.host
+
+    @property
+    def port(self) -> int:
+        return self.listen.port
+
+    @property
+    def secret_key_file(self) -> Path:
+        """Where a secret key lies that nobody has set: made at the first start."""
+        return self.data_dir / "secret.key"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A setting as it came out, for people: a secret is only said to be set."""
+
+    name: str
+    value: str  # "": there is none
+    origin: str
+
+
+def read(
+    flags: Mapping[str, str | None],
+    environment: Mapping[str, str],
+    usual_file: Path | None = None,
+) -> Config:
+    """The configuration that flags (by the names of the settings, and `config` for the file),
+    environment and file say. CannotStart says what is wrong with one of them."""
+    return _config(sources(flags, environment, usual_file).all(), environment)
+
+
+def shown(
+    flags: Mapping[str, str | None],
+    environment: Mapping[str, str],
+    usual_file: Path | None = None,
+) -> Sequence[Shown]:
+    """The same for people, in the order of the table; refused in the same words."""
+    found = sources(flags, environment, usual_file).all()
+    _config(found, environment)
+    return [Shown(said.setting.name, _shown(said), said.source) for said in found.values()]
+
+
+def _config(found: Mapping[str, Said], environment: Mapping[str, str]) -> Config:
+    values = {name: _value(said) for name, said in found.items()}
+    if (values["tls_cert"] is None) is not (values["tls_key"] is None):
+        fact = "of tls_cert and tls_key only one is set"
+        raise CannotStart("config", fact, "set both, or none")
+    providers = [row.name for row in SETTINGS if row.subject is Subject.PROVIDERS]
+    said_of_providers = [found[name] for name in providers if values.pop(name) is not None]
+    return Config(**values, environ=_environ(said_of_providers, environment))  # type: ignore[arg-type]
+
+
+def _value(said: Said) -> object:
+    if said.text is None:
+        return None
+    try:
+        return said.setting.kind.read(said.text)
+    except Unfit as unfit:
+        raise said.refused(str(unfit)) from None
+
+
+def _environ(providers: Sequence[Said], environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment as if everything about providers had been said in it."""
+    told = {said.setting.variables[0]: said.text or "" for said in providers}
+    return {**environment, **told}
+
+
+def _shown(said: Said) -> str:
+    if said.text is None:
+        return ""
+    return "(set)" if said.setting.secret else said.text

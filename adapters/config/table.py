@@ -1,0 +1,282 @@
+"""Every setting, in one table: its name, its bounds, its default, what it does. Pure.
+
+From a row are made: the flag `--its-name` (not of secrets: everybody may read a command line), the
+variable `PROMPTCORNER_ITS_NAME` or the names that people know it by, the key `its_name` of the
+file, its lines in `--help` and in docs/configuration.md, and the field of `Config`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from adapters.config.kinds import (
+    Count,
+    DatabaseAddress,
+    Kind,
+    Listening,
+    Place,
+    Seconds,
+    Secret,
+    Switch,
+    WebAddress,
+    Word,
+    Words,
+)
+from adapters.directories import DATA_DIR_SAYS, default_data_dir
+
+PREFIX = "PROMPTCORNER_"
+SECRET_CHARACTERS_MAX = 1024
+KEY_CHARACTERS_MAX = 10_240  # of a provider
+
+
+class Subject(Enum):
+    """What a setting is about; the value is its heading."""
+
+    LISTENING = "listening"
+    DATA = "data"
+    ACCESS = "access and secrets"
+    CHATS = "chats"
+    LOG = "log"
+    PROVIDERS = "providers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One row."""
+
+    name: str
+    subject: Subject
+    kind: Kind
+    says: str  # what it does, and what happens at its bound; a line for people
+    usual: str | Callable[[], str] = ""  # as one would write it; "": there is none
+    usual_says: str = ""  # where that is not to be read off `usual`
+    names: tuple[str, ...] = ()  # of the environment, if not the usual one; the first counts
+    secret: bool = False
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.names or (PREFIX + self.name.upper(),)
+
+    @property
+    def default(self) -> str:
+        return self.usual() if callable(self.usual) else self.usual
+
+    @property
+    def default_says(self) -> str:
+        """The default, in words that are the same on every machine."""
+        return self.usual_says or (self.usual if isinstance(self.usual, str) else "")
+
+
+def _key(name: str, *others: str, says: str) -> Setting:
+    return Setting(
+        name=name.lower(),
+        subject=Subject.PROVIDERS,
+        kind=Secret(1, KEY_CHARACTERS_MAX),
+        names=(name, *others),
+        secret=True,
+        says=says,
+    )
+
+
+def _elsewhere(name: str, says: str) -> Setting:
+    return Setting(
+        name=name.lower(),
+        subject=Subject.PROVIDERS,
+        kind=Words("URL"),  # what is wrong with it is said with the name of its model
+        names=(name,),
+        says=says,
+    )
+
+
+_LISTENING = (
+    Setting(
+        name="listen",
+        subject=Subject.LISTENING,
+        kind=Listening(),
+        usual="127.0.0.1:7390",
+        says="where to listen; port 0 takes any free one",
+    ),
+    Setting(
+        name="access_url",
+        subject=Subject.LISTENING,
+        kind=WebAddress(),
+        usual_says="the address it listens at",
+        says="the address that users know it by, for links; https makes its cookies secure",
+    ),
+    Setting(
+        name="tls_cert",
+        subject=Subject.LISTENING,
+        kind=Place("file", "FILE"),
+        says="a certificate with its chain, in PEM; with tls_key it speaks https",
+    ),
+    Setting(
+        name="tls_key",
+        subject=Subject.LISTENING,
+        kind=Place("file", "FILE"),
+        says="the private key of tls_cert, in PEM",
+    ),
+)
+_DATA = (
+    Setting(
+        name="data_dir",
+        subject=Subject.DATA,
+        kind=Place("directory", "DIR"),
+        usual=lambda: str(default_data_dir()),
+        usual_says=DATA_DIR_SAYS,
+        says="where the embedded database and the secret key live; processes may share it",
+    ),
+    Setting(
+        name="database_url",
+        subject=Subject.DATA,
+        kind=DatabaseAddress(),
+        names=("DATABASE_URL",),
+        secret=True,
+        usual_says="the embedded server",
+        says="a PostgreSQL of your own, 15 or newer: postgresql://user:password@host/name",
+    ),
+    Setting(
+        name="postgres_user",
+        subject=Subject.DATA,
+        kind=Words(),
+        usual_says="promptcorner, postgres or nobody",
+        says="whom the embedded server runs as, when root starts it; others must leave it out",
+    ),
+    Setting(
+        name="pool_size",
+        subject=Subject.DATA,
+        # The embedded server takes 100 connections, of all processes together.
+        kind=Count(1, 64),
+        usual="8",
+        says="database connections, beside six of its own; when all are lent, others wait",
+    ),
+)
+_ACCESS = (
+    Setting(
+        name="secret_key",
+        subject=Subject.ACCESS,
+        kind=Secret(32, SECRET_CHARACTERS_MAX),
+        secret=True,
+        usual_says="made at the first start: secret.key in data_dir",
+        says="seals stored keys and signs links; the same for all processes of a database",
+    ),
+    Setting(
+        name="admin_token",
+        subject=Subject.ACCESS,
+        kind=Secret(24, 256),
+        secret=True,
+        usual_says="a one-time link, printed at the first start",
+        says="a token of the first admin's, for set-ups without a person",
+    ),
+    Setting(
+        name="sharing",
+        subject=Subject.ACCESS,
+        kind=Switch(),
+        usual="on",
+        says="whether owners may let others read their chats; off hides what was shared",
+    ),
+)
+_CHATS = (
+    Setting(
+        name="root_chats",
+        subject=Subject.CHATS,
+        kind=Count(1, 100_000),
+        usual="5000",
+        says="chats at work at once in a process; more wait until one has ended",
+    ),
+    Setting(
+        name="child_chats",
+        subject=Subject.CHATS,
+        kind=Count(0, 100_000),
+        usual="10000",
+        says="likewise, of those that other chats began",
+    ),
+    Setting(
+        name="lease_seconds",
+        subject=Subject.CHATS,
+        kind=Seconds(1, 600),
+        usual="30",
+        says="without a sign of life for so long, a process loses its chats to others;"
+        " the same for all processes of a database",
+    ),
+    Setting(
+        name="startup_seconds",
+        subject=Subject.CHATS,
+        kind=Seconds(0.1, 86_400),
+        usual="60",
+        says="from asking a model to its first word; then it is asked again",
+    ),
+    Setting(
+        name="silence_seconds",
+        subject=Subject.CHATS,
+        kind=Seconds(0.1, 86_400),
+        usual="600",
+        says="between two words of a model; then it is asked again",
+    ),
+    Setting(
+        name="drain_seconds",
+        subject=Subject.CHATS,
+        kind=Seconds(0, 3_600),
+        usual="30",
+        says="for steps that run when it is told to stop; then they are cut, and made again"
+        " by another process",
+    ),
+)
+_LOG = (
+    Setting(
+        name="log",
+        subject=Subject.LOG,
+        kind=Word(("auto", "text", "json")),
+        usual="auto",
+        says="the form of its entries, on standard error; auto is text on a terminal",
+    ),
+    Setting(
+        name="log_level",
+        subject=Subject.LOG,
+        kind=Word(("debug", "info", "warning", "error")),
+        usual="info",
+        says="the least of them that is shown",
+    ),
+)
+# A key that is there is a provider, without any further step: see adapters/models/environment.py.
+_PROVIDERS = (
+    Setting(
+        name="model",
+        subject=Subject.PROVIDERS,
+        kind=Words("PROVIDER/MODEL"),
+        usual_says="of the first provider that is there",
+        says="the model of chats that name none",
+    ),
+    _key("ANTHROPIC_API_KEY", says="Anthropic"),
+    _elsewhere("ANTHROPIC_BASE_URL", "Anthropic, found elsewhere"),
+    _key("OPENAI_API_KEY", says="OpenAI"),
+    _elsewhere("OPENAI_BASE_URL", "OpenAI, found elsewhere"),
+    _key("GEMINI_API_KEY", "GOOGLE_API_KEY", says="Google's Gemini"),
+    _elsewhere("GEMINI_BASE_URL", "Google's Gemini, found elsewhere"),
+    _key("OPENROUTER_API_KEY", says="OpenRouter"),
+    _elsewhere("OPENROUTER_BASE_URL", "OpenRouter, found elsewhere"),
+    _key("AI_GATEWAY_API_KEY", says="Vercel's AI gateway"),
+    _elsewhere("AI_GATEWAY_BASE_URL", "Vercel's AI gateway, found elsewhere"),
+    _key("AZURE_OPENAI_API_KEY", says="Azure OpenAI; needs its base URL too"),
+    _elsewhere("AZURE_OPENAI_BASE_URL", "https://RESOURCE.openai.azure.com"),
+    _elsewhere("OPENAI_COMPAT_BASE_URL", "vLLM, Ollama and their like: http://HOST:PORT/v1"),
+    _key("OPENAI_COMPAT_API_KEY", says="a key for them, if they want one"),
+    _key("AWS_BEARER_TOKEN_BEDROCK", says="Bedrock, by a key of its own"),
+    _key("AWS_ACCESS_KEY_ID", says="Bedrock, by a key of AWS; with AWS_SECRET_ACCESS_KEY"),
+    _key("AWS_SECRET_ACCESS_KEY", says="the secret half of it"),
+    _key("AWS_SESSION_TOKEN", says="the third part of a passing one"),
+    Setting(
+        name="aws_region",
+        subject=Subject.PROVIDERS,
+        kind=Words("REGION"),
+        names=("AWS_REGION", "AWS_DEFAULT_REGION"),
+        usual_says="us-east-1",
+        says="the region of Bedrock",
+    ),
+)
+
+SETTINGS: tuple[Setting, ...] = (*_LISTENING, *_DATA, *_ACCESS, *_CHATS, *_LOG, *_PROVIDERS)
+NAMED = {setting.name: setting for setting in SETTINGS}
