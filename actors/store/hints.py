@@ -51,7 +51,14 @@ class CatalogueChanged:
     user: UserId | None
 
 
-Hint = ChatMoved | WorkWaits | TitleChanged | CatalogueChanged
+@dataclass(frozen=True, slots=True)
+class PersonChanged:
+    """A user is called otherwise, may do other things, or has lost a token."""
+
+    user: UserId
+
+
+Hint = ChatMoved | WorkWaits | TitleChanged | CatalogueChanged | PersonChanged
 
 
 @dataclass(frozen=True, slots=True)

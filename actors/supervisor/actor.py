@@ -7,7 +7,7 @@ Hints about chats do not go through the mailbox: they are brought straight from 
 to the actor of the chat, if there is one.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import assert_never
@@ -21,6 +21,7 @@ from actors.store.hints import (
     ChatMoved,
     LookAtEverything,
     News,
+    PersonChanged,
     TitleChanged,
     WorkWaits,
 )
@@ -62,6 +63,7 @@ SETTLING_MAX = 1_024  # chats being given back at once; what is over, a comparis
 KEPT_AWAY_MAX = 1_024  # chats that nobody may run; the oldest is forgotten, and found as an orphan
 CRASHES_REMEMBERED_MAX = 1_024  # chats whose crashes are counted; the oldest is forgotten
 LEAVE_SECONDS = 5.0  # for giving up the lease at the end; then it runs out by itself
+UNANSWERED_LOGGED = 60  # of so many questions in a row that the store did not answer one is logged
 
 
 class Supervisor:
@@ -95,6 +97,7 @@ class Supervisor:
         self._settling: set[RunnerId] = set()  # held, run by nobody, being given back
         self._kept_away: OrderedDict[RunnerId, None] = OrderedDict()  # held, so that nobody runs it
         self._crashes: OrderedDict[ChatId, int] = OrderedDict()
+        self._unanswered: Counter[str] = Counter()  # in a row, by what was asked
         self._search = Search.IDLE
         self._is_short = False  # the last search may have left chats behind for want of a place
         self._comparing = False
@@ -177,7 +180,7 @@ class Supervisor:
             case LookAtEverything():
                 verbs.look_for_work(self.address)
                 verbs.compare(self.address)
-            case TitleChanged() | CatalogueChanged():
+            case TitleChanged() | CatalogueChanged() | PersonChanged():
                 pass  # others care; running chats is the same under any title, and asks for models
             case _:
                 assert_never(news)
@@ -367,7 +370,7 @@ class Supervisor:
         emit(
             "supervisor.drained",
             "info",
-            seconds=now() - self._drained_since,
+            seconds=round(now() - self._drained_since, 3),
             chats=self._drained_count,
             cut=len(self._cut),
         )
@@ -386,8 +389,12 @@ class Supervisor:
         if isinstance(end, Broken):
             raise end.error
         if isinstance(end, Finished):
+            del self._unanswered[what]
             return True
         self._failed_count += 1
-        error = end.error if isinstance(end, Crashed) else None
-        emit("supervisor.unanswered", "warning", what=what, error=error)
+        count = self._unanswered[what]
+        self._unanswered[what] += 1
+        if count % UNANSWERED_LOGGED == 0:
+            why = repr(end.error) if isinstance(end, Crashed) else "it took too long"
+            emit("supervisor.unanswered", "warning", what=what, count=count + 1, why=why)
         return False

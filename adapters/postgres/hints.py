@@ -23,6 +23,7 @@ from actors.store.hints import (
     Hint,
     LookAtEverything,
     News,
+    PersonChanged,
     TitleChanged,
     WorkWaits,
 )
@@ -70,6 +71,10 @@ class _Changed(msgspec.Struct, tag="c", array_like=True, frozen=True):
     user: UUID | None
 
 
+class _Person(msgspec.Struct, tag="p", array_like=True, frozen=True):
+    user: UUID
+
+
 class _Everything(msgspec.Struct, tag="e", array_like=True, frozen=True):
     pass
 
@@ -80,10 +85,11 @@ _WIRE: dict[type, type] = {
     WorkWaits: _Waits,
     TitleChanged: _Renamed,
     CatalogueChanged: _Changed,
+    PersonChanged: _Person,
     LookAtEverything: _Everything,
 }
 _NEWS = {wire: news for news, wire in _WIRE.items()}
-_Wire = _Moved | _Waits | _Renamed | _Changed | _Everything
+_Wire = _Moved | _Waits | _Renamed | _Changed | _Person | _Everything
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[_Wire]).decode
 _LOST = _encode(_Everything())

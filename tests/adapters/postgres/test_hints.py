@@ -14,6 +14,7 @@ from actors.store.hints import (
     CatalogueChanged,
     ChatMoved,
     LookAtEverything,
+    PersonChanged,
     TitleChanged,
     WorkWaits,
 )
@@ -79,6 +80,7 @@ async def test_what_one_tells_the_other_hears_as_it_was(database, no_leaks):
         TitleChanged(ChatId(UUID(int=4)), ANN),
         CatalogueChanged(ANN),
         CatalogueChanged(None),
+        PersonChanged(ANN),
     ]
     async with a_process(database) as (one, own), a_process(database) as (_, other):
         for hint in told:
