@@ -76,6 +76,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         says = f"{setting.teaches} (default {shown})" if shown else setting.teaches
         parser.add_argument(_flag(setting.name), metavar=setting.shape, help=says)
     parser.add_argument("--script", metavar="FILE", help="a list of answers, see below")
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

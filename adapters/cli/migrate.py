@@ -1,34 +1,38 @@
-"""`promptcorner migrate`: the schema's missing steps, taken or only named."""
+"""`promptcorner migrate`: its words."""
 
-import sys
-from collections.abc import Sequence
+import argparse
 
-from adapters import daemon
-from adapters.config import Config
-from adapters.postgres import migrating
-from adapters.postgres.driver.connection import Connection
+from adapters.cli.settings import OF_THE_DATABASE, add_command, add_settings, secrets
 
+NAME = "migrate"
 
-async def run(config: Config, check: bool) -> int:
-    """The exit code: 1 if steps are missing afterwards."""
-    async with daemon.open_database(config) as database:
-        if check:
-            missing = await _pending(database)
-            _tell("pending", missing)
-            return 1 if missing else 0
-        _tell("applied", await daemon.migrate(database))
-        return 0
+DESCRIPTION = """\
+Apply what the schema lacks and name it. `serve` does so by itself; several processes may do so at
+once. Steps only go forward: make a backup first.
+
+  promptcorner migrate --check
+  promptcorner backup before-the-upgrade.tar && promptcorner migrate
+
+exit codes: 0 up to date, 1 steps are missing (--check) or cannot be taken, 2 wrong usage
+"""
 
 
-async def _pending(database: daemon.Database) -> Sequence[migrating.Migration]:
-    with daemon.refusing(database):
-        connection = await Connection.open(database.conninfo)
-        try:
-            return await migrating.pending(connection)
-        finally:
-            connection.close()
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = add_command(
+        commands,
+        NAME,
+        run,
+        says="bring the database's schema up to date",
+        teaches=DESCRIPTION,
+        ends=secrets(OF_THE_DATABASE),
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="apply nothing; exit with 1 if steps are missing"
+    )
+    add_settings(parser, OF_THE_DATABASE)
 
 
-def _tell(done: str, steps: Sequence[migrating.Migration]) -> None:
-    lines = [f"{done} {step}" for step in steps] or ["the schema is up to date"]
-    sys.stdout.write("\n".join(lines) + "\n")
+def run(options: argparse.Namespace) -> int:
+    from adapters.cli.deeds import migrate
+
+    return migrate.run(options)

@@ -1,13 +1,14 @@
-"""Kinds of settings: what one may write, and what becomes of it."""
+"""Kinds of settings: what one may write, and what becomes of it.
+
+`shape` stands for it in usage, `bounds` says between what it may be ("": that says it all), and
+`must` is what a refusal says.
+"""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 from urllib.parse import urlsplit
-
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
 
 PORT_MAX = 65535
 
@@ -36,6 +37,7 @@ class Address:
 @dataclass(frozen=True, slots=True)
 class Listening:
     shape: ClassVar[str] = "HOST:PORT"
+    bounds: ClassVar[str] = ""
     must: ClassVar[str] = f"must be HOST:PORT with a port of 0..{PORT_MAX}"
 
     def read(self, text: str) -> Address:
@@ -53,8 +55,12 @@ class Count:
     shape: ClassVar[str] = "N"
 
     @property
+    def bounds(self) -> str:
+        return f"{self.low}..{self.high}"
+
+    @property
     def must(self) -> str:
-        return f"must be {self.low}..{self.high}"
+        return f"must be {self.bounds}"
 
     def read(self, text: str) -> int:
         if not _WHOLE.fullmatch(text) or not self.low <= int(text) <= self.high:
@@ -69,8 +75,12 @@ class Seconds:
     shape: ClassVar[str] = "S"
 
     @property
+    def bounds(self) -> str:
+        return f"{self.low:g}..{self.high:.10g}"
+
+    @property
     def must(self) -> str:
-        return f"must be {self.low:g}..{self.high:.10g}"
+        return f"must be {self.bounds}"
 
     def read(self, text: str) -> float:
         if not _DECIMAL.fullmatch(text) or not self.low <= float(text) <= self.high:
@@ -84,8 +94,12 @@ class Word:
     shape: ClassVar[str] = "WORD"
 
     @property
+    def bounds(self) -> str:
+        return f"{', '.join(self.words[:-1])} or {self.words[-1]}"
+
+    @property
     def must(self) -> str:
-        return f"must be {', '.join(self.words[:-1])} or {self.words[-1]}"
+        return f"must be {self.bounds}"
 
     def read(self, text: str) -> str:
         if text not in self.words:
@@ -96,6 +110,7 @@ class Word:
 @dataclass(frozen=True, slots=True)
 class Switch:
     shape: ClassVar[str] = "on|off"
+    bounds: ClassVar[str] = ""
     must: ClassVar[str] = "must be on or off"
 
     def read(self, text: str) -> bool:
@@ -112,6 +127,7 @@ class Words:
     """Any text; what it means is for others to say."""
 
     shape: str = "NAME"
+    bounds: ClassVar[str] = ""
     must: ClassVar[str] = "must not be empty"
 
     def read(self, text: str) -> str:
@@ -126,6 +142,7 @@ class Place:
 
     what: str
     shape: str
+    bounds: ClassVar[str] = ""
 
     @property
     def must(self) -> str:
@@ -142,6 +159,7 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class WebAddress:
     shape: ClassVar[str] = "URL"
+    bounds: ClassVar[str] = ""
     must: ClassVar[str] = "must be http:// or https://, a host, at most a port and a path"
 
     def read(self, text: str) -> str:
@@ -158,11 +176,16 @@ class WebAddress:
 @dataclass(frozen=True, slots=True)
 class DatabaseAddress:
     shape: ClassVar[str] = "URL"
+    bounds: ClassVar[str] = ""
     must: ClassVar[str] = (
         "is not a PostgreSQL address; write postgresql://user:password@host:5432/database"
     )
 
     def read(self, text: str) -> str:
+        # Not before: this takes longer to import than all of --help, which needs only the table.
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+
         try:
             conninfo_to_dict(text)
         except ProgrammingError:  # its text quotes the address, and that has a password in it
@@ -177,6 +200,10 @@ class Secret:
     low: int
     high: int
     shape: ClassVar[str] = "SECRET"
+
+    @property
+    def bounds(self) -> str:
+        return f"{self.low}..{self.high} characters"
 
     @property
     def must(self) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from adapters import config
 from adapters.config.kinds import Count, Place, Seconds, Secret
+from adapters.config.page import page
 from adapters.config.table import NAMED
 from adapters.directories import default_data_dir
 from adapters.refusals import CannotStart
@@ -449,3 +450,10 @@ def test_a_relative_directory_is_one_from_here():
 
 def test_a_path_may_begin_at_home():
     assert Path.home() / "x" == Place("file", "FILE").read("~/x")
+
+
+def test_the_page_about_them_is_made_of_the_table():
+    """If not: python -m adapters.config.page docs/configuration.md"""
+    written = Path(__file__).parents[2] / "docs" / "configuration.md"
+
+    assert page() == written.read_text()

@@ -7,6 +7,7 @@ import subprocess
 import psycopg
 import pytest
 
+from adapters.config import SETTINGS
 from tests.e2e.daemons import a_daemon, command, environment, run
 from tests.e2e.processes import belonging_to, eventually, keepers, postmaster
 
@@ -190,12 +191,10 @@ def test_what_is_not_understood_is_answered_with_usage(words):
 
 
 def test_help_names_every_setting_of_the_environment():
-    from adapters.config import ENVIRONMENT
-
     code, out, _ = run("serve", "--help")
 
     assert 0 == code
-    assert [] == [name for name in ENVIRONMENT.values() if name not in out]
+    assert [] == [name for row in SETTINGS for name in row.variables if name not in out]
 
 
 def test_version_is_that_of_the_distribution():

@@ -1,0 +1,15 @@
+"""What most commands begin with: the configuration, and a log."""
+
+import argparse
+import os
+
+from adapters import config, logs
+from adapters.directories import default_config_file
+
+
+def opened(options: argparse.Namespace) -> config.Config:
+    """The configuration that the flags of this command and everything else say; the log is set up
+    as it says."""
+    settings = config.read(vars(options), os.environ, default_config_file())
+    logs.set_up(settings.log, settings.log_level)
+    return settings
