@@ -92,7 +92,7 @@ class Heartbeat:
     async def _keep(self, worker: WorkerId) -> None:
         """Until the lease is lost. The fence waits for nothing: not for the store, nor for a beat
         that is stuck there."""
-        fence = CausedScope(seconds=self._held_until - now())
+        fence = CausedScope(seconds=self._left_seconds())
         async with trio.open_nursery() as beating:
             beating.start_soon(self._beat_on, worker, fence)
             with fence:
@@ -111,7 +111,7 @@ class Heartbeat:
                     emit("lease.expired", "warning", worker=worker)
                     fence.cancel(LeaseExpired())
                     return
-                fence.renew(self._held_until - now(), LeaseExpired())
+                fence.renew(self._left_seconds(), LeaseExpired())
             await self._insist("sweep", self._leases.sweep)
 
     async def _beat(self, worker: WorkerId) -> Beat:
@@ -126,6 +126,10 @@ class Heartbeat:
         self._beats_count += 1
         self._held_until = sent_at + self._held_seconds
         return answer
+
+    def _left_seconds(self) -> float:
+        """Of the lease; none if we were asleep while the last beat was on its way."""
+        return max(0.0, self._held_until - now())
 
     async def _insist(self, what: str, do: Callable[[], Awaitable[object]]) -> None:
         """Do it until it is done. What takes longer than the time between two beats has failed."""

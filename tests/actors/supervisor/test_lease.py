@@ -12,8 +12,10 @@ from actors.chat.mail import LookAgain
 from actors.ids import WorkerId
 from actors.machine.requests import Interrupt
 from actors.supervisor import verbs
+from actors.supervisor.heartbeat import Heartbeat
 from adapters.bus import Switchboard
 from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
+from tests.fakes.store import MemoryStore
 
 LEASE = 30.0
 FENCE = 25.0  # after the last beat that was sent and heard
@@ -232,3 +234,40 @@ async def test_workers_that_are_long_gone_are_swept_away(autojump_clock):
         await trio.sleep(70)
 
         assert {process.worker} == set(process.store.workers)
+
+
+class Asleep(MemoryStore):
+    """The machine slept while its beat of this number was on its way, and heard no deadline."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    async def beat(self, worker):
+        answer = await super().beat(worker)
+        self.number -= 1
+        if self.number == 0:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(LEASE + 10)
+        return answer
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_a_beat_that_comes_back_when_its_lease_is_over_ends_it_at_once(
+    number, autojump_clock, nursery
+):
+    told = []
+    heartbeat = Heartbeat(
+        Asleep(number),
+        lease_seconds=LEASE,
+        new_id=uuid4,
+        begun=lambda worker: told.append(("begun", worker)),
+        lost=lambda worker: told.append(("lost", worker)),
+    )
+
+    nursery.start_soon(heartbeat.run)
+    await trio.sleep(100)
+
+    assert ["begun", "lost", "begun"] == [what for what, _ in told]
+    assert told[0][1] == told[1][1] != told[2][1]
+    assert heartbeat.statistics().holds_seconds > 0
