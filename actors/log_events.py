@@ -54,7 +54,12 @@ ENTRIES = (
         ("worker", "chats"),
         "all chats were let go before others take them",
     ),
-    Entry("supervisor.unanswered", "warning", ("what", "error"), "the store did not answer"),
+    Entry(
+        "supervisor.unanswered",
+        "warning",
+        ("what", "count", "why"),
+        "the store did not answer, for the first time or so many times in a row",
+    ),
     Entry("supervisor.drained", "info", ("seconds", "chats", "cut"), "what ran was given back"),
     Entry("job.failed", "warning", ("job", "error"), "a background job came to nothing"),
 )

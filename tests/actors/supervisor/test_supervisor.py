@@ -480,6 +480,21 @@ async def test_a_search_that_fails_is_made_again_by_the_poll(autojump_clock):
         assert process.supervisor.statistics().failed_count > 30
 
 
+async def test_a_store_that_is_away_is_told_of_in_a_line_a_minute(caplog, autojump_clock):
+    async with a_process() as process:
+        process.cable.failing |= {"acquire"}
+        await trio.sleep(90.5)
+        process.cable.failing.clear()
+        await trio.sleep(2)
+        process.cable.failing |= {"acquire"}
+        await trio.sleep(2)
+
+        told = [r for r in caplog.records if r.message == "supervisor.unanswered"]
+        assert [1, 61, 1] == [record.fields["count"] for record in told]
+        assert {"ConnectionError('no way to the store')"} == {r.fields["why"] for r in told}
+        assert [None] * 3 == [record.exc_info for record in told]
+
+
 @pytest.mark.slow
 async def test_two_processes_share_the_chats_and_none_runs_twice(autojump_clock):
     bus = Switchboard()
