@@ -46,6 +46,7 @@ CACHED_MESSAGES = 2  # how many messages at the end are marked to be kept
 _NEW_COMPUTER = ("computer_20251124", "computer-use-2025-11-24")
 _OLD_COMPUTER = ("computer_20250124", "computer-use-2025-01-24")
 _NEW_COMPUTER_MODELS = ("opus-4-5", "opus-4-6", "opus-4-7", "sonnet-4-6")
+_FREE = ("auto", "none")  # choices that leave it to the model whether it calls a tool
 _EFFORTS: dict[Effort, str] = {"minimal": "low", "none": ""}  # the others go by their own names
 
 
@@ -70,7 +71,7 @@ def body(prompt: Prompt, *, model: str | None, extra: Json) -> bytes:
         "max_tokens": settings.max_output_tokens or OUTPUT_TOKENS_MAX,
         "messages": _messages(prompt, options),
         **({"model": model} if model is not None else {}),
-        **_thinking(prompt.settings.effort, options),
+        **_thinking(prompt, options),
         **_tools(prompt, options),
         **extra,
     }
@@ -87,7 +88,8 @@ def body(prompt: Prompt, *, model: str | None, extra: Json) -> bytes:
     return msgspec.json.encode(request)
 
 
-def _thinking(effort: Effort | None, options: AnthropicOptions) -> Json:
+def _thinking(prompt: Prompt, options: AnthropicOptions) -> Json:
+    effort = prompt.settings.effort
     wanted = _EFFORTS.get(effort, effort) if effort else None
     found: Json = {}
     if wanted:
@@ -95,10 +97,17 @@ def _thinking(effort: Effort | None, options: AnthropicOptions) -> Json:
     elif options.thinking_budget_tokens:
         budget = options.thinking_budget_tokens
         found = {"thinking": {"type": "enabled", "budget_tokens": budget}}
+    if _forces_a_tool(prompt):  # whoever must call a tool may not think; the effort may stand
+        found.pop("thinking", None)
     thinking = found.get("thinking")
     if options.thinking_display and isinstance(thinking, dict):
         thinking["display"] = options.thinking_display
     return found
+
+
+def _forces_a_tool(prompt: Prompt) -> bool:
+    offers = bool(prompt.tools or prompt.provider_tools)
+    return prompt.answer_schema is not None or (offers and prompt.tool_choice not in _FREE)
 
 
 def _tools(prompt: Prompt, options: AnthropicOptions) -> Json:

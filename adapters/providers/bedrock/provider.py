@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from urllib.parse import quote
 
-from actors.failures.classify import classify
-from actors.failures.signals import Signals
 from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Prompt
@@ -100,12 +98,6 @@ def model_id(model: str, region: str) -> str:
         return model  # it names its geography, or an account's own profile
     prefix = next((prefix for name, prefix in _PREFIXES.items() if region.startswith(name)), "")
     return f"{prefix}{model}"
-
-
-def without_credentials(name: str = "bedrock") -> ProviderFailure:
-    """There are no credentials, neither configured nor around us."""
-    signals = Signals("resolve aws credentials: none are configured and none are around", name)
-    return classify(signals, clock.wall())
 
 
 def _secrets(credentials: Credentials) -> tuple[str, ...]:

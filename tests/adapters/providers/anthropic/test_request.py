@@ -97,6 +97,32 @@ def test_with_thinking_nothing_is_said_about_sampling(thinking):
     assert not {"temperature", "top_p", "top_k"} & request.keys()
 
 
+@pytest.mark.parametrize("given", [{"effort": "low"}, {"thinking_budget_tokens": 2000}])
+@pytest.mark.parametrize(
+    "forced",
+    [
+        {"answer_schema": AnswerSchema("Title", "A title", '{"type":"object"}')},
+        {"tools": (LOOK,), "tool_choice": "required"},
+        {"tools": (LOOK,), "tool_choice": OnlyTool("look")},
+    ],
+    ids=["answer", "any", "only"],
+)
+def test_who_must_call_a_tool_does_not_think_and_may_sample(given, forced):
+    request = asked(
+        settings=settings(temperature=0.0, thinking_display="omitted", **given), **forced
+    )
+
+    assert "thinking" not in request
+    assert request["temperature"] == 0.0
+    assert request.get("output_config") == ({"effort": "low"} if "effort" in given else None)
+
+
+def test_without_tools_a_choice_forces_nothing():
+    request = asked(settings=settings(effort="low"), tool_choice="required")
+
+    assert request["thinking"] == {"type": "adaptive"}
+
+
 def test_the_options_of_another_family_are_not_ours():
     assert asked(settings=CallSettings(options=OpenAIOptions(user="u"))) == asked()
 

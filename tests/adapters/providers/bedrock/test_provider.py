@@ -13,7 +13,7 @@ from actors.parts.model import TextPart
 from actors.parts.options import AnthropicOptions
 from actors.parts.prompt import AnswerSchema, CallSettings, Prompt, UserSaid
 from adapters.providers.bedrock.credentials import Bearer
-from adapters.providers.bedrock.provider import Bedrock, model_id, without_credentials
+from adapters.providers.bedrock.provider import Bedrock, model_id
 from adapters.providers.bedrock.signing import Keys
 from adapters.providers.http import HttpClient
 from tests.fakes.network import Network, streamed, whole
@@ -169,9 +169,3 @@ async def test_a_whole_answer_is_json(autojump_clock, nursery):
 )
 def test_a_model_is_named_with_its_geography(model, region, expected):
     assert model_id(model, region) == expected
-
-
-def test_missing_credentials_are_a_matter_of_configuration():
-    failure = without_credentials()
-
-    assert (failure.kind, failure.retryable) == (FailureKind.CONFIG, False)
