@@ -12,12 +12,18 @@ from actors.ids import QueuedId
 from actors.machine import requests as ask
 from actors.machine.change import Change, only_queue
 from actors.machine.chat import QUEUE_ROWS_MAX, Queued, Stored
-from actors.machine.refusals import QueuedNotFound, QueueFull, QueueMoved
+from actors.machine.refusals import NotAllowed, QueuedNotFound, QueueFull, QueueMoved
+
+AT_BIRTH = 1  # the snapshot in which a chat is created; every later bundle has a newer one
 
 Queue = tuple[Queued, ...]
 
 
-def with_appended(queue: Queue, request: ask.SendMessage) -> Queue | QueueFull:
+def with_appended(stored: Stored, request: ask.SendMessage) -> Queue | QueueFull | NotAllowed:
+    queue = stored.queue
+    if stored.chat.snapshot_version == AT_BIRTH:
+        rule = "a chat is born without a queue; send it once the chat is there"
+        return NotAllowed("SendMessage", stored.state, rule)
     if len(queue) >= QUEUE_ROWS_MAX:
         return QueueFull(QUEUE_ROWS_MAX)
     steers = request.busy is ask.Busy.STEER

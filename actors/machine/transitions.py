@@ -137,7 +137,7 @@ def _send_message(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
         closed = cancellations(stored, NEW_USER_MESSAGE)
         said = (*closed, request.message.as_body())
         return change(stored, status=Status.RUNNING, said=said, last_error=None)
-    queue = queueing.with_appended(stored.queue, request)
+    queue = queueing.with_appended(stored, request)
     if not isinstance(queue, tuple):
         return queue
     chat = stored.chat

@@ -113,6 +113,17 @@ async def test_a_refusal_of_what_follows_refuses_the_new_chat(world):
     assert [] == world.told
 
 
+async def test_a_chat_is_born_without_a_queue(world):
+    id = new_chat_id()
+    request = ask.CreateChat(ask.NewChat(id, ANN), (user("u"),))
+
+    refused = await world.ledger.create(request, [send("v")])
+
+    assert isinstance(refused, NotAllowed)
+    assert "a chat is born without a queue" in str(refused)
+    assert await world.rows(id) is None
+
+
 async def test_an_id_that_is_taken_is_refused(world):
     chat = await a_chat(world)
 

@@ -100,7 +100,10 @@ class _Array(Dumper):
     """A list as an array literal, one pass, without looking at the elements' types first."""
 
     def dump(self, obj: list[Any]) -> Buffer:
-        return _array(obj).encode()
+        literal = _array(obj)
+        if "\0" in literal:  # the server would take what stands before it for all there is
+            raise psycopg.DataError("an array of PostgreSQL takes no text with U+0000 in it")
+        return literal.encode()
 
 
 def _array(items: list[Any]) -> str:

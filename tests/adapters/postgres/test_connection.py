@@ -74,6 +74,14 @@ async def test_a_value_comes_back_as_it_went(connection, kind, value):
     assert [(value,)] == await connection.execute(f"SELECT %s::{kind}", (value,))
 
 
+@pytest.mark.parametrize("value", ["a\0b", ["a", "a\0b"], [Json(b'"a\0b"')], [["\0"]]])
+async def test_text_that_postgres_cannot_hold_is_refused_and_not_cut(connection, value):
+    with pytest.raises(psycopg.DataError):
+        await connection.execute("SELECT %s", (value,))
+
+    assert [(1,)] == await connection.execute("SELECT 1")
+
+
 async def test_a_time_comes_back_in_utc_whatever_the_zone_of_the_session(connection):
     await connection.execute("SET TIME ZONE 'Asia/Tokyo'")
 
