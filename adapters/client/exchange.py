@@ -1,0 +1,68 @@
+"""What both clients do alike: a request out of what is asked, an answer out of what came. Pure."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+from uuid import UUID
+
+import httpx2
+import msgspec
+
+from adapters.api.wire.streams import ChatStreamEvent
+from adapters.client import asks
+from adapters.client.asks import Ask, Nothing
+from adapters.client.faults import Refused, refused
+from adapters.client.following import Following
+
+ANSWER_SECONDS = 60.0  # for a whole answer; a title may have to be thought up by a model
+HEARTBEAT_SECONDS = 15.0  # the daemon is never silent for longer on a stream that stands
+SILENCE_SECONDS = 3 * HEARTBEAT_SECONDS  # then it is taken for lost
+
+T = TypeVar("T")
+
+_encode = msgspec.json.Encoder().encode
+_events = msgspec.json.Decoder(list[ChatStreamEvent] | ChatStreamEvent)
+
+
+def headers(token: str) -> Mapping[str, str]:
+    return {"authorization": f"Bearer {token}", "accept": "application/json"}
+
+
+def request(ask: Ask[Any]) -> Mapping[str, Any]:
+    """As httpx takes it."""
+    content = ask.content if ask.body is None else _encode(ask.body)
+    said = {} if ask.body is None else {"content-type": "application/json"}
+    return {
+        "method": ask.method,
+        "url": ask.path,
+        "params": list(ask.query),
+        "content": content or None,
+        "headers": {**said, **ask.headers},
+    }
+
+
+def answer(ask: Ask[T], came: httpx2.Response) -> T:
+    if came.status_code != ask.status:
+        raise refusal(came)
+    return msgspec.json.decode(b"{}" if ask.answer is Nothing else came.content, type=ask.answer)
+
+
+def refusal(came: httpx2.Response) -> Refused:
+    """What was read of it, in words."""
+    after = came.headers.get("retry-after", "")
+    return refused(came.status_code, came.content, retry_after=after)
+
+
+def keyed(ask: Ask[T], key: str) -> Ask[T]:
+    """What would otherwise be done twice when it has to be asked twice, is done once."""
+    return asks.once(ask, key) if asks.takes_key(ask) and not ask.is_repeatable else ask
+
+
+def stream_of(chat: UUID, following: Following) -> Mapping[str, Any]:
+    """Where the events of a chat are, as httpx takes it."""
+    return {"url": f"{asks.CHATS}/{chat}/stream/sse", "params": dict(following.resume)}
+
+
+def events(data: str) -> list[ChatStreamEvent]:
+    """Those of one message of the stream; a heartbeat has none."""
+    found = _events.decode(data) if data else []
+    return found if isinstance(found, list) else [found]

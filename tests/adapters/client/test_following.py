@@ -1,0 +1,115 @@
+"""A follower loses nothing and repeats nothing, wherever his connections break."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.client.following import Following
+from adapters.client.transcript import Transcript
+from tests.adapters.client.lives import Life
+
+VERBS = ("send", "begin", "piece", "piece", "piece", "commit", "finish", "edit", "cut", "cut")
+
+
+class Follower:
+    """Follows a life through connections that break; keeps what it was passed on."""
+
+    def __init__(self, life):
+        self.life = life
+        self.following = Following()
+        self.transcript = Transcript()
+        self.passed_on = []
+        self.is_connected = False
+        self.connect()
+
+    def connect(self):
+        self.is_connected = True
+        self.hear(self.life.snapshot(**self.following.resume))
+
+    def hear(self, events):
+        for event in self.following.heard(events):
+            self.passed_on.append(event)
+            self.transcript.apply(event)
+
+    def cut(self):
+        self.is_connected = False
+        self.following.lost()
+
+
+@given(st.lists(st.sampled_from(VERBS), max_size=60), st.booleans())
+def test_a_follower_sees_the_truth_and_nothing_twice(verbs, honours_places):
+    life = Life(honours_places)
+    follower = Follower(life)
+
+    for verb in verbs:
+        live(life, follower, verb)
+    if not follower.is_connected:
+        follower.connect()
+    follower.hear([])
+
+    shown = follower.transcript
+    assert life.messages == shown.messages
+    assert life.status == shown.status
+    assert "".join(life.pieces) == "".join(part.text for part in shown.preview)
+    assert_nothing_came_twice(follower.passed_on)
+
+
+def live(life, follower, verb):
+    if verb == "cut":
+        follower.cut() if follower.is_connected else follower.connect()
+        return
+    told = getattr(life, verb)()
+    if follower.is_connected and told:
+        follower.hear(told)
+
+
+def assert_nothing_came_twice(events):
+    shown, pieces = {}, set()
+    for event in events:
+        match event.type:
+            case "history_reset":
+                shown.clear()
+            case "message":
+                assert shown.get(event.message.id) != event.message, "a message came twice"
+                shown[event.message.id] = event.message
+            case "preview_reset":
+                pieces.clear()
+            case "message_part":
+                piece = event.message_part
+                place = piece.history_version, piece.generation_attempt, piece.seq
+                assert place not in pieces, "a piece came twice"
+                pieces.add(place)
+
+
+def test_a_stream_that_goes_on_asks_for_what_is_missing():
+    life = Life()
+    follower = Follower(life)
+    for verb in ("send", "begin", "piece", "piece"):
+        live(life, follower, verb)
+
+    follower.cut()
+
+    assert {"after_id": "1", "after_part": "2.1.2"} == follower.following.resume
+
+
+def test_a_history_that_comes_again_is_not_told_again():
+    life = Life()
+    follower = Follower(life)
+    for verb in ("send", "edit", "cut"):
+        live(life, follower, verb)
+    before = len(follower.passed_on)
+
+    follower.connect()
+
+    assert [] == follower.passed_on[before:]
+
+
+def test_an_attempt_that_is_over_is_dropped_when_it_stays_quiet():
+    life = Life(honours_places=False)
+    follower = Follower(life)
+    for verb in ("send", "begin", "piece", "cut", "begin"):
+        live(life, follower, verb)
+
+    follower.connect()
+    follower.hear([])
+
+    assert [] == follower.transcript.preview
