@@ -1,6 +1,6 @@
 """A follower loses nothing and repeats nothing, wherever his connections break."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.client.following import Following
@@ -35,7 +35,8 @@ class Follower:
         self.following.lost()
 
 
-@given(st.lists(st.sampled_from(VERBS), max_size=60), st.booleans())
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(VERBS), min_size=30, max_size=60), st.booleans())
 def test_a_follower_sees_the_truth_and_nothing_twice(verbs, honours_places):
     life = Life(honours_places)
     follower = Follower(life)
