@@ -15,14 +15,17 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 
 import trio
 from psycopg.errors import InsufficientPrivilege
 
+from adapters.api.host.bounds import BACKLOG
+from adapters.api.host.server import Server
 from adapters.api.probes import Probes
-from adapters.api.server import Server
 from adapters.composing import dial_of, open_chats
 from adapters.config import Config
+from adapters.edge import Entrance
 from adapters.models.configured import ModelConfig
 from adapters.models.environment import offered
 from adapters.postgres import embedded, migrating
@@ -37,6 +40,10 @@ from runtime.clock import now
 from runtime.ends import Broken, Crashed
 from runtime.log import emit
 from runtime.scope import CausedScope
+
+# The same signal so soon after the first is the first: whoever signals a group of processes and
+# then each of its members (timeout, a terminal, an init system) means one stop.
+ECHO_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,7 @@ async def serve(config: Config) -> None:
     allow_many_connections()
     listeners = await listen(config.host, config.port)
     probes, curtain = Probes(), Curtain()
-    server = Server(probes.answer)
+    server = Server(Entrance(probes).answer)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(heed, signals, curtain)
@@ -146,11 +153,15 @@ async def work(
 
 async def heed(signals: AsyncIterator[int], curtain: Curtain) -> None:
     """The first signal stops the daemon in good order, the second at once."""
+    came = -inf
     async for number in signals:
         name = signal.Signals(number).name
+        if curtain.cause == Signalled(name) and now() < came + ECHO_SECONDS:
+            continue
         if curtain.cause is not None:
             emit("daemon.aborted", "warning", cause=name)
             os._exit(128 + number)  # the kernel tells the database's keeper that we are gone
+        came = now()
         emit("daemon.stopping", "info", cause=name)
         curtain.fall(Signalled(name))
 
@@ -163,7 +174,7 @@ def allow_many_connections() -> None:
 
 async def listen(host: str, port: int) -> list[trio.SocketListener]:
     try:
-        return await trio.open_tcp_listeners(port, host=host)
+        return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         fact = "somebody listens there already" if taken else (error.strerror or str(error)).lower()

@@ -64,6 +64,7 @@ class Call:
     headers: Mapping[str, str]  # by their names in lower case; several of one name joined by commas
     body: bytes
     origin: str = ""  # how the client reached us: http://HOST:PORT
+    address: str = ""  # of the other side of the connection
 
     @property
     def user(self) -> Caller:
@@ -132,6 +133,10 @@ def done(status: int = 204, headers: Sequence[tuple[str, str]] = ()) -> Answer:
     return Answer(status, b"", headers=headers)
 
 
+class SocketClosed(Exception):
+    """The other side has gone, or does not read: nothing can be sent any more."""
+
+
 class Socket(Protocol):
     """A WebSocket that stands. It answers pings, and looks after the other side's life itself."""
 
@@ -151,7 +156,9 @@ class Socket(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """The client becomes a socket, served until `serve` returns; that closes it with 1000."""
+    """The client becomes a socket, served until `serve` returns; that closes it with 1000. So does
+    a `SocketClosed` that comes out of it. What is served should be acquired in `serve`: it is not
+    called for who may not become a socket."""
 
     serve: Callable[[Socket], Awaitable[None]]
 

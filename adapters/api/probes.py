@@ -1,18 +1,29 @@
 """`/livez`: the loop turns. `/readyz`: everything that work needs is there; says what is not."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from adapters.api.server import Answer, Request, refusal
+import msgspec
+
+from adapters.api.endpoints import Access, Answer, Call, Endpoint, Parameter, said
 
 Check = Callable[[], Awaitable[str | None]]
 """Asks one thing that work needs; answers why it is missing, or None."""
 
-METHODS = ("GET", "HEAD")
+UNCACHED = (("cache-control", "no-store"),)
+
+
+class Liveness(msgspec.Struct, frozen=True):
+    status: str
+
+
+class Readiness(msgspec.Struct, frozen=True, omit_defaults=True):
+    status: str
+    failing: Mapping[str, str] = {}
+    checks: Mapping[str, str] = {}
 
 
 class Probes:
-    """Answers the two questions; told by the daemon what to ask, and when it cannot be ready."""
+    """Answers the questions; told by the daemon what to ask, and when it cannot be ready."""
 
     def __init__(self) -> None:
         self._checks: Mapping[str, Check] = {}
@@ -25,25 +36,53 @@ class Probes:
     def stopping(self) -> None:
         self._checks, self._phase = {}, "stopping"
 
-    async def answer(self, request: Request) -> Answer:
-        match request.path:
-            case "/livez" | "/readyz" if request.method not in METHODS:
-                wrong = refusal(405, f"{request.path} takes {' and '.join(METHODS)}")
-                return replace(wrong, headers=(("allow", ", ".join(METHODS)),))
-            case "/livez":
-                return Answer(200, {"status": "alive"})
-            case "/readyz":
-                return await self._readiness(verbose=request.query.startswith("verbose"))
-            case _:
-                return refusal(404, f"there is nothing at {request.path}")
+    def endpoints(self) -> Sequence[Endpoint]:
+        verbose = Parameter(name="verbose", says="every check, also those that pass")
+        return (
+            Endpoint(
+                method="GET",
+                path="/livez",
+                handle=self.liveness,
+                says="The process turns",
+                tag="health",
+                access=Access.OPEN,
+                rate_per_minute=0,
+                answers={200: Liveness},
+            ),
+            Endpoint(
+                method="GET",
+                path="/readyz",
+                handle=self.readiness,
+                says="Everything that work needs is there",
+                tag="health",
+                access=Access.OPEN,
+                rate_per_minute=0,
+                answers={200: Readiness, 503: Readiness},
+                parameters=(verbose,),
+            ),
+            Endpoint(
+                method="GET",
+                path="/healthz",
+                handle=self.health,
+                says="The same as /livez, in one word",
+                tag="health",
+                access=Access.OPEN,
+                rate_per_minute=0,
+                answers={200: str},
+            ),
+        )
 
-    async def _readiness(self, *, verbose: bool) -> Answer:
+    async def liveness(self, call: Call) -> Answer:
+        return said(200, Liveness("alive"), UNCACHED)
+
+    async def health(self, call: Call) -> Answer:
+        return Answer(200, b"OK", "text/plain; charset=utf-8", UNCACHED)
+
+    async def readiness(self, call: Call) -> Answer:
         found = {name: await check() for name, check in self._checks.items()}
         found["daemon"] = self._phase  # read last: it may have changed while the others answered
         failing = {name: why for name, why in found.items() if why is not None}
-        document: dict[str, object] = {"status": "not ready" if failing else "ready"}
-        if failing:
-            document["failing"] = failing
-        if verbose:
-            document["checks"] = {name: why or "ok" for name, why in found.items()}
-        return Answer(503 if failing else 200, document)
+        is_verbose = any(name == "verbose" for name, _ in call.query)
+        checks = {name: why or "ok" for name, why in found.items()} if is_verbose else {}
+        document = Readiness("not ready" if failing else "ready", failing, checks)
+        return said(503 if failing else 200, document, UNCACHED)

@@ -5,13 +5,14 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.api.server import Answer, Server
+from adapters.api.endpoints import said
+from adapters.api.host.server import Server
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
 async def empty(request):
-    return Answer(200, {})
+    return said(200, {})
 
 
 async def ask(stream):
