@@ -192,7 +192,7 @@ locked AS MATERIALIZED (
            queue_version = w.queue_version,
            retry_state_version = w.retry_state_version,
            generation_attempt = w.generation_attempt,
-           pin_order = w.pin_order,
+           pin_order = CASE WHEN w.archived THEN 0 ELSE c.pin_order END, -- moved beside the law
            last_model_config_id = w.last_model_config_id,
            last_reasoning_effort = w.last_reasoning_effort
       FROM locked w

@@ -51,3 +51,13 @@ class Shelved:
     has_unread: bool
     children: Sequence["Shelved"] = ()
     files: Sequence[ShelvedFile] = ()
+    is_unheld: bool = False  # it has work to do and nobody who does it; not known of lists
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCost:
+    """What a root and its children have cost, in millionths of a US dollar."""
+
+    micros: int
+    requests: int
+    unpriced: int  # requests of which nobody knows what they cost

@@ -1,0 +1,103 @@
+"""The shelf that chats stand on, on PostgreSQL: looked at, put in order, labelled."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import msgspec
+
+from actors.ids import ChatId, UserId
+from actors.store.hints import TitleChanged
+from actors.store.outbox import Tell
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Json, Parameters, Row
+from adapters.postgres.queries import SQL
+from adapters.postgres.shelves.rows import families_of, files_of, shelved_of
+from adapters.postgres.shelves.shelved import Shelved, TreeCost
+from adapters.postgres.shelves.wanted import Wanted
+
+# Of one search: so many chats at a time have their words gathered, each statement some hundredths
+# of a second, and no longer than so many times. What is left is found by the next search.
+GATHERED_CHATS_MAX = 200
+GATHERINGS_MAX = 50
+# Of one message; what stands behind is not found. PostgreSQL has no vectors above a megabyte.
+SEARCHED_CHARACTERS_MAX = 200_000
+
+
+class Shelf:
+    def __init__(self, pool: Pool, *, tell: Tell, lease_seconds: float) -> None:
+        self._pool = pool
+        self._tell = tell
+        self._lease_seconds = lease_seconds
+
+    async def chat(self, chat: ChatId) -> Shelved | None:
+        """With its children and files. Who may see it has been settled."""
+        asked = {"chat": chat, "lease_seconds": self._lease_seconds}
+        found = await self._execute(SQL["shelved_chat"], asked)
+        if not found:
+            return None
+        [*_, is_unheld, files] = found[0]
+        [family] = families_of([shelved_of(row[:-2]) for row in found])
+        return replace(family, files=files_of(files), is_unheld=is_unheld)
+
+    async def page(self, caller: UserId, wanted: Wanted) -> list[Shelved]:
+        """Roots in the order of the shelf, with their children."""
+        if wanted.search is not None and not await self._is_searchable(caller, wanted.search):
+            return []
+        asked = {
+            "caller": caller,
+            "mine": wanted.mine,
+            "theirs": wanted.theirs,
+            "archived": wanted.archived,
+            "unread": wanted.unread,
+            "title": wanted.title,
+            "search": wanted.search,
+            "labels": _labels(wanted.labels),
+            "after": wanted.after,
+            "limit": wanted.limit,
+            "offset": wanted.offset,
+        }
+        found = await self._execute(SQL["shelved_page"], asked)
+        return families_of([shelved_of(row) for row in found])
+
+    async def cost(self, chat: ChatId) -> TreeCost:
+        [(micros, requests, unpriced)] = await self._execute(SQL["cost_of_tree"], {"chat": chat})
+        return TreeCost(micros, requests, unpriced)
+
+    async def retitle(self, chat: ChatId, title: str) -> None:
+        """Watchers are told, if it was not called that before."""
+        for (owner,) in await self._execute(SQL["retitle"], {"chat": chat, "title": title}):
+            self._tell(TitleChanged(chat, owner))
+
+    async def relabel(self, chat: ChatId, labels: Mapping[str, str]) -> None:
+        await self._execute(SQL["relabel"], {"chat": chat, "labels": _labels(labels)})
+
+    async def set_plan_mode(self, chat: ChatId, plan_mode: str) -> None:
+        await self._execute(SQL["set_plan_mode"], {"chat": chat, "plan_mode": plan_mode})
+
+    async def mark_read(self, chat: ChatId) -> None:
+        """Its owner has seen what models have said so far."""
+        await self._execute(SQL["mark_read"], {"chat": chat})
+
+    async def _is_searchable(self, caller: UserId, search: str) -> bool:
+        """Whether there is anything to search for. Then all that he may find can be found."""
+        [(has_words,)] = await self._execute(SQL["has_words"], {"search": search})
+        if not has_words:
+            return False
+        gathering = {
+            "caller": caller,
+            "chats_max": GATHERED_CHATS_MAX,
+            "characters_max": SEARCHED_CHARACTERS_MAX,
+        }
+        for _ in range(GATHERINGS_MAX):
+            [(behind,)] = await self._execute(SQL["gather_words"], gathering)
+            if behind < GATHERED_CHATS_MAX:
+                break
+        return True
+
+    async def _execute(self, sql: str, parameters: Parameters) -> list[Row]:
+        async with self._pool.connection() as connection:
+            return await connection.execute(sql, parameters)
+
+
+def _labels(labels: Mapping[str, str]) -> Json:
+    return Json(msgspec.json.encode(dict(labels)))

@@ -1,0 +1,127 @@
+-- Chats as their users see them: one, a family, a page of a list; and what users change about them.
+
+-- part: reader
+-- Whom sharing may name when it means the caller: himself, or everybody.
+(%(caller)s::uuid, (SELECT organization_id FROM deployment))
+
+-- part: unread
+-- Whether a model has said something since the owner of chat `c` looked.
+EXISTS (SELECT FROM messages m
+         WHERE m.chat_id = c.id AND m.id > c.last_read_message_id AND m.role = 'assistant'
+           AND m.visibility <> 'model' AND NOT m.deleted)
+
+-- part: shelved
+-- Chat `c` of user `u`, in the order of rows.shelved_of.
+c.id, c.owner_id, u.username, u.name, c.parent_id, coalesce(c.root_id, c.id), c.title,
+c.client_type, c.plan_mode, c.labels, c.mcp_server_ids, c.created_at, c.updated_at, c.status,
+c.archived, c.last_error, c.pin_order, c.last_model_config_id, c.last_reasoning_effort,
+c.last_turn_summary, c.summary,
+EXISTS (SELECT FROM chat_readers r WHERE r.chat_id = coalesce(c.root_id, c.id)), {unread}
+
+-- part: place
+-- Where chat `c` stands in a list: what is pinned first, then what was touched last.
+CASE WHEN c.pin_order > 0 THEN c.pin_order ELSE 2147483647 END
+
+-- name: shelved_chat
+-- A chat and its files, then its children in the same state of archive, the newest first.
+SELECT {shelved},
+       c.status = 'running' AND NOT c.archived AND NOT EXISTS (
+           SELECT FROM workers w
+            WHERE w.id = c.worker_id
+              AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second'),
+       (SELECT json_agg(json_build_object(
+                   'id', f.id, 'owner_id', f.owner_id, 'name', f.name, 'media_type', f.media_type,
+                   'size_bytes', f.size_bytes, 'created_at', f.created_at)
+                   ORDER BY f.created_at, f.id)
+          FROM chat_files l JOIN files f ON f.id = l.file_id
+         WHERE l.chat_id = c.id AND c.id = %(chat)s)
+  FROM chats c
+  JOIN users u ON u.id = c.owner_id
+  JOIN chats asked ON asked.id = %(chat)s AND (c.id = asked.id OR c.archived = asked.archived)
+ WHERE c.id = %(chat)s OR c.parent_id = %(chat)s
+ ORDER BY c.id <> %(chat)s, c.created_at DESC, c.id DESC;
+
+-- name: shelved_page
+-- Roots that are asked for, from behind the one called `after` on, and their children in the same
+-- state of archive. What is the caller's own and what he may read come by different indexes.
+WITH mine AS (
+    SELECT c.* FROM chats c
+     WHERE %(mine)s::boolean AND c.owner_id = %(caller)s AND c.parent_id IS NULL
+       AND c.archived = %(archived)s
+), theirs AS (
+    SELECT c.* FROM chats c
+     WHERE %(theirs)s::boolean AND c.owner_id <> %(caller)s AND c.parent_id IS NULL
+       AND c.archived = %(archived)s
+       AND c.id IN (SELECT r.chat_id FROM chat_readers r WHERE r.subject_id IN {reader})
+), behind AS (
+    SELECT {place} AS place, c.updated_at, c.id
+      FROM chats c
+     WHERE c.id = %(after)s
+       AND (c.owner_id = %(caller)s
+            OR EXISTS (SELECT FROM chat_readers r
+                        WHERE r.chat_id = coalesce(c.root_id, c.id)
+                          AND r.subject_id IN {reader}))
+), page AS (
+    SELECT c.id, {place} AS place, c.updated_at
+      FROM (SELECT * FROM mine UNION ALL SELECT * FROM theirs) AS c
+     WHERE (%(title)s::text IS NULL OR c.title ILIKE '%%' || %(title)s || '%%')
+       AND c.labels @> %(labels)s::jsonb
+       AND (%(unread)s::boolean IS NULL OR %(unread)s = {unread})
+       AND (%(search)s::text IS NULL
+            OR to_tsvector('simple', c.title) @@ websearch_to_tsquery('simple', %(search)s)
+            OR c.id IN (SELECT w.chat_id
+                          FROM message_words w
+                          JOIN messages m ON m.id = w.message_id AND NOT m.deleted
+                         WHERE w.words @@ websearch_to_tsquery('simple', %(search)s)))
+       AND (%(after)s::uuid IS NULL
+            OR EXISTS (SELECT FROM behind b
+                        WHERE {place} > b.place
+                           OR {place} = b.place AND (c.updated_at, c.id) < (b.updated_at, b.id)))
+     ORDER BY 2, 3 DESC, 1 DESC
+     LIMIT %(limit)s OFFSET %(offset)s
+)
+SELECT {shelved}
+  FROM (SELECT p.id, row_number() OVER (ORDER BY p.place, p.updated_at DESC, p.id DESC) AS at,
+               false AS is_child
+          FROM page p
+         UNION ALL
+        SELECT k.id, 0, true
+          FROM page p JOIN chats k ON k.parent_id = p.id AND k.archived = %(archived)s) AS shown
+  JOIN chats c ON c.id = shown.id
+  JOIN users u ON u.id = c.owner_id
+ ORDER BY shown.is_child, shown.at, c.created_at DESC, c.id DESC;
+
+-- name: retitle
+-- Call it otherwise; nothing comes back if it is called that already.
+UPDATE chats SET title = %(title)s WHERE id = %(chat)s AND title <> %(title)s RETURNING owner_id;
+
+-- name: relabel
+-- Other labels, all of them.
+UPDATE chats SET labels = %(labels)s::jsonb, updated_at = now() WHERE id = %(chat)s;
+
+-- name: set_plan_mode
+-- How its next turns are to be made.
+UPDATE chats SET plan_mode = %(plan_mode)s WHERE id = %(chat)s;
+
+-- name: mark_read
+-- Its owner has seen what models have said so far.
+UPDATE chats c
+   SET last_read_message_id = seen.id
+  FROM (SELECT max(id) AS id
+          FROM messages
+         WHERE chat_id = %(chat)s AND role = 'assistant' AND NOT deleted) AS seen
+ WHERE c.id = %(chat)s AND c.last_read_message_id < seen.id;
+
+-- name: cost_of_tree
+-- What has been paid for a whole family, whichever of it is named; what is deleted was paid too.
+WITH tree AS (
+    SELECT member.id
+      FROM chats c
+      JOIN chats member ON coalesce(member.root_id, member.id) = coalesce(c.root_id, c.id)
+     WHERE c.id = %(chat)s
+)
+SELECT coalesce(sum(m.cost_micros), 0)::bigint,
+       count(m.cost_source),
+       count(m.cost_source) FILTER (WHERE m.cost_micros IS NULL)
+  FROM messages m
+ WHERE m.chat_id IN (SELECT id FROM tree);
