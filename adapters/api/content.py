@@ -6,11 +6,12 @@ place: `content[2].text …`.
 
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
+from uuid import UUID
 
 from actors.ids import FileId
 from actors.parts.model import FilePart, FileReferencePart, Part, TextPart
 from adapters.api.endpoints import Caller
-from adapters.api.media_types import ACCEPTED
+from adapters.api.files.media_types import ACCEPTED
 from adapters.api.refused import Refused, Validation
 from adapters.api.wire.content import ChatInputPart
 from adapters.postgres.files.shelf import FileShelf, Seer
@@ -29,6 +30,11 @@ async def parts_of(
     wanted = frozenset(_file_id(part, at) for at, part in enumerate(content) if _is_file(part))
     found = await files.find(Seer(caller.id, caller.is_admin), wanted) if wanted else {}
     return tuple(_part(part, at, found) for at, part in enumerate(content))
+
+
+def meant(id: UUID | None) -> UUID | None:
+    """Some clients say nil where they mean nothing."""
+    return id if id is not None and id.int else None
 
 
 def _part(part: ChatInputPart, at: int, found: Found) -> Part:
@@ -62,9 +68,8 @@ def _reference(part: ChatInputPart, at: int) -> FileReferencePart:
 
 
 def _file_id(part: ChatInputPart, at: int) -> FileId:
-    if part.file_id is None or part.file_id.int == 0:
-        _refuse(at, "file_id", "is required")
-    return FileId(part.file_id)
+    file = meant(part.file_id)
+    return _refuse(at, "file_id", "is required") if file is None else FileId(file)
 
 
 def _is_file(part: ChatInputPart) -> bool:

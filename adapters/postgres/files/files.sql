@@ -1,10 +1,10 @@
 -- Files that users have brought. What a file holds never changes, and neither does anything that is
 -- said of it: what was read once may be kept.
 
--- part: file_seen
--- Whether a caller may see the file `f`: it is his, or in a chat that he may read.
-(%(is_admin)s::boolean
- OR f.owner_id = %(caller)s
+-- part: file_reached
+-- Whether a caller gets at the file `f` without being an admin: it is his, or in a chat that he may
+-- read.
+(f.owner_id = %(caller)s
  OR EXISTS (SELECT FROM chat_files l JOIN chats c ON c.id = l.chat_id
              WHERE l.file_id = f.id
                AND (c.owner_id = %(caller)s
@@ -17,7 +17,7 @@
 -- Those of `wanted` that are there and that the caller may see, without what is in them.
 SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at
   FROM files f
- WHERE f.id = ANY(%(wanted)s) AND {file_seen};
+ WHERE f.id = ANY(%(wanted)s) AND (%(is_admin)s::boolean OR {file_reached});
 
 -- name: add_file
 -- A file and what is in it.
@@ -33,13 +33,22 @@ SELECT id, %(bytes)s, %(sha256)s FROM added;
 -- A file that the caller may see, with the sum of its content.
 SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.sha256
   FROM files f JOIN file_contents c ON c.file_id = f.id
- WHERE f.id = %(id)s AND {file_seen};
+ WHERE f.id = %(id)s AND (%(is_admin)s::boolean OR {file_reached});
 
 -- name: file_opened
 -- A file that the caller may see, with its content.
 SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.bytes
   FROM files f JOIN file_contents c ON c.file_id = f.id
- WHERE f.id = %(id)s AND {file_seen};
+ WHERE f.id = %(id)s AND (%(is_admin)s::boolean OR {file_reached});
+
+-- name: file_linked
+-- A file with its content, for a user of whom only the id is known: if he may still come in, and
+-- still see it.
+SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.bytes
+  FROM files f
+  JOIN file_contents c ON c.file_id = f.id
+  JOIN users u ON u.id = %(caller)s AND u.deleted_at IS NULL AND u.status <> 'suspended'
+ WHERE f.id = %(id)s AND (u.roles @> '{owner}' OR {file_reached});
 
 -- name: contents_of_files
 -- What is in files that a chat refers to: who may see the chat has been settled.

@@ -74,6 +74,11 @@ class FileShelf:
         found = await self._execute("file_opened", seer, id=file)
         return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
 
+    async def linked(self, user: UserId, file: FileId) -> Opened | None:
+        """For a user who has shown nothing but a link: as long as he may come in, and see it."""
+        found = await self._execute("file_linked", Seer(user), id=file)
+        return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
+
     async def _execute(self, name: str, seer: Seer, **asked: object) -> list[Row]:
         seen = {"caller": seer.id, "is_admin": seer.is_admin, "sharing": self._sharing}
         async with self._pool.connection() as connection:

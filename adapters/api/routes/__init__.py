@@ -1,0 +1,1 @@
+"""The subjects of the API: what each of its rows does."""

@@ -1,0 +1,47 @@
+-- What users see of a history: not what is deleted, a system's, or only for the model.
+
+-- part: shown
+-- Whether a message is shown to users.
+NOT deleted AND visibility <> 'model' AND role <> 'system'
+
+-- name: page_backward
+-- The newest messages between two others.
+SELECT {message_row}
+  FROM messages
+ WHERE chat_id = %(chat)s AND id < %(before)s AND id > %(after)s AND {shown}
+ ORDER BY id DESC
+ LIMIT %(limit)s;
+
+-- name: page_forward
+-- The oldest messages behind another.
+SELECT {message_row}
+  FROM messages
+ WHERE chat_id = %(chat)s AND id > %(after)s AND {shown}
+ ORDER BY id
+ LIMIT %(limit)s;
+
+-- name: prompts
+-- What users said in words, the newest first.
+SELECT id, content, content_version
+  FROM messages
+ WHERE chat_id = %(chat)s
+   AND role = 'user'
+   AND {shown}
+   AND EXISTS (SELECT FROM json_array_elements(content) AS part
+                WHERE part ->> 'type' = 'text' AND part ->> 'text' ~ '\S')
+ ORDER BY id DESC
+ LIMIT %(limit)s;
+
+-- name: model_of_message
+-- Which model and effort a message names, if it stands in this chat.
+SELECT model_config_id, reasoning_effort
+  FROM messages
+ WHERE chat_id = %(chat)s AND id = %(message)s AND NOT deleted;
+
+-- name: furnish
+-- How the chat is answered from now on. Nothing of its history moves with that.
+UPDATE chats
+   SET plan_mode = %(plan_mode)s,
+       mcp_server_ids = %(mcp_server_ids)s,
+       updated_at = CASE WHEN mcp_server_ids = %(mcp_server_ids)s THEN updated_at ELSE now() END
+ WHERE id = %(chat)s;
