@@ -121,12 +121,13 @@ class AsyncClient:
             async for event in stream:
                 yield exchange.events(event.data)
 
-    async def wait(self, chat: UUID) -> Transcript:
-        """Until the chat rests: its turn has ended, or it needs somebody to act."""
+    async def wait(self, chat: UUID, *, since: int = 0) -> Transcript:
+        """Until the chat rests: its turn has ended, or it needs somebody to act. `since`: the id of
+        the message that was sent, for what the chat did before it does not count."""
         seen = Transcript()
         async with self.follow(chat) as events:
             async for event in events:
                 seen.apply(event)
-                if event.type == "status" and seen.is_idle:
+                if seen.rests_since(since):
                     break
         return seen

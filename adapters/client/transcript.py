@@ -1,6 +1,6 @@
 """What a chat looks like to somebody who follows it. Pure: events in, the picture out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
@@ -55,6 +55,18 @@ class Transcript:
     @property
     def is_idle(self) -> bool:
         return self.status in IDLE
+
+    def rests_since(self, message: int = 0) -> bool:
+        """Whether the chat rests, and had been told of this message before; and if it rests in an
+        error or for a client's tools, whether it is known in which."""
+        if not self.is_idle or max(self.messages, default=0) < message:
+            return False
+        match self.status:
+            case "error":
+                return self.error is not None
+            case "requires_action":
+                return bool(self.pending)
+        return True
 
     @property
     def history(self) -> list[ChatMessage]:
@@ -116,7 +128,7 @@ def _added(shown: str | UnsetType, more: str | UnsetType) -> str | UnsetType:
     return shown if more is UNSET else (shown or "") + more
 
 
-def text_of(parts: tuple[ChatMessagePart, ...] | list[ChatMessagePart]) -> str:
+def text_of(parts: Iterable[ChatMessagePart]) -> str:
     return "".join(part.text for part in parts if part.type == "text")
 
 

@@ -1,0 +1,189 @@
+"""The conversation: what the user types is asked, what comes of it is shown, until he leaves.
+
+Ctrl-C while the model works interrupts its turn, and the chat goes on; where one types it leaves,
+as the end of the input does. The chat is kept by the daemon: it is taken up again by its id.
+"""
+
+import signal
+import sys
+import termios
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+import trio
+from rich.console import Console
+
+from adapters.api.wire.chats import Chat
+from adapters.cli.tables import plain
+from adapters.cli.talking import drawing, screen
+from adapters.client import asks
+from adapters.client.awaiting import AsyncClient
+from adapters.client.faults import Refused
+from adapters.client.transcript import Transcript
+
+TICK_SECONDS = 0.1
+HISTORY_SHOWN = 20  # messages of a chat that is taken up again; the others stay with the daemon
+LEAVING = frozenset({"/quit", "/exit"})
+COMMANDS = "/edit TEXT says your last message otherwise · /title TEXT · /quit"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How the chat is to be: which one, or what a new one is born with."""
+
+    chat: UUID | None = None
+    message: str = ""  # said at once; then the command ends with the turn
+    model: UUID | None = None
+    effort: str = ""
+
+
+async def talk(client: AsyncClient, wanted: Wanted, console: Console) -> int:
+    """The exit code: 0 the last turn went well, 1 it did not."""
+    talking = Talking(client, wanted, console)
+    if wanted.chat is not None:
+        await talking.take_up(wanted.chat)
+    if wanted.message:
+        await talking.say(wanted.message)
+    else:
+        await talking.converse()
+    return 0 if talking.went_well else 1
+
+
+class Talking:
+    """One chat and the terminal that it is shown on."""
+
+    def __init__(self, client: AsyncClient, wanted: Wanted, console: Console) -> None:
+        self._client = client
+        self._wanted = wanted
+        self._console = console
+        self._chat: Chat | None = None
+        self._last_id = 0  # of the messages that have been shown
+        self.went_well = True
+
+    async def take_up(self, chat: UUID) -> None:
+        """Show where the chat stands; if it is at work, follow it."""
+        self._chat = await self._client.do(asks.get_chat(chat))
+        if self._wanted.message:
+            latest = await self._client.do(asks.messages(chat, limit=1))
+            self._last_id = max((message.id for message in latest.messages), default=0)
+            return
+        page = await self._client.do(asks.messages(chat, limit=HISTORY_SHOWN))
+        self._console.rule(plain(self._chat.title), style="dim")
+        for message in reversed(page.messages):
+            self._last_id = max(self._last_id, message.id)
+            if (seen := drawing.said(message, width=self._console.width)) is not None:
+                self._console.print(seen)
+        if self._chat.status in ("running", "interrupting"):
+            await self._follow(self._chat)
+
+    async def converse(self) -> None:
+        if self._console.is_terminal:
+            self._console.print(f"ctrl-C stops an answer, ctrl-D leaves · {COMMANDS}", style="dim")
+        while (line := await typed()) is not None and line not in LEAVING:
+            try:
+                await self._do(line)
+            except Refused as refused:
+                self.went_well = False
+                self._console.print(f"✗ {refused}", style="red")
+        if self._chat is not None and self._console.is_terminal:
+            self._console.print(
+                f"\nto go on: promptcorner chat {self._chat.id}", style="dim", highlight=False
+            )
+
+    async def _do(self, line: str) -> None:
+        command, _, rest = line.partition(" ")
+        match command:
+            case "":
+                return
+            case "/title" if self._chat is not None and rest.strip():
+                await self._client.do(asks.update_chat(self._chat.id, title=rest.strip()))
+            case "/edit" if self._chat is not None and rest.strip():
+                await self._edit(self._chat, rest.strip())
+            case "/help" | "/title" | "/edit":
+                self._console.print(COMMANDS, style="dim")
+            case _:
+                await self.say(line)
+
+    async def say(self, text: str) -> None:
+        more = {"model_config_id": self._wanted.model, "reasoning_effort": self._wanted.effort}
+        chosen = {name: str(value) for name, value in more.items() if value}
+        if self._chat is None:
+            self._chat = await self._client.create(text, **chosen)
+            await self._follow(self._chat)
+        else:
+            sent = await self._client.do(asks.send(self._chat.id, text, **chosen))
+            await self._follow(self._chat, since=sent.message.id if sent.message else 0)
+
+    async def _edit(self, chat: Chat, text: str) -> None:
+        latest = await self._client.do(asks.prompts(chat.id, 1))
+        if not latest.prompts:
+            self._console.print("there is nothing yet that could be said otherwise", style="dim")
+            return
+        edited = await self._client.do(asks.edit(chat.id, latest.prompts[0].id, text))
+        self._last_id = edited.message.id - 1
+        await self._follow(chat, since=edited.message.id)
+
+    async def _follow(self, chat: Chat, *, since: int = 0) -> None:
+        """Show what comes of it, until the chat rests; ctrl-C interrupts it. `since`: the message
+        that was sent, for a status from before it means nothing."""
+        seen = Transcript()
+        with screen.opened(self._console) as shown:
+            with trio.open_signal_receiver(signal.SIGINT) as signals:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(interrupt, self._client, chat.id, signals)
+                    nursery.start_soon(tick, shown, seen)
+                    await self._show(chat, seen, shown, since=since)
+                    nursery.cancel_scope.cancel()
+            shown.end(seen)
+        self.went_well = seen.error is None and not seen.pending
+
+    async def _show(
+        self, chat: Chat, seen: Transcript, shown: screen.Screen, *, since: int
+    ) -> None:
+        async with self._client.follow(chat.id, after_id=self._last_id) as events:
+            async for event in events:
+                seen.apply(event)
+                self._last_id = max(self._last_id, *seen.messages, 0)
+                shown.show(event, seen)
+                if seen.rests_since(since):
+                    return
+
+
+async def tick(shown: screen.Screen, seen: Transcript) -> None:
+    while True:
+        shown.tick(seen)
+        await trio.sleep(TICK_SECONDS)
+
+
+async def interrupt(client: AsyncClient, chat: UUID, signals: AsyncIterator[int]) -> None:
+    async for _ in signals:
+        try:
+            await client.do(asks.interrupt(chat))
+        except Refused as refused:
+            if refused.status != 409:  # it rests already
+                raise
+
+
+async def typed() -> str | None:
+    """A line; None: there will be none."""
+    try:
+        with restored():
+            line = await trio.to_thread.run_sync(input, drawing.PROMPT, abandon_on_cancel=True)
+    except EOFError:
+        return None
+    return line.strip()
+
+
+@contextmanager
+def restored() -> Iterator[None]:
+    """Whoever leaves while a line is being typed leaves the terminal as it was."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
