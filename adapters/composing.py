@@ -32,9 +32,10 @@ from adapters.config import Config
 from adapters.housekeeping import keep_house
 from adapters.models.choosing import ConfiguredModels
 from adapters.models.configured import ModelConfig
-from adapters.models.prompting import NoFiles, Prompting
+from adapters.models.prompting import Prompting
 from adapters.postgres.committing import WRITERS, Committer
 from adapters.postgres.driver.pool import Pool
+from adapters.postgres.files.shelf import PromptFiles
 from adapters.postgres.hints import Hints
 from adapters.postgres.journal import Journal
 from adapters.postgres.leases import Leases
@@ -65,11 +66,13 @@ ONCE = Restart(times=0)  # what cannot be restarted takes the process down: othe
 class Store:
     """All that is durable, and the news of it."""
 
+    pool: Pool
     ledger: Ledger
     reading: Reading
     leases: Leases
     journal: Journal
     titles: Titles
+    files: PromptFiles
     bus: Switchboard
 
 
@@ -96,17 +99,17 @@ async def open_chats(
         open_background() as background,
         open_children("chats of this process", capacity=1) as children,
     ):
-        configured, files = ConfiguredModels(models, client), NoFiles()
+        configured = ConfiguredModels(models, client)
         world = World(
             ledger=store.ledger,
             reading=store.reading,
             models=configured,
-            prompts=Prompting(configured.identity_of, files),
+            prompts=Prompting(configured.identity_of, store.files),
             tools=DeclaredTools(store.reading.dynamic_tools),
             journal=store.journal,
             prices=prices,
             episodes=episodes,
-            titles=AutomaticTitles(background, store.titles, files),
+            titles=AutomaticTitles(background, store.titles, store.files),
             limits=Guards(config.startup_seconds, config.silence_seconds),
         )
         supervisor = start_supervisor(config, store, world, children)
@@ -134,11 +137,13 @@ async def open_store(config: Config, conninfo: str, episodes: Episodes) -> Async
         children.start(Child(name="hints", body=hints.run, restart=Restart()))
         children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
         yield Store(
+            pool,
             Ledger(pool, committer, tell=bus.tell, lease_seconds=lease_seconds),
             Reading(pool, lease_seconds=lease_seconds),
             Leases(own, lease_seconds=lease_seconds, tell=bus.tell),
             journal,
             Titles(pool, tell=bus.tell),
+            PromptFiles(pool),
             bus,
         )
         await hints.flush(FLUSH_SECONDS)

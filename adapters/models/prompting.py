@@ -20,13 +20,6 @@ class FileReader(Protocol):
         ...
 
 
-class NoFiles:
-    """Where nothing can be stored nothing is found: the model is told that a file is missing."""
-
-    async def read(self, wanted: Set[FileId]) -> Files:
-        return {}
-
-
 class Prompting:
     """Fulfils `actors.turn.ports.Prompts`."""
 

@@ -13,7 +13,7 @@ from actors.parts.model import FilePart, JsonText, ReasoningPart, TextPart
 from actors.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
 from actors.prompts.files import StoredFile
 from actors.turn.ports import Model
-from adapters.models.prompting import NoFiles, Prompting
+from adapters.models.prompting import Prompting
 from tests.actors.machine.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
 
 IMAGE, OTHER = FileId(UUID(int=1)), FileId(UUID(int=2))
@@ -43,7 +43,7 @@ def history_of(*bodies):
 
 
 async def prompt_of(*bodies, model=None, tools=(), files=None, chat=None):
-    prompting = Prompting(lambda id: "me", files or NoFiles())
+    prompting = Prompting(lambda id: "me", files or Shelf())
     chat = chat or a_chat().chat
     return await prompting.prompt_for(chat, history_of(*bodies), model or a_model(), tools)
 
