@@ -50,6 +50,7 @@ class Kept(Generic[_Key, _Value]):
         self._entries: dict[_Key, tuple[float, _Value]] = {}  # until when; the oldest is first
         self._flights: dict[_Key, _Flight[_Value]] = {}
         self._hits = self._reads = 0
+        self.forgotten_count = 0  # whoever reads by another way, and sees it grow, keeps nothing
 
     async def get(self, key: _Key) -> _Value | None:
         while True:
@@ -74,23 +75,26 @@ class Kept(Generic[_Key, _Value]):
         return value
 
     def put(self, key: _Key, value: _Value) -> None:
-        """It has just been read, by whatever way."""
+        """It has been read, by whatever way."""
         self._entries.pop(key, None)
         self._entries[key] = (now() + self._seconds, value)
         if len(self._entries) > self._entries_max:
             del self._entries[next(iter(self._entries))]
 
     def forget(self, key: _Key) -> None:
+        self.forgotten_count += 1
         self._entries.pop(key, None)
         self._flights.pop(key, None)
 
     def forget_those(self, where: Callable[[_Value], bool]) -> None:
         """And whatever is being read, of which nobody knows yet."""
+        self.forgotten_count += 1
         for key in [key for key, (_, value) in self._entries.items() if where(value)]:
             del self._entries[key]
         self._flights.clear()
 
     def forget_all(self) -> None:
+        self.forgotten_count += 1
         self._entries.clear()
         self._flights.clear()
 

@@ -1,23 +1,103 @@
--- Users and their tokens.
+-- Users: who they are, and what becomes of them.
 
 -- part: user
 -- What is known of a user, in the order of `user.User`.
 u.id, u.username, u.name, u.email, u.avatar_url, u.roles, u.status, u.created_at, u.updated_at,
 u.last_seen_at, u.deleted_at IS NOT NULL
 
--- name: token_of_hash
--- Whose token this is, if it is good: the user, and for how many more seconds.
-SELECT t.id, t.kind, t.scopes, extract(epoch FROM t.expires_at - now())::float8, {user}
-  FROM tokens t JOIN users u ON u.id = t.user_id
- WHERE t.hash = %(hash)s
-   AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())
-   AND u.status <> 'suspended' AND u.deleted_at IS NULL;
+-- part: another_admin
+-- Whether there is somebody to look after the deployment without this user, or he does not do it.
+(NOT u.roles @> ARRAY['owner'] OR u.status = 'suspended'
+ OR EXISTS (SELECT FROM users o
+             WHERE o.id <> u.id AND o.roles @> ARRAY['owner']
+               AND o.status <> 'suspended' AND o.deleted_at IS NULL))
 
--- name: token_of_id
--- The same, for who was shown the token before.
-SELECT t.id, t.kind, t.scopes, extract(epoch FROM t.expires_at - now())::float8, {user}
-  FROM tokens t JOIN users u ON u.id = t.user_id
- WHERE t.id = %(id)s
-   AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())
-   AND u.status <> 'suspended' AND u.deleted_at IS NULL;
+-- name: users_of_ids
+-- Those of them that there are, deleted or not: chats and messages name them still.
+SELECT {user} FROM users u WHERE u.id = ANY(%(ids)s);
 
+-- name: user_of_name
+-- Who is called this now.
+SELECT {user} FROM users u WHERE lower(u.username) = lower(%(name)s) AND u.deleted_at IS NULL;
+
+-- name: user_to_log_in
+-- Who has this name or address, and what argon2 made of his password.
+SELECT u.password_hash, {user} FROM users u
+ WHERE (lower(u.username) = lower(%(name)s)
+        OR (u.email <> '' AND lower(u.email) = lower(%(name)s)))
+   AND u.deleted_at IS NULL;
+
+-- name: password_of
+-- What argon2 made of the password of a user.
+SELECT password_hash FROM users WHERE id = %(id)s AND deleted_at IS NULL;
+
+-- name: users_page
+-- A page of the users that match every word in name, username or address, in order of names, and
+-- how many there are in all.
+SELECT count(*) OVER (), {user} FROM users u
+ WHERE u.deleted_at IS NULL
+   AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w
+                    WHERE strpos(lower(u.username || ' ' || u.name || ' ' || u.email), w) = 0)
+   AND (%(status)s::text IS NULL OR u.status = %(status)s)
+   AND (%(role)s::text IS NULL OR u.roles @> ARRAY[%(role)s::text])
+ ORDER BY lower(u.username), u.id LIMIT %(limit)s OFFSET %(offset)s;
+
+-- name: count_users
+-- How many match, where a page is behind the last of them.
+SELECT count(*) FROM users u
+ WHERE u.deleted_at IS NULL
+   AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w
+                    WHERE strpos(lower(u.username || ' ' || u.name || ' ' || u.email), w) = 0)
+   AND (%(status)s::text IS NULL OR u.status = %(status)s)
+   AND (%(role)s::text IS NULL OR u.roles @> ARRAY[%(role)s::text]);
+
+-- name: add_user
+-- Dormant, until he comes for the first time.
+INSERT INTO users AS u (id, username, name, email, roles, password_hash, status)
+VALUES (%(id)s, %(username)s, %(name)s, %(email)s, %(roles)s, %(password_hash)s, 'dormant')
+RETURNING {user};
+
+-- name: set_profile
+-- What he is called.
+UPDATE users u
+   SET username = %(username)s, name = %(name)s, avatar_url = %(avatar_url)s, updated_at = now()
+ WHERE u.id = %(id)s AND u.deleted_at IS NULL
+RETURNING {user};
+
+-- name: set_password
+-- With a new password the links to set one are void, and so are sessions, all but the one given.
+WITH links AS (DELETE FROM invitations WHERE user_id = %(id)s),
+     ended AS (UPDATE tokens SET revoked_at = now()
+                WHERE user_id = %(id)s AND id <> %(but)s
+                  AND kind = 'session' AND revoked_at IS NULL)
+UPDATE users SET password_hash = %(password_hash)s, updated_at = now()
+ WHERE id = %(id)s AND deleted_at IS NULL;
+
+-- name: renew_password_hash
+-- The same password at today's cost, unless it has been changed meanwhile.
+UPDATE users SET password_hash = %(password_hash)s
+ WHERE id = %(id)s AND password_hash = %(was)s;
+
+-- name: set_roles
+-- What he may do. The deployment is locked: the last admin stays one.
+UPDATE users u SET roles = %(roles)s, updated_at = now()
+ WHERE u.id = %(id)s AND u.deleted_at IS NULL
+   AND (%(roles)s::text[] @> ARRAY['owner'] OR {another_admin})
+RETURNING {user};
+
+-- name: set_standing
+-- Whether he may come in. The deployment is locked: the last admin may.
+UPDATE users u SET status = %(status)s, updated_at = now()
+ WHERE u.id = %(id)s AND u.deleted_at IS NULL
+   AND (%(status)s::text <> 'suspended' OR {another_admin})
+RETURNING {user};
+
+-- name: delete_user
+-- He is gone, with all that lets him in. The deployment is locked: the last admin stays.
+WITH gone AS (UPDATE users u
+                 SET deleted_at = now(), updated_at = now(), password_hash = NULL
+               WHERE u.id = %(id)s AND u.deleted_at IS NULL AND {another_admin}
+              RETURNING u.*),
+     ended AS (DELETE FROM tokens WHERE user_id IN (SELECT id FROM gone)),
+     links AS (DELETE FROM invitations WHERE user_id IN (SELECT id FROM gone))
+SELECT {user} FROM gone u;

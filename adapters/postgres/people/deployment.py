@@ -1,0 +1,80 @@
+"""The deployment: its names, and that there is an admin from the first start on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from actors.ids import UserId
+from adapters.postgres.driver.connection import Transaction
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.people.invitations import adding
+from adapters.postgres.people.tokens import ID_CHARACTERS, hash_of, new_secret
+from adapters.postgres.people.user import User, user_of
+from adapters.postgres.queries import SQL
+
+CONFIGURED_NAME = "from the configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """There is one organization in it, and everybody is a member."""
+
+    id: UUID
+    organization_id: UUID
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Founded:
+    """The first admin, whether he is new, and the code of a link if he cannot come in otherwise."""
+
+    admin: User
+    is_new: bool
+    code: str | None
+
+
+async def deployment(pool: Pool) -> Deployment:
+    async with pool.connection() as connection:
+        [row] = await connection.execute(SQL["deployment"])
+    return Deployment(*row)
+
+
+async def found(pool: Pool, configured_token: str | None) -> Founded:
+    """See to it that there is an admin who can come in. Every start does so, one at a time.
+
+    The configured token is his, and the only one of its kind; without one there is none. Who has
+    neither that nor a password gets a link, at each start until he has used one.
+    """
+    async with pool.connection() as connection, connection.transaction() as tx:
+        [[(first,)]] = await tx.run([(SQL["lock_deployment"], ())])
+        admin, can_log_in = await _first_admin(tx, first)
+        is_new = admin is None
+        if admin is None:
+            admin = await _add(tx)
+        await _configure(tx, admin.id, configured_token)
+        if can_log_in or configured_token is not None:
+            return Founded(admin, is_new, None)
+        code = new_secret()
+        await tx.run(adding(admin.id, code))
+        return Founded(admin, is_new, code)
+
+
+async def _first_admin(tx: Transaction, first: UserId | None) -> tuple[User | None, bool]:
+    [rows] = await tx.run([(SQL["first_admin"], {"first": first})])
+    return (user_of(rows[0][1:]), rows[0][0]) if rows else (None, False)
+
+
+async def _add(tx: Transaction) -> User:
+    [[row]] = await tx.run([(SQL["add_first_admin"], {"id": uuid4()})])
+    return user_of(row)
+
+
+async def _configure(tx: Transaction, admin: UserId, token: str | None) -> None:
+    hash = None if token is None else hash_of(token)
+    dropping = (SQL["drop_configured_tokens"], {"hash": hash})
+    if hash is None:
+        await tx.run([dropping])
+        return
+    id = new_secret(ID_CHARACTERS)
+    new = {"id": id, "user": admin, "hash": hash, "name": CONFIGURED_NAME}
+    await tx.run([dropping, (SQL["add_configured_token"], new)])

@@ -1,0 +1,42 @@
+"""People on a real database, which all tests of a run share: each begins without people."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.people.invitations import Invitations
+from adapters.postgres.people.tokens import Tokens
+from adapters.postgres.people.users import Users
+from tests.adapters.postgres.stores import migrated_database
+
+
+@dataclass
+class People:
+    pool: Pool
+    users: Users
+    tokens: Tokens
+    invitations: Invitations
+    aside: Connection  # sees what really holds
+
+    async def rows(self, sql, **parameters):
+        return await self.aside.execute(sql, parameters)
+
+    async def add(self, username="ann", **fields):
+        return await self.users.add(username, **fields)
+
+
+@pytest.fixture(scope="session")
+def migrated(server):
+    return migrated_database(server)
+
+
+@pytest.fixture
+async def people(migrated):
+    pool, aside = Pool(migrated, size=4), await Connection.open(migrated)
+    await aside.run([("DELETE FROM chats", ()), ("DELETE FROM files", ())])
+    await aside.execute("DELETE FROM users")
+    yield People(pool, Users(pool), Tokens(pool), Invitations(pool), aside)
+    aside.close()
+    await pool.drain(1)
