@@ -99,7 +99,15 @@ class Door:
             raise nothing_here()
         body = await request.body(row.body_bytes_max)
         return await row.handle(
-            Call(caller, found.path, query, request.headers, body, request.origin)
+            Call(
+                caller,
+                found.path,
+                query,
+                request.headers,
+                body,
+                request.origin,
+                request.peer.host,
+            )
         )
 
     async def _let_in(self, head: Head, row: Endpoint) -> Caller | Answer | None:
