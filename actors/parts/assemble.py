@@ -26,7 +26,7 @@ from actors.parts.deltas import (
     ToolInputStarted,
     UsageSeen,
 )
-from actors.parts.json_text import is_json
+from actors.parts.json_text import is_json, well_formed
 from actors.parts.model import (
     FilePart,
     JsonText,
@@ -214,7 +214,7 @@ class Assembly:
 
 
 def json_or_none(text: str) -> JsonText | None:
-    return JsonText(text) if is_json(text) else None
+    return JsonText(well_formed(text)) if is_json(text) else None
 
 
 def merged(older: Usage, newer: Usage) -> Usage:

@@ -5,7 +5,14 @@ or has longer numbers, than we are willing to read.
 """
 
 import json
+import re
 from typing import Any, NoReturn
+
+# Escapes are read in pairs, so that `\\ud83d` is no surrogate; whole pairs of surrogates stay.
+_ESCAPES = re.compile(
+    r"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"
+    r"|\\u(?P<lone>[dD][89a-fA-F][\da-fA-F]{2})|\\."
+)
 
 
 def parsed(text: str | None) -> Any:
@@ -31,6 +38,20 @@ def is_object(text: str | None) -> bool:
         return isinstance(parsed(text), dict)
     except ValueError:
         return False
+
+
+def well_formed(text: str) -> str:
+    """`text` without surrogates that lack their partner, written out or escaped: they are no text
+    to anybody, and become U+FFFD."""
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if "\\ud" in text or "\\uD" in text:
+        text = _ESCAPES.sub(_with_partner, text)
+    return text
+
+
+def _with_partner(escape: re.Match[str]) -> str:
+    return "\\ufffd" if escape["lone"] else escape[0]
 
 
 def _refused(name: str) -> NoReturn:

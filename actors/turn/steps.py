@@ -13,7 +13,7 @@ from datetime import datetime
 from actors.ids import ModelConfigId
 from actors.machine.chat import Body, Role
 from actors.parts.assemble import Answer
-from actors.parts.json_text import is_json
+from actors.parts.json_text import is_json, well_formed
 from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
 from actors.parts.usage import Cost
 from actors.prompts.provider_tools import sanitised_step
@@ -62,7 +62,7 @@ def result_of(end: Ended) -> ToolResultPart:
     return ToolResultPart(
         end.call.id,
         end.call.name,
-        output.result,
+        JsonText(well_formed(output.result)),
         is_error=output.is_error,
         is_media=output.is_media,
         mcp_server_config_id=end.call.mcp_server_config_id,

@@ -4,6 +4,7 @@ Any cut of the bytes gives the same events. Lines may end in LF, CRLF or CR; com
 retry times are read over; an event that the stream does not finish is no event.
 """
 
+from actors.parts.json_text import well_formed
 from adapters.providers.broken import BrokenStream
 
 Event = tuple[bytes, bytes]  # its name ("" if it has none) and its data
@@ -54,7 +55,8 @@ class EventParser:
                 data.append(line[5:])
             elif not line:
                 if data:
-                    events.append((self._name, data[0] if len(data) == 1 else b"\n".join(data)))
+                    whole = data[0] if len(data) == 1 else b"\n".join(data)
+                    events.append((self._name, readable(whole)))
                     data.clear()
                 self._name = b""
             elif line.startswith(b"event:"):
@@ -76,3 +78,11 @@ class EventParser:
         self._bytes = size
         if size > EVENT_BYTES_MAX:
             raise BrokenStream(f"event stream: an event of more than {EVENT_BYTES_MAX} bytes")
+
+
+def readable(json: bytes) -> bytes:
+    """JSON that a provider sent, without what is no text: bytes that are not UTF-8, and surrogates
+    without their partner, as servers send that cut their deltas in the middle of a character."""
+    if json.isascii() and b"\\ud" not in json and b"\\uD" not in json:
+        return json
+    return well_formed(json.decode("utf-8", "replace")).encode()

@@ -18,6 +18,7 @@ from actors.turn.ports import Batch
 from adapters.providers.broken import BrokenStream, CallFailed, Lost
 from adapters.providers.faults import Accused, call_failed, refused
 from adapters.providers.http import HttpClient, Request, Response
+from adapters.providers.sse import readable
 from runtime import clock
 
 ANSWER_BYTES_MAX = 256 * 1024 * 1024  # on the wire; a longer answer breaks the stream
@@ -67,7 +68,7 @@ async def answered(
         assembly = Assembly()
         now = clock.wall()
         try:
-            deltas = decode(body)
+            deltas = decode(readable(body))
         except UNREADABLE as error:
             raise BrokenStream(f"answer: {error}") from error
         for delta in deltas:

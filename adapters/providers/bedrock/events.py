@@ -8,6 +8,7 @@ import msgspec
 
 from adapters.providers.broken import BrokenStream, Reported
 from adapters.providers.eventstream import Message, MessageParser
+from adapters.providers.sse import readable
 
 _STATUS = {
     "internalServerException": 500,
@@ -51,7 +52,7 @@ class EventSplit:
 
 def _unpacked(payload: bytes) -> bytes:
     try:
-        return base64.b64decode(_CHUNKS.decode(payload).bytes, validate=True)
+        return readable(base64.b64decode(_CHUNKS.decode(payload).bytes, validate=True))
     except (msgspec.MsgspecError, binascii.Error) as error:
         raise BrokenStream(f"bedrock: chunk: {error}") from error
 

@@ -115,3 +115,11 @@ def test_a_result_comes_from_the_server_that_was_called():
     [row] = tool_rows([Ended(call, error_output("no"), NOW)], model_config_id=None)
 
     assert server == row.parts[0].mcp_server_config_id
+
+
+def test_a_result_with_half_a_character_is_stored_as_everybody_can_read_it():
+    output = ToolOutput(JsonText('{"output":"\\ud83d"}'))
+
+    [row] = tool_rows([Ended(calls("a"), output, NOW)], model_config_id=None)
+
+    assert '{"output":"\\ufffd"}' == row.parts[0].result

@@ -76,3 +76,15 @@ def test_an_event_without_end_breaks_the_stream(piece, monkeypatch):
 
     with pytest.raises(BrokenStream, match=r"^event stream: an event of more than 1000 bytes$"):
         [parser.feed(piece) for _ in range(2000)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        (b'{"a":"\xff\xc3\xa9"}', '{"a":"\ufffd\u00e9"}'.encode()),
+        (b'{"a":"\\ud83d"}', b'{"a":"\\ufffd"}'),
+        (b'{"a":"\\uD83D\\uDE00 \xf0\x9f\x98\x80"}', None),
+    ],
+)
+def test_what_is_no_text_in_an_event_is_replaced(sent, read):
+    assert [(b"", read or sent)] == events(b"data: " + sent + b"\n\n")

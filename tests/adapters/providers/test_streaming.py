@@ -92,22 +92,31 @@ async def test_leaving_gives_the_connection_back_or_hangs_up(read, autojump_cloc
     assert client.statistics().idle == read
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b'data: {"type":"message_start","message":{"id":"\xff"}}\n\n',
-        b'data: {"type":"brand_new","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n\n",
-        b'data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use",'
-        b'"id":"t","name":"f","input":{"a":"\xff"}}}\n\n'
-        b'data: {"type":"content_block_stop","index":0}\n\n',
-    ],
-)
-async def test_what_no_decoder_can_read_is_a_failure_like_any_other(data, autojump_clock, nursery):
+async def test_what_no_decoder_can_read_is_a_failure_like_any_other(autojump_clock, nursery):
+    deep = b"[" * 100_000 + b"]" * 100_000
+    data = b'data: {"type":"brand_new","x":' + deep + b"}\n\n"
     network = Network(nursery, [[streamed(data)]])
 
     (delta,) = await deltas(Anthropic(HttpClient(network.dial), "key"))
 
     assert (delta.failure.kind, delta.failure.retryable) == (FailureKind.GENERIC, False)
+
+
+@pytest.mark.parametrize("half", [b"\xf0\x9f", rb"\ud83d"], ids=["bytes", "escaped"])
+async def test_a_character_that_was_cut_in_two_does_not_cost_the_answer(
+    half, autojump_clock, nursery
+):
+    begun = b'data: {"type":"content_block_start","index":%d,"content_block":%s}\n\n'
+    body = begun % (0, b'{"type":"text","text":"so %s"}' % half)
+    body += begun % (1, b'{"type":"tool_use","id":"t","name":"f","input":{"a":"%s"}}' % half)
+    body += b'data: {"type":"content_block_stop","index":1}\n\n' + STOP
+    network = Network(nursery, [[streamed(body)]])
+
+    text, _, call, end = await deltas(Anthropic(HttpClient(network.dial), "key"))
+
+    assert "so \ufffd" == text.text
+    assert {"a": "\ufffd"} == json.loads(call.args)
+    assert isinstance(end, Finished)
 
 
 @pytest.mark.parametrize("key", ["a\nb", "schl\u00fcssel\u20ac"])
