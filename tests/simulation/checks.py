@@ -183,6 +183,8 @@ class Checks:
                 continue
             known = by is process and attempt == was.generation_attempt
             recalled = self._recalled.get((process, key))
+            if recalled is not None:  # of a run after that one, maybe
+                result = recalled.result
             noted_at = self._journalled_at.get(key)
             if interrupts and noted_at is not None:
                 known |= noted_at < self._interrupted_at[was.id]
@@ -201,6 +203,8 @@ class Checks:
                 return f"{process.name} {why}"
         for kept in self._world.store.chats.values():
             chat = kept.chat
+            if clients_wait and self._waits_for_room(chat):
+                continue
             if chat.status in (Status.RUNNING, Status.INTERRUPTING):
                 return f"chat {chat.id.int} is {chat.status.value}"
             deadline = chat.requires_action_deadline_at
@@ -211,6 +215,12 @@ class Checks:
             if chat.status in (Status.WAITING, Status.ERROR) and self._actors_of(chat):
                 return f"chat {chat.id.int} is {chat.status.value}, and has an actor"
         return None
+
+    def _waits_for_room(self, chat):
+        """All places of its kind are taken, by chats that wait for clients as it seems."""
+        rooms = [process.supervisor.slots.room() for process in self._world.living()]
+        free = [room.at_most and (room.roots if chat.is_root else room.children) for room in rooms]
+        return chat.status is Status.RUNNING and chat.holder is None and not any(free)
 
     def nothing_is_left(self):
         """All processes are at rest: places and actors are those of the chats that wait."""
