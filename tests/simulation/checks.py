@@ -220,7 +220,8 @@ class Checks:
         """All places of its kind are taken, by chats that wait for clients as it seems."""
         rooms = [process.supervisor.slots.room() for process in self._world.living()]
         free = [room.at_most and (room.roots if chat.is_root else room.children) for room in rooms]
-        return chat.status is Status.RUNNING and chat.holder is None and not any(free)
+        held = chat.holder is not None and self._world.store._is_fresh(chat.holder.worker)
+        return chat.status is Status.RUNNING and not held and not any(free)
 
     def nothing_is_left(self):
         """All processes are at rest: places and actors are those of the chats that wait."""
@@ -244,10 +245,11 @@ class Checks:
     def all_is_handed_back(self, last):
         """Every process is gone, the `last` of them drained in peace."""
         store = self._world.store
-        held = [kept.chat for kept in store.chats.values() if kept.chat.holder is not None]
+        theirs = {worker for process in last for worker in process.workers}
+        chats = [kept.chat for kept in store.chats.values() if kept.chat.holder is not None]
+        held = [chat.id.int for chat in chats if chat.holder.worker in theirs]
         if held:
-            ids = [chat.id.int for chat in held]
-            self._blame(f"chats {ids} are held, and everybody has gone")
+            self._blame(f"chats {held} are held, and everybody has gone")
         for process in last:
             if process.workers and store._is_fresh(process.workers[-1]):
                 self._blame(f"{process.name} has gone, and keeps its lease")
