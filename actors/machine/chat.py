@@ -131,13 +131,23 @@ class Chat:
     retry_state_version: int
     generation_attempt: int
     pin_order: int
-    last_model_config_id: ModelConfigId | None
-    last_reasoning_effort: str | None
-    dynamic_tools: frozenset[str]  # names of the tools that a client executes
+    last_model_config_id: ModelConfigId | None = None
+    last_reasoning_effort: str | None = None
+    dynamic_tools: frozenset[str] = frozenset()  # names of the tools that a client executes
+    root_id: ChatId | None = None  # of a child: the chat that its family began with
+    plan_mode: str = ""
 
     @property
     def is_root(self) -> bool:
         return self.parent_id is None
+
+    @property
+    def root(self) -> ChatId:
+        return self.root_id or self.parent_id or self.id
+
+    @property
+    def is_planning(self) -> bool:
+        return self.plan_mode == "plan"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,9 +113,9 @@ def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -
         retry_state_version=0,
         generation_attempt=0,
         pin_order=0,
-        last_model_config_id=None,
-        last_reasoning_effort=None,
         dynamic_tools=frozenset(tool.name for tool in new.dynamic_tools),
+        root_id=new.root_id,
+        plan_mode=new.plan_mode,
     )
     return _with_links(change(Stored(chat, now, files=files), said=request.messages))
 

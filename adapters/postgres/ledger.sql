@@ -7,7 +7,7 @@
 id, owner_id, parent_id, status, archived, worker_id, runner_id, last_error, retry_state,
 requires_action_deadline_at, compaction_requested_at, snapshot_version, history_version,
 queue_version, retry_state_version, generation_attempt, pin_order, last_model_config_id,
-last_reasoning_effort, dynamic_tool_names, now(), holder_version,
+last_reasoning_effort, dynamic_tool_names, root_id, plan_mode, now(), holder_version,
 EXISTS (SELECT FROM workers w
          WHERE w.id = worker_id
            AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')

@@ -67,6 +67,8 @@ def chat_of(row: Row) -> ChatRow:
         model,
         effort,
         dynamic_tools,
+        root_id,
+        plan_mode,
         now,
         holder_version,
         holder_is_fresh,
@@ -91,6 +93,8 @@ def chat_of(row: Row) -> ChatRow:
         model,
         effort,
         frozenset(dynamic_tools),
+        root_id,
+        plan_mode,
     )
     return ChatRow(chat, now, holder_version, holder_is_fresh)
 
