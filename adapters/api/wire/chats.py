@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
+from adapters.api.wire.content import ChatInputPart
 from adapters.api.wire.messages import ChatError, error_of
 from adapters.postgres.shelves.shelved import Shelved, ShelvedFile
 
@@ -61,6 +62,50 @@ class Chat(Struct, frozen=True, kw_only=True):
     queued_for_capacity: bool | UnsetType = UNSET
     client_type: str
     children: Sequence["Chat"]
+
+
+class DynamicTool(Struct, frozen=True):
+    """A tool that the client executes."""
+
+    name: str | None = None
+    description: str | None = None
+    input_schema: Raw | UnsetType = UNSET
+
+
+class CreateChatRequest(Struct, frozen=True, kw_only=True):
+    organization_id: UUID | None = None
+    content: Sequence[ChatInputPart] | None = None
+    system_prompt: str | None = None
+    workspace_id: UUID | None = None
+    model_config_id: UUID | None = None
+    reasoning_effort: str | None = None
+    mcp_server_ids: Sequence[UUID] | None = None
+    labels: Mapping[str, str] | None = None
+    unsafe_dynamic_tools: Sequence[DynamicTool] | None = None
+    plan_mode: str | None = None
+    client_type: str | None = None
+
+
+class UpdateChatRequest(Struct, frozen=True, kw_only=True):
+    """What is null stays as it is."""
+
+    title: str | None = None
+    labels: Mapping[str, str] | None = None
+    archived: bool | None = None
+    pin_order: int | None = None
+    workspace_id: UUID | None = None
+    plan_mode: str | None = None
+
+
+class ChatCost(Struct, frozen=True):
+    chat_id: UUID
+    total_cost_micros: int
+    request_count: int
+    unpriced_request_count: int
+
+
+class ChatTitle(Struct, frozen=True):
+    title: str
 
 
 def listed(chat: Shelved, *, organization: UUID) -> Chat:

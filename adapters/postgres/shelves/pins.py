@@ -1,6 +1,6 @@
 """What users have pinned: an order from 1 to n for each of them, whoever else moves pins."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from actors.ids import ChatId, UserId
 from adapters.postgres.driver.pool import Pool
@@ -23,8 +23,17 @@ class Pins:
 
     async def pin(self, owner: UserId, chat: ChatId, *, place: int) -> None:
         """`place` as `moved` has it. A chat that was archived meanwhile is not pinned."""
+        await self._write(owner, lambda pins: moved(pins, chat, place=place))
+
+    async def close_gaps(self, owner: UserId) -> None:
+        """Where one was archived, its neighbours move up."""
+        await self._write(owner, tuple)
+
+    async def _write(
+        self, owner: UserId, ordered: Callable[[Sequence[ChatId]], Sequence[ChatId]]
+    ) -> None:
         asked = {"owner": owner}
         async with self._pool.connection() as connection, connection.transaction() as tx:
             [_, pins] = await tx.run([(SQL["lock_pins"], asked), (SQL["pins"], asked)])
-            order = moved([id for (id,) in pins], chat, place=place)
+            order = ordered([id for (id,) in pins])
             await tx.commit([(SQL["write_pins"], asked | {"order": list(order)})])

@@ -1,0 +1,85 @@
+"""The list of chats: filtered, searched, in pages."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from actors.ids import ChatId
+from adapters.api.endpoints import Answer, Call, Endpoint, Parameter, said
+from adapters.api.numbers import number, query_refused
+from adapters.api.shelf.searching import search_of
+from adapters.api.wire.chats import Chat, listed
+from adapters.postgres.shelves.shelf import Shelf
+from adapters.postgres.shelves.wanted import PAGE_DEFAULT
+
+CHATS = "/api/experimental/chats"
+
+NUMBER_MAX = 2**31 - 1  # of a limit or offset; clients mean 32 bits
+WORKSPACES_MAX = 25  # asked about at once; more are refused
+
+
+class ChatList:
+    def __init__(self, shelf: Shelf, *, organization: UUID, sharing: bool = True) -> None:
+        self._shelf = shelf
+        self._organization = organization
+        self._sharing = sharing
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=CHATS,
+                handle=self.list,
+                says="Your chats, what is pinned first, then what was touched last.",
+                tag="chats",
+                parameters=(
+                    Parameter(name="q", says='terms such as title:"two words" archived:true'),
+                    Parameter(name="label", says="key:value; several hold together"),
+                    Parameter(name="limit", type=int, says=f"0 or none: {PAGE_DEFAULT}"),
+                    Parameter(name="offset", type=int, says="how many to leave out"),
+                    Parameter(name="after_id", type=UUID, says="the last chat of the page before"),
+                ),
+                answers={200: list[Chat]},
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{CHATS}/by-workspace",
+                handle=self.by_workspace,
+                says="The chat of each workspace. There are none.",
+                tag="chats",
+                parameters=(Parameter(name="workspace_ids", says="ids with commas between them"),),
+                answers={200: dict[str, UUID]},
+            ),
+        )
+
+    async def list(self, call: Call) -> Answer:
+        search = search_of(
+            call.one("q") or "",
+            labels=[value for key, value in call.query if key == "label"],
+            limit=number(call, "limit", most=NUMBER_MAX) or PAGE_DEFAULT,
+            offset=number(call, "offset", most=NUMBER_MAX),
+            after=_after(call),
+            sharing=self._sharing,
+        )
+        chats = [] if search.is_vain else await self._shelf.page(call.user.id, search.wanted)
+        return said(200, [listed(chat, organization=self._organization) for chat in chats])
+
+    async def by_workspace(self, call: Call) -> Answer:
+        asked = (call.one("workspace_ids") or "").split(",")
+        wanted = [text.strip() for text in asked if text.strip()]
+        if len(wanted) > WORKSPACES_MAX:
+            raise query_refused("workspace_ids", f"holds {len(wanted)}, at most {WORKSPACES_MAX}")
+        for text in wanted:
+            _uuid("workspace_ids", text)
+        return said(200, {})
+
+
+def _after(call: Call) -> ChatId | None:
+    text = call.one("after_id")
+    return ChatId(_uuid("after_id", text)) if text else None
+
+
+def _uuid(name: str, text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise query_refused(name, f"{text[:80]!r} is not a UUID") from None

@@ -1,0 +1,223 @@
+"""Chats: created, looked at, changed, and what they cost."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from actors.ids import ChatId
+from actors.machine.refusals import ChatNotFound
+from actors.machine.states import Status
+from actors.parts.model import Part
+from actors.store.answers import Applied
+from actors.store.ports import Ledger
+from actors.store.receipts import Receipt
+from actors.titles.fallback import fallback_title, may_be_pasted, printable, source_of
+from actors.titles.ports import FileReader
+from adapters.api.admission import Admission, Visible
+from adapters.api.answers_of_law import refused
+from adapters.api.content import chosen, model_id, parts_of
+from adapters.api.endpoints import Answer, Call, Endpoint, done, said
+from adapters.api.refused import not_found
+from adapters.api.sending import Sending, Supervised
+from adapters.api.shelf import creating
+from adapters.api.shelf.creating import Settled, invalid
+from adapters.api.shelf.labelling import checked
+from adapters.api.shelf.repeating import Repeating
+from adapters.api.wire.chats import (
+    Chat,
+    ChatCost,
+    CreateChatRequest,
+    UpdateChatRequest,
+    shown,
+)
+from adapters.models.catalogue import Catalogue
+from adapters.postgres.files.shelf import FileShelf
+from adapters.postgres.shelves.pins import Pins
+from adapters.postgres.shelves.receipts import Done
+from adapters.postgres.shelves.shelf import Shelf
+from adapters.postgres.shelves.shelved import Shelved
+
+CHATS = "/api/experimental/chats"
+CHAT = f"{CHATS}/{{chat}}"
+
+CREATE_BYTES_MAX = 256 * 1024  # of a request for a new chat; then 413
+TITLE_CHARACTERS_MAX = 200  # of a title that a user gives; a longer one is refused
+
+
+class Chats:
+    def __init__(
+        self,
+        admission: Admission,
+        shelf: Shelf,
+        *,
+        pins: Pins,
+        ledger: Ledger,
+        sending: Sending,
+        supervisor: Supervised,
+        catalogue: Catalogue,
+        files: FileShelf,
+        contents: FileReader,
+        repeating: Repeating,
+        organization: UUID,
+    ) -> None:
+        self._admission = admission
+        self._shelf = shelf
+        self._pins = pins
+        self._ledger = ledger
+        self._sending = sending
+        self._supervisor = supervisor
+        self._catalogue = catalogue
+        self._files = files
+        self._contents = contents
+        self._repeating = repeating
+        self._organization = organization
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="POST",
+                path=CHATS,
+                handle=self.create,
+                says="Begin a chat. Its model is asked at once.",
+                tag="chats",
+                body=CreateChatRequest,
+                body_bytes_max=CREATE_BYTES_MAX,
+                answers={201: Chat},
+                refusals=(409, 422),
+            ),
+            Endpoint(
+                method="GET",
+                path=CHAT,
+                handle=self.get,
+                says="A chat, its files and its children.",
+                tag="chats",
+                answers={200: Chat},
+            ),
+            Endpoint(
+                method="PATCH",
+                path=CHAT,
+                handle=self.update,
+                says="Name it, label it, archive it, pin it. Fields are written one by one.",
+                tag="chats",
+                body=UpdateChatRequest,
+                answers={204: None},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{CHAT}/cost",
+                handle=self.cost,
+                says="What the chat and its whole family have cost.",
+                tag="chats",
+                answers={200: ChatCost},
+            ),
+        )
+
+    async def create(self, call: Call) -> Answer:
+        return await self._repeating.once(call, self._create, again=self._created_before)
+
+    async def get(self, call: Call) -> Answer:
+        return said(200, await self.show(call, await self._admission.to_read(call)))
+
+    async def show(self, call: Call, chat: Visible) -> Chat:
+        """The chat by itself, for those who have changed it."""
+        shelved = await self._shelved(chat.id)
+        room = self._supervisor.slots.room()
+        is_full = min(room.at_most, room.roots if chat.is_root else room.children) <= 0
+        return shown(shelved, organization=self._organization, waits=shelved.is_unheld and is_full)
+
+    async def cost(self, call: Call) -> Answer:
+        chat = (await self._admission.to_read(call)).id
+        cost = await self._shelf.cost(chat)
+        return said(200, ChatCost(chat, cost.micros, cost.requests, cost.unpriced))
+
+    async def _create(self, call: Call, receipt: Receipt | None) -> Answer:
+        asked = call.read(CreateChatRequest)
+        creating.check_place(asked, self._organization)
+        parts = await parts_of(asked.content, call.user, files=self._files)
+        creating.check_prompt(asked)
+        creating.check_workspace(asked.workspace_id)
+        creating.check_model(asked)
+        wanted = model_id(asked.model_config_id)
+        choice = chosen(await self._catalogue.choose(call.user.id, wanted, asked.reasoning_effort))
+        creating.check_servers(asked.mcp_server_ids)
+        checked(asked.labels or {})
+        creating.tools_of(asked)
+        creating.check_plan_mode(asked.plan_mode)
+        creating.client_type_of(asked)
+        hidden = await self._catalogue.system_messages(asked.system_prompt or "")
+        settled = Settled(call.user.id, await self._title_of(parts), choice, hidden)
+        request = creating.request_of(asked, parts, settled)
+        answer = await self._sending.create(request, receipt=receipt)
+        if not isinstance(answer, Applied):
+            raise refused(answer)
+        return await self._created(answer.chat.id)
+
+    async def _created_before(self, call: Call, done: Done) -> Answer:
+        return await self._created(done.chat)
+
+    async def _created(self, chat: ChatId) -> Answer:
+        """It was at work when it was created, however soon its model has answered."""
+        shelved = replace(await self._shelved(chat), status=Status.RUNNING)
+        return said(201, shown(shelved, organization=self._organization))
+
+    async def _title_of(self, parts: tuple[Part, ...]) -> str:
+        pasted = may_be_pasted(parts)
+        return fallback_title(source_of(parts, await self._contents.read(pasted) if pasted else {}))
+
+    async def _shelved(self, chat: ChatId) -> Shelved:
+        shelved = await self._shelf.chat(chat)
+        if shelved is None:
+            raise not_found()
+        return shelved
+
+    # what is changed: each field in its turn, what was written before a refusal stays
+
+    async def update(self, call: Call) -> Answer:
+        chat = await self._admission.to_update(call)
+        asked = call.read(UpdateChatRequest)
+        creating.check_plan_mode(asked.plan_mode)
+        if asked.title is not None:
+            await self._retitle(chat, asked.title)
+        if asked.labels is not None:
+            await self._shelf.relabel(chat.id, checked(asked.labels))
+        if asked.archived is not None:
+            chat = await self._archive(chat, archived=asked.archived)
+        if asked.pin_order is not None:
+            await self._pin(chat, asked.pin_order)
+        if asked.workspace_id is not None and asked.workspace_id.int:
+            creating.check_workspace(asked.workspace_id)
+        if asked.plan_mode is not None:
+            await self._shelf.set_plan_mode(chat.id, asked.plan_mode)
+        return done()
+
+    async def _retitle(self, chat: Visible, title: str) -> None:
+        title = printable(title)
+        if not title:
+            invalid("title", "must not be empty")
+        if len(title) > TITLE_CHARACTERS_MAX:
+            invalid("title", f"has {len(title)} characters, it can have {TITLE_CHARACTERS_MAX}")
+        await self._shelf.retitle(chat.id, title)
+
+    async def _archive(self, chat: Visible, *, archived: bool) -> Visible:
+        if not chat.is_root:
+            invalid("archived", f"only a root chat can be archived, archive {chat.root_id}")
+        if chat.archived == archived:
+            invalid("archived", f"is {str(archived).lower()} already")
+        answer = await self._ledger.archive_family(chat.id, archived=archived)
+        if isinstance(answer, ChatNotFound):
+            raise not_found()
+        if not isinstance(answer, tuple):
+            raise refused(answer)
+        if chat.pin_order:
+            await self._pins.close_gaps(chat.owner_id)
+        return replace(chat, archived=archived, pin_order=0)
+
+    async def _pin(self, chat: Visible, place: int) -> None:
+        if place < 0:
+            invalid("pin_order", f"is {place}, it cannot be below 0")
+        if place and chat.archived:
+            invalid("pin_order", "an archived chat cannot be pinned, unarchive it first")
+        if place and not chat.is_root:
+            invalid("pin_order", f"only a root chat can be pinned, pin {chat.root_id}")
+        await self._pins.pin(chat.owner_id, chat.id, place=place)
