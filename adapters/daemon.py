@@ -11,14 +11,13 @@ import errno
 import os
 import resource
 import signal
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 
 import trio
-from psycopg.errors import InsufficientPrivilege
 
 from adapters.api.host.bounds import BACKLOG
 from adapters.api.host.server import Server
@@ -28,12 +27,12 @@ from adapters.config import Config
 from adapters.edge import Entrance
 from adapters.models.configured import ModelConfig
 from adapters.models.environment import offered
-from adapters.postgres import embedded, migrating
-from adapters.postgres.driver import reaching
-from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres import embedded
+from adapters.postgres.database import Database, migrate, open_database
 from adapters.postgres.pulse import Pulse
 from adapters.providers.dial import Dial
 from adapters.refusals import CannotStart
+from adapters.systemd import Systemd
 from runtime.cause import Cause
 from runtime.children import run_child
 from runtime.clock import now
@@ -51,15 +50,6 @@ class Signalled(Cause):
     """The operating system, or whoever runs it, told us to stop."""
 
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Database:
-    """Where the store is, and how the log calls it."""
-
-    conninfo: str
-    name: str
-    cluster: embedded.Cluster | None = None  # None: somebody else's server
 
 
 class Curtain:
@@ -88,17 +78,19 @@ async def serve(config: Config) -> None:
     models, dial = offered(config.environ), dial_of(config.environ)
     allow_many_connections()
     listeners = await listen(config.host, config.port)
-    probes, curtain = Probes(), Curtain()
+    probes, curtain, systemd = Probes(), Curtain(), Systemd(os.environ)
     server = Server(Entrance(probes).answer)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(heed, signals, curtain)
+            nursery.start_soon(systemd.run)
             nursery.start_soon(server.serve, listeners)
             life = partial(
                 work,
                 config,
                 probes,
                 curtain=curtain,
+                systemd=systemd,
                 nursery=nursery,
                 listening=address(listeners),
                 models=models,
@@ -118,6 +110,7 @@ async def work(
     probes: Probes,
     *,
     curtain: Curtain,
+    systemd: Systemd,
     nursery: trio.Nursery,
     listening: str,
     models: Sequence[ModelConfig],
@@ -145,10 +138,12 @@ async def work(
                 models=[str(model) for model in models],
                 seconds=round(now() - began, 3),
             )
+            systemd.ready(f"serves at {listening}")
             try:
                 await curtain.rise()
             finally:
                 probes.stopping()
+                systemd.stopping(config.drain_seconds)
 
 
 async def heed(signals: AsyncIterator[int], curtain: Curtain) -> None:
@@ -190,43 +185,9 @@ def address(listeners: Sequence[trio.SocketListener]) -> str:
 
 
 @asynccontextmanager
-async def open_database(config: Config) -> AsyncIterator[Database]:
-    """The embedded server, or the one that DATABASE_URL names."""
-    if config.database_url is not None:
-        await trio.to_thread.run_sync(reaching.check, config.database_url, abandon_on_cancel=True)
-        yield Database(config.database_url, reaching.describe(config.database_url))
-        return
-    wanted = embedded.Wanted(config.data_dir, config.postgres_user)
-    async with embedded.use(wanted) as cluster:
-        yield Database(cluster.conninfo, "embedded", cluster)
-
-
-@asynccontextmanager
 async def open_pulse(database: Database) -> AsyncIterator[Pulse]:
     pulse = Pulse(database.conninfo)
     try:
         yield pulse
     finally:
         pulse.close()
-
-
-async def migrate(database: Database) -> Sequence[migrating.Migration]:
-    """Bring the schema to what this program needs; several may do so at once."""
-    with refusing(database):
-        return await migrating.migrate(database.conninfo)
-
-
-@contextmanager
-def refusing(database: Database) -> Iterator[None]:
-    """What a schema or a server may say to those who want to change it, as a refusal."""
-    try:
-        yield
-    except (migrating.SchemaFault, DatabaseFault) as fault:
-        subject, _, fact = str(fault).partition(": ")
-        raise CannotStart(subject, fact) from fault
-    except InsufficientPrivilege as error:
-        raise CannotStart(
-            database.name,
-            error.diag.message_primary or "permission denied",
-            "let the user create tables (GRANT ALL ON SCHEMA public TO ...)",
-        ) from error

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import trio
 
-from adapters import daemon
 from adapters.cli.deeds.opening import opened
 from adapters.config import Config
 from adapters.postgres import migrating
+from adapters.postgres.database import Database, migrate, open_database, refusing
 from adapters.postgres.driver.connection import Connection
 
 
@@ -19,17 +19,17 @@ def run(options: argparse.Namespace) -> int:
 
 async def _migrate(config: Config, check: bool) -> int:
     """The exit code: 1 if steps are missing afterwards."""
-    async with daemon.open_database(config) as database:
+    async with open_database(config) as database:
         if check:
             missing = await _pending(database)
             _tell("pending", missing)
             return 1 if missing else 0
-        _tell("applied", await daemon.migrate(database))
+        _tell("applied", await migrate(database))
         return 0
 
 
-async def _pending(database: daemon.Database) -> Sequence[migrating.Migration]:
-    with daemon.refusing(database):
+async def _pending(database: Database) -> Sequence[migrating.Migration]:
+    with refusing(database):
         connection = await Connection.open(database.conninfo)
         try:
             return await migrating.pending(connection)

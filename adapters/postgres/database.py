@@ -1,0 +1,57 @@
+"""The database that the configuration names: opened, brought up to date, and what it refuses."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+import trio
+from psycopg.errors import InsufficientPrivilege
+
+from adapters.config import Config
+from adapters.postgres import embedded, migrating
+from adapters.postgres.driver import reaching
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.refusals import CannotStart
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Where the store is, and how the log calls it."""
+
+    conninfo: str
+    name: str
+    cluster: embedded.Cluster | None = None  # None: somebody else's server
+
+
+@asynccontextmanager
+async def open_database(config: Config) -> AsyncIterator[Database]:
+    """The embedded server, or the one that DATABASE_URL names."""
+    if config.database_url is not None:
+        await trio.to_thread.run_sync(reaching.check, config.database_url, abandon_on_cancel=True)
+        yield Database(config.database_url, reaching.describe(config.database_url))
+        return
+    wanted = embedded.Wanted(config.data_dir, config.postgres_user)
+    async with embedded.use(wanted) as cluster:
+        yield Database(cluster.conninfo, "embedded", cluster)
+
+
+async def migrate(database: Database) -> Sequence[migrating.Migration]:
+    """Bring the schema to what this program needs; several may do so at once."""
+    with refusing(database):
+        return await migrating.migrate(database.conninfo)
+
+
+@contextmanager
+def refusing(database: Database) -> Iterator[None]:
+    """What a schema or a server may say to those who want to change it, as a refusal."""
+    try:
+        yield
+    except (migrating.SchemaFault, DatabaseFault) as fault:
+        subject, _, fact = str(fault).partition(": ")
+        raise CannotStart(subject, fact) from fault
+    except InsufficientPrivilege as error:
+        raise CannotStart(
+            database.name,
+            error.diag.message_primary or "permission denied",
+            "let the user create tables (GRANT ALL ON SCHEMA public TO ...)",
+        ) from error
