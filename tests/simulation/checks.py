@@ -245,7 +245,7 @@ class Checks:
     def all_is_handed_back(self, last):
         """Every process is gone, the `last` of them drained in peace."""
         store = self._world.store
-        theirs = {worker for process in last for worker in process.workers}
+        theirs = {process.workers[-1] for process in last if process.workers}
         chats = [kept.chat for kept in store.chats.values() if kept.chat.holder is not None]
         held = [chat.id.int for chat in chats if chat.holder.worker in theirs]
         if held:
