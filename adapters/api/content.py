@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 from uuid import UUID
 
-from actors.ids import FileId
+from actors.ids import FileId, ModelConfigId
 from actors.parts.model import FilePart, FileReferencePart, Part, TextPart
 from adapters.api.endpoints import Caller
 from adapters.api.files.media_types import ACCEPTED
 from adapters.api.refused import Refused, Validation
 from adapters.api.wire.content import ChatInputPart
+from adapters.models.choosing import Choice, NoChoice
 from adapters.postgres.files.shelf import FileShelf, Seer
 from adapters.postgres.shelves.shelved import ShelvedFile
 
@@ -32,9 +33,17 @@ async def parts_of(
     return tuple(_part(part, at, found) for at, part in enumerate(content))
 
 
-def meant(id: UUID | None) -> UUID | None:
-    """Some clients say nil where they mean nothing."""
-    return id if id is not None and id.int else None
+def chosen(answer: Choice | NoChoice) -> Choice:
+    """The model and effort of a message. Refused if there are none."""
+    if isinstance(answer, Choice):
+        return answer
+    validation = Validation(answer.field, answer.detail or answer.message)
+    raise Refused(400, answer.message, detail=answer.detail, validations=(validation,))
+
+
+def model_id(said: UUID | None) -> ModelConfigId | None:
+    """Which model a message names: some clients say nil where they mean none."""
+    return ModelConfigId(said) if said is not None and said.int else None
 
 
 def _part(part: ChatInputPart, at: int, found: Found) -> Part:
@@ -68,8 +77,9 @@ def _reference(part: ChatInputPart, at: int) -> FileReferencePart:
 
 
 def _file_id(part: ChatInputPart, at: int) -> FileId:
-    file = meant(part.file_id)
-    return _refuse(at, "file_id", "is required") if file is None else FileId(file)
+    if part.file_id is None or part.file_id.int == 0:
+        _refuse(at, "file_id", "is required")
+    return FileId(part.file_id)
 
 
 def _is_file(part: ChatInputPart) -> bool:

@@ -1,0 +1,163 @@
+"""The rows about what is said, behind a real door, on a real database; nobody runs the chats.
+
+async with a_ground(conninfo) as ground:
+    answer = await ground.ask(ANN, "POST", f"{chat}/messages", {"content": [...]})
+    answer.status, answer.said
+"""
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import msgspec
+
+from actors.ids import UserId
+from actors.supervisor.mail import SupervisorMail
+from actors.supervisor.slots import Slots
+from actors.supervisor.world import Limits
+from adapters.api.admission import Admission
+from adapters.api.door.app import Door
+from adapters.api.endpoints import Caller, Via
+from adapters.api.host.requests import Peer, Request
+from adapters.api.routes.files import Files
+from adapters.api.routes.messages import Messages
+from adapters.api.routes.queue import Queue
+from adapters.api.routes.turns import Turns
+from adapters.api.sending import Sending
+from adapters.models.catalogue import Catalogue
+from adapters.models.contents import Around
+from adapters.models.environment import offered
+from adapters.models.stage import Stage
+from adapters.postgres.catalogue.reading import CatalogueReading
+from adapters.postgres.conversation.pages import Pages
+from adapters.postgres.files.shelf import FileShelf
+from adapters.postgres.shelves.shelf import Shelf
+from adapters.providers.dial import dialler, tls_context
+from adapters.providers.http import HttpClient
+from adapters.secrets import Vault
+from runtime.mailbox import Address, Mailbox, open_mailbox
+from tests.actors.machine.chats import ANN, BOB
+from tests.adapters.postgres.stores import PostgresStore, open_store
+
+ROOT = "/api/experimental/chats"
+ORGANIZATION = UUID(int=99)
+ADA = UserId(UUID(int=13))  # an admin
+NOW = datetime(2030, 5, 17, 12, 0, tzinfo=UTC)
+VAULT = Vault(b"0123456789abcdef" * 2)
+ENVIRON = {"ANTHROPIC_API_KEY": "sk-test", "OPENAI_API_KEY": "sk-test"}
+MODELS = tuple(model.id for model in offered(ENVIRON))
+
+
+class Callers:
+    """Whoever the request says that he is."""
+
+    async def let_in(self, head, row):
+        id = head.headers.get("x-caller")
+        if id is None:
+            return None
+        id = UserId(UUID(id))
+        return Caller(id, str(id), id == ADA, frozenset({"all"}), "token", Via.HEADER)
+
+
+@dataclass
+class Clock:
+    now: datetime = NOW
+
+    def __call__(self):
+        return self.now
+
+
+@dataclass
+class Answered:
+    status: int
+    body: bytes
+    media_type: str
+    headers: dict
+
+    @property
+    def said(self):
+        return msgspec.json.decode(self.body) if self.body else None
+
+
+@dataclass
+class Senders:
+    """A supervisor's slots and mailbox, and nobody behind them."""
+
+    slots: Slots
+    address: Address[SupervisorMail]
+    mailbox: Mailbox[SupervisorMail]
+
+
+def senders():
+    address, mailbox = open_mailbox("supervisor", capacity=64)
+    return Senders(Slots(Limits(), uuid4), address, mailbox)
+
+
+@dataclass
+class Ground:
+    store: PostgresStore
+    door: Door
+    supervisor: Senders
+    clock: Clock = field(default_factory=Clock)
+
+    async def ask(self, who, method, path, said=None, *, query="", body=None, headers=()):
+        """`path` behind the chats' own; `said` is the body as JSON."""
+        if body is None:
+            body = b"" if said is None else msgspec.json.encode(said)
+
+        async def read(bytes_max):
+            return body
+
+        named = {"host": "corner.test", **({"x-caller": str(who)} if who else {}), **dict(headers)}
+        peer = Peer("test", "http")
+        answer = await self.door.answer(Request(method, f"{ROOT}/{path}", query, named, peer, read))
+        return Answered(answer.status, answer.body, answer.media_type, dict(answer.headers))
+
+
+@asynccontextmanager
+async def a_ground(conninfo):
+    async with open_store(conninfo) as store:
+        await store.add_users(ANN, BOB, ADA)
+        supervisor = senders()
+        clock = Clock()
+        rows = rows_on(store.pool, store.ledger, supervisor, clock=clock)
+        yield Ground(store, Door(rows, Callers()), supervisor, clock)
+
+
+def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
+    admission, pages, shelf = Admission(pool), Pages(pool), FileShelf(pool)
+    sending = Sending(ledger, supervisor)
+    catalogue = catalogue or a_catalogue(pool)
+    shelved = Shelf(pool, tell=lambda hint: None, lease_seconds=30.0)
+    files = Files(
+        shelf,
+        organization=ORGANIZATION,
+        link_key=VAULT.derived("file links"),
+        clock=clock or Clock(),
+    )
+    routes = (
+        Messages(admission, pages, sending=sending, files=shelf, catalogue=catalogue),
+        Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
+        Turns(admission, sending, shelf=shelved, organization=ORGANIZATION),
+        files,
+    )
+    return [row for route in routes for row in route.endpoints()]
+
+
+def a_catalogue(pool):
+    return Catalogue(
+        CatalogueReading(pool),
+        Around(offered(ENVIRON), None, NOW),
+        vault=VAULT,
+        client=HttpClient(dialler(tls_context())),
+        stage=Stage(),
+    )
+
+
+def text(said):
+    return {"type": "text", "text": said}
+
+
+def message(*said, **more):
+    return {"content": [text(each) for each in said], **more}
