@@ -2,6 +2,7 @@
 
 fallback   the title that a chat is born with                                      (pure)
 wording    how a model is asked for a better one, and what is made of its answer   (pure)
+asking     until there is a title, or cannot be
 automatic  the job that asks, once in a chat's life
 ports      what it needs
 """

@@ -9,21 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from actors.background.asking import ask
 from actors.background.jobs import Background
 from actors.ids import chat_name
 from actors.machine.chat import Chat, Message, Role, Visibility
-from actors.parts.assemble import Answer
-from actors.parts.failure import ProviderFailure
 from actors.parts.model import Part
+from actors.titles.asking import title_for
 from actors.titles.fallback import NO_FILES, fallback_title, may_be_pasted, source_of
 from actors.titles.ports import FileReader, TitleStore
-from actors.titles.wording import rejects_temperature, title_in, title_prompt, without_temperature
+from actors.titles.wording import title_prompt
 from actors.turn.ports import Model
 from runtime.log import emit
-from runtime.scope import CausedScope
-
-ASK_SECONDS_MAX = 30.0  # all tries together; then the chat keeps the title that it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +62,10 @@ class AutomaticTitles:
         if not await self._titles.is_called(chat.id, was):
             self._late_count += 1
             return
-        title = await _asked(chat, model, source)
-        if title is None:
+        title = await title_for(model, title_prompt(chat, model, source))
+        if not isinstance(title, str):
             self._failed_count += 1
+            emit("title.missed", "debug", chat=chat_name(chat.id), why=str(title))
         elif await self._titles.rename(chat.id, title, was=was):
             self._given_count += 1
         else:
@@ -90,18 +86,3 @@ def first_words(chat: Chat, history: Sequence[Message]) -> Sequence[Part] | None
         if body.role is Role.USER:
             found = body.parts
     return found
-
-
-async def _asked(chat: Chat, model: Model, source: str) -> str | None:
-    said: Answer | ProviderFailure | None = None
-    prompt = title_prompt(chat, model, source)
-    with CausedScope(seconds=ASK_SECONDS_MAX):
-        said = await ask(model, prompt)
-        if isinstance(said, ProviderFailure) and rejects_temperature(said):
-            said = await ask(model, without_temperature(prompt))
-    title = title_in(said) if isinstance(said, Answer) else None
-    if title is None:
-        why = said.kind.value if isinstance(said, ProviderFailure) else "no title in the answer"
-        why = "nothing came in time" if said is None else why
-        emit("title.missed", "debug", chat=chat_name(chat.id), why=why)
-    return title
