@@ -1,0 +1,6 @@
+"""What a chat's own tools have in common: who gets which, what they are given, how much they say.
+
+gating      which tools a chat of this kind has                     (pure)
+arguments   what is wrong with the arguments of a call              (pure)
+truncation  a result within its share of the context window         (pure)
+"""

@@ -1,0 +1,93 @@
+"""Which of the built-in tools a chat has, by what kind of chat it is. Pure: one table.
+
+Whether there is anything behind a tool (a skill to read, an advisor to ask, a desktop) is another
+question, asked by whoever offers it.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+
+from actors.machine.chat import Chat
+
+
+class Mode(Enum):
+    """What a chat was spawned for; a root chat has none."""
+
+    EXPLORE = "explore"  # looks, and changes nothing
+    COMPUTER_USE = "computer_use"
+
+
+class Kind(Enum):
+    """Of a chat, as far as its tools are concerned."""
+
+    ROOT = "root"
+    ROOT_PLAN = "root, planning"
+    CHILD = "child"
+    CHILD_PLAN = "child, planning"
+    EXPLORE = "explore"
+    COMPUTER_USE = "computer use"
+
+
+ALL = frozenset(Kind)
+_WRITES = frozenset({Kind.ROOT, Kind.ROOT_PLAN, Kind.CHILD, Kind.COMPUTER_USE})
+_SIGNALS = frozenset({Kind.ROOT, Kind.CHILD, Kind.COMPUTER_USE})
+_ROOTS = frozenset({Kind.ROOT, Kind.ROOT_PLAN})
+_PLANS = frozenset({Kind.ROOT_PLAN})
+_ROOT = frozenset({Kind.ROOT})
+
+WHO: Mapping[str, frozenset[Kind]] = MappingProxyType(
+    {
+        "read_file": ALL,
+        "write_file": _WRITES,  # planning: the plan, and nothing else
+        "edit_files": _WRITES,
+        "attach_file": _WRITES,
+        "execute": ALL,
+        "process_output": ALL,
+        "process_list": _SIGNALS,
+        "process_signal": _SIGNALS,
+        "read_skill": ALL,
+        "read_skill_file": ALL,
+        "ask_user_question": _PLANS,
+        "propose_plan": _PLANS,
+        "list_templates": _ROOTS,
+        "read_template": _ROOTS,
+        "create_workspace": _ROOTS,
+        "start_workspace": _ROOTS,
+        "stop_workspace": _ROOTS,
+        "spawn_agent": _ROOTS,
+        "list_subagent_models": _ROOTS,
+        "wait_agent": _ROOTS,
+        "list_agents": _ROOTS,
+        "message_agent": _ROOT,
+        "interrupt_agent": _ROOT,
+        "advisor": _ROOT,
+        "find_tools": ALL,
+    }
+)
+
+# Results without an error that end a turn which plans: the user is to say what comes next.
+ENDS_PLANNING = frozenset({"propose_plan", "ask_user_question"})
+ALIASES: Mapping[str, str] = MappingProxyType({"close_agent": "interrupt_agent"})
+
+
+def kind_of(chat: Chat, *, mode: Mode | None, plans: bool) -> Kind:
+    """A chat that explores does so whether its parent plans or not."""
+    match mode:
+        case Mode.EXPLORE:
+            return Kind.EXPLORE
+        case Mode.COMPUTER_USE:
+            return Kind.COMPUTER_USE
+    if chat.is_root:
+        return Kind.ROOT_PLAN if plans else Kind.ROOT
+    return Kind.CHILD_PLAN if plans else Kind.CHILD
+
+
+def allowed(name: str, kind: Kind) -> bool:
+    """Whether a chat of this kind may have the built-in tool of this name."""
+    return kind in WHO[name]
+
+
+def may_use_others(kind: Kind) -> bool:
+    """Whether tools that the client executes are offered."""
+    return kind is Kind.ROOT

@@ -1,0 +1,48 @@
+"""Which chat gets which tool: the table, written down a second time as the specification has it."""
+
+import pytest
+
+from actors.tools.gating import Kind, allowed
+
+COLUMNS = (
+    Kind.ROOT,
+    Kind.ROOT_PLAN,
+    Kind.CHILD,
+    Kind.CHILD_PLAN,
+    Kind.EXPLORE,
+    Kind.COMPUTER_USE,
+)
+TABLE = {
+    "read_file": "x x x x x x",
+    "write_file": "x x x - - x",
+    "edit_files": "x x x - - x",
+    "attach_file": "x x x - - x",
+    "execute": "x x x x x x",
+    "process_output": "x x x x x x",
+    "process_list": "x - x - - x",
+    "process_signal": "x - x - - x",
+    "read_skill": "x x x x x x",
+    "read_skill_file": "x x x x x x",
+    "ask_user_question": "- x - - - -",
+    "propose_plan": "- x - - - -",
+    "list_templates": "x x - - - -",
+    "read_template": "x x - - - -",
+    "create_workspace": "x x - - - -",
+    "start_workspace": "x x - - - -",
+    "stop_workspace": "x x - - - -",
+    "spawn_agent": "x x - - - -",
+    "list_subagent_models": "x x - - - -",
+    "wait_agent": "x x - - - -",
+    "list_agents": "x x - - - -",
+    "message_agent": "x - - - - -",
+    "interrupt_agent": "x - - - - -",
+    "advisor": "x - - - - -",
+    "find_tools": "x x x x x x",
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_tool_is_there_for_chats_of_these_kinds(name):
+    expected = TABLE[name].split()
+
+    assert expected == ["x" if allowed(name, kind) else "-" for kind in COLUMNS]
