@@ -30,9 +30,12 @@ from adapters.api import pieces
 from adapters.bus import Switchboard
 from adapters.config import Config
 from adapters.housekeeping import keep_house
-from adapters.models.choosing import ConfiguredModels
+from adapters.models.catalogue import Catalogue, TitlesByOverride
 from adapters.models.configured import ModelConfig
+from adapters.models.contents import Around
 from adapters.models.prompting import Prompting
+from adapters.models.stage import Stage
+from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.postgres.committing import WRITERS, Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.files.shelf import PromptFiles
@@ -43,12 +46,15 @@ from adapters.postgres.ledger import Ledger
 from adapters.postgres.reading import Reading
 from adapters.postgres.titles import Titles
 from adapters.prices import Prices, load_table
+from adapters.providers.bedrock.credentials import ambient
 from adapters.providers.dial import Dial, dialler, tls_context
 from adapters.providers.http import HttpClient
 from adapters.providers.proxy import proxied, proxy_of
 from adapters.refusals import CannotStart
+from adapters.secrets import Vault, open_vault
 from adapters.tools.declared import DeclaredTools
 from runtime.children import Child, Children, open_children
+from runtime.clock import wall
 from runtime.restart import Restart
 
 # Connections that no load of readers keeps busy: the committer's writers, the lease, the hints.
@@ -81,6 +87,8 @@ class Chats:
     """What runs chats, for those who serve clients."""
 
     store: Store
+    catalogue: Catalogue
+    vault: Vault
     episodes: Episodes
     supervisor: Supervisor
     background: Background
@@ -91,29 +99,53 @@ async def open_chats(
     config: Config, conninfo: str, *, models: Sequence[ModelConfig], dial: Dial
 ) -> AsyncIterator[Chats]:
     """Chats are run as long as the block is; left in good order, they are handed on first."""
+    vault = open_vault(config.secret_key, config.data_dir)
     prices = Prices(await load_table())
     episodes = Episodes(pieces.encoded)
     async with (
         open_store(config, conninfo, episodes) as store,
         open_client(dial) as client,
         open_background() as background,
+        open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
         open_children("chats of this process", capacity=1) as children,
     ):
-        configured = ConfiguredModels(models, client)
         world = World(
             ledger=store.ledger,
             reading=store.reading,
-            models=configured,
-            prompts=Prompting(configured.identity_of, store.files),
+            models=catalogue,
+            prompts=Prompting(catalogue, store.files),
             tools=DeclaredTools(store.reading.dynamic_tools),
             journal=store.journal,
             prices=prices,
             episodes=episodes,
-            titles=AutomaticTitles(background, store.titles, store.files),
+            titles=TitlesByOverride(
+                AutomaticTitles(background, store.titles, store.files), catalogue
+            ),
             limits=Guards(config.startup_seconds, config.silence_seconds),
         )
         supervisor = start_supervisor(config, store, world, children)
-        yield Chats(store, episodes, supervisor, background)
+        yield Chats(store, catalogue, vault, episodes, supervisor, background)
+
+
+@asynccontextmanager
+async def open_catalogue(
+    config: Config, store: Store, models: Sequence[ModelConfig], *, client: HttpClient, vault: Vault
+) -> AsyncIterator[Catalogue]:
+    """What there is to ask, by the database and the environment; and the rehearsal, for as long as
+    there is nothing else."""
+    stage = Stage()
+    catalogue = Catalogue(
+        CatalogueReading(store.pool),
+        Around(models, ambient(config.environ), wall()),
+        vault=vault,
+        client=client,
+        stage=stage,
+    )
+    async with open_children("catalogue", capacity=1) as children:
+        children.start(Child(name="rehearsal", body=stage.run, restart=Restart()))
+        with catalogue.follow(store.bus):
+            await catalogue.remember_offered()
+            yield catalogue
 
 
 @asynccontextmanager

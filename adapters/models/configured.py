@@ -25,6 +25,7 @@ class ProviderConfig:
     base_url: str | None = None  # None: the vendor's own
     credentials: Credentials | None = field(repr=False, default=None)  # of bedrock
     region: str = ""  # of bedrock
+    variable: str = ""  # of the environment, that it comes from
 
 
 DEFAULT_SETTINGS = CallSettings()

@@ -1,8 +1,9 @@
 """A configured model as a provider that can be asked."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 
-from actors.turn.ports import Provider
+from actors.turn.ports import Model, Provider
 from adapters.models.configured import ModelConfig
 from adapters.providers.anthropic.provider import BASE_URL as ANTHROPIC
 from adapters.providers.anthropic.provider import Anthropic
@@ -16,7 +17,43 @@ from adapters.providers.openai_chat.provider import ChatCompletions
 from adapters.providers.openai_responses.provider import BASE_URL as OPENAI
 from adapters.providers.openai_responses.provider import Responses
 
+MODELS_KEPT_MAX = 4_096  # that were made; the one not asked for longest is made anew
+
 Connect = Callable[[ModelConfig, HttpClient], Provider]
+
+
+class Making:
+    """Models that can be asked. A provider is made once for as long as its configuration stands:
+    it keeps counts."""
+
+    def __init__(self, client: HttpClient) -> None:
+        self._client = client
+        self._made: OrderedDict[tuple[object, ...], tuple[ModelConfig, Model]] = OrderedDict()
+
+    def model(self, config: ModelConfig) -> Model:
+        key = (config.id, config.provider.key)
+        made = self._made.get(key)
+        if made is None or made[0] != config:
+            made = self._made[key] = (config, ready(config, self._client))
+        self._made.move_to_end(key)
+        while len(self._made) > MODELS_KEPT_MAX:
+            self._made.popitem(last=False)
+        return made[1]
+
+
+def ready(config: ModelConfig, client: HttpClient) -> Model:
+    provider = config.provider
+    return Model(
+        connected(config, client),
+        config.id,
+        identity=str(provider.id),
+        transport="openai-responses" if uses_responses(config) else provider.type,
+        label=provider.type,
+        name=config.model,
+        settings=config.settings,
+        provider_tools=config.provider_tools,
+        context_limit=config.context_limit,
+    )
 
 
 def connected(config: ModelConfig, client: HttpClient) -> Provider:

@@ -13,7 +13,7 @@ PROMPTCORNER_MODEL=provider/model   the model of chats that name none
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.models.configured import (
     NEED_BASE_URL,
@@ -82,24 +82,22 @@ def _chosen(environ: Mapping[str, str]) -> Iterable[ModelConfig]:
 
 def _found(environ: Mapping[str, str]) -> Iterator[ModelConfig]:
     for vendor in _VENDORS:
-        key = next(filter(None, (_said(environ, name) for name in vendor.keys)), "")
+        variable = next((name for name in vendor.keys if _said(environ, name)), "")
         base_url = _said(environ, vendor.base_url) or None
-        if (key or not vendor.needs_key) and (base_url or vendor.type not in NEED_BASE_URL):
-            yield _model(_provider(vendor.type, key=key, base_url=base_url), vendor.model)
+        if (variable or not vendor.needs_key) and (base_url or vendor.type not in NEED_BASE_URL):
+            id, key = named_provider(vendor.type), _said(environ, variable)
+            found = ProviderConfig(id, vendor.type, vendor.type, key, base_url)
+            yield _model(replace(found, variable=variable or vendor.base_url), vendor.model)
     if credentials := ambient(environ):
         id = named_provider("bedrock")
         region = region_of(environ)
         bedrock = ProviderConfig(id, "bedrock", "bedrock", credentials=credentials, region=region)
-        yield _model(bedrock, _BEDROCK_MODEL)
+        yield _model(replace(bedrock, variable="AWS credentials"), _BEDROCK_MODEL)
 
 
 def _said(environ: Mapping[str, str], name: str) -> str:
     """Blanks around it come with files and quotes; alone they say nothing."""
     return environ.get(name, "").strip()
-
-
-def _provider(type: str, *, key: str, base_url: str | None) -> ProviderConfig:
-    return ProviderConfig(named_provider(type), type, type, key, base_url)
 
 
 def _model(provider: ProviderConfig, name: str) -> ModelConfig:

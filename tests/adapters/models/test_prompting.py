@@ -13,9 +13,10 @@ from actors.parts.model import FilePart, JsonText, ReasoningPart, TextPart
 from actors.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
 from actors.prompts.files import StoredFile
 from actors.turn.ports import Model
-from adapters.models.prompting import Prompting
+from adapters.models.prompting import Prompting, Standing
 from tests.actors.machine.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
 
+FAMILY = ChatId(UUID(int=78))
 IMAGE, OTHER = FileId(UUID(int=1)), FileId(UUID(int=2))
 
 
@@ -32,6 +33,17 @@ class Shelf:
         return {id: self.files[id] for id in wanted if id in self.files}
 
 
+class Surroundings:
+    """Everything was said by one provider; the words are as given."""
+
+    def __init__(self, *words):
+        self.words = words
+
+    async def standing(self, chat):
+        await trio.lowlevel.checkpoint()
+        return Standing(self.words, lambda id: "me")
+
+
 def a_model(label="anthropic", transport=None, **more):
     return Model(
         None, None, "me", transport or label, label, "model-1", CallSettings(top_k=7), **more
@@ -42,8 +54,8 @@ def history_of(*bodies):
     return [Message(id, 1, NOW, False, each) for id, each in enumerate(bodies, 1)]
 
 
-async def prompt_of(*bodies, model=None, tools=(), files=None, chat=None):
-    prompting = Prompting(lambda id: "me", files or Shelf())
+async def prompt_of(*bodies, model=None, tools=(), files=None, chat=None, words=()):
+    prompting = Prompting(Surroundings(*words), files or Shelf())
     chat = chat or a_chat().chat
     return await prompting.prompt_for(chat, history_of(*bodies), model or a_model(), tools)
 
@@ -145,6 +157,17 @@ async def test_a_root_asks_for_itself_and_a_child_for_its_root():
 
     of_root = await prompt_of(user("hello"), chat=root)
     of_child = await prompt_of(user("hello"), chat=a_chat(parent_id=parent).chat)
+    grandchild = a_chat(parent_id=parent, root_id=FAMILY).chat
+    of_grandchild = await prompt_of(user("hello"), chat=grandchild)
 
     assert (ANN, CHAT, None) == (of_root.asker.owner, of_root.asker.chat, of_root.asker.subchat)
     assert (parent, CHAT) == (of_child.asker.chat, of_child.asker.subchat)
+    assert (FAMILY, CHAT) == (of_grandchild.asker.chat, of_grandchild.asker.subchat)
+
+
+async def test_words_that_stand_for_a_turn_come_after_the_chats_own(autojump_clock):
+    own = system("be kind", visibility=Visibility.MODEL)
+
+    prompt = await prompt_of(own, user("hello"), words=("be brief", "plan"))
+
+    assert ("be kind", "be brief", "plan") == prompt.system

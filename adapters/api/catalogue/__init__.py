@@ -1,0 +1,1 @@
+"""The catalogue's rows of the API: providers and keys, models, settings, skills."""

@@ -1,0 +1,333 @@
+"""How a model is called, as administrators write it and as it is stored; and what is made of it.
+Pure.
+
+Null is as good as nothing said. Keys that nobody knows are ignored, those of prices too, which
+older clients still send.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from actors.parts.model import JsonText
+from actors.parts.options import (
+    AnthropicOptions,
+    GoogleOptions,
+    OpenAICompatOptions,
+    OpenAIOptions,
+    OpenRouterOptions,
+    OpenRouterRouting,
+    ProviderOptions,
+    RoutedReasoning,
+    SafetySetting,
+    VercelOptions,
+)
+from actors.parts.prompt import EFFORTS, OUTPUT_TOKENS_MAX, CallSettings, Effort, WebSearch
+
+_Bool = bool | UnsetType | None
+_Int = int | UnsetType | None
+_Float = float | UnsetType | None
+_Str = str | UnsetType | None
+_Strs = tuple[str, ...] | UnsetType | None
+_Object = dict[str, Any] | UnsetType | None
+
+
+class _Said(Struct, frozen=True, omit_defaults=True):
+    """A part of a configuration: what was not said is left out again."""
+
+
+class ReasoningEffort(_Said, frozen=True):
+    default: _Str = UNSET
+    max: _Str = UNSET
+
+
+class OpenAIConfig(_Said, frozen=True):
+    use_responses_api: _Bool = UNSET
+
+
+class OpenAI(_Said, frozen=True):
+    include: _Strs = UNSET
+    instructions: _Str = UNSET
+    logit_bias: _Object = UNSET
+    log_probs: _Bool = UNSET
+    top_log_probs: _Int = UNSET
+    max_tool_calls: _Int = UNSET
+    parallel_tool_calls: _Bool = UNSET
+    user: _Str = UNSET
+    reasoning_summary: _Str = UNSET
+    max_completion_tokens: _Int = UNSET
+    text_verbosity: _Str = UNSET
+    prediction: _Object = UNSET
+    store: _Bool = UNSET
+    metadata: _Object = UNSET
+    prompt_cache_key: _Str = UNSET
+    safety_identifier: _Str = UNSET
+    service_tier: _Str = UNSET
+    structured_outputs: _Bool = UNSET
+    strict_json_schema: _Bool = UNSET
+    web_search_enabled: _Bool = UNSET
+    search_context_size: _Str = UNSET
+    allowed_domains: _Strs = UNSET
+
+
+class Thinking(_Said, frozen=True):
+    budget_tokens: _Int = UNSET
+
+
+class Anthropic(_Said, frozen=True):
+    send_reasoning: _Bool = UNSET
+    thinking: Thinking | UnsetType | None = UNSET
+    thinking_display: _Str = UNSET
+    disable_parallel_tool_use: _Bool = UNSET
+    web_search_enabled: _Bool = UNSET
+    allowed_domains: _Strs = UNSET
+    blocked_domains: _Strs = UNSET
+    context_1m_enabled: _Bool = UNSET
+
+
+class ThinkingConfig(_Said, frozen=True):
+    thinking_budget: _Int = UNSET
+    thinking_level: _Str = UNSET
+    include_thoughts: _Bool = UNSET
+
+
+class Safety(Struct, frozen=True):
+    category: str = ""
+    threshold: str = ""
+
+
+class Google(_Said, frozen=True):
+    thinking_config: ThinkingConfig | UnsetType | None = UNSET
+    cached_content: _Str = UNSET
+    safety_settings: tuple[Safety, ...] | UnsetType | None = UNSET
+    threshold: _Str = UNSET
+    web_search_enabled: _Bool = UNSET
+
+
+class OpenAICompat(_Said, frozen=True):
+    user: _Str = UNSET
+
+
+class Reasoning(_Said, frozen=True):
+    enabled: _Bool = UNSET
+    exclude: _Bool = UNSET
+    max_tokens: _Int = UNSET
+
+
+class Routing(_Said, frozen=True):
+    order: _Strs = UNSET
+    allow_fallbacks: _Bool = UNSET
+    require_parameters: _Bool = UNSET
+    data_collection: _Str = UNSET
+    only: _Strs = UNSET
+    ignore: _Strs = UNSET
+    quantizations: _Strs = UNSET
+    sort: _Str = UNSET
+
+
+class OpenRouter(_Said, frozen=True):
+    reasoning: Reasoning | UnsetType | None = UNSET
+    extra_body: _Object = UNSET
+    include_usage: _Bool = UNSET
+    logit_bias: _Object = UNSET
+    log_probs: _Bool = UNSET
+    parallel_tool_calls: _Bool = UNSET
+    user: _Str = UNSET
+    provider: Routing | UnsetType | None = UNSET
+
+
+class VercelRouting(_Said, frozen=True):
+    order: _Strs = UNSET
+    models: _Strs = UNSET
+
+
+class Vercel(_Said, frozen=True):
+    reasoning: Reasoning | UnsetType | None = UNSET
+    routing: VercelRouting | UnsetType | None = msgspec.field(name="providerOptions", default=UNSET)
+    user: _Str = UNSET
+    logit_bias: _Object = UNSET
+    log_probs: _Bool = msgspec.field(name="logprobs", default=UNSET)
+    top_log_probs: _Int = msgspec.field(name="top_logprobs", default=UNSET)
+    parallel_tool_calls: _Bool = UNSET
+    extra_body: _Object = UNSET
+
+
+class ProviderSettings(_Said, frozen=True):
+    """One key for each family of providers; a model looks at its own."""
+
+    openai: OpenAI | UnsetType | None = UNSET
+    anthropic: Anthropic | UnsetType | None = UNSET
+    google: Google | UnsetType | None = UNSET
+    openaicompat: OpenAICompat | UnsetType | None = UNSET
+    openrouter: OpenRouter | UnsetType | None = UNSET
+    vercel: Vercel | UnsetType | None = UNSET
+
+
+class CallConfig(_Said, frozen=True):
+    max_output_tokens: _Int = UNSET
+    temperature: _Float = UNSET
+    top_p: _Float = UNSET
+    top_k: _Int = UNSET
+    presence_penalty: _Float = UNSET
+    frequency_penalty: _Float = UNSET
+    reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
+    openai_config: OpenAIConfig | UnsetType | None = UNSET
+    provider_options: ProviderSettings | UnsetType | None = UNSET
+
+
+NOTHING_SAID = CallConfig()
+
+_RANKS: dict[str, int] = {effort: rank for rank, effort in enumerate(EFFORTS)}
+_THINKING_DISPLAYS = ("summarized", "omitted")
+_THINKING_LEVELS = ("minimal", "low", "medium", "high")
+_FAMILIES = {"azure": "openai", "bedrock": "anthropic", "openai-compat": "openaicompat"}
+
+
+def read_call(stored: bytes) -> CallConfig:
+    return msgspec.json.decode(stored, type=CallConfig)
+
+
+def written_call(call: CallConfig | UnsetType | None) -> bytes:
+    return msgspec.json.encode(_without_nulls(msgspec.to_builtins(call or NOTHING_SAID)))
+
+
+def _without_nulls(said: Any) -> Any:
+    """Parts in which nothing is said are left out with them."""
+    if not isinstance(said, dict):
+        return said
+    kept = {name: _without_nulls(value) for name, value in said.items()}
+    return {name: value for name, value in kept.items() if value is not None and value != {}}
+
+
+def faults_of(call: CallConfig) -> Iterator[tuple[str, str]]:
+    """What is wrong with it: where, and why."""
+    if effort := call.reasoning_effort:
+        yield from _effort_faults(effort)
+    options = call.provider_options or ProviderSettings()
+    anthropic = options.anthropic or Anthropic()
+    if (display := anthropic.thinking_display) and display not in _THINKING_DISPLAYS:
+        yield _one_of("provider_options.anthropic.thinking_display", _THINKING_DISPLAYS)
+    if anthropic.allowed_domains and anthropic.blocked_domains:
+        where = "provider_options.anthropic.allowed_domains"
+        yield where, "cannot be set together with blocked_domains"
+    thinking = (options.google or Google()).thinking_config or ThinkingConfig()
+    if (level := thinking.thinking_level) and level not in _THINKING_LEVELS:
+        yield _one_of("provider_options.google.thinking_config.thinking_level", _THINKING_LEVELS)
+    if thinking.thinking_level and isinstance(thinking.thinking_budget, int):
+        where = "provider_options.google.thinking_config.thinking_budget"
+        yield where, "cannot be set together with thinking_level"
+
+
+def _effort_faults(effort: ReasoningEffort) -> Iterator[tuple[str, str]]:
+    if not (effort.default and effort.max):
+        yield "reasoning_effort", "needs both default and max"
+        return
+    usual, highest = _RANKS.get(effort.default), _RANKS.get(effort.max)
+    if usual is None:
+        yield _one_of("reasoning_effort.default", EFFORTS)
+    if highest is None:
+        yield _one_of("reasoning_effort.max", EFFORTS)
+    if usual is not None and highest is not None and usual > highest:
+        yield "reasoning_effort.default", "is higher than reasoning_effort.max"
+
+
+def _one_of(where: str, words: tuple[str, ...]) -> tuple[str, str]:
+    return where, f"must be one of {', '.join(words)}"
+
+
+def efforts_of(call: CallConfig) -> tuple[Effort, Effort] | None:
+    """The usual one and the highest that a chat may ask for."""
+    effort = call.reasoning_effort or ReasoningEffort()
+    usual, highest = _RANKS.get(effort.default or ""), _RANKS.get(effort.max or "")
+    return None if usual is None or highest is None else (EFFORTS[usual], EFFORTS[highest])
+
+
+def selectable(call: CallConfig) -> tuple[Effort, ...]:
+    """What a chat may ask for; nothing, where the model has no efforts."""
+    efforts = efforts_of(call)
+    return () if efforts is None else EFFORTS[: EFFORTS.index(efforts[1]) + 1]
+
+
+def settings_of(call: CallConfig, type: str) -> CallSettings:
+    """For a provider of this type."""
+    efforts = efforts_of(call)
+    return CallSettings(
+        max_output_tokens=call.max_output_tokens or OUTPUT_TOKENS_MAX,
+        temperature=_set(call.temperature),
+        top_p=_set(call.top_p),
+        top_k=_set(call.top_k),
+        presence_penalty=_set(call.presence_penalty),
+        frequency_penalty=_set(call.frequency_penalty),
+        effort=None if efforts is None else efforts[0],
+        options=_options(_family(call, type)),
+    )
+
+
+def search_of(call: CallConfig, type: str) -> WebSearch | None:
+    """The provider's own search, where it is switched on."""
+    match _family(call, type):
+        case OpenAI(web_search_enabled=True) as openai:
+            size = openai.search_context_size or None
+            return WebSearch(openai.allowed_domains or (), context_size=size)
+        case Anthropic(web_search_enabled=True) as anthropic:
+            return WebSearch(anthropic.allowed_domains or (), anthropic.blocked_domains or ())
+        case Google(web_search_enabled=True):
+            return WebSearch()
+        case _:
+            return None
+
+
+def _family(call: CallConfig, type: str) -> Any:
+    options = call.provider_options or ProviderSettings()
+    return getattr(options, _FAMILIES.get(type, type), None) or None
+
+
+def _options(said: Any) -> ProviderOptions | None:
+    match said:
+        case OpenAI():
+            return OpenAIOptions(**_values(said))
+        case Anthropic():
+            values = _values(said)
+            thinking = values.pop("thinking", None) or Thinking()
+            return AnthropicOptions(**values, thinking_budget_tokens=_set(thinking.budget_tokens))
+        case Google():
+            values = _values(said)
+            thinking = _values(values.pop("thinking_config", None) or ThinkingConfig())
+            safety = values.pop("safety_settings", ())
+            settings = tuple(SafetySetting(each.category, each.threshold) for each in safety)
+            return GoogleOptions(**values, **thinking, safety_settings=settings)
+        case OpenAICompat():
+            return OpenAICompatOptions(**_values(said))
+        case OpenRouter():
+            values = _values(said)
+            routing = values.pop("provider", None)
+            provider = None if routing is None else OpenRouterRouting(**_values(routing))
+            return OpenRouterOptions(**_with_reasoning(values), provider=provider)
+        case Vercel():
+            values = _values(said)
+            routing = values.pop("routing", None)
+            return VercelOptions(**_with_reasoning(values), **(_values(routing) if routing else {}))
+        case _:
+            return None
+
+
+def _with_reasoning(values: dict[str, Any]) -> dict[str, Any]:
+    reasoning = values.pop("reasoning", None)
+    made = None if reasoning is None else RoutedReasoning(**_values(reasoning))
+    return values | {"reasoning": made}
+
+
+def _values(said: Struct) -> dict[str, Any]:
+    """What was said, as our options take it: JSON that is handed through as text."""
+    found = {name: getattr(said, name) for name in said.__struct_fields__}
+    return {
+        name: JsonText(msgspec.json.encode(value).decode()) if isinstance(value, dict) else value
+        for name, value in found.items()
+        if value is not UNSET and value is not None
+    }
+
+
+def _set(value: Any) -> Any:
+    return None if value is UNSET else value

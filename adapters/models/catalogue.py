@@ -1,0 +1,251 @@
+"""What there is to ask: providers, models and settings, kept in memory by each process.
+
+A warm catalogue asks the database nothing. It forgets what has changed as soon as it hears of it
+(`CatalogueChanged`, told by whoever committed the change, in whatever process), and after a while
+in any case, should the news have got lost. A model that it has never heard of is looked for once
+more before it is said not to exist: it may have been made elsewhere a moment ago.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from uuid import UUID
+
+from actors.ids import ModelConfigId, UserId
+from actors.machine.chat import Body, Chat, ChatError, Message, Role, Visibility
+from actors.parts.model import TextPart
+from actors.store.bus import Bus
+from actors.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.turn.ports import Model, Titles
+from adapters.models.caching import Cache, CacheStatistics
+from adapters.models.choosing import NO_MODEL, Choice, NoChoice, Own, choose, unusable, with_effort
+from adapters.models.connecting import Making
+from adapters.models.contents import (
+    Around,
+    Contents,
+    ListedModel,
+    Source,
+    assembled,
+    configured,
+    own_key_subject,
+    with_key,
+)
+from adapters.models.prompting import Standing
+from adapters.models.sanitising import sanitised
+from adapters.models.settings import PLAN_MODE_INSTRUCTIONS, OwnSettings
+from adapters.models.stage import Stage
+from adapters.models.words.standing import PLAN_MODE, PLAN_MODE_CHILD, user_instructions
+from adapters.postgres.catalogue.reading import CatalogueReading
+from adapters.providers.http import HttpClient
+from adapters.secrets import CannotOpen, Vault
+
+KEEP_SECONDS = 10.0  # should news of a change have got lost unnoticed
+KEEP_OWN_SECONDS = 60.0  # likewise, of users: there are many, and each reading is one's own
+USERS_MAX = 65_536  # of whom something is kept; the one not asked about for longest is forgotten
+VAIN_MAX = 1_024  # ids that nobody knows; with more of them all are looked for anew
+
+_ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueStatistics:
+    catalogue: CacheStatistics
+    users: CacheStatistics
+
+
+class Catalogue:
+    """Fulfils `actors.turn.ports.Models`. It `follow`s the bus as long as it is used."""
+
+    def __init__(
+        self,
+        reading: CatalogueReading,
+        around: Around,
+        *,
+        vault: Vault,
+        client: HttpClient,
+        stage: Stage,
+        byok: bool = True,
+    ) -> None:
+        self.byok = byok  # whether users may bring keys of their own
+        self._reading = reading
+        self._around = around
+        self._vault = vault
+        self._stage = stage
+        self._making = Making(client)
+        self._all: Cache[str, Contents] = Cache(self._read, keep_seconds=KEEP_SECONDS, most=1)
+        self._own: Cache[UserId, Own] = Cache(
+            self._read_own, keep_seconds=KEEP_OWN_SECONDS, most=USERS_MAX
+        )
+        self._vain: set[ModelConfigId] = set()
+
+    @contextmanager
+    def follow(self, bus: Bus) -> Iterator[None]:
+        with bus.follow_all(self.hear):
+            yield
+
+    def hear(self, news: News) -> None:
+        """In the teller's task: what was kept is dropped, and read when somebody asks."""
+        match news:
+            case CatalogueChanged(user=None):
+                self.forget()
+            case CatalogueChanged(user=UUID() as user):
+                self._own.drop(UserId(user))
+            case LookAtEverything():
+                self.forget()
+                self._own.drop_all()
+            case _:
+                pass
+
+    def statistics(self) -> CatalogueStatistics:
+        return CatalogueStatistics(self._all.statistics(), self._own.statistics())
+
+    async def remember_offered(self) -> None:
+        """Once, at the start: messages will name what the environment offers now."""
+        offered = [(model.id, model.provider.id, str(model)) for model in self._around.offered]
+        if offered:
+            await self._reading.remember_offered(offered)
+
+    # what there is
+
+    async def contents(self) -> Contents:
+        return await self._all.get(_ALL)
+
+    async def own(self, user: UserId) -> Own:
+        return await self._own.get(user)
+
+    async def _knowing(self, *ids: ModelConfigId | None) -> Contents:
+        """What there is, read again if one of these is not known and was not sought before."""
+        contents = await self.contents()
+        missing = {id for id in ids if id is not None and id not in contents.known} - self._vain
+        if missing:
+            self._all.drop(_ALL)
+            contents = await self.contents()
+            if len(self._vain) >= VAIN_MAX:
+                self._vain.clear()
+            self._vain |= missing - contents.known.keys()
+        return contents
+
+    # for new messages
+
+    async def choose(
+        self,
+        user: UserId,
+        wanted: ModelConfigId | None,
+        effort: str | None,
+        *,
+        last: ModelConfigId | None = None,
+    ) -> Choice | NoChoice:
+        """The model and effort of a new message. `wanted` and `effort` as the client says them;
+        `last`: the one that the chat, or the message before an edit, was answered by."""
+        contents = await self._knowing(wanted, last)
+        own = await self.own(user)
+        return choose(contents, own, wanted=wanted, effort=effort, last=last, byok=self.byok)
+
+    async def system_messages(self, prompt: str = "") -> tuple[Body, ...]:
+        """The hidden rows that a new chat begins with: what this deployment says to all, and what
+        its client says to it. They stay as they are, whatever is set later."""
+        contents = await self.contents()
+        texts = filter(None, (contents.settings.system_prompt, sanitised(prompt)))
+        return tuple(
+            Body(Role.SYSTEM, (TextPart(text),), visibility=Visibility.MODEL) for text in texts
+        )
+
+    # for chats at work
+
+    async def model_for(self, chat: Chat) -> Model | ChatError:
+        """A deleted model is replaced by the default; a disabled one is not."""
+        contents = await self._knowing(chat.last_model_config_id)
+        own = await self.own(chat.owner_id)
+        model = contents.default
+        if chat.last_model_config_id is not None:
+            model = contents.models.get(chat.last_model_config_id, model)
+        if model is None:
+            return ChatError(NO_MODEL, kind="config")
+        why = unusable(model, own, byok=self.byok)
+        if why is not None:
+            label = None if model.provider is None else model.provider.type
+            return ChatError(_sentence(why.why), why.kind, label)
+        if model.source is Source.REHEARSAL:
+            await self._stage.open()
+        return self._ready(model, own, chat.last_reasoning_effort)
+
+    def for_titles(self, chat: Chat, model: Model) -> Model:
+        """The one that an administrator has set for titles, if it can be asked; else `model`."""
+        contents, own = self._all.glance(_ALL), self._own.glance(chat.owner_id)
+        if contents is None or own is None:
+            return model
+        override = contents.settings.override("title_generation")
+        found = contents.models.get(override.id) if override.id is not None else None
+        if found is None or unusable(found, own, byok=self.byok) is not None:
+            return model
+        return self._ready(found, own, override.effort)
+
+    async def standing(self, chat: Chat) -> Standing:
+        """What a turn is told after the chat's own system rows, and never stored; and whose the
+        models of earlier messages were."""
+        contents = await self.contents()
+        own = await self.own(chat.owner_id)
+        words = [user_instructions(own.settings.prompt)] if own.settings.prompt else []
+        if chat.is_planning:
+            words.append(PLAN_MODE if chat.is_root else PLAN_MODE_CHILD)
+            if chat.is_root and (more := contents.settings.value(PLAN_MODE_INSTRUCTIONS)):
+                words.append(str(more))
+        return Standing(tuple(words), partial(_identity, contents))
+
+    def forget(self) -> None:
+        self._vain.clear()
+        self._all.drop(_ALL)
+
+    async def _read(self, _: str) -> Contents:
+        return assembled(await self._reading.everything(), self._around, self._opened)
+
+    async def _read_own(self, user: UserId) -> Own:
+        stored = await self._reading.own(user)
+        keys, faults = {}, {}
+        for provider, sealed in stored.keys.items():
+            opened = self._opened(sealed, own_key_subject(user, provider))
+            if isinstance(opened, str):
+                keys[provider] = opened
+            else:
+                faults[provider] = str(opened)
+        return Own(OwnSettings(stored.settings), keys, faults)
+
+    def _opened(self, sealed: bytes, about: str) -> str | CannotOpen:
+        try:
+            return self._vault.open(sealed, about)
+        except CannotOpen as closed:
+            return closed
+
+    def _ready(self, model: ListedModel, own: Own, effort: str | None) -> Model:
+        assert model.provider is not None, "only a model that can be used is made ready"
+        provider = with_key(model.provider, own.keys.get(model.provider.id) if self.byok else None)
+        if model.source is Source.REHEARSAL:
+            provider = replace(provider, base_url=self._stage.url)
+        config = configured(model, provider)
+        made = self._making.model(config)
+        return replace(made, settings=with_effort(config, effort))
+
+
+class TitlesByOverride:
+    """Fulfils `actors.turn.ports.Titles`: another model may be set for them."""
+
+    def __init__(self, titles: Titles, catalogue: Catalogue) -> None:
+        self._titles = titles
+        self._catalogue = catalogue
+
+    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
+        self._titles.begin(chat, history, self._catalogue.for_titles(chat, model))
+
+
+def _identity(contents: Contents, id: ModelConfigId | None) -> str | None:
+    """Which provider a message came from; None: nobody knows any more."""
+    if id is not None:
+        provider = contents.known.get(id)
+    else:
+        provider = None if contents.default is None else contents.default.provider_id
+    return None if provider is None else str(provider)
+
+
+def _sentence(why: str) -> str:
+    return f"{why[:1].upper()}{why[1:]}."

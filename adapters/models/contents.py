@@ -1,0 +1,369 @@
+"""The catalogue at one moment: what is stored, what the environment offers, the rehearsal. Pure.
+
+is the default: a stored model that is marked; else the first that the environment offers;
+else the first stored one that is enabled; else the rehearsal, where nobody has set up anything
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import Enum
+from itertools import chain
+from types import MappingProxyType
+from uuid import UUID
+
+import msgspec
+
+from actors.ids import ModelConfigId
+from adapters.models.call_config import (
+    NOTHING_SAID,
+    CallConfig,
+    efforts_of,
+    read_call,
+    search_of,
+    settings_of,
+)
+from adapters.models.configured import (
+    ModelConfig,
+    ProviderConfig,
+    named_model,
+    named_provider,
+)
+from adapters.models.settings import Settings
+from adapters.postgres.catalogue.stored import (
+    StoredCatalogue,
+    StoredKey,
+    StoredModel,
+    StoredProvider,
+)
+from adapters.providers.bedrock.credentials import DEFAULT_REGION, Bearer, Credentials
+from adapters.providers.bedrock.signing import Keys
+
+TYPES = (
+    "anthropic",
+    "azure",
+    "bedrock",
+    "google",
+    "openai",
+    "openai-compat",
+    "openrouter",
+    "vercel",
+)
+UNSUPPORTED_TYPES = ("copilot",)  # may be set up, but nobody here can speak to it
+KEYLESS_TYPES = ("openai-compat",)  # a server of one's own may want no key
+
+CONTEXT_LIMIT_USUAL = 128_000  # shown for a model of which nobody said
+THRESHOLD_USUAL = 70
+
+REHEARSAL = named_provider("rehearsal")
+REHEARSAL_MODEL = named_model("rehearsal", "rehearsal")
+
+
+class Source(Enum):
+    """Where it was set up."""
+
+    DATABASE = "database"
+    ENVIRONMENT = "environment"
+    REHEARSAL = "rehearsal"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """`config` is how it is asked with the deployment's key, if there is one."""
+
+    id: UUID
+    type: str
+    name: str
+    display_name: str
+    icon: str
+    enabled: bool
+    base_url: str
+    source: Source
+    config: ProviderConfig
+    created_at: datetime
+    updated_at: datetime
+    keys: tuple[StoredKey, ...] = ()
+    settings: bytes | None = None
+    sealed_settings: bytes | None = field(repr=False, default=None)
+    variable: str = ""  # of the environment, that it comes from
+    fault: str = ""  # why its key or its settings cannot be used
+
+    @property
+    def is_unsupported(self) -> bool:
+        return self.type in UNSUPPORTED_TYPES
+
+    @property
+    def has_credentials(self) -> bool:
+        """Of the deployment's own."""
+        if self.fault or self.is_unsupported:
+            return False
+        config = self.config
+        if self.type == "bedrock":
+            return config.credentials is not None
+        return bool(config.key) or self.type in KEYLESS_TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    id: ModelConfigId
+    provider_id: UUID
+    provider: Provider | None  # None: it was deleted
+    model: str
+    display_name: str
+    enabled: bool
+    is_default: bool
+    context_limit: int
+    compression_threshold: int
+    call: CallConfig
+    created_at: datetime
+    updated_at: datetime
+    source: Source = Source.DATABASE
+
+    @property
+    def is_offered(self) -> bool:
+        """To users: it is switched on, and so is its provider."""
+        return self.enabled and self.provider is not None and self.provider.enabled
+
+    @property
+    def order(self) -> tuple[str, str, float]:
+        type = self.provider.type if self.provider is not None else ""
+        return type, self.model, -self.updated_at.timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """By id; `known` says whose a model was, whatever became of it."""
+
+    providers: Mapping[UUID, Provider]
+    models: Mapping[ModelConfigId, ListedModel]
+    default: ListedModel | None
+    known: Mapping[ModelConfigId, UUID]
+    settings: Settings
+
+    def named(self, name: str) -> Provider | None:
+        """A stored one before one of the environment: whoever set it up meant it."""
+        found = [each for each in self.providers.values() if each.name == name]
+        return min(found, key=lambda each: each.source is not Source.DATABASE, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is the same as long as the process runs."""
+
+    offered: Sequence[ModelConfig]
+    ambient: Credentials | None = field(repr=False)  # of AWS, for stored providers of bedrock
+    since: datetime
+
+
+Open = Callable[[bytes, str], str | Exception]
+
+
+def key_subject(provider: UUID, key: UUID) -> str:
+    """What a sealed key is about."""
+    return f"provider/{provider} key/{key}"
+
+
+def own_key_subject(user: UUID, provider: UUID) -> str:
+    return f"user/{user} provider/{provider} key"
+
+
+def settings_subject(provider: UUID) -> str:
+    return f"provider/{provider} settings"
+
+
+def assembled(stored: StoredCatalogue, around: Around, opened: Open) -> Contents:
+    """`opened` opens what is sealed, or says why not."""
+    providers = [_stored(each, around, opened) for each in stored.providers]
+    offered = [_offered(each, around) for each in around.offered]
+    providers += {model.provider.id: model.provider for model in offered if model.provider}.values()
+    if not providers:
+        offered = [_rehearsal(around.since)]
+        providers = [model.provider for model in offered if model.provider]
+    by_id = {provider.id: provider for provider in providers}
+    rows = [_listed(row, by_id.get(row.provider_id)) for row in stored.models]
+    default = _default(rows, offered)
+    models = {
+        model.id: replace(model, is_default=model is default) for model in chain(rows, offered)
+    }
+    known = {REHEARSAL_MODEL: REHEARSAL}
+    known |= {model.id: model.provider_id for model in offered} | dict(stored.known)
+    return Contents(
+        MappingProxyType(by_id),
+        MappingProxyType(models),
+        models[default.id] if default is not None else None,
+        MappingProxyType(known),
+        Settings(stored.settings),
+    )
+
+
+def _default(rows: Sequence[ListedModel], offered: Sequence[ListedModel]) -> ListedModel | None:
+    marked = (model for model in rows if model.is_default)
+    enabled = (model for model in rows if model.enabled)
+    return next(chain(marked, offered, enabled, rows), None)
+
+
+# those of the environment
+
+
+def _offered(model: ModelConfig, around: Around) -> ListedModel:
+    config = model.provider
+    provider = Provider(
+        config.id,
+        config.type,
+        config.name,
+        config.name,
+        "",
+        enabled=True,
+        base_url=config.base_url or "",
+        source=Source.ENVIRONMENT,
+        config=config,
+        created_at=around.since,
+        updated_at=around.since,
+        variable=config.variable,
+    )
+    return _virtual(model.id, provider, model.model, model.model, Source.ENVIRONMENT)
+
+
+def _rehearsal(since: datetime) -> ListedModel:
+    """What is asked in its place is for `stage` to know: it has no address before it is needed."""
+    provider = Provider(
+        REHEARSAL,
+        "openai-compat",
+        "rehearsal",
+        "Rehearsal (not a real model)",
+        "",
+        enabled=True,
+        base_url="",
+        source=Source.REHEARSAL,
+        config=ProviderConfig(REHEARSAL, "openai-compat", "rehearsal", base_url="http://rehearsal"),
+        created_at=since,
+        updated_at=since,
+    )
+    says = "Rehearsal (not a real model: set up a provider)"
+    return _virtual(REHEARSAL_MODEL, provider, "rehearsal", says, Source.REHEARSAL)
+
+
+def _virtual(
+    id: ModelConfigId, provider: Provider, model: str, display_name: str, source: Source
+) -> ListedModel:
+    return ListedModel(
+        id,
+        provider.id,
+        provider,
+        model,
+        display_name,
+        enabled=True,
+        is_default=False,
+        context_limit=CONTEXT_LIMIT_USUAL,
+        compression_threshold=THRESHOLD_USUAL,
+        call=NOTHING_SAID,
+        created_at=provider.created_at,
+        updated_at=provider.updated_at,
+        source=source,
+    )
+
+
+# those of the database
+
+
+class BedrockSecrets(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is sealed of the settings of a provider of bedrock."""
+
+    access_key: str = ""
+    access_key_secret: str = ""
+
+    def __repr__(self) -> str:
+        return "BedrockSecrets()"
+
+
+def _stored(row: StoredProvider, around: Around, opened: Open) -> Provider:
+    key, fault = "", ""
+    if row.keys:
+        first = row.keys[0]
+        key, fault = _text(opened(first.sealed, key_subject(row.id, first.id)))
+    config = ProviderConfig(row.id, row.type, row.name, key, row.base_url or None)
+    if row.type == "bedrock" and not fault:
+        config, fault = _bedrock(config, row, around=around, opened=opened)
+    return Provider(
+        row.id,
+        row.type,
+        row.name,
+        row.display_name or row.name,
+        row.icon,
+        enabled=row.enabled,
+        base_url=row.base_url,
+        source=Source.DATABASE,
+        config=config,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        keys=row.keys,
+        settings=row.settings,
+        sealed_settings=row.sealed_settings,
+        fault=fault,
+    )
+
+
+def _bedrock(
+    config: ProviderConfig, row: StoredProvider, *, around: Around, opened: Open
+) -> tuple[ProviderConfig, str]:
+    """With the keys of its settings, or what the machine has."""
+    settings = msgspec.json.decode(row.settings) if row.settings else {}
+    region = settings.get("region") or DEFAULT_REGION
+    if row.sealed_settings is None:
+        return replace(config, credentials=around.ambient, region=region), ""
+    text, fault = _text(opened(row.sealed_settings, settings_subject(row.id)))
+    secrets = msgspec.json.decode(text, type=BedrockSecrets) if text else BedrockSecrets()
+    keys = Keys(secrets.access_key, secrets.access_key_secret, None) if text else None
+    return replace(config, credentials=keys, region=region), fault
+
+
+def _text(opened: str | Exception) -> tuple[str, str]:
+    return (opened, "") if isinstance(opened, str) else ("", str(opened))
+
+
+def _listed(row: StoredModel, provider: Provider | None) -> ListedModel:
+    return ListedModel(
+        row.id,
+        row.provider_id,
+        provider,
+        row.model,
+        row.display_name,
+        enabled=row.enabled,
+        is_default=row.is_default,
+        context_limit=row.context_limit,
+        compression_threshold=row.compression_threshold,
+        call=read_call(row.call),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
+
+
+# as they are asked
+
+
+def with_key(provider: Provider, key: str | None) -> ProviderConfig:
+    """With a user's own key, or that of the deployment."""
+    config = provider.config
+    if not key:
+        return config
+    if provider.type == "bedrock":
+        return replace(config, credentials=Bearer(key), region=config.region or DEFAULT_REGION)
+    return replace(config, key=key)
+
+
+def configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
+    """As it is asked, by a provider with its key."""
+    call = model.call
+    efforts = efforts_of(call)
+    search = search_of(call, provider.type)
+    openai = call.openai_config
+    return ModelConfig(
+        model.id,
+        provider,
+        model.model,
+        settings=settings_of(call, provider.type),
+        effort_max=None if efforts is None else efforts[1],
+        provider_tools=() if search is None else (search,),
+        context_limit=model.context_limit if model.source is Source.DATABASE else None,
+        use_responses_api=(openai.use_responses_api if openai else None) or None,
+    )

@@ -1,0 +1,160 @@
+"""What may be set, by name, and how it is read from what is stored. Pure.
+
+A model that stands in for another is stored as `<uuid>[:<effort>]`, a user's own choice of one as
+`chat_default`, `deployment_default` or `model:<uuid>[:<effort>]`. What cannot be read is as good as
+not set, and says so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from actors.ids import ModelConfigId
+from actors.parts.prompt import EFFORTS
+from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT
+
+CONTEXTS = ("general", "explore", "title_generation", "compaction")  # of the deployment
+OWN_CONTEXTS = ("root", "general", "explore")  # of a user
+OWN_MODES = ("chat_default", "deployment_default", "model")
+
+SYSTEM_PROMPT = "system_prompt"
+INCLUDE_DEFAULT_SYSTEM_PROMPT = "include_default_system_prompt"
+PLAN_MODE_INSTRUCTIONS = "plan_mode_instructions"
+ALLOW_OWN_OVERRIDES = "personal_model_overrides"
+COMPUTER_USE_PROVIDER = "computer_use_provider"
+ALLOW_DEBUG_LOGGING = "debug_logging"
+ADVISOR = "advisor"
+WORKSPACE_TTL_MS = "workspace_ttl_ms"
+RETENTION_DAYS = "retention_days"
+DEBUG_RETENTION_DAYS = "debug_retention_days"
+AUTO_ARCHIVE_DAYS = "auto_archive_days"
+
+OWN_PROMPT = "custom_prompt"
+OWN_DEBUG_LOGGING = "debug_logging"
+
+# What holds where nothing is set.
+USUAL: Mapping[str, Any] = {
+    SYSTEM_PROMPT: "",
+    PLAN_MODE_INSTRUCTIONS: "",
+    ALLOW_OWN_OVERRIDES: False,
+    COMPUTER_USE_PROVIDER: "anthropic",
+    ALLOW_DEBUG_LOGGING: False,
+    ADVISOR: {},
+    WORKSPACE_TTL_MS: 0,
+    RETENTION_DAYS: 30,
+    DEBUG_RETENTION_DAYS: 30,
+    AUTO_ARCHIVE_DAYS: 0,
+}
+
+
+def override_name(context: str) -> str:
+    return f"model_override/{context}"
+
+
+def threshold_name(model: UUID) -> str:
+    return f"{_THRESHOLD}{model}"
+
+
+_THRESHOLD = "compaction_threshold/"
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A model that stands in for another. `id` None: none is set."""
+
+    id: ModelConfigId | None = None
+    effort: str | None = None
+    is_malformed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OwnOverride:
+    """A user's own choice."""
+
+    mode: str
+    model: Override = Override()
+    is_set: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Of the deployment."""
+
+    values: Mapping[str, Any]
+
+    def value(self, name: str) -> Any:
+        return self.values.get(name, USUAL[name])
+
+    @property
+    def includes_default_prompt(self) -> bool:
+        """Never said: yes, unless there is a prompt of the deployment's own from before."""
+        return bool(self.values.get(INCLUDE_DEFAULT_SYSTEM_PROMPT, not self.value(SYSTEM_PROMPT)))
+
+    @property
+    def system_prompt(self) -> str:
+        """What every new chat begins with."""
+        default = DEFAULT_SYSTEM_PROMPT if self.includes_default_prompt else ""
+        return "\n\n".join(filter(None, (default, self.value(SYSTEM_PROMPT))))
+
+    def override(self, context: str) -> Override:
+        return _override(self.values.get(override_name(context)))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSettings:
+    """Of a user."""
+
+    values: Mapping[str, Any]
+
+    @property
+    def prompt(self) -> str:
+        return str(self.values.get(OWN_PROMPT, ""))
+
+    @property
+    def wants_debug_logging(self) -> bool:
+        return bool(self.values.get(OWN_DEBUG_LOGGING, False))
+
+    def override(self, context: str) -> OwnOverride:
+        stored = self.values.get(override_name(context))
+        usual = "chat_default" if context == "root" else "deployment_default"
+        if stored is None:
+            return OwnOverride(usual)
+        mode, _, rest = str(stored).partition(":")
+        if mode == "model":
+            model = _override(rest)
+            is_sound = model.id is not None
+            return OwnOverride("model" if is_sound else usual, model, is_set=True)
+        is_known = mode in OWN_MODES and not (mode == "deployment_default" and context == "root")
+        return OwnOverride(
+            mode if is_known else usual, Override(is_malformed=not is_known), is_set=True
+        )
+
+    @property
+    def thresholds(self) -> Mapping[UUID, int]:
+        """At how many percent of its context a model's chats are compacted."""
+        return {
+            UUID(name.removeprefix(_THRESHOLD)): int(percent)
+            for name, percent in self.values.items()
+            if name.startswith(_THRESHOLD)
+        }
+
+
+def stored_override(id: UUID | None, effort: str | None) -> str:
+    return "" if id is None else f"{id}:{effort}" if effort else str(id)
+
+
+def stored_own_override(mode: str, id: UUID | None, effort: str | None) -> str:
+    return f"model:{stored_override(id, effort)}" if mode == "model" else mode
+
+
+def _override(stored: object) -> Override:
+    if not stored:
+        return Override()
+    id, _, effort = str(stored).partition(":")
+    try:
+        if effort and effort not in EFFORTS:
+            raise ValueError(effort)
+        return Override(ModelConfigId(UUID(id)), effort or None)
+    except ValueError:
+        return Override(is_malformed=True)

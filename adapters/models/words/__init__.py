@@ -1,0 +1,1 @@
+"""The words that chats are given beside what is said in them."""

@@ -1,0 +1,20 @@
+"""A catalogue on a real database, with the bus of one process."""
+
+import pytest
+
+from tests.actors.machine.chats import ANN, BOB
+from tests.adapters.catalogue.ground import open_ground
+from tests.adapters.postgres.stores import migrated_database
+
+
+@pytest.fixture(scope="session")
+def migrated(server):
+    return migrated_database(server)
+
+
+@pytest.fixture
+async def ground(migrated):
+    async with open_ground(migrated) as ground:
+        await ground.empty()
+        await ground.add_users(ANN, BOB)
+        yield ground
