@@ -20,11 +20,12 @@ from math import inf
 import trio
 
 from adapters.api.host.bounds import BACKLOG
+from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
 from adapters.api.probes import Probes
 from adapters.composing import dial_of, open_chats
 from adapters.config import Config
-from adapters.edge import Entrance
+from adapters.edge import Entrance, open_edge
 from adapters.models.configured import ModelConfig
 from adapters.models.environment import offered
 from adapters.postgres import embedded
@@ -43,6 +44,8 @@ from runtime.scope import CausedScope
 # The same signal so soon after the first is the first: whoever signals a group of processes and
 # then each of its members (timeout, a terminal, an init system) means one stop.
 ECHO_SECONDS = 1.0
+
+NO_MODEL = "none: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another provider's key, or add one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +76,46 @@ class Curtain:
         await self._fallen.wait()
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands from the first probe to the last."""
+
+    config: Config
+    models: Sequence[ModelConfig]  # that the environment offers
+    dial: Dial
+    entrance: Entrance
+    server: Server
+    curtain: Curtain
+    systemd: Systemd
+    nursery: trio.Nursery
+    listening: str
+
+    @property
+    def access_url(self) -> str:
+        scheme = "http" if self.config.tls_cert is None else "https"
+        return self.config.access_url or f"{scheme}://{self.listening}"
+
+
 async def serve(config: Config) -> None:
     """The daemon's life, until a signal ends it. CannotStart if it does not begin."""
     models, dial = offered(config.environ), dial_of(config.environ)
+    tls = None
+    if config.tls_cert is not None and config.tls_key is not None:
+        tls = tls_of(config.tls_cert, config.tls_key)
     allow_many_connections()
     listeners = await listen(config.host, config.port)
-    probes, curtain, systemd = Probes(), Curtain(), Systemd(os.environ)
-    server = Server(Entrance(probes).answer)
+    entrance, curtain, systemd = Entrance(Probes()), Curtain(), Systemd(os.environ)
+    server = Server(entrance.answer, tls=tls)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(heed, signals, curtain)
             nursery.start_soon(systemd.run)
             nursery.start_soon(server.serve, listeners)
-            life = partial(
-                work,
-                config,
-                probes,
-                curtain=curtain,
-                systemd=systemd,
-                nursery=nursery,
-                listening=address(listeners),
-                models=models,
-                dial=dial,
+            listening = address(listeners)
+            frame = Frame(
+                config, models, dial, entrance, server, curtain, systemd, nursery, listening
             )
-            end = await run_child(curtain.start, life)
+            end = await run_child(curtain.start, partial(work, frame))
             await server.drain(listeners)
             nursery.cancel_scope.cancel()
     if isinstance(end, Crashed | Broken):
@@ -105,45 +124,51 @@ async def serve(config: Config) -> None:
     emit("daemon.stopped", "info", cause=curtain.cause.name)
 
 
-async def work(
-    config: Config,
-    probes: Probes,
-    *,
-    curtain: Curtain,
-    systemd: Systemd,
-    nursery: trio.Nursery,
-    listening: str,
-    models: Sequence[ModelConfig],
-    dial: Dial,
-) -> None:
+async def work(frame: Frame) -> None:
     """Everything between the first probe and the last."""
-    began = now()
+    config, began = frame.config, now()
     async with open_database(config) as database:
         if database.cluster is not None:
-            nursery.start_soon(embedded.tend, database.cluster)
+            frame.nursery.start_soon(embedded.tend, database.cluster)
         steps = await migrate(database)
         async with (
             open_pulse(database) as pulse,
-            open_chats(config, database.conninfo, models=models, dial=dial),
+            open_chats(config, database.conninfo, models=frame.models, dial=frame.dial) as chats,
+            open_edge(
+                config,
+                chats,
+                frame.entrance,
+                server=frame.server,
+                access_url=frame.access_url,
+            ),
         ):
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
-            probes.ready({"database": pulse.database, "schema": pulse.schema})
-            emit(
-                "daemon.ready",
-                "info",
-                listen=listening,
-                database=database.name,
-                data_dir=str(config.data_dir),
-                migrated=len(steps),
-                models=[str(model) for model in models],
-                seconds=round(now() - began, 3),
-            )
-            systemd.ready(f"serves at {listening}")
+            frame.entrance.probes.ready({"database": pulse.database, "schema": pulse.schema})
+            say_ready(frame, database, migrated=len(steps), seconds=now() - began)
             try:
-                await curtain.rise()
+                await frame.curtain.rise()
             finally:
-                probes.stopping()
-                systemd.stopping(config.drain_seconds)
+                frame.entrance.probes.stopping()
+                frame.systemd.stopping(config.drain_seconds)
+                # Streams are told while the chats are handed on: whoever takes one over serves it.
+                frame.nursery.start_soon(frame.server.hang_up_sockets)
+
+
+def say_ready(frame: Frame, database: Database, *, migrated: int, seconds: float) -> None:
+    """To whoever reads the log, and to systemd."""
+    where = {} if database.cluster is None else {"data_dir": str(frame.config.data_dir)}
+    emit(
+        "daemon.ready",
+        "info",
+        listen=frame.listening,
+        url=frame.access_url,
+        database=database.name,
+        **where,
+        migrated=migrated,
+        models=[str(model) for model in frame.models] or NO_MODEL,
+        seconds=round(seconds, 3),
+    )
+    frame.systemd.ready(f"serves at {frame.listening}")
 
 
 async def heed(signals: AsyncIterator[int], curtain: Curtain) -> None:

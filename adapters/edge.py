@@ -3,14 +3,28 @@
 From the first moment the probes answer; everything else does when it stands.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
+import trio
+
+from adapters.api.auth.callers import Callers
 from adapters.api.auth.shown import Head
+from adapters.api.auth.signing import Signing
 from adapters.api.door.app import Door
-from adapters.api.endpoints import Answer, Caller, Endpoint, Upgrade
+from adapters.api.endpoints import Answer, Caller, Endpoint, Routes, Upgrade
 from adapters.api.host.requests import Request
+from adapters.api.host.server import Server
+from adapters.api.openapi.published import Published
 from adapters.api.probes import Probes
 from adapters.api.refused import Refused
+from adapters.api.routes.health import Health
+from adapters.api.routes.later import Later
+from adapters.composing import Chats
+from adapters.config import Config
+from adapters.postgres.people.tokens import Tokens
+from adapters.postgres.people.usage import Usage
 
 RETRY_SECONDS = 1
 
@@ -26,6 +40,7 @@ class Entrance:
     """Where the host asks: the probes alone until all doors are open."""
 
     def __init__(self, probes: Probes) -> None:
+        self.probes = probes
         starting = Refused(
             503, "The server is starting.", headers=(("retry-after", str(RETRY_SECONDS)),)
         )
@@ -39,5 +54,37 @@ class Entrance:
         return await self._door.answer(request)
 
 
-def rows_of(routes: Sequence[Probes]) -> list[Endpoint]:
-    return [row for subject in routes for row in subject.endpoints()]
+@asynccontextmanager
+async def open_edge(
+    config: Config, chats: Chats, entrance: Entrance, *, server: Server, access_url: str
+) -> AsyncIterator[None]:
+    """Everything is served as long as the block is."""
+    signing = Signing(chats.vault.derived("csrf"), chats.vault.derived("ticket"))
+    tokens = Tokens(chats.store.pool)
+    usage = Usage(tokens)
+    callers = Callers(tokens, signing, used=usage.note)
+
+    def report() -> Mapping[str, Any]:
+        return {
+            "server": server.statistics(),
+            "door": door.statistics(),
+            "callers": callers.statistics(),
+            "supervisor": chats.supervisor.statistics(),
+            "background": chats.background.statistics(),
+            "episodes": chats.episodes.statistics(),
+            "bus": chats.store.bus.statistics(),
+            "pool": chats.store.pool.statistics(),
+            "trio": trio.lowlevel.current_statistics(),
+        }
+
+    figures = chats.figures
+    health = Health(
+        access_url=access_url, deployment_id="", metrics=figures.exposition, report=report
+    )
+    subjects: Sequence[Routes] = (entrance.probes, health, Later())
+    rows = [row for subject in subjects for row in subject.endpoints()]
+    published = Published(rows, access_url=access_url)
+    door = Door([*rows, *published.endpoints()], callers, origin=config.access_url)
+    figures.follow(report, door.counts)
+    entrance.open(door)
+    yield

@@ -31,6 +31,15 @@ RETRY_SECONDS = 1  # when the database is away
 UNKNOWN = "(unknown)"  # in counts, for all paths at which there is nothing
 
 
+@dataclass(frozen=True, slots=True)
+class DoorStatistics:
+    """Since the start; by row and status they are among the metrics."""
+
+    answered_count: int
+    refused_count: int  # 400 to 499
+    failed_count: int  # 500 and above
+
+
 class Callers(Protocol):
     """Who asks: `adapters.api.auth`."""
 
@@ -52,15 +61,22 @@ def nothing_here() -> Refused:
 
 
 class Door:
-    """Serves rows to callers. `elsewhere` is what is said of every other path."""
+    """Serves rows to callers. `elsewhere` is what is said of every other path; `origin` how
+    clients reach us, if not as they say themselves."""
 
     def __init__(
-        self, rows: Sequence[Endpoint], callers: Callers, *, elsewhere: Refused | None = None
+        self,
+        rows: Sequence[Endpoint],
+        callers: Callers,
+        *,
+        elsewhere: Refused | None = None,
+        origin: str | None = None,
     ) -> None:
         self._tree = Tree(rows)
         self._callers = callers
         self._rates = Rates()
         self._elsewhere = elsewhere or nothing_here()
+        self._origin = origin
         self.counts: dict[tuple[str, str, int], list[float]] = {}  # rows times statuses
 
     async def answer(self, request: Request) -> Answer | Upgrade:
@@ -117,6 +133,12 @@ class Door:
             if row.access is not Access.OPEN:
                 raise
             return None  # what is open to all is so without a database as well
+
+    def statistics(self) -> DoorStatistics:
+        by_class = [0] * 6
+        for (_, _, status), (count, _) in self.counts.items():
+            by_class[status // 100] += int(count)
+        return DoorStatistics(sum(by_class), by_class[4], by_class[5])
 
     def _heed_rate(self, request: Request, row: Endpoint, caller: Caller | None) -> None:
         if caller and caller.is_admin and request.headers.get(BYPASS_HEADER) == "true":

@@ -1,0 +1,5 @@
+"""What is counted, for Prometheus.
+
+`figures` every metric there is, and the page with them · `measuring` the world of the chats, seen
+on its way: models, tools · `flattened` statistics of long-lived objects as metrics.
+"""

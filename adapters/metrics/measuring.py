@@ -1,0 +1,192 @@
+"""The world of the chats, seen on its way: what models are asked, how soon they answer, how tools
+end. What passes here is not changed.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from math import inf
+from types import TracebackType
+
+from actors.ids import ModelConfigId
+from actors.machine.chat import Chat, ChatError
+from actors.parts.assemble import Answer
+from actors.parts.deltas import Failed, Finished
+from actors.parts.failure import FailureKind, ProviderFailure
+from actors.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.parts.prompt import AssistantSaid, Prompt, Said, Tool, ToolsSaid, UserSaid
+from actors.turn.ports import Batch, LocalTool, Model, Models, Provider, ToolOutput, Tools
+from actors.turn.world import Limits, World
+from adapters.metrics.figures import Figures
+from runtime.clock import now
+
+Labels = tuple[str, str]
+NOBODY: Labels = ("unknown", "unknown")
+
+
+def measured(world: World, figures: Figures) -> World:
+    """The same world, counted."""
+    models = MeasuredModels(world.models, figures, world.limits)
+    return replace(world, models=models, tools=MeasuredTools(world.tools, figures, models))
+
+
+class MeasuredModels:
+    """Fulfils `actors.turn.ports.Models`."""
+
+    def __init__(self, models: Models, figures: Figures, limits: Limits) -> None:
+        self._models = models
+        self._figures = figures
+        self._limits = limits
+        self._labels: dict[ModelConfigId | None, Labels] = {}  # as many as there are models
+
+    async def model_for(self, chat: Chat) -> Model | ChatError:
+        model = await self._models.model_for(chat)
+        if isinstance(model, ChatError):
+            return model
+        labels = self._labels[model.config_id] = model.label, model.name
+        provider = MeasuredProvider(model.provider, self._figures, labels, self._limits)
+        return replace(model, provider=provider)
+
+    def labels_of(self, chat: Chat) -> Labels:
+        return self._labels.get(chat.last_model_config_id, NOBODY)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredProvider:
+    """Fulfils `actors.turn.ports.Provider`."""
+
+    provider: Provider
+    figures: Figures
+    labels: Labels
+    limits: Limits
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        self._begin(prompt)
+        self.figures.steps.labels(*self.labels).inc()
+        return _Stream(self.provider.stream(prompt), self)
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        self._begin(prompt)
+        return await self.provider.generate(prompt)
+
+    def first_part(self, seconds: float) -> None:
+        self.figures.ttft_seconds.labels(*self.labels).observe(seconds)
+
+    def failed(self, kind: FailureKind) -> None:
+        self.figures.stream_retries.labels(*self.labels, kind.value).inc()
+
+    def _begin(self, prompt: Prompt) -> None:
+        figures = self.figures
+        figures.message_count.labels(*self.labels).observe(len(prompt.messages))
+        figures.prompt_size_bytes.labels(*self.labels).observe(_size(prompt.messages))
+
+
+class _Stream:
+    """One answer on its way, and when anything of it was heard."""
+
+    __slots__ = ("_batches", "_heard", "_measured", "_since", "_stream")
+
+    def __init__(
+        self,
+        stream: AbstractAsyncContextManager[AsyncIterator[Batch]],
+        measured: MeasuredProvider,
+    ) -> None:
+        self._stream = stream
+        self._measured = measured
+        self._batches: AsyncIterator[Batch]
+        self._since = now()  # that it has been silent; infinity: it is over
+        self._heard = False
+
+    async def __aenter__(self) -> AsyncIterator[Batch]:
+        self._batches = await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        self._note_guards()
+        return await self._stream.__aexit__(type, error, traceback)
+
+    def __aiter__(self) -> AsyncIterator[Batch]:
+        return self
+
+    async def __anext__(self) -> Batch:
+        batch = await self._batches.__anext__()
+        if not self._heard:
+            self._heard = True
+            if not isinstance(batch[0], Failed):
+                self._measured.first_part(now() - self._since)
+        self._since = now()
+        match batch[-1]:
+            case Finished():
+                self._since = inf
+            case Failed(failure):
+                self._since = inf
+                if failure.retryable:
+                    self._measured.failed(failure.kind)
+        return batch
+
+    def _note_guards(self) -> None:
+        """Cut short after so long a silence: that was our own guard."""
+        limits, seconds = self._measured.limits, now() - self._since
+        if not self._heard and seconds >= limits.startup_seconds:
+            self._measured.failed(FailureKind.TIMEOUT)
+        elif self._heard and seconds >= limits.silence_seconds:
+            self._measured.failed(FailureKind.STREAM_SILENCE_TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTools:
+    """Fulfils `actors.turn.ports.Tools`."""
+
+    tools: Tools
+    figures: Figures
+    models: MeasuredModels
+
+    async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Toolset:
+        return _MeasuredToolset(await self.tools.for_turn(chat, history), self)
+
+
+@dataclass(frozen=True, slots=True)
+class _MeasuredToolset:
+    toolset: Toolset
+    measured: MeasuredTools
+
+    @property
+    def offered(self) -> Offered:
+        return self.toolset.offered
+
+    async def run(self, calling: Calling) -> ToolOutput:
+        output = await self.toolset.run(calling)
+        labels = (*self.measured.models.labels_of(calling.chat), calling.call.name or "unknown")
+        self.measured.figures.tool_result_size_bytes.labels(*labels).observe(len(output.result))
+        if output.is_error:
+            self.measured.figures.tool_errors.labels(*labels).inc()
+        return output
+
+
+def _size(messages: Iterable[Said]) -> int:
+    """Of text and data, in characters: what is said, not how it is wrapped."""
+    size = 0
+    for said in messages:
+        match said:
+            case UserSaid(parts) | AssistantSaid(parts):
+                size += sum(map(_part_size, parts))
+            case ToolsSaid(answers):
+                size += sum(len(answer.text) for answer in answers)
+    return size
+
+
+def _part_size(part: TextPart | ReasoningPart | FilePart | ToolCallPart | ToolResultPart) -> int:
+    match part:
+        case TextPart() | ReasoningPart():
+            return len(part.text)
+        case FilePart():
+            return len(part.data or "")
+        case ToolCallPart():
+            return len(part.args or "")
+        case ToolResultPart():
+            return len(part.result)

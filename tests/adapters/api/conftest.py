@@ -1,0 +1,27 @@
+"""The whole edge, for whoever tests his rows as clients see them: `edge` (see edges.py)."""
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tests.adapters.api.edges import an_edge
+from tests.adapters.postgres.stores import migrated_database
+from tests.conftest import NUMBERS
+
+
+@pytest.fixture
+def fresh(server):
+    """The conninfo of a database of its own, with our schema and nobody in it."""
+    template = conninfo_to_dict(migrated_database(server))["dbname"]
+    name = f"edge_{next(NUMBERS)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        yield make_conninfo(server, dbname=name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def edge(fresh):
+    """An admin, a member, a stranger and nobody, before a daemon that runs chats."""
+    async with an_edge(fresh) as edge:
+        yield edge
