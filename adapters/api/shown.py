@@ -2,7 +2,7 @@
 
 from msgspec import UNSET
 
-from actors.ids import MessageId
+from actors.ids import ChatId, MessageId
 from actors.machine.chat import Message, Visibility
 from actors.store.answers import Applied
 from adapters.api.wire.messages import (
@@ -13,6 +13,7 @@ from adapters.api.wire.messages import (
     queued_of,
 )
 from adapters.api.wire.sending import CreateChatMessageResponse, EditChatMessageResponse
+from adapters.postgres.conversation.pages import Page
 
 
 def added(applied: Applied) -> tuple[ChatMessage, ...]:
@@ -41,6 +42,18 @@ def sent(applied: Applied) -> CreateChatMessageResponse:
         messages=messages or UNSET,
         queued_message=queued_of(applied.chat.id, waiting[0]),
         queued=True,
+    )
+
+
+def sent_before(chat: ChatId, page: Page, *, was_queued: bool) -> CreateChatMessageResponse:
+    """The same, from what still stands of it: what waited then may have been said since."""
+    messages = tuple(message_of(chat, message) for message in page.messages)
+    queued = tuple(queued_of(chat, row) for row in page.queue)
+    return CreateChatMessageResponse(
+        message=messages[-1] if messages and not was_queued else UNSET,
+        messages=messages or UNSET,
+        queued_message=queued[0] if queued else UNSET,
+        queued=was_queued,
     )
 
 

@@ -6,6 +6,7 @@ from actors.ids import MessageId
 from actors.machine.chat import Queued, UserMessage
 from actors.machine.requests import Busy, EditMessage, SendMessage
 from actors.store.answers import Applied
+from actors.store.receipts import Receipt
 from adapters.api import shown
 from adapters.api.admission import Admission, Visible
 from adapters.api.answers_of_law import archived, refused
@@ -14,6 +15,7 @@ from adapters.api.endpoints import Answer, Call, Endpoint, Parameter, said
 from adapters.api.numbers import number, query_refused, row_id
 from adapters.api.refused import Refused, Validation
 from adapters.api.sending import Sending
+from adapters.api.shelf.repeating import Repeating
 from adapters.api.wire.messages import message_of, queued_of
 from adapters.api.wire.sending import (
     ChatMessagesResponse,
@@ -28,6 +30,7 @@ from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import Choice
 from adapters.postgres.conversation.pages import Furniture, Page, Pages
 from adapters.postgres.files.shelf import FileShelf
+from adapters.postgres.shelves.receipts import Done
 
 CHAT = "/api/experimental/chats/{chat}"
 
@@ -49,12 +52,14 @@ class Messages:
         sending: Sending,
         files: FileShelf,
         catalogue: Catalogue,
+        repeating: Repeating,
     ) -> None:
         self._admission = admission
         self._pages = pages
         self._sending = sending
         self._files = files
         self._catalogue = catalogue
+        self._repeating = repeating
 
     def endpoints(self) -> Sequence[Endpoint]:
         numbers = "a whole number"
@@ -131,6 +136,9 @@ class Messages:
         return said(200, ChatPromptsResponse([ChatPrompt(id, text) for id, text in found]))
 
     async def send(self, call: Call) -> Answer:
+        return await self._repeating.once(call, self._send, again=self._sent_before)
+
+    async def _send(self, call: Call, receipt: Receipt | None) -> Answer:
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived()
@@ -150,11 +158,16 @@ class Messages:
             await self._pages.furnish(chat.id, furnished)
         message = UserMessage(parts, call.user.id, choice.model, choice.effort)
         answer = await self._sending.apply(
-            chat.id, [SendMessage(message, busy)], is_root=chat.is_root
+            chat.id, [SendMessage(message, busy)], is_root=chat.is_root, receipt=receipt
         )
         if not isinstance(answer, Applied):
             raise refused(answer)
         return said(200, shown.sent(answer))
+
+    async def _sent_before(self, call: Call, done: Done) -> Answer:
+        page = await self._pages.some(done.chat, done.message_ids, done.queued_ids)
+        was_queued = bool(done.queued_ids)
+        return said(200, shown.sent_before(done.chat, page, was_queued=was_queued))
 
     async def edit(self, call: Call) -> Answer:
         chat = await self._admission.as_owner(call)

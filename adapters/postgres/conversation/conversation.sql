@@ -20,6 +20,13 @@ SELECT {message_row}
  ORDER BY id
  LIMIT %(limit)s;
 
+-- name: some_messages
+-- Those of `wanted` that still stand.
+SELECT {message_row}
+  FROM messages
+ WHERE chat_id = %(chat)s AND id = ANY(%(wanted)s) AND {shown}
+ ORDER BY id;
+
 -- name: prompts
 -- What users said in words, the newest first.
 SELECT id, content, content_version

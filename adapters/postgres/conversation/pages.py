@@ -1,10 +1,10 @@
 """Pages of a history, read from PostgreSQL."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
-from actors.ids import ChatId, MessageId, ModelConfigId
+from actors.ids import ChatId, MessageId, ModelConfigId, QueuedId
 from actors.machine.chat import Message, Queued
 from actors.parts.model import TextPart
 from adapters.postgres.codec import rows, statements
@@ -62,6 +62,18 @@ class Pages:
         asked = {"chat": chat, "after": after, "limit": limit + 1}
         async with self._pool.connection() as connection:
             return _page(await connection.execute(SQL["page_forward"], asked), limit)
+
+    async def some(
+        self, chat: ChatId, messages: Sequence[MessageId], queued: Sequence[QueuedId]
+    ) -> Page:
+        """Those of these that still stand, and still wait."""
+        asked = {"chat": chat, "wanted": list(messages)}
+        async with self._pool.connection() as connection:
+            found, queue = await connection.read(
+                [(SQL["some_messages"], asked), statements.queue(chat)]
+            )
+        page = _page(found, len(found), queue)
+        return replace(page, queue=tuple(row for row in page.queue if row.id in queued))
 
     async def prompts(self, chat: ChatId, *, limit: int) -> list[tuple[MessageId, str]]:
         """What users said in words, the newest first."""

@@ -25,6 +25,7 @@ from adapters.api.routes.messages import Messages
 from adapters.api.routes.queue import Queue
 from adapters.api.routes.turns import Turns
 from adapters.api.sending import Sending
+from adapters.api.shelf.repeating import Repeating
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Around
 from adapters.models.environment import offered
@@ -32,6 +33,7 @@ from adapters.models.stage import Stage
 from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.postgres.conversation.pages import Pages
 from adapters.postgres.files.shelf import FileShelf
+from adapters.postgres.shelves.receipts import Receipts
 from adapters.postgres.shelves.shelf import Shelf
 from adapters.providers.dial import dialler, tls_context
 from adapters.providers.http import HttpClient
@@ -137,7 +139,14 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
         clock=clock or Clock(),
     )
     routes = (
-        Messages(admission, pages, sending=sending, files=shelf, catalogue=catalogue),
+        Messages(
+            admission,
+            pages,
+            sending=sending,
+            files=shelf,
+            catalogue=catalogue,
+            repeating=Repeating(Receipts(pool)),
+        ),
         Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
         Turns(admission, sending, shelf=shelved, organization=ORGANIZATION),
         files,

@@ -249,3 +249,30 @@ async def test_a_place_is_free_again_where_nothing_came_of_it(ground):
 
     assert 0 == ground.supervisor.slots.statistics().claimed
     assert 0 == ground.supervisor.mailbox.statistics().waiting
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["said", "queued"])
+async def test_what_is_sent_twice_under_one_name_is_said_once(ground, done):
+    chat = await a_chat(ground.store, done=done)
+    named = {"idempotency-key": "mine"}
+
+    first = await ground.ask(ANN, "POST", f"{chat}/messages", message("a"), headers=named)
+    after = await ground.store.rows(chat)
+    second = await ground.ask(ANN, "POST", f"{chat}/messages", message("a"), headers=named)
+    other = await ground.ask(ANN, "POST", f"{chat}/messages", message("b"), headers=named)
+
+    assert (200, first.said) == (second.status, second.said)
+    assert 422 == other.status
+    assert after == await ground.store.rows(chat)
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["said", "queued"])
+async def test_an_answer_that_was_never_noted_is_made_again(ground, done):
+    chat = await a_chat(ground.store, done=done)
+    named = {"idempotency-key": "mine"}
+    first = await ground.ask(ANN, "POST", f"{chat}/messages", message("a"), headers=named)
+    await ground.store.execute("UPDATE receipts SET status = NULL, answer = NULL")
+
+    second = await ground.ask(ANN, "POST", f"{chat}/messages", message("a"), headers=named)
+
+    assert (200, first.said) == (second.status, second.said)
