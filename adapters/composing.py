@@ -30,6 +30,8 @@ from adapters.api import pieces
 from adapters.bus import Switchboard
 from adapters.config import Config
 from adapters.housekeeping import keep_house
+from adapters.metrics.figures import Figures
+from adapters.metrics.measuring import measured
 from adapters.models.catalogue import Catalogue, TitlesByOverride
 from adapters.models.configured import ModelConfig
 from adapters.models.contents import Around
@@ -53,6 +55,7 @@ from adapters.providers.proxy import proxied, proxy_of
 from adapters.refusals import CannotStart
 from adapters.secrets import Vault, open_vault
 from adapters.tools.declared import DeclaredTools
+from adapters.tools.toolbox import Toolbox
 from runtime.children import Child, Children, open_children
 from runtime.clock import wall
 from runtime.restart import Restart
@@ -92,6 +95,7 @@ class Chats:
     episodes: Episodes
     supervisor: Supervisor
     background: Background
+    figures: Figures
 
 
 @asynccontextmanager
@@ -101,7 +105,7 @@ async def open_chats(
     """Chats are run as long as the block is; left in good order, they are handed on first."""
     vault = open_vault(config.secret_key, config.data_dir)
     prices = Prices(await load_table())
-    episodes = Episodes(pieces.encoded)
+    episodes, figures = Episodes(pieces.encoded), Figures()
     async with (
         open_store(config, conninfo, episodes) as store,
         open_client(dial) as client,
@@ -114,7 +118,7 @@ async def open_chats(
             reading=store.reading,
             models=catalogue,
             prompts=Prompting(catalogue, store.files),
-            tools=DeclaredTools(store.reading.dynamic_tools),
+            tools=Toolbox(DeclaredTools(store.reading.dynamic_tools)),
             journal=store.journal,
             prices=prices,
             episodes=episodes,
@@ -123,8 +127,8 @@ async def open_chats(
             ),
             limits=Guards(config.startup_seconds, config.silence_seconds),
         )
-        supervisor = start_supervisor(config, store, world, children)
-        yield Chats(store, catalogue, vault, episodes, supervisor, background)
+        supervisor = start_supervisor(config, store, measured(world, figures), children)
+        yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)
 
 
 @asynccontextmanager

@@ -32,7 +32,7 @@ from actors.turn.commits import (
 )
 from actors.turn.next_action import AwaitClient, CallModel, EndTurn, RunTools, next_action
 from actors.turn.patience import patiently
-from actors.turn.ports import LocalTool
+from actors.turn.ports import Offered, Toolset
 from actors.turn.tool_batch import run_batch
 from actors.turn.work import Advanced, Held, Obsolete
 from actors.turn.world import World
@@ -58,17 +58,17 @@ async def generate(held: Held, world: World) -> Committed:
     if known is None:
         return Obsolete()
     chat, history = known.stored.chat, known.history or ()
-    local = world.tools.offered(chat)
-    action = next_action(chat, history, local)
+    tools = await world.tools.for_turn(chat, history)
+    action = next_action(chat, history, tools.offered)
     match action:
         case EndTurn():
             return await end_turn(known, (), world)
         case AwaitClient():
             return await commit(known, [EnterRequiresAction()], world)
         case RunTools(calls=calls):
-            return await _run_tools(known, calls, local, world)
+            return await _run_tools(known, calls, tools, world)
         case CallModel():
-            return await _call_model(known, local, world)
+            return await _call_model(known, tools, world)
         case _:
             assert_never(action)
 
@@ -84,13 +84,12 @@ async def with_history(held: Held, world: World) -> Held | None:
     return Held(held.stored, history, held.attempt_begun)
 
 
-async def _call_model(held: Held, local: Sequence[LocalTool], world: World) -> Committed:
+async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     chat, history = held.stored.chat, held.history or ()
     model = await world.models.model_for(chat)
     if isinstance(model, ChatError):
         return await end_with_error(held, FinishError(model), world)
-    tools = [*(tool.tool for tool in local), *await world.tools.declared(chat)]
-    prompt = await world.prompts.prompt_for(chat, history, model, tools)
+    prompt = await world.prompts.prompt_for(chat, history, model, tools.offered.told)
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), world)
     world.titles.begin(chat, history, model)
@@ -103,7 +102,7 @@ async def _call_model(held: Held, local: Sequence[LocalTool], world: World) -> C
         return await _failed(held, asked.said, world)
     cost = world.prices.cost(model, asked.said.usage)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
-    return await _commit_step(held, rows, local, world)
+    return await _commit_step(held, rows, tools.offered, world)
 
 
 async def _counted(held: Held, world: World) -> Committed:
@@ -126,24 +125,24 @@ async def _failed(held: Held, failure: ProviderFailure, world: World) -> Committ
 
 
 async def _run_tools(
-    held: Held, calls: tuple[ToolCallPart, ...], local: Sequence[LocalTool], world: World
+    held: Held, calls: tuple[ToolCallPart, ...], tools: Toolset, world: World
 ) -> Committed:
     chat = held.stored.chat
     episode = world.episodes.begin(_key(chat))
     try:
-        rows = await run_batch(chat, calls, local, episode, world)
+        rows = await run_batch(chat, held.history or (), calls, tools, episode, world)
     finally:
         world.episodes.end(episode)
-    return await _commit_step(held, rows, local, world)
+    return await _commit_step(held, rows, tools.offered, world)
 
 
 async def _commit_step(
-    held: Held, rows: tuple[Body, ...], local: Sequence[LocalTool], world: World
+    held: Held, rows: tuple[Body, ...], offered: Offered, world: World
 ) -> Committed:
     """Write the step, and with it what it leads to: one transaction for both."""
     if not rows:
         return await end_turn(held, (), world)
-    following = _leads_to(held.stored.chat, held.history or (), rows, local)
+    following = _leads_to(held.stored.chat, held.history or (), rows, offered)
     match following:
         case EndTurn():
             return await end_turn(held, [CommitStep(rows, ends_turn=True)], world)
@@ -157,12 +156,12 @@ async def _commit_step(
 
 
 def _leads_to(
-    chat: Chat, history: Sequence[Message], rows: tuple[Body, ...], local: Sequence[LocalTool]
+    chat: Chat, history: Sequence[Message], rows: tuple[Body, ...], offered: Offered
 ) -> EndTurn | AwaitClient | CallModel | RunTools:
     """What comes next once `rows` are part of the history."""
     at = history[-1].created_at
     coming = [Message(history[-1].id, 0, at, False, body) for body in rows]
-    return next_action(chat, [*history, *coming], local)
+    return next_action(chat, [*history, *coming], offered)
 
 
 def _key(chat: Chat) -> EpisodeKey:

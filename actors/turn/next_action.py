@@ -11,7 +11,7 @@ from enum import Enum
 from actors.machine.chat import Body, Chat, Message, Role, Visibility
 from actors.machine.closing import outstanding
 from actors.parts.model import ToolCallPart, ToolResultPart
-from actors.turn.ports import LocalTool
+from actors.turn.ports import LocalTool, Offered
 
 STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the turn ends, quietly
 
@@ -47,14 +47,13 @@ class EndTurn:
 Action = CallModel | RunTools | AwaitClient | EndTurn
 
 
-def next_action(chat: Chat, history: Sequence[Message], local: Sequence[LocalTool]) -> Action:
-    tools = {tool.tool.name: tool for tool in local}
+def next_action(chat: Chat, history: Sequence[Message], offered: Offered) -> Action:
+    tools = by_name(offered.local)
+    declared = {tool.name for tool in offered.declared} - tools.keys()
     bodies = [message.body for message in history if _counts(message)]
     last = _last_assistant(bodies)
     if last is not None:
-        action = _for_open_calls(
-            open_calls(bodies[last:]), chat.dynamic_tools - tools.keys(), tools
-        )
+        action = _for_open_calls(open_calls(bodies[last:]), declared, tools)
         if action is not None:
             return action
     turn = bodies[_prompt(bodies) :]
@@ -65,6 +64,12 @@ def next_action(chat: Chat, history: Sequence[Message], local: Sequence[LocalToo
     if sum(body.role is Role.ASSISTANT for body in turn) >= STEPS_PER_TURN_MAX:
         return EndTurn(Reason.STEPS)
     return CallModel()
+
+
+def by_name(local: Iterable[LocalTool]) -> dict[str, LocalTool]:
+    """Under every name that a model may call it by."""
+    named = {alias: tool for tool in local for alias in tool.aliases}
+    return named | {tool.tool.name: tool for tool in local}
 
 
 def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:

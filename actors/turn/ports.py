@@ -1,11 +1,12 @@
 """What a chat asks of the world, said as protocols. Adapters implement these."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from actors.episodes.pieces import Piece
 from actors.ids import ModelConfigId
 from actors.machine.chat import Chat, ChatError, Message
 from actors.parts.assemble import Answer
@@ -97,6 +98,9 @@ class LocalTool:
     serial: bool = False  # runs after the others, one at a time, in call order
     repeatable: bool = False  # running it twice does no harm: it may run again after a crash
     ends_turn: bool = False  # a result without error ends the turn
+    strict: bool = False  # arguments that can be read in two ways are refused
+    hidden: bool = False  # may be called, but the model is not told of it
+    aliases: tuple[str, ...] = ()  # by which it may be called, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +113,46 @@ class ToolOutput:
     shown: tuple[Part, ...] = ()
 
 
-class Tools(Protocol):
-    def offered(self, chat: Chat) -> tuple[LocalTool, ...]:
-        """The local tools of this turn, in a fixed order."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """The tools of a turn, each in a fixed order. One that runs here comes before one of the same
+    name that the client executes."""
 
-    async def declared(self, chat: Chat) -> Sequence[Tool]:
-        """The tools that the client executes, in the order in which it declared them."""
-        ...
+    local: tuple[LocalTool, ...] = ()
+    declared: tuple[Tool, ...] = ()  # that the client executes
 
-    async def run(self, chat: Chat, call: ToolCallPart) -> ToolOutput:
+    @property
+    def told(self) -> tuple[Tool, ...]:
+        """What the model is told of."""
+        here = [tool.tool for tool in self.local if not tool.hidden]
+        names = {tool.tool.name for tool in self.local}
+        return (*here, *(tool for tool in self.declared if tool.name not in names))
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """A call, and what its tool may know of where it comes from."""
+
+    chat: Chat
+    call: ToolCallPart
+    history: Sequence[Message]
+    show: Callable[[Piece], object]  # to watchers, while it runs; its result takes its place
+
+
+class Toolset(Protocol):
+    """What can be called in a turn."""
+
+    @property
+    def offered(self) -> Offered: ...
+
+    async def run(self, calling: Calling) -> ToolOutput:
         """Run one call. An error of the tool is its output; what is raised is a bug in it."""
+        ...
+
+
+class Tools(Protocol):
+    async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Toolset:
+        """Asked for at every attempt, and waits for nothing that is known from the one before."""
         ...
 
 

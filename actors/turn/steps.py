@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from actors.ids import ModelConfigId
-from actors.machine.chat import Body, Role
+from actors.machine.chat import Body, Message, Role
 from actors.parts.assemble import Answer
 from actors.parts.json_text import is_json, well_formed
 from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
 from actors.parts.usage import Cost
 from actors.prompts.provider_tools import sanitised_step
+from actors.tools.truncation import truncated
 from actors.turn.ports import Model, ToolOutput
 
 # Its own tools come in pairs that are replayed whole or not at all.
@@ -73,6 +74,23 @@ def result_of(end: Ended) -> ToolResultPart:
 def error_output(text: str) -> ToolOutput:
     """What a tool's error looks like to the model."""
     return ToolOutput(JsonText(json.dumps({"error": text})), is_error=True)
+
+
+def window(history: Sequence[Message]) -> int | None:
+    """Of the model that said something last, as far as it is known."""
+    limits = (message.body.context_limit for message in reversed(history))
+    return next((limit for limit in limits if limit), None)
+
+
+def bounded(output: ToolOutput, bytes_max: int) -> ToolOutput:
+    """A result that says too much is cut, and is a text from then on. Media are never cut."""
+    if output.is_media or len(output.result.encode("utf-8", "replace")) <= bytes_max:
+        return output
+    key = "error" if output.is_error else "output"
+    said = json.loads(output.result)
+    lone = isinstance(said, dict) and said.keys() == {key} and isinstance(said[key], str)
+    text = truncated(said[key] if lone else output.result, bytes_max)
+    return replace(output, result=JsonText(json.dumps({key: text}, ensure_ascii=False)))
 
 
 def _storable(part: Part) -> Part:

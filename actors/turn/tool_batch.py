@@ -1,8 +1,9 @@
 """Run the local calls of one step: all at once, each under its deadline, journalled.
 
-The rules of a batch: an exclusive tool refuses company; calls whose arguments are not an object
-are refused unrun; serial tools run after the others, in call order. Results are shown in call
-order when all are there, or, if the batch is cut short, those that are: what has finished is kept.
+The rules of a batch: an exclusive tool refuses company; calls whose arguments cannot be read are
+refused unrun; serial tools run after the others, in call order; a result keeps its share of the
+model's window. Results are shown in call order when all are there, or, if the batch is cut short,
+those that are: what has finished is kept.
 
 The journal is what a crash leaves: a call that ended is not run again, its result is used; a call
 that had begun is run again only if that does no harm, otherwise the model is told that it may
@@ -16,12 +17,15 @@ import trio
 
 from actors.episodes.buffer import Episode
 from actors.ids import chat_name
-from actors.machine.chat import Body, Chat, Role
-from actors.parts.json_text import is_object
+from actors.machine.chat import Body, Chat, Message, Role
+from actors.parts.json_text import is_object, parsed
 from actors.parts.model import ToolCallPart
+from actors.tools.arguments import fault
+from actors.tools.truncation import budget
+from actors.turn.next_action import by_name
 from actors.turn.patience import patiently
-from actors.turn.ports import Entry, LocalTool
-from actors.turn.steps import Ended, error_output, result_of, tool_rows
+from actors.turn.ports import Calling, Entry, LocalTool, Toolset
+from actors.turn.steps import Ended, bounded, error_output, result_of, tool_rows, window
 from actors.turn.world import World
 from runtime.clock import wall
 from runtime.log import emit
@@ -30,13 +34,15 @@ from runtime.scope import CausedScope
 
 async def run_batch(
     chat: Chat,
+    history: Sequence[Message],
     calls: tuple[ToolCallPart, ...],
-    local: Sequence[LocalTool],
+    tools: Toolset,
     episode: Episode,
     world: World,
 ) -> tuple[Body, ...]:
     """One message per call, in call order."""
-    batch = _Batch(chat, calls, {tool.tool.name: tool for tool in local}, world)
+    show = partial(episode.add, Role.TOOL)
+    batch = _Batch([Calling(chat, call, history, show) for call in calls], tools, world)
     try:
         await batch.run()
     finally:  # cut short, too: nothing is awaited here
@@ -53,16 +59,13 @@ def _show(ended: Sequence[Ended], chat: Chat, episode: Episode) -> None:
 
 
 class _Batch:
-    def __init__(
-        self,
-        chat: Chat,
-        calls: tuple[ToolCallPart, ...],
-        tools: dict[str, LocalTool],
-        world: World,
-    ) -> None:
-        self._chat = chat
-        self._calls = calls
-        self._tools = tools
+    def __init__(self, callings: Sequence[Calling], tools: Toolset, world: World) -> None:
+        self._chat = callings[0].chat
+        self._callings = {calling.call.id: calling for calling in callings}
+        self._calls = [calling.call for calling in callings]
+        self._toolset = tools
+        self._tools = by_name(tools.offered.local)
+        self._bytes_max = budget(window(callings[0].history))
         self._world = world
         self._ended: dict[str, Ended] = {}
 
@@ -106,13 +109,14 @@ class _Batch:
         output = error_output(f"the tool did not finish within {tool.deadline_seconds:g} s")
         try:
             with limit:
-                output = await self._world.tools.run(self._chat, call)
+                output = await self._toolset.run(self._callings[call.id])
         except Exception as error:  # noqa: BLE001  # a bug in a tool is that tool's result
             await trio.lowlevel.checkpoint_if_cancelled()  # unless it is how it took its end
             if limit.requested is None:
                 chat = chat_name(self._chat.id)
                 emit("tool.crashed", "error", chat=chat, tool=call.name, error=error)
                 output = error_output("the tool failed unexpectedly")
+        output = bounded(output, self._bytes_max)
         self._ended[call.id] = Ended(call, output, wall())
         try:
             await self._world.journal.end(self._chat, call.id, output)
@@ -139,8 +143,12 @@ def refusals(calls: Sequence[ToolCallPart], tools: dict[str, LocalTool]) -> dict
     for call in calls:
         if call.name not in tools:
             refused[call] = f"there is no tool {call.name} in this turn"
-        elif not is_object(call.args):
-            refused[call] = (
-                "the arguments are not a JSON object; send the call again with well-formed ones"
-            )
+        elif (why := _fault(call, tools[call.name])) is not None:
+            refused[call] = why
     return refused
+
+
+def _fault(call: ToolCallPart, tool: LocalTool) -> str | None:
+    if tool.strict or not is_object(call.args):
+        return fault(call.args, parsed(tool.tool.schema))
+    return None

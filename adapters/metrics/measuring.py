@@ -9,13 +9,23 @@ from math import inf
 from types import TracebackType
 
 from actors.ids import ModelConfigId
-from actors.machine.chat import Chat, ChatError
+from actors.machine.chat import Chat, ChatError, Message
 from actors.parts.assemble import Answer
 from actors.parts.deltas import Failed, Finished
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.parts.prompt import AssistantSaid, Prompt, Said, Tool, ToolsSaid, UserSaid
-from actors.turn.ports import Batch, LocalTool, Model, Models, Provider, ToolOutput, Tools
+from actors.parts.prompt import AssistantSaid, Prompt, Said, ToolsSaid, UserSaid
+from actors.turn.ports import (
+    Batch,
+    Calling,
+    Model,
+    Models,
+    Offered,
+    Provider,
+    ToolOutput,
+    Tools,
+    Toolset,
+)
 from actors.turn.world import Limits, World
 from adapters.metrics.figures import Figures
 from runtime.clock import now

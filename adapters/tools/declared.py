@@ -12,9 +12,8 @@ import msgspec
 from actors.ids import ChatId
 from actors.machine.chat import Chat
 from actors.machine.requests import DynamicTool
-from actors.parts.model import JsonText, ToolCallPart
+from actors.parts.model import JsonText
 from actors.parts.prompt import Tool
-from actors.turn.ports import LocalTool, ToolOutput
 
 CHATS_MAX = 4_096  # whose tools are kept; the one that was asked for longest ago is read again
 
@@ -22,17 +21,15 @@ Read = Callable[[ChatId], Awaitable[Sequence[DynamicTool]]]
 
 
 class DeclaredTools:
-    """Fulfils `actors.turn.ports.Tools`."""
+    """Of all chats, read when they are needed."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
         self._known: OrderedDict[ChatId, tuple[Tool, ...]] = OrderedDict()
 
-    def offered(self, chat: Chat) -> tuple[LocalTool, ...]:
-        return ()
-
-    async def declared(self, chat: Chat) -> tuple[Tool, ...]:
-        if not chat.dynamic_tools:
+    async def of(self, chat: Chat) -> tuple[Tool, ...]:
+        """In the order in which they were declared. A chat that plans has none."""
+        if not chat.dynamic_tools or chat.is_planning:
             return ()
         if chat.id not in self._known:
             found = await self._read(chat.id)
@@ -41,9 +38,6 @@ class DeclaredTools:
                 self._known.popitem(last=False)
         self._known.move_to_end(chat.id)
         return self._known[chat.id]
-
-    async def run(self, chat: Chat, call: ToolCallPart) -> ToolOutput:
-        raise AssertionError(f"{call.name}: no tool was offered, so none is run")
 
 
 def _tool(declared: DynamicTool) -> Tool:

@@ -27,7 +27,7 @@ from actors.parts.failure import FailureKind
 from actors.parts.model import JsonText
 from actors.parts.prompt import CallSettings, Prompt, Tool
 from actors.parts.usage import Cost
-from actors.turn.ports import Entry, LocalTool, Model, ToolOutput
+from actors.turn.ports import Entry, LocalTool, Model, Offered, ToolOutput
 
 HANGS = object()
 BREAKS_OFF = object()
@@ -115,6 +115,7 @@ class ScriptedTools:
     tools: dict[str, LocalTool] = field(default_factory=dict)
     scripts: dict[str, list] = field(default_factory=dict)
     ran: list[str] = field(default_factory=list)
+    declared: tuple[Tool, ...] = ()
 
     def add(self, name, *script, seconds=60, **rules):
         tool = Tool(name, "", JsonText('{"type":"object","properties":{}}'))
@@ -122,15 +123,19 @@ class ScriptedTools:
         self.scripts[name] = list(script)
         return self
 
-    def offered(self, chat):
-        return tuple(self.tools.values())
-
-    async def declared(self, chat):
+    async def for_turn(self, chat, history):
+        """Fulfils both ports, Tools and Toolset: what is offered is the same for all."""
         await trio.lowlevel.checkpoint()
         empty = JsonText('{"type":"object","properties":{}}')
-        return [Tool(name, "", empty) for name in sorted(chat.dynamic_tools)]
+        self.declared = tuple(Tool(name, "", empty) for name in sorted(chat.dynamic_tools))
+        return self
 
-    async def run(self, chat, call):
+    @property
+    def offered(self):
+        return Offered(tuple(self.tools.values()), self.declared)
+
+    async def run(self, calling):
+        call = calling.call
         self.ran.append(call.id)
         await trio.lowlevel.checkpoint()
         for item in self.scripts[call.name]:

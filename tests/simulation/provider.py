@@ -22,7 +22,7 @@ from actors.parts.deltas import (
 from actors.parts.failure import FailureKind
 from actors.parts.model import JsonText
 from actors.parts.prompt import Asker, CallSettings, Prompt, Tool
-from actors.turn.ports import LocalTool, Model, ToolOutput
+from actors.turn.ports import LocalTool, Model, Offered, ToolOutput
 
 SCHEMA = JsonText('{"type":"object","properties":{}}')
 TOOL_SECONDS = 6.0  # deadline of every local tool
@@ -168,14 +168,21 @@ class Tools:
     def __init__(self, process):
         self._process = process
 
-    def offered(self, chat):
-        return LOCAL_TOOLS
-
-    async def declared(self, chat):
+    async def for_turn(self, chat, history):
         await trio.lowlevel.checkpoint()
-        return [Tool(name, "", SCHEMA) for name in sorted(chat.dynamic_tools)]
+        declared = tuple(Tool(name, "", SCHEMA) for name in sorted(chat.dynamic_tools))
+        return Toolset(self._process, Offered(LOCAL_TOOLS, declared))
 
-    async def run(self, chat, call):
+
+class Toolset:
+    """The port of this name: what a turn can call."""
+
+    def __init__(self, process, offered):
+        self._process = process
+        self.offered = offered
+
+    async def run(self, calling):
+        chat, call = calling.chat, calling.call
         process, world = self._process, self._process.world
         world.checks.running(process, chat, call)
         seconds = world.rng.choice([0.0, 0.1, 1.0, 3.0, 5.0, 5.0, 2 * TOOL_SECONDS])

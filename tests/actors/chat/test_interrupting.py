@@ -144,7 +144,7 @@ async def test_text_that_no_watcher_was_shown_any_more_is_kept_all_the_same(auto
 
 
 async def test_results_are_kept_however_large_they_are(autojump_clock):
-    large = ToolOutput('"' + "x" * EPISODE_BYTES_MAX + '"')
+    large = ToolOutput('"' + "x" * EPISODE_BYTES_MAX + '"', is_media=True)  # never cut
     tools = ScriptedTools().add("fast", large).add("slow", HANGS)
 
     _, done, _ = await interrupted(call("a", "fast"), call("b", "slow"), tools=tools)

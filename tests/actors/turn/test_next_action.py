@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from actors.machine.chat import Role
 from actors.parts.model import ToolResultPart
+from actors.parts.prompt import Tool
 from actors.turn.next_action import (
     STEPS_PER_TURN_MAX,
     AwaitClient,
@@ -15,15 +16,17 @@ from actors.turn.next_action import (
     RunTools,
     next_action,
 )
+from actors.turn.ports import Offered
 from tests.actors.machine.chats import a_chat, assistant, user
-from tests.actors.turn.given import answered, calls, hidden, history, tool
+from tests.actors.turn.given import SCHEMA, answered, calls, hidden, history, tool
 
 CHAT = a_chat(dynamic_tools=frozenset({"ask", "pick"})).chat
 TOOLS = (tool("read"), tool("write"), tool("plan", ends_turn=True), tool("think", exclusive=True))
 
 
 def after(*bodies, tools=TOOLS, deleted=()):
-    return next_action(CHAT, history(*bodies, deleted=deleted), tools)
+    declared = tuple(Tool(name, "", SCHEMA) for name in sorted(CHAT.dynamic_tools))
+    return next_action(CHAT, history(*bodies, deleted=deleted), Offered(tuple(tools), declared))
 
 
 def ids(action):

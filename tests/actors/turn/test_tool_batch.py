@@ -10,6 +10,7 @@ from actors.episodes.buffer import Episode
 from actors.ids import EpisodeKey
 from actors.machine.chat import Role
 from actors.parts.model import FilePart, JsonText
+from actors.tools.truncation import BUDGET_UNKNOWN
 from actors.turn.ports import Entry, ToolOutput
 from actors.turn.tool_batch import MAY_HAVE_RUN, refusals, run_batch
 from actors.turn.world import World
@@ -31,12 +32,14 @@ class Batch:
         self.journal = journal or MemoryJournal()
         self.episode = Episode(EpisodeKey(CHAT.id, HISTORY, 1), lambda key, said: b"x")
         self.rows = None
+        self.history = ()
         unused = dict.fromkeys(("ledger", "reading", "models", "prompts", "prices", "episodes"))
         self.world = World(tools=tools, journal=self.journal, **unused)
 
     async def run(self):
-        local = self.tools.offered(CHAT)
-        self.rows = await run_batch(CHAT, self.calls, local, self.episode, self.world)
+        self.rows = await run_batch(
+            CHAT, self.history, self.calls, self.tools, self.episode, self.world
+        )
         return self
 
     async def cut_short_after(self, seconds):
@@ -109,9 +112,9 @@ async def test_a_tool_that_raises_has_failed_alone_and_a_human_is_told(
 class Clumsy(ScriptedTools):
     """Its tools raise an error of their own when they are stopped."""
 
-    async def run(self, chat, call):
+    async def run(self, calling):
         try:
-            return await super().run(chat, call)
+            return await super().run(calling)
         except trio.Cancelled as stopped:
             raise OSError("broken pipe") from stopped
 
@@ -134,15 +137,67 @@ async def test_what_breaks_because_we_stop_is_no_result(autojump_clock):
 # who is not run at all
 
 
-@pytest.mark.parametrize("args", [None, "", "{", "[]", '"x"', "1", "null", '{"x":NaN}'])
-async def test_a_call_without_an_object_is_refused_unrun(autojump_clock, args):
+NOT_JSON, NO_OBJECT = "not valid JSON", "not a JSON object"
+
+
+@pytest.mark.parametrize(
+    ("args", "fact"),
+    [
+        *dict.fromkeys([None, "", "{", '{"x":NaN}'], NOT_JSON).items(),
+        *dict.fromkeys(["[]", '"x"', "1", "null"], NO_OBJECT).items(),
+    ],
+)
+async def test_a_call_without_an_object_is_refused_unrun(autojump_clock, args, fact):
     tools = ScriptedTools().add("read")
 
     batch = await Batch(tools, calls("a", args=args), calls("b")).run()
 
-    why = "the arguments are not a JSON object; send the call again with well-formed ones"
+    why = f"the arguments are {fact}; send the call again with well-formed arguments"
     assert [("a", why), ("b", "read done")] == batch.results
     assert ["b"] == tools.ran
+
+
+@pytest.mark.parametrize(("strict", "runs"), [(True, False), (False, True)])
+async def test_only_of_our_own_tools_arguments_are_refused_that_are_ambiguous(
+    autojump_clock, strict, runs
+):
+    tools = ScriptedTools().add("read", strict=strict)
+
+    await Batch(tools, calls("a", args='{"x": 1, "x": 2}')).run()
+
+    assert runs is ("a" in tools.ran)
+
+
+async def test_a_tool_is_called_by_an_older_name(autojump_clock):
+    tools = ScriptedTools().add("read", aliases=("look",))
+    tools.scripts["look"] = []
+
+    batch = await Batch(tools, calls("a", "look")).run()
+
+    assert [("a", "look done")] == batch.results
+
+
+@pytest.mark.parametrize(
+    ("output", "cut"),
+    [
+        pytest.param(ToolOutput(JsonText('{"output": "' + "x" * 99_999 + '"}')), True, id="a text"),
+        pytest.param(ToolOutput(JsonText('["' + "x" * 99_999 + '"]')), True, id="a document"),
+        pytest.param(
+            ToolOutput(JsonText('{"data": "' + "x" * 99_999 + '"}'), is_media=True),
+            False,
+            id="an image",
+        ),
+    ],
+)
+async def test_a_result_keeps_its_share_of_the_window(autojump_clock, output, cut):
+    tools = ScriptedTools().add("read", output)
+
+    batch = await Batch(tools, calls("a")).run()
+
+    [row] = batch.rows
+    told = row.parts[0].result
+    assert cut is (len(told) <= BUDGET_UNKNOWN + len('{"output": ""}'))
+    assert cut is ("are left out here" in told)
 
 
 async def test_a_call_of_a_tool_that_is_not_there_is_refused(autojump_clock):

@@ -1,0 +1,64 @@
+"""All tools of a turn, from wherever they come: our own, those of servers, those of the client.
+
+A source says what it offers to a chat, and runs it. Its order is the order in which the model is
+told of it; of two tools of one name the first is there, the other is not.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
+
+from actors.ids import chat_name
+from actors.machine.chat import Chat, Message
+from actors.turn.ports import Calling, LocalTool, Offered, ToolOutput
+from adapters.tools.declared import DeclaredTools
+from runtime.log import emit
+
+
+class ToolSource(Protocol):
+    """Where tools come from."""
+
+    async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
+        """Asked at every attempt: what takes long is remembered for the turn."""
+        ...
+
+    async def run(self, calling: Calling, name: str) -> ToolOutput:
+        """`name` is the tool's own, whatever it was called by."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Fulfils `actors.turn.ports.Toolset`."""
+
+    offered: Offered
+    sources: Mapping[str, ToolSource] = MappingProxyType({})  # by the names of their tools
+
+    async def run(self, calling: Calling) -> ToolOutput:
+        called = calling.call.name
+        name = next(
+            (tool.tool.name for tool in self.offered.local if called in tool.aliases), called
+        )
+        return await self.sources[name].run(calling, name)
+
+
+class Toolbox:
+    """Fulfils `actors.turn.ports.Tools`."""
+
+    def __init__(self, declared: DeclaredTools, sources: Sequence[ToolSource] = ()) -> None:
+        self._declared = declared
+        self._sources = sources
+
+    async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Box:
+        local: dict[str, LocalTool] = {}
+        sources: dict[str, ToolSource] = {}
+        for source in self._sources:
+            for tool in await source.offered(chat, history):
+                name = tool.tool.name
+                if name in local:
+                    emit("tool.shadowed", "warning", chat=chat_name(chat.id), tool=name)
+                    continue
+                local[name], sources[name] = tool, source
+        declared = await self._declared.of(chat)
+        return Box(Offered(tuple(local.values()), declared), sources)
