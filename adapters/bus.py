@@ -4,9 +4,11 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from actors.ids import ChatId, UserId
-from actors.store.bus import Heard
+from actors.ids import ChatId, UserId, chat_name
+from actors.store.answers import Applied
+from actors.store.bus import Heard, Seen
 from actors.store.hints import ChatMoved, Hint, LookAtEverything, News, TitleChanged
+from runtime.log import emit
 
 _ALL = "all"
 
@@ -25,6 +27,7 @@ class Switchboard:
     def __init__(self, beyond: Callable[[Hint], None] | None = None) -> None:
         self._beyond = beyond
         self._followers: dict[Hashable, dict[object, Heard]] = {}
+        self._seers: dict[object, Seen] = {}
         self._told_count = 0
         self._heard_count = 0
 
@@ -44,6 +47,24 @@ class Switchboard:
     def follow_all(self, heard: Heard) -> Iterator[None]:
         with self._follow(_ALL, heard):
             yield
+
+    def saw(self, applied: Applied) -> None:
+        """This process has committed something. Whoever looks on cannot undo it: what goes wrong
+        there is only written down."""
+        for seen in list(self._seers.values()):
+            try:
+                seen(applied)
+            except Exception as error:  # noqa: BLE001  the commit stands all the same
+                emit("commit.unseen", "error", chat=chat_name(applied.chat.id), error=error)
+
+    @contextmanager
+    def follow_commits(self, seen: Seen) -> Iterator[None]:
+        place = object()
+        self._seers[place] = seen
+        try:
+            yield
+        finally:
+            del self._seers[place]
 
     @contextmanager
     def follow_chat(self, chat: ChatId, heard: Heard) -> Iterator[None]:

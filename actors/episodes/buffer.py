@@ -9,7 +9,8 @@ attempt is still there when what was said in it is to be kept. That is read from
 answer and results, whole, and not from what watchers were shown of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import trio
@@ -21,7 +22,7 @@ from actors.parts.assemble import Assembly
 from runtime.clock import now
 
 # Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
-EPISODE_BYTES_MAX = 1 << 20
+EPISODE_BYTES_MAX = 4 << 20
 RETENTION_SECONDS = 15.0  # of a closed episode; then it is forgotten
 EPISODES_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
 
@@ -34,7 +35,6 @@ class Episode:
 
     key: EpisodeKey
     encode: Encode
-    said: list[Said] = field(default_factory=list)
     encoded: list[bytes] = field(default_factory=list)
     bytes_count: int = 0
     dropped_count: int = 0  # pieces refused because it was full
@@ -42,6 +42,7 @@ class Episode:
     answer: Assembly | None = None  # of that model, as far as it has come
     results: tuple[Body, ...] = ()  # of the tools that have ended, once their batch has
     closed_at: float | None = None
+    heard: Callable[[bytes], None] | None = None  # called with each piece, as it is added
     _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
 
     def add(self, role: Role, piece: Piece) -> bool:
@@ -51,14 +52,15 @@ class Episode:
         if self.dropped_count:
             self.dropped_count += 1
             return False
-        said = Said(len(self.said) + 1, role, piece)
+        said = Said(len(self.encoded) + 1, role, piece)
         encoded = self.encode(self.key, said)
         if self.bytes_count + len(encoded) > EPISODE_BYTES_MAX:
             self.dropped_count += 1
             return False
-        self.said.append(said)
         self.encoded.append(encoded)
         self.bytes_count += len(encoded)
+        if self.heard is not None:
+            self.heard(encoded)
         if self._readers:
             self._readers.unpark_all()
         return True
@@ -75,11 +77,14 @@ class Episode:
 
     async def more_than(self, seq: int) -> bool:
         """Wait until something is said behind `seq`. False: nothing will be."""
-        while len(self.said) <= seq:
+        while len(self.encoded) <= seq:
             if self.closed_at is not None:
                 return False
             await self._readers.park()
         return True
+
+
+Began = Callable[[Episode], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,16 @@ class Episodes:
         self._closed: dict[EpisodeKey, Episode] = {}  # in the order of closing
         self._forgotten_count = 0
         self._dropped_count = 0
+        self._followers: list[Began] = []
+
+    @contextmanager
+    def follow(self, began: Began) -> Iterator[None]:
+        """Every attempt that begins, as long as the block runs. `began` waits for nothing."""
+        self._followers.append(began)
+        try:
+            yield
+        finally:
+            self._followers.remove(began)
 
     def begin(self, key: EpisodeKey) -> Episode:
         """The log of an attempt that begins. A key is used once."""
@@ -115,6 +130,8 @@ class Episodes:
         assert key not in self._closed, f"{key}: an episode begins once"
         self.sweep()
         episode = self._open[key] = Episode(key, self._encode)
+        for began in self._followers:
+            began(episode)
         return episode
 
     def end(self, episode: Episode) -> None:

@@ -9,9 +9,11 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from actors.ids import ChatId, UserId
+from actors.store.answers import Applied
 from actors.store.hints import Hint, News
 
 Heard = Callable[[News], None]
+Seen = Callable[[Applied], None]
 
 
 class Bus(Protocol):
@@ -23,6 +25,9 @@ class Bus(Protocol):
 
     def follow_chat(self, chat: ChatId, heard: Heard) -> AbstractContextManager[None]:
         """Where this chat moves."""
+
+    def follow_commits(self, seen: Seen) -> AbstractContextManager[None]:
+        """What this process commits, and all it says; each before its hints are told."""
 
     def follow_owner(self, owner: UserId, heard: Heard) -> AbstractContextManager[None]:
         """Where all chats of this user move."""

@@ -4,10 +4,21 @@ Whoever gets one reads again; whoever has seen a snapshot at least as new ignore
 """
 
 from dataclasses import dataclass
+from enum import Enum
 
 from actors.ids import ChatId, RunnerId, UserId, WorkerId
+from actors.machine.change import Change
 from actors.machine.chat import Chat
 from actors.machine.states import RUNNABLE, Status
+
+
+class Became(Enum):
+    """What is otherwise in a list of chats, beside the time of it."""
+
+    CREATED = "created"  # or taken out of the archive
+    DELETED = "deleted"  # put into it
+    STATUS = "status"
+    ACTION = "action"  # its client has to do something
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +37,7 @@ class ChatMoved:
     runner_id: RunnerId | None
     owner_id: UserId
     by_holder: bool = False  # who holds the chat wrote it, and need not be told
+    became: Became | None = None  # None: lists show it as before
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +81,39 @@ class LookAtEverything:
 News = Hint | LookAtEverything
 
 
-def hints_of(chat: Chat, *, holder_is_fresh: bool, by_holder: bool = False) -> tuple[Hint, ...]:
-    """What is to be told once `chat` has been committed."""
+def hints_of_change(
+    change: Change, *, holder_is_fresh: bool, by_holder: bool = False
+) -> tuple[Hint, ...]:
+    """What is to be told once `change` has been committed."""
+    became = became_of(change, by_holder=by_holder)
+    return hints_of(
+        change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder, became=became
+    )
+
+
+def became_of(change: Change, *, by_holder: bool) -> Became | None:
+    """A step of a turn that goes on is no news in a list; what users do to a chat is."""
+    before, after = change.before.chat, change.chat
+    if after.snapshot_version == 1:
+        return Became.CREATED
+    if after.archived is not before.archived:
+        return Became.DELETED if after.archived else Became.CREATED
+    if after.status is not before.status:
+        return Became.ACTION if after.status is Status.REQUIRES_ACTION else Became.STATUS
+    was_queued = any(row.id < 0 for row in change.queue)
+    moved = after.history_version == after.snapshot_version
+    by_user = moved and (not by_holder or change.queue != change.before.queue)
+    return Became.STATUS if was_queued or by_user else None
+
+
+def hints_of(
+    chat: Chat,
+    *,
+    holder_is_fresh: bool,
+    by_holder: bool = False,
+    became: Became | None = None,
+) -> tuple[Hint, ...]:
+    """What is to be told of a chat that has been committed so."""
     holder = chat.holder
     moved = ChatMoved(
         chat.id,
@@ -85,6 +128,7 @@ def hints_of(chat: Chat, *, holder_is_fresh: bool, by_holder: bool = False) -> t
         runner_id=None if holder is None else holder.runner,
         owner_id=chat.owner_id,
         by_holder=by_holder,
+        became=became,
     )
     waits = chat.status in RUNNABLE and not (holder is not None and holder_is_fresh)
     return (moved, WorkWaits(chat.id, chat.snapshot_version)) if waits else (moved,)

@@ -1,55 +1,69 @@
-"""What a watcher is sent of an attempt: a piece with its place, encoded once for all of them.
+"""What watchers are sent of an attempt: a piece with its place, encoded once for all of them.
 
-{"history_version":3,"generation_attempt":1,"seq":7,"role":"assistant","type":"text",
- "piece":{"text":"Hel","provider_metadata":null}}
+{"type":"message_part","chat_id":"…","message_part":{"role":"assistant",
+ "part":{"type":"text","text":"Hel",…},"history_version":3,"generation_attempt":1,"seq":7}}
 """
 
 import msgspec
+from msgspec import UNSET
 
 from actors.episodes.pieces import ArgsPiece, Piece, ReasoningPiece, ResultPiece, Said
 from actors.ids import EpisodeKey
-from actors.parts import model
-
-
-class _Shown(msgspec.Struct, frozen=True):
-    history_version: int
-    generation_attempt: int
-    seq: int
-    role: str
-    type: str
-    piece: Piece
-
+from actors.parts.model import HookContextPart, TextPart
+from adapters.api.wire.messages import ChatMessagePart, part_of
+from adapters.api.wire.streams import ChatStreamEvent, ChatStreamMessagePart
+from adapters.postgres.codec.parts import whole
 
 _encode = msgspec.json.Encoder().encode
-
-_TYPES: dict[type[Piece], str] = {
-    ArgsPiece: "args",
-    ReasoningPiece: "reasoning",
-    ResultPiece: "result",
-    model.TextPart: "text",
-    model.ReasoningPart: "reasoning",
-    model.ToolCallPart: "tool-call",
-    model.ToolResultPart: "tool-result",
-    model.SourcePart: "source",
-    model.FilePart: "file",
-    model.FileReferencePart: "file-reference",
-    model.ContextFilePart: "context-file",
-    model.SkillPart: "skill",
-    model.HookContextPart: "hook-context",
-    model.HookNoticePart: "hook-notice",
-}
 
 
 def encoded(key: EpisodeKey, said: Said) -> bytes:
     """Fulfils `actors.episodes.buffer.Encode`."""
-    piece = said.piece
-    return _encode(
-        _Shown(
+    try:
+        return _encode(_event(key, said, said.piece))
+    except UnicodeEncodeError:
+        return _encode(_event(key, said, whole(said.piece)))
+
+
+def _event(key: EpisodeKey, said: Said, piece: Piece) -> ChatStreamEvent:
+    return ChatStreamEvent(
+        type="message_part",
+        chat_id=key.chat,
+        message_part=ChatStreamMessagePart(
+            said.role.value,
+            _shown(piece),
             key.history_version,
             key.attempt,
             said.seq,
-            said.role.value,
-            _TYPES[type(piece)],
-            piece,
-        )
+        ),
     )
+
+
+def _shown(piece: Piece) -> ChatMessagePart:
+    """Most of them are text."""
+    if type(piece) is TextPart:
+        return ChatMessagePart(type="text", text=piece.text)
+    match piece:
+        case ReasoningPiece(text=text, created_at=created_at):
+            return ChatMessagePart(type="reasoning", text=text, created_at=created_at or UNSET)
+        case ArgsPiece(id=id, name=name, args_delta=delta):
+            return ChatMessagePart(
+                type="tool-call",
+                tool_call_id=id or UNSET,
+                tool_name=name or UNSET,
+                mcp_server_config_id=piece.mcp_server_config_id,
+                args_delta=delta or UNSET,
+                provider_executed=piece.provider_executed or UNSET,
+            )
+        case ResultPiece(id=id, name=name, result_delta=delta, resets=resets):
+            return ChatMessagePart(
+                type="tool-result",
+                tool_call_id=id or UNSET,
+                tool_name=name or UNSET,
+                result_delta=delta or UNSET,
+                result_reset=resets or UNSET,
+            )
+        case HookContextPart():
+            raise AssertionError("what a hook tells the model is said to nobody else")
+        case _:
+            return part_of(piece)

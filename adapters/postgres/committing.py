@@ -4,8 +4,8 @@ While all writers are busy, changes gather; the next free writer takes them all.
 as large as the load makes it, and a lone change waits for nobody. Each has its own fence and its
 own answer in the group: one that has moved on, or is locked, does not harm its neighbours.
 
-Hints are told here and not by whoever asked: he may have been cancelled meanwhile, the commit
-stands all the same.
+Hints are told here and not by whoever asked, and those look on who want to know all of it: he may
+have been cancelled meanwhile, the commit stands all the same.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,9 @@ import trio
 from psycopg import Error
 
 from actors.ids import ChatId, MessageId, QueuedId
+from actors.machine.change import Change
+from actors.store.answers import Applied
+from actors.store.bus import Seen
 from actors.store.hints import Hint
 from actors.store.outbox import Outbox, Tell, Untold
 from adapters.postgres.codec.writing import Write, write_together
@@ -38,6 +41,10 @@ class Written:
     untold: tuple[Untold, ...] = ()
 
 
+def nobody_looks_on(_: Applied) -> None:
+    """Only hints are told of what is committed."""
+
+
 class Unwritten(Enum):
     MOVED_ON = auto()  # the snapshot no longer stands, or not in this group: go the long way
     UNKNOWN = auto()  # the connection broke while it was on its way
@@ -51,24 +58,28 @@ class _Write:
     chat: ChatId
     change: Write
     hints: tuple[Hint, ...]
+    made: Change | None
     reply: Reply[Outcome]
 
 
 class Committer:
     """An actor: `run` it in a nursery, `write` from anywhere."""
 
-    def __init__(self, pool: Pool, *, tell: Tell) -> None:
+    def __init__(self, pool: Pool, *, tell: Tell, saw: Seen = nobody_looks_on) -> None:
         self._pool = pool
         self._tell = tell
+        self._saw = saw
         self._address: Address[_Write]
         self._mailbox: Mailbox[_Write]
         self._address, self._mailbox = open_mailbox("committer", capacity=WAITING_CHANGES_MAX)
         self._free = trio.Semaphore(WRITERS)
 
-    async def write(self, chat: ChatId, change: Write, hints: tuple[Hint, ...]) -> Outcome:
-        """Write `change` together with whatever else waits."""
+    async def write(
+        self, chat: ChatId, change: Write, hints: tuple[Hint, ...], made: Change | None = None
+    ) -> Outcome:
+        """Write `change` together with whatever else waits. `made`: the same, to be looked at."""
         return await self._address.ask(
-            lambda reply: _Write(chat, change, hints, reply), seconds=ANSWER_SECONDS_MAX
+            lambda reply: _Write(chat, change, hints, made, reply), seconds=ANSWER_SECONDS_MAX
         )
 
     async def run(self) -> None:
@@ -103,6 +114,8 @@ class Committer:
     def _answer(self, write: _Write, row: Row | None) -> Outcome:
         if row is None:
             return Unwritten.MOVED_ON
+        if write.made is not None:
+            self._saw(applied_of(write.made, written_of(row)))
         outbox = Outbox()
         outbox.put(write.hints)
         return written_of(row, outbox.flush(self._tell))
@@ -120,3 +133,9 @@ def _one_for_each_chat(group: list[_Write]) -> list[_Write]:
 def written_of(row: Row, untold: tuple[Untold, ...] = ()) -> Written:
     _, at, message_ids, queued_ids = row
     return Written(at, tuple(message_ids or ()), tuple(queued_ids or ()), untold)
+
+
+def applied_of(change: Change, written: Written) -> Applied:
+    return Applied(
+        change, written.at, written.message_ids, written.queued_ids, untold=written.untold
+    )

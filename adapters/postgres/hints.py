@@ -18,6 +18,7 @@ import trio
 
 from actors.machine.states import Status
 from actors.store.hints import (
+    Became,
     CatalogueChanged,
     ChatMoved,
     Hint,
@@ -55,6 +56,7 @@ class _Moved(msgspec.Struct, tag="m", array_like=True, frozen=True):
     runner_id: UUID | None
     owner_id: UUID
     by_holder: bool = False
+    became: Became | None = None
 
 
 class _Waits(msgspec.Struct, tag="w", array_like=True, frozen=True):

@@ -25,12 +25,20 @@ from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal, 
 from actors.machine.states import State
 from actors.machine.transitions import bundle, create, transition
 from actors.store.answers import Applied
-from actors.store.hints import hints_of
+from actors.store.bus import Seen
+from actors.store.hints import hints_of_change
 from actors.store.outbox import Outbox, Tell, Untold
 from actors.store.receipts import Receipt
 from adapters.postgres.codec import rows, statements, writing
 from adapters.postgres.codec.rows import ChatRow
-from adapters.postgres.committing import Committer, Unwritten, Written, written_of
+from adapters.postgres.committing import (
+    Committer,
+    Unwritten,
+    Written,
+    applied_of,
+    nobody_looks_on,
+    written_of,
+)
 from adapters.postgres.driver.connection import Transaction
 from adapters.postgres.driver.faults import AnswerLost, DatabaseFault
 from adapters.postgres.driver.pool import Pool
@@ -48,11 +56,18 @@ class Ledger:
     """Fulfils `actors.store.ports.Ledger`."""
 
     def __init__(
-        self, pool: Pool, committer: Committer, *, tell: Tell, lease_seconds: float
+        self,
+        pool: Pool,
+        committer: Committer,
+        *,
+        tell: Tell,
+        lease_seconds: float,
+        saw: Seen = nobody_looks_on,
     ) -> None:
         self._pool = pool
         self._committer = committer
         self._tell = tell
+        self._saw = saw
         self._lease_seconds = lease_seconds
 
     async def create(
@@ -107,10 +122,10 @@ class Ledger:
             change = bundle(_next_snapshot(held), requests)
             if isinstance(change, Change) and stands(fence, chat):
                 sending = writing.write(change, held=chat.snapshot_version, by_holder=True)
-                hints = hints_of(change.chat, holder_is_fresh=True, by_holder=True)
-                outcome = await self._committer.write(chat.id, sending, hints)
+                hints = hints_of_change(change, holder_is_fresh=True, by_holder=True)
+                outcome = await self._committer.write(chat.id, sending, hints, change)
                 if isinstance(outcome, Written):
-                    return _applied(change, outcome)
+                    return applied_of(change, outcome)
                 lost = change if outcome is Unwritten.UNKNOWN else None
         return await self._apply(chat.id, requests, fence=fence, lost=lost)
 
@@ -206,8 +221,12 @@ class Ledger:
     ) -> "_Committed":
         kept = [] if receipt is None else [statements.keep(receipt, changes[0])]
         answers = await tx.commit([sending, *kept])
-        untold = self._told(changes, fresh)  # nothing may come between: the commit stands now
-        return _Committed(changes, untold, None if answers is None else answers[0])
+        found = None if answers is None else answers[0]
+        # Nothing may come between: the commit stands now.
+        if found is not None:
+            for applied in _all_applied(changes, found):
+                self._saw(applied)
+        return _Committed(changes, self._told(changes, fresh), found)
 
     async def _answer(self, committed: "_Committed") -> list[Applied]:
         """What is to be said of changes that stand; asked for if the rows that tell it were lost.
@@ -226,13 +245,12 @@ class Ledger:
                 raise AnswerLost(
                     f"{chats}: committed, but not which rows are new; {fault}"
                 ) from fault
-        written = {row[0]: written_of(row, committed.untold) for row in found}
-        return [_applied(change, written[change.chat.id]) for change in committed.changes]
+        return _all_applied(committed.changes, found, committed.untold)
 
     def _told(self, changes: Sequence[Change], fresh: Sequence[bool]) -> tuple[Untold, ...]:
         outbox = Outbox()
         for change, holder_is_fresh in zip(changes, fresh, strict=True):
-            outbox.put(hints_of(change.chat, holder_is_fresh=holder_is_fresh))
+            outbox.put(hints_of_change(change, holder_is_fresh=holder_is_fresh))
         return outbox.flush(self._tell)
 
 
@@ -306,7 +324,8 @@ def _next_snapshot(held: Stored) -> Stored:
     return replace(held, chat=replace(held.chat, snapshot_version=version))
 
 
-def _applied(change: Change, written: Written) -> Applied:
-    return Applied(
-        change, written.at, written.message_ids, written.queued_ids, untold=written.untold
-    )
+def _all_applied(
+    changes: Sequence[Change], found: Sequence[Row], untold: tuple[Untold, ...] = ()
+) -> list[Applied]:
+    written = {row[0]: written_of(row, untold) for row in found}
+    return [applied_of(change, written[change.chat.id]) for change in changes]

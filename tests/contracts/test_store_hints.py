@@ -5,13 +5,15 @@ import trio
 
 from actors.machine import requests as ask
 from actors.machine.states import Status
-from actors.store.hints import ChatMoved, WorkWaits
+from actors.store.hints import Became, ChatMoved, WorkWaits
 from tests.actors.machine.chats import (
     ANN,
     BROKEN,
+    DYNAMIC,
     HOLDER,
     OTHER_HOLDER,
     assistant,
+    call,
     send,
     step,
     user,
@@ -19,8 +21,10 @@ from tests.actors.machine.chats import (
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 
+CREATED, STATUS = Became.CREATED, Became.STATUS
 
-def moved(chat, *, by_holder=False):
+
+def moved(chat, became=None, *, by_holder=False):
     holder = chat.holder
     return ChatMoved(
         chat.id,
@@ -35,6 +39,7 @@ def moved(chat, *, by_holder=False):
         holder and holder.runner,
         chat.owner_id,
         by_holder,
+        became,
     )
 
 
@@ -43,7 +48,7 @@ async def test_a_new_chat_is_told_of_and_has_work(world):
 
     made = await applied(world.ledger.create(request))
 
-    assert [moved(made.chat), WorkWaits(made.chat.id, 1)] == world.told
+    assert [moved(made.chat, CREATED), WorkWaits(made.chat.id, 1)] == world.told
 
 
 async def test_a_new_chat_that_is_taken_at_once_waits_for_nobody(world):
@@ -51,7 +56,7 @@ async def test_a_new_chat_that_is_taken_at_once_waits_for_nobody(world):
 
     made = await applied(world.ledger.create(request, [ask.Acquire(HOLDER)]))
 
-    assert [moved(made.chat)] == world.told
+    assert [moved(made.chat, CREATED)] == world.told
 
 
 async def test_a_bundle_is_told_of_once_with_what_holds_at_its_end(world):
@@ -62,8 +67,8 @@ async def test_a_bundle_is_told_of_once_with_what_holds_at_its_end(world):
         world.ledger.apply(chat, [ask.FinishTurn(), ask.SetArchived(True), ask.SetArchived(False)])
     )
 
-    assert [moved(made.chat)] == world.told
-    assert moved((await world.rows(chat)).chat) == world.told[0]
+    assert [moved(made.chat, STATUS)] == world.told
+    assert moved((await world.rows(chat)).chat, STATUS) == world.told[0]
 
 
 async def test_a_commit_is_told_of_once(world):
@@ -106,17 +111,21 @@ async def test_nobody_is_called_to_a_chat_without_work(world):
 
 
 @pytest.mark.parametrize(
-    ("status", "request_"),
-    [(Status.RUNNING, None), (Status.INTERRUPTING, ask.Interrupt()), (Status.RUNNING, send("q"))],
+    ("status", "became", "request_"),
+    [
+        (Status.RUNNING, None, None),
+        (Status.INTERRUPTING, STATUS, ask.Interrupt()),
+        (Status.RUNNING, STATUS, send("q")),
+    ],
 )
-async def test_an_unowned_chat_at_work_calls_for_a_worker(world, status, request_):
+async def test_an_unowned_chat_at_work_calls_for_a_worker(world, status, became, request_):
     chat = await a_chat(world)
     world.told.clear()
 
     made = await applied(world.ledger.apply(chat, [] if request_ is None else [request_]))
 
     assert status is made.chat.status
-    assert [moved(made.chat), WorkWaits(chat, 2)] == world.told
+    assert [moved(made.chat, became), WorkWaits(chat, 2)] == world.told
 
 
 async def test_a_chat_whose_worker_beats_calls_for_nobody(world):
@@ -168,7 +177,55 @@ async def test_a_request_for_compaction_calls_for_a_worker_once(world):
 
     made = await applied(world.ledger.apply(chat, [ask.RequestCompaction()]))
 
-    assert [moved(made.chat), WorkWaits(chat, 2)] == world.told
+    assert [moved(made.chat, STATUS), WorkWaits(chat, 2)] == world.told
+
+
+LISTED = [
+    ("put into the archive", [ask.FinishTurn(), ask.SetArchived(True)], Became.DELETED),
+    ("given an error", [ask.FinishError(BROKEN)], STATUS),
+    ("waiting for its client", [ask.EnterRequiresAction()], Became.ACTION),
+    ("steered", [send("now", busy=ask.Busy.STEER)], STATUS),
+    ("at its next step", [step(assistant("x"))], STATUS),  # somebody else's, not its holder's
+    ("tried again", [ask.RecordGenerationAttempt()], None),
+    ("given back", [ask.Abandon()], None),
+]
+
+
+@pytest.mark.parametrize(("what", "requests", "became"), LISTED)
+async def test_a_hint_says_what_lists_show_otherwise(world, what, requests, became):
+    chat = await a_held_chat(world, tools=[DYNAMIC])
+    await applied(world.ledger.apply(chat, [step(assistant(call("c", DYNAMIC)))]))
+    world.told.clear()
+
+    await applied(world.ledger.apply(chat, requests))
+
+    assert became is world.told[0].became
+
+
+async def test_what_is_only_taken_out_of_the_queue_or_moved_in_it_is_no_news_for_lists(world):
+    chat = await a_held_chat(world)
+    made = await applied(world.ledger.apply(chat, [send("a"), send("b")]))
+    a, b = made.queued_ids
+    world.told.clear()
+
+    for request in (ask.ReorderQueued((b, a)), ask.DeleteQueued(a)):
+        await applied(world.ledger.apply(chat, [request]))
+
+    moves = [hint for hint in world.told if isinstance(hint, ChatMoved)]
+    assert [None, None] == [hint.became for hint in moves]
+
+
+async def test_the_next_message_of_a_queue_is_news_though_the_chat_goes_on_running(world):
+    chat = await a_held_chat(world)
+    await applied(world.ledger.apply(chat, [send("next")]))
+    held, fence = await a_view(world, chat)
+    world.told.clear()
+
+    made = await applied(
+        world.ledger.commit(held, [step(assistant("x")), ask.FinishTurn()], fence=fence)
+    )
+
+    assert (Status.RUNNING, STATUS) == (made.chat.status, world.told[0].became)
 
 
 async def test_a_hint_that_cannot_be_told_holds_up_no_other_and_is_reported(world):

@@ -30,7 +30,7 @@ from actors.machine.states import State, Status
 from actors.machine.transitions import bundle, create, transition
 from actors.parts.usage import Usage
 from actors.store.answers import Applied
-from actors.store.hints import hints_of
+from actors.store.hints import hints_of, hints_of_change
 from actors.store.outbox import Outbox
 from actors.store.ports import Beat, Changes
 
@@ -230,7 +230,9 @@ class MemoryStore:
         for change, holder_is_fresh in zip(changes, fresh, strict=True):
             holder = change.chat.holder
             holder_is_fresh |= holder is not None and self._is_fresh(holder.worker)
-            outbox.put(hints_of(change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder))
+            outbox.put(
+                hints_of_change(change, holder_is_fresh=holder_is_fresh, by_holder=by_holder)
+            )
         untold = outbox.flush(self._tell)
         at = self.clock()
         return tuple(
