@@ -165,7 +165,7 @@ async def open_store(config: Config, conninfo: str, episodes: Episodes) -> Async
 
         bus = Switchboard(beyond)
         hints = Hints(own, conninfo, heard=bus.hear)
-        committer = Committer(own, tell=bus.tell)
+        committer = Committer(own, tell=bus.tell, saw=bus.saw)
         lease_seconds = config.lease_seconds
         journal = Journal(pool)
         keeping = partial(keep_house, episodes, journal)
@@ -174,7 +174,7 @@ async def open_store(config: Config, conninfo: str, episodes: Episodes) -> Async
         children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
         yield Store(
             pool,
-            Ledger(pool, committer, tell=bus.tell, lease_seconds=lease_seconds),
+            Ledger(pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.saw),
             Reading(pool, lease_seconds=lease_seconds),
             Leases(own, lease_seconds=lease_seconds, tell=bus.tell),
             journal,
