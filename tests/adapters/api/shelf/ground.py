@@ -1,0 +1,140 @@
+"""The rows about chats behind a real door, on a real database; nobody runs the chats.
+
+async with a_ground(conninfo) as ground:
+    chat = await ground.a_chat("what is said first")
+    answer = await ground.ask(ANN, "GET", chat)
+"""
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from actors.machine import requests as ask
+from adapters.api.admission import Admission
+from adapters.api.door.app import Door
+from adapters.api.routes.chat_list import ChatList
+from adapters.api.routes.chats import Chats
+from adapters.api.routes.sharing import Sharing
+from adapters.api.sending import Sending
+from adapters.api.shelf.repeating import Repeating
+from adapters.postgres.files.shelf import FileShelf, PromptFiles
+from adapters.postgres.queries import SQL
+from adapters.postgres.shelves.pins import Pins
+from adapters.postgres.shelves.readers import Readers
+from adapters.postgres.shelves.receipts import Receipts
+from adapters.postgres.shelves.shelf import Shelf
+from tests.actors.machine.chats import ANN, BOB, assistant, user
+from tests.adapters.api.routes import ground as routes
+from tests.adapters.api.routes.ground import ADA, ORGANIZATION, text
+from tests.adapters.postgres.stores import new_chat_id, open_store
+from tests.contracts.given import applied
+
+
+@dataclass
+class Ground(routes.Ground):
+    shelf: Shelf | None = None
+    pinning: Pins | None = None
+
+    def another(self):
+        """Another process on the same database."""
+        return opened(self.store, sharing=True)
+
+    async def a_chat(
+        self, said="hello", *, by=ANN, parent=None, done=True, answered=(), age=0, **new
+    ):
+        """A chat that came to rest, or is at work. `age`: so many seconds without a change."""
+        made = ask.NewChat(new_chat_id(), by, title=said, parent_id=parent, root_id=parent, **new)
+        then = [ask.CommitStep((assistant(each),)) for each in answered]
+        finish = [ask.FinishTurn()] if done else []
+        await applied(
+            self.store.ledger.create(ask.CreateChat(made, (user(said, by=by),)), (*then, *finish))
+        )
+        if age:
+            await self.grow_old(made.id, age)
+        return made.id
+
+    async def grow_old(self, chat, seconds):
+        await self.store.execute(
+            "UPDATE chats SET updated_at = updated_at - %(s)s * interval '1 second'"
+            " WHERE id = %(chat)s",
+            s=seconds,
+            chat=chat,
+        )
+
+    async def create(self, who=ANN, *, headers=(), **asked):
+        body = {"organization_id": str(ORGANIZATION), "content": [text("hello")], **asked}
+        body = {key: value for key, value in body.items() if value is not ...}
+        return await self.ask(who, "POST", "", body, headers=headers)
+
+    async def patch(self, chat, who=ANN, **asked):
+        return await self.ask(who, "PATCH", f"/{chat}", asked)
+
+    async def get(self, chat, who=ANN):
+        return await self.ask(who, "GET", f"/{chat}")
+
+    async def list(self, q="", *, who=ANN, **query):
+        pairs = {"q": q, **query} if q else query
+        return await self.ask(who, "GET", "", query=urlencode(pairs, doseq=True))
+
+    async def titles(self, q="", **query):
+        answer = await self.list(q, **query)
+        assert 200 == answer.status, answer.body
+        return [chat["title"] for chat in answer.said]
+
+    async def share(self, chat, *users, everyone=False):
+        await self.store.execute(
+            SQL["add_readers"],
+            chat=chat,
+            users=list(users),
+            groups=[ORGANIZATION] if everyone else [],
+        )
+
+    async def pins(self, owner=ANN):
+        rows = await self.store.execute(
+            "SELECT title, pin_order FROM chats WHERE owner_id = %(o)s AND pin_order > 0"
+            " ORDER BY pin_order",
+            o=owner,
+        )
+        return [tuple(row) for row in rows]
+
+
+@asynccontextmanager
+async def a_ground(conninfo, *, sharing=True):
+    async with open_store(conninfo) as store:
+        await store.add_users(ANN, BOB, ADA)
+        await store.execute("UPDATE deployment SET organization_id = %(o)s", o=ORGANIZATION)
+        yield opened(store, sharing=sharing)
+
+
+def opened(store, *, sharing):
+    supervisor = routes.senders()
+    shelf = Shelf(store.pool, tell=store.telling, lease_seconds=30.0)
+    door = Door(rows_on(store, supervisor, shelf, sharing=sharing), routes.Callers())
+    return Ground(store, door, supervisor, shelf=shelf, pinning=Pins(store.pool))
+
+
+def rows_on(store, supervisor, shelf, *, sharing):
+    pool = store.pool
+    admission = Admission(pool, sharing=sharing)
+    chats = Chats(
+        admission,
+        shelf,
+        pins=Pins(pool),
+        ledger=store.ledger,
+        sending=Sending(store.ledger, supervisor),
+        supervisor=supervisor,
+        catalogue=routes.a_catalogue(pool),
+        files=FileShelf(pool),
+        contents=PromptFiles(pool),
+        repeating=Repeating(Receipts(pool)),
+        organization=ORGANIZATION,
+    )
+    listing = ChatList(shelf, organization=ORGANIZATION, sharing=sharing)
+    sharing = Sharing(
+        admission,
+        Readers(pool),
+        organization=ORGANIZATION,
+        organization_name="corner",
+        sharing=sharing,
+    )
+    return [row for subject in (chats, listing, sharing) for row in subject.endpoints()]
