@@ -1,8 +1,12 @@
 """`promptcorner config show`: its words."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from adapters.cli.settings import EVERY, add_command, add_settings, secrets
+
+if TYPE_CHECKING:
+    from adapters.cli.settings import Commands
 
 NAME = "config"
 
@@ -15,7 +19,7 @@ set. What cannot be is refused, in the words of the daemon.
 """
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_to(commands: "Commands") -> None:
     parser = add_command(
         commands, NAME, None, says="show what is set, and who set it", teaches=DESCRIPTION
     )

@@ -10,12 +10,12 @@ import importlib.metadata
 import sys
 from collections.abc import Sequence
 
-from adapters.cli import config_show, fake_provider, migrate, serve
+from adapters.cli import backup, config_show, fake_provider, migrate, serve
 from adapters.cli.settings import Form
 from adapters.refusals import CannotStart
 from runtime.errors import Misuse, require_assertions
 
-COMMANDS = (serve, migrate, config_show, fake_provider)  # in the order of --help
+COMMANDS = (serve, migrate, backup, config_show, fake_provider)  # in the order of --help
 
 DESCRIPTION = """\
 A self-hosted, durable daemon that runs LLM-agent chats.

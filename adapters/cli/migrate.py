@@ -1,8 +1,12 @@
 """`promptcorner migrate`: its words."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from adapters.cli.settings import OF_THE_DATABASE, add_command, add_settings, secrets
+
+if TYPE_CHECKING:
+    from adapters.cli.settings import Commands
 
 NAME = "migrate"
 
@@ -17,7 +21,7 @@ exit codes: 0 up to date, 1 steps are missing (--check) or cannot be taken, 2 wr
 """
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_to(commands: "Commands") -> None:
     parser = add_command(
         commands,
         NAME,

@@ -1,8 +1,12 @@
 """`promptcorner serve`: its words."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from adapters.cli.settings import EVERY, add_command, add_settings, secrets
+
+if TYPE_CHECKING:
+    from adapters.cli.settings import Commands
 
 NAME = "serve"
 
@@ -23,7 +27,7 @@ exit codes: 0 stopped in good order, 1 cannot start (a line says why and what to
 """
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_to(commands: "Commands") -> None:
     parser = add_command(
         commands,
         NAME,

@@ -3,6 +3,7 @@
 import argparse
 import textwrap
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from adapters.config.table import SETTINGS, Setting, Subject
 from adapters.directories import CONFIG_FILE_SAYS
@@ -24,6 +25,9 @@ file that NAME_FILE names, in a systemd credential, or in the file, there also a
 """
 
 
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -35,7 +39,7 @@ class Form(argparse.RawDescriptionHelpFormatter):
 
 
 def add_command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    commands: "Commands",
     name: str,
     run: Run | None,
     *,

@@ -1,0 +1,196 @@
+"""A backup is a tar file: `tar tf` shows what is in it, and pg_restore reads the dump by itself.
+
+    database.dump   in PostgreSQL's own format, first, for its length is known last
+    secret.key      only if it was asked for
+    manifest.json   what the others are, last: a file without it is not whole
+
+Made beside its name and renamed: what bears the name is whole, whenever we are killed.
+"""
+
+import hashlib
+import os
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from adapters.refusals import CannotStart
+
+FORMAT = 1  # a backup with a higher one is refused
+DUMP, KEY, MANIFEST = "database.dump", "secret.key", "manifest.json"
+SMALL_BYTES_MAX = 1024 * 1024  # of the manifest or the key; a longer one is refused
+READ_BYTES = 1024 * 1024
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A migration that the database had taken."""
+
+    version: int
+    name: str
+    checksum: str
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What was kept, of what, by whom."""
+
+    format: int
+    made_at: datetime
+    promptcorner: str
+    server: str
+    schema: tuple[Step, ...]
+    secret_key: str | None  # its name, of which nobody gets the key; None: there was none
+    dump_bytes: int
+    dump_sha256: str
+
+
+class Making:
+    """A backup that is being written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+        self.dump_bytes = 0
+        file.write(bytes(tarfile.BLOCKSIZE))  # for the head of the dump
+
+    def take(self, data: bytes) -> None:
+        """A piece of the dump."""
+        self._file.write(data)
+        self._hash.update(data)
+        self.dump_bytes += len(data)
+
+    @property
+    def dump_sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    def finish(self, manifest: Manifest, secret_key: str | None) -> None:
+        self._pad(self.dump_bytes)
+        if secret_key is not None:
+            self._add(KEY, secret_key.encode() + b"\n")
+        self._add(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+        self._file.write(bytes(2 * tarfile.BLOCKSIZE))
+        self._file.seek(0)
+        self._file.write(_head(DUMP, self.dump_bytes))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _add(self, name: str, data: bytes) -> None:
+        self._file.write(_head(name, len(data)) + data)
+        self._pad(len(data))
+
+    def _pad(self, length: int) -> None:
+        self._file.write(bytes(-length % tarfile.BLOCKSIZE))
+
+
+def _head(name: str, length: int) -> bytes:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = length, 0o600
+    head = entry.tobuf(tarfile.GNU_FORMAT)
+    assert len(head) == tarfile.BLOCKSIZE, "a short name and any length fit into one block"
+    return head
+
+
+@contextmanager
+def making(path: Path) -> Iterator[Making]:
+    """A new file of this name, when the block is left in peace; nobody else may read it."""
+    if path.exists():
+        raise CannotStart("backup", f"{path} is there already", "choose another name")
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.unlink(missing_ok=True)  # of one that was killed
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield Making(file)
+            os.link(part, path)
+            _sync_directory(path.parent)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise CannotStart("backup", f"{path}: {_words(error)}") from error
+
+
+def _sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A backup that is there; its dump has been looked at from end to end."""
+
+    path: Path
+    manifest: Manifest
+    secret_key: str | None
+
+    def dump(self) -> Iterator[bytes]:
+        with tarfile.open(self.path, "r:") as tar:
+            yield from _pieces(tar)
+
+
+def opened(path: Path) -> Archive:
+    """CannotStart: it is no backup, or not whole, or not the one that was made."""
+    try:
+        with tarfile.open(path, "r:") as tar:
+            manifest = _manifest(path, _small(tar, MANIFEST))
+            key = _small(tar, KEY).decode().strip() if KEY in tar.getnames() else None
+            _compare(path, manifest, _pieces(tar))
+    except (tarfile.TarError, KeyError, EOFError, UnicodeDecodeError) as error:
+        raise CannotStart("restore", f"{path} is no backup, or not a whole one") from error
+    except OSError as error:
+        raise CannotStart("restore", f"{path}: {_words(error)}") from error
+    return Archive(path, manifest, key)
+
+
+def _manifest(path: Path, text: bytes) -> Manifest:
+    try:
+        format = msgspec.json.decode(text, type=_Format).format
+        if format > FORMAT:
+            raise CannotStart(
+                "restore",
+                f"{path} has format {format}, this program knows {FORMAT}",
+                "use a newer version of promptcorner",
+            )
+        return msgspec.json.decode(text, type=Manifest)
+    except msgspec.MsgspecError as error:
+        raise CannotStart("restore", f"{path}: its manifest is broken ({error})") from None
+
+
+class _Format(msgspec.Struct, frozen=True):
+    format: int
+
+
+def _compare(path: Path, manifest: Manifest, pieces: Iterator[bytes]) -> None:
+    found, length = hashlib.sha256(), 0
+    for piece in pieces:
+        found.update(piece)
+        length += len(piece)
+    if (length, found.hexdigest()) != (manifest.dump_bytes, manifest.dump_sha256):
+        raise CannotStart("restore", f"{path} was damaged: its dump is not the one that was made")
+
+
+def _pieces(tar: tarfile.TarFile) -> Iterator[bytes]:
+    dump = tar.extractfile(DUMP)
+    if dump is None:
+        raise KeyError(DUMP)
+    while piece := dump.read(READ_BYTES):
+        yield piece
+
+
+def _small(tar: tarfile.TarFile, name: str) -> bytes:
+    file = tar.extractfile(name)
+    data = b"" if file is None else file.read(SMALL_BYTES_MAX + 1)
+    if not 0 < len(data) <= SMALL_BYTES_MAX:
+        raise KeyError(name)
+    return data
+
+
+def _words(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
