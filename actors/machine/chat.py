@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from uuid import UUID
 
 from actors.ids import ChatId, FileId, Holder, MessageId, ModelConfigId, QueuedId, UserId
 from actors.machine.states import State, Status, state_of
@@ -136,6 +137,9 @@ class Chat:
     dynamic_tools: frozenset[str] = frozenset()  # names of the tools that a client executes
     root_id: ChatId | None = None  # of a child: the chat that its family began with
     plan_mode: str = ""
+    mode: str = ""  # what a child was spawned for, beside its prompt: explore, computer_use
+    workspace_id: UUID | None = None
+    mcp_server_ids: tuple[UUID, ...] = ()
 
     @property
     def is_root(self) -> bool:

@@ -45,6 +45,8 @@ class NewChat:
     root_id: ChatId | None = None
     client_type: str = "api"
     plan_mode: str = ""
+    mode: str = ""
+    workspace_id: UUID | None = None
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     mcp_server_ids: tuple[UUID, ...] = ()
     dynamic_tools: tuple[DynamicTool, ...] = ()

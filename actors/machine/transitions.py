@@ -116,6 +116,9 @@ def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -
         dynamic_tools=frozenset(tool.name for tool in new.dynamic_tools),
         root_id=new.root_id,
         plan_mode=new.plan_mode,
+        mode=new.mode,
+        workspace_id=new.workspace_id,
+        mcp_server_ids=new.mcp_server_ids,
     )
     return _with_links(change(Stored(chat, now, files=files), said=request.messages))
 

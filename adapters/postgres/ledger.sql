@@ -7,7 +7,8 @@
 id, owner_id, parent_id, status, archived, worker_id, runner_id, last_error, retry_state,
 requires_action_deadline_at, compaction_requested_at, snapshot_version, history_version,
 queue_version, retry_state_version, generation_attempt, pin_order, last_model_config_id,
-last_reasoning_effort, dynamic_tool_names, root_id, plan_mode, now(), holder_version,
+last_reasoning_effort, dynamic_tool_names, root_id, plan_mode, mode, workspace_id,
+mcp_server_ids, now(), holder_version,
 EXISTS (SELECT FROM workers w
          WHERE w.id = worker_id
            AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')
@@ -121,23 +122,23 @@ SELECT %(user)s, %(key)s, %(request)s, %(chat)s,
 WITH wanted AS MATERIALIZED (
     SELECT * FROM json_to_record(%(change)s) AS w(
         id uuid, owner_id uuid, parent_id uuid, root_id uuid, title text, client_type text,
-        plan_mode text, labels jsonb, mcp_server_ids uuid[], dynamic_tools json,
-        dynamic_tool_names text[], status text, archived boolean, worker_id uuid, runner_id uuid,
-        last_error json, retry_state json, requires_action_deadline_at timestamptz,
+        plan_mode text, mode text, workspace_id uuid, labels jsonb, mcp_server_ids uuid[],
+        dynamic_tools json, dynamic_tool_names text[], status text, archived boolean,
+        worker_id uuid, runner_id uuid, last_error json, retry_state json, requires_action_deadline_at timestamptz,
         compaction_requested_at timestamptz, snapshot_version bigint, history_version bigint,
         queue_version bigint, retry_state_version bigint, generation_attempt integer,
         pin_order integer, last_model_config_id uuid, last_reasoning_effort text, said json,
         links uuid[])
 ), created AS (
     INSERT INTO chats (
-        id, owner_id, parent_id, root_id, title, client_type, plan_mode, labels, mcp_server_ids,
-        dynamic_tools, dynamic_tool_names, status, archived, worker_id, runner_id, last_error,
-        retry_state, requires_action_deadline_at, compaction_requested_at, snapshot_version,
+        id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
+        labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, status, archived, worker_id,
+        runner_id, last_error, retry_state, requires_action_deadline_at, compaction_requested_at, snapshot_version,
         history_version, queue_version, retry_state_version, generation_attempt, pin_order,
         last_model_config_id, last_reasoning_effort)
-    SELECT id, owner_id, parent_id, root_id, title, client_type, plan_mode, labels, mcp_server_ids,
-           dynamic_tools, dynamic_tool_names, status, archived, worker_id, runner_id, last_error,
-           retry_state, requires_action_deadline_at, compaction_requested_at, snapshot_version,
+    SELECT id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
+           labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, status, archived, worker_id,
+           runner_id, last_error, retry_state, requires_action_deadline_at, compaction_requested_at, snapshot_version,
            history_version, queue_version, retry_state_version, generation_attempt, pin_order,
            last_model_config_id, last_reasoning_effort
       FROM wanted

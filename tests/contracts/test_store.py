@@ -67,6 +67,8 @@ async def test_every_column_of_a_new_chat_is_kept(world):
         root_id=root,
         client_type="web",
         plan_mode="plan",
+        mode="explore",
+        workspace_id=new_chat_id(),
         labels={"a": "1", "b": ""},
         mcp_server_ids=(new_chat_id(), new_chat_id()),
         dynamic_tools=tools,

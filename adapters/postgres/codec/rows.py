@@ -69,6 +69,9 @@ def chat_of(row: Row) -> ChatRow:
         dynamic_tools,
         root_id,
         plan_mode,
+        mode,
+        workspace_id,
+        mcp_server_ids,
         now,
         holder_version,
         holder_is_fresh,
@@ -95,6 +98,9 @@ def chat_of(row: Row) -> ChatRow:
         frozenset(dynamic_tools),
         root_id,
         plan_mode,
+        mode,
+        workspace_id,
+        tuple(mcp_server_ids),
     )
     return ChatRow(chat, now, holder_version, holder_is_fresh)
 

@@ -94,6 +94,8 @@ class _Created(_Law, kw_only=True):
     title: str
     client_type: str
     plan_mode: str
+    mode: str
+    workspace_id: UUID | None
     labels: dict[str, str]
     mcp_server_ids: tuple[UUID, ...]
     dynamic_tools: list[msgspec.Raw]
@@ -154,6 +156,8 @@ def insert_chat(new: NewChat, change: Change) -> Statement:
         title=new.title,
         client_type=new.client_type,
         plan_mode=new.plan_mode,
+        mode=new.mode,
+        workspace_id=new.workspace_id,
         labels=dict(new.labels),
         mcp_server_ids=new.mcp_server_ids,
         dynamic_tools=[msgspec.Raw(escaped(_encode(tool))) for tool in new.dynamic_tools],

@@ -147,6 +147,8 @@ _NEW = [
     "root_id",
     "client_type",
     "plan_mode",
+    "mode",
+    "workspace_id",
     "labels",
     "mcp_server_ids",
     "dynamic_tools",
