@@ -7,7 +7,8 @@ from types import MappingProxyType
 from uuid import UUID
 
 from actors.ids import ChatId, Holder, MessageId, ModelConfigId, QueuedId, UserId
-from actors.machine.chat import Body, ChatError, RetryState, UserMessage
+from actors.machine.chat import Body, Chat, ChatError, RetryState, UserMessage
+from actors.machine.states import Status
 from actors.parts.model import JsonText
 
 
@@ -50,6 +51,33 @@ class NewChat:
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     mcp_server_ids: tuple[UUID, ...] = ()
     dynamic_tools: tuple[DynamicTool, ...] = ()
+
+    def born(self) -> Chat:
+        """As it is before anything is said in it: with work to do, and nobody's."""
+        return Chat(
+            id=self.id,
+            owner_id=self.owner_id,
+            parent_id=self.parent_id,
+            status=Status.RUNNING,
+            archived=False,
+            holder=None,
+            last_error=None,
+            retry_state=None,
+            requires_action_deadline_at=None,
+            compaction_requested_at=None,
+            snapshot_version=1,
+            history_version=0,
+            queue_version=0,
+            retry_state_version=0,
+            generation_attempt=0,
+            pin_order=0,
+            dynamic_tools=frozenset(tool.name for tool in self.dynamic_tools),
+            root_id=self.root_id,
+            plan_mode=self.plan_mode,
+            mode=self.mode,
+            workspace_id=self.workspace_id,
+            mcp_server_ids=self.mcp_server_ids,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,31 +96,7 @@ def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -
         return NotAllowed("CreateChat", None, "a chat begins with a message")
     if new.id.int == 0:
         return NotAllowed("CreateChat", None, "the nil id names no chat")
-    chat = Chat(
-        id=new.id,
-        owner_id=new.owner_id,
-        parent_id=new.parent_id,
-        status=Status.RUNNING,
-        archived=False,
-        holder=None,
-        last_error=None,
-        retry_state=None,
-        requires_action_deadline_at=None,
-        compaction_requested_at=None,
-        snapshot_version=1,
-        history_version=0,
-        queue_version=0,
-        retry_state_version=0,
-        generation_attempt=0,
-        pin_order=0,
-        dynamic_tools=frozenset(tool.name for tool in new.dynamic_tools),
-        root_id=new.root_id,
-        plan_mode=new.plan_mode,
-        mode=new.mode,
-        workspace_id=new.workspace_id,
-        mcp_server_ids=new.mcp_server_ids,
-    )
-    return _with_links(change(Stored(chat, now, files=files), said=request.messages))
+    return _with_links(change(Stored(new.born(), now, files=files), said=request.messages))
 
 
 def _set_archived(stored: Stored, request: ask.SetArchived) -> Change | Refusal:

@@ -124,21 +124,23 @@ WITH wanted AS MATERIALIZED (
         id uuid, owner_id uuid, parent_id uuid, root_id uuid, title text, client_type text,
         plan_mode text, mode text, workspace_id uuid, labels jsonb, mcp_server_ids uuid[],
         dynamic_tools json, dynamic_tool_names text[], status text, archived boolean,
-        worker_id uuid, runner_id uuid, last_error json, retry_state json, requires_action_deadline_at timestamptz,
-        compaction_requested_at timestamptz, snapshot_version bigint, history_version bigint,
-        queue_version bigint, retry_state_version bigint, generation_attempt integer,
+        worker_id uuid, runner_id uuid, last_error json, retry_state json,
+        requires_action_deadline_at timestamptz, compaction_requested_at timestamptz,
+        snapshot_version bigint, history_version bigint, queue_version bigint, retry_state_version bigint, generation_attempt integer,
         pin_order integer, last_model_config_id uuid, last_reasoning_effort text, said json,
         links uuid[])
 ), created AS (
     INSERT INTO chats (
         id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
         labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, status, archived, worker_id,
-        runner_id, last_error, retry_state, requires_action_deadline_at, compaction_requested_at, snapshot_version,
+        runner_id, last_error, retry_state, requires_action_deadline_at,
+        compaction_requested_at, snapshot_version,
         history_version, queue_version, retry_state_version, generation_attempt, pin_order,
         last_model_config_id, last_reasoning_effort)
     SELECT id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
            labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, status, archived, worker_id,
-           runner_id, last_error, retry_state, requires_action_deadline_at, compaction_requested_at, snapshot_version,
+           runner_id, last_error, retry_state, requires_action_deadline_at,
+        compaction_requested_at, snapshot_version,
            history_version, queue_version, retry_state_version, generation_attempt, pin_order,
            last_model_config_id, last_reasoning_effort
       FROM wanted
