@@ -99,8 +99,8 @@ class Ground(routes.Ground):
 
 
 @asynccontextmanager
-async def a_ground(conninfo, *, sharing=True):
-    async with open_store(conninfo) as store:
+async def a_ground(conninfo, *, sharing=True, **how):
+    async with open_store(conninfo, **how) as store:
         await store.add_users(ANN, BOB, ADA)
         await store.execute("UPDATE deployment SET organization_id = %(o)s", o=ORGANIZATION)
         yield opened(store, sharing=sharing)
