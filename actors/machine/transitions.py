@@ -20,7 +20,6 @@ from actors.machine.chat import (
     FILES_PER_CHAT_MAX,
     NO_FILES,
     Body,
-    Chat,
     ChatError,
     Files,
     HistoryRow,
