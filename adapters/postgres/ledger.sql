@@ -127,7 +127,8 @@ WITH wanted AS MATERIALIZED (
         worker_id uuid, runner_id uuid, last_error json, retry_state json,
         requires_action_deadline_at timestamptz, compaction_requested_at timestamptz,
         snapshot_version bigint, history_version bigint, queue_version bigint,
-        retry_state_version bigint, generation_attempt integer, pin_order integer, last_model_config_id uuid, last_reasoning_effort text, said json,
+        retry_state_version bigint, generation_attempt integer, pin_order integer,
+        last_model_config_id uuid, last_reasoning_effort text, said json,
         links uuid[])
 ), created AS (
     INSERT INTO chats (
