@@ -33,6 +33,7 @@ _WIRES: tuple[tuple[str, ModuleType], ...] = (  # by the end of the path: a base
     (":generateContent", google),
     (":streamGenerateContent", google),
 )
+_CHAT = "x-promptcorner-chat-id"  # for whom we say that we ask
 _SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"})
 
 
@@ -108,18 +109,19 @@ class Rehearsal:
         self.heard.append(heard)
         try:
             asked = wire.read(body, head.path)
-            attempt = self._attempt(asked)
+            attempt = self._attempt(head, asked)
             answer = answered(self.behaviour, asked, number=self.requests, attempt=attempt)
         except (BadRequest, Unfit) as error:
             return Exchange(iter([_refusing(wire.refused(400, str(error)))]), heard)
         heard.fault = None if answer.fault is None else spelled(Rule(answer.fault, Always()))
         return Exchange(steps(wire, answer), heard)
 
-    def _attempt(self, asked: Asked) -> int:
-        """How often this point of this conversation was asked; counted only where it matters."""
+    def _attempt(self, head: Head, asked: Asked) -> int:
+        """How often this point of this conversation was asked; counted only where it matters. The
+        same words in another chat, or at another vendor's, are another conversation."""
         if "[[" not in asked.text:
             return 0
-        point = hash((asked.text, asked.rounds))
+        point = hash((head.path, head.header(_CHAT), asked.text, asked.rounds))
         count = self._attempts.pop(point, 0) + 1
         self._attempts[point] = count
         if len(self._attempts) > POINTS_MAX:

@@ -236,6 +236,18 @@ async def test_behaviour_changes_while_it_runs_and_counts_start_again():
     assert [(1, None), (2, "529"), (3, None)] == [(each["number"], each["fault"]) for each in heard]
 
 
+async def test_the_same_words_in_another_chat_are_another_conversation():
+    async with a_model(deltas=1) as model:
+        path, asked = request("chat", "[[fault: 500@1]]", False)
+        asks = [("a", path), ("b", path), ("a", path), ("a", f"/other{path}")]
+        answers = [
+            await model.client.post(to, json=asked, headers={"X-Promptcorner-Chat-Id": chat})
+            for chat, to in asks
+        ]
+
+    assert [500, 500, 200, 500] == [answer.status_code for answer in answers]
+
+
 async def test_attempts_are_counted_again_after_a_change():
     async with a_model(deltas=1) as model:
         failed = await model.ask(text="[[fault: 500@1]]")
