@@ -42,6 +42,8 @@ _CONFIG = (
     "context_length_exceeded",
     "context_exceeded",
     "maximum context length",
+    "prompt is too long",  # Anthropic's words for it
+    "exceeds the maximum number of tokens",  # Google's
     "malformed config",
     "resolve aws credentials",
 )

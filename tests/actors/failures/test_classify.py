@@ -29,6 +29,8 @@ def seen(text, **more):
         ("authentication failed: invalid model", "auth", False),
         ("forbidden", "auth", False),
         ("forbidden: context length exceeded", "config", False),
+        ("status 400: prompt is too long: 9 tokens > 8 maximum", "config", False),
+        ("input token count (9) exceeds the maximum number of tokens allowed", "config", False),
         ("status 401", "auth", False),
         ("status 403", "auth", False),
         ("status 429", "rate_limit", True),
