@@ -1,6 +1,7 @@
 """Chats on a real daemon, a real database and a model in a process of its own."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import trio
@@ -12,6 +13,7 @@ from actors.machine.requests import (
     DynamicTool,
     EditMessage,
     Interrupt,
+    SendMessage,
 )
 from actors.parts.model import JsonText, ToolCallPart, ToolResultPart
 from actors.titles.fallback import fallback_title
@@ -20,7 +22,7 @@ from tests.e2e.clients import LOOK_SECONDS, a_client, status
 from tests.e2e.conftest import a_database
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import EVENTUALLY_SECONDS
-from tests.e2e.providers import a_provider
+from tests.e2e.providers import KEY, a_provider
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +51,7 @@ def house(provider, server, tmp_path_factory):
             yield database
             assert 0 == daemon.stop()
             assert [] == [e for e in daemon.entries if e["level"] == "error"]
+            assert KEY not in json.dumps(daemon.entries)
 
 
 @pytest.fixture
@@ -159,6 +162,101 @@ async def test_what_is_sent_meanwhile_waits_and_is_answered_in_order(client, pro
     assert "Three." == await client.answer(chat)
     said = [text for role, text in await client.said(chat) if role == "assistant"]
     assert (2, ["One.", "Two.", "Three."]) == (len(queued), said)
+
+
+TRIED_AGAIN = {  # a fault of the first attempt: how the pause behind it is announced
+    "529": ("overloaded", 529, 1000),
+    "429:2": ("rate_limit", 429, 2000),
+    "500": ("generic", 500, 1000),
+    "502": ("timeout", 502, 1000),
+    "reset:0": ("timeout", None, 1000),
+    "reset:3": ("timeout", None, 1000),
+    "hangup:3": ("timeout", None, 1000),
+    "truncate:3": ("timeout", None, 1000),
+}
+
+
+async def test_what_may_pass_is_tried_again_on_every_wire(client):
+    async def story(path, fault):
+        text = f"[[text: At last.]] [[delta-chars: 1]] [[fault: {fault}@1]]"
+        chat = await client.create(text, model=WIRES[path])
+        waiting = await client.until_true(chat, lambda stored: stored.chat.retry_state)
+        retry = waiting.chat.retry_state
+        announced[path, fault] = (retry.kind, retry.status_code, retry.delay_ms)
+        answers.add(await client.answer(chat))
+        assert 2 == len(await client.history(chat))
+
+    announced, answers = {}, set()
+    async with trio.open_nursery() as nursery:
+        for path in WIRES:
+            for fault in TRIED_AGAIN:
+                nursery.start_soon(story, path, fault)
+
+    assert {(path, f): TRIED_AGAIN[f] for path in WIRES for f in TRIED_AGAIN} == announced
+    assert {"At last."} == answers
+
+
+ENDS_THE_TURN = {  # a fault of every attempt: the error that the chat stops with
+    "401": ("auth", 401),
+    "400": ("generic", 400),
+    "overflow": ("config", 400),
+    "refusal": ("content_filter", None),
+    "filter": ("content_filter", None),
+    "garbage:3": ("generic", None),
+}
+
+
+async def test_what_cannot_help_is_not_tried_again_on_any_wire(client, provider):
+    async def story(path, fault):
+        chat = await client.create(f"[[fault: {fault}]]", model=WIRES[path])
+        stopped = await client.until(chat, "error")
+        error = stopped.chat.last_error
+        told[path, fault] = (error.kind, error.status_code)
+        assert not error.retryable
+        assert error.message.endswith(".")
+        assert 1 == len(provider.requests(chat))
+
+    told = {}
+    async with trio.open_nursery() as nursery:
+        for path in WIRES:
+            for fault in ENDS_THE_TURN:
+                nursery.start_soon(story, path, fault)
+
+    assert {(path, f): ENDS_THE_TURN[f] for path in WIRES for f in ENDS_THE_TURN} == told
+
+
+async def test_a_chat_goes_on_with_another_provider_whatever_was_said(client, provider):
+    weather = DynamicTool("weather", "The weather", JsonText('{"properties":{"city":{}}}'))
+    chat = await client.create("[[text: Nothing yet.]]", dynamic_tools=(weather,))
+    await client.answer(chat)
+
+    for number, (path, model) in enumerate(WIRES.items()):
+        call = '[[reasoning: 3]] [[tool-calls: weather:{"city":"Rome"}]]'
+        said = client.says(f"{call} [[text: Sunny, {number}.]]")
+        await client.ask(chat, SendMessage(replace(said, model_config_id=model)))
+        asking = await client.until(chat, "requires_action")
+        [called] = [p for body in asking.tail for p in body.parts if isinstance(p, ToolCallPart)]
+        result = DynamicResult(called.id, '{"sky":"clear"}')
+        await client.ask(chat, CompleteRequiresAction((result,), client.user))
+        assert f"Sunny, {number}." == await client.answer(chat)
+
+        newest = provider.requests(chat)[-1]
+        sent = json.dumps(newest["body"])
+        assert path == newest["path"].partition("?")[0]
+        assert all(f"Sunny, {earlier}." in sent for earlier in range(number))
+        assert number + 1 == sent.count("clear"), "every call goes with its result"
+
+
+@pytest.mark.parametrize("path", WIRES)
+async def test_what_no_database_takes_comes_back_as_it_was_said(path, client, provider):
+    text = "nul \0, U+E000 \ue000, \U0001f600."
+    chat = await client.create(f"[[text: {text}]] [[delta-chars: 1]]", model=WIRES[path])
+
+    assert text == await client.answer(chat)
+
+    assert text in (await client.said(chat))[0][1]
+    [request] = provider.requests(chat)
+    assert json.dumps(text)[1:-1] in json.dumps(request["body"])
 
 
 async def test_an_overloaded_provider_is_asked_again_and_says_so_meanwhile(client):

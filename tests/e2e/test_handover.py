@@ -11,6 +11,8 @@ import pytest
 import trio
 from psycopg.conninfo import make_conninfo
 
+from actors.machine.requests import RecordGenerationAttempt
+from actors.turn.retries import ATTEMPTS_MAX
 from adapters.postgres.embedded import Wanted
 from tests.e2e.clients import AT_REST, LOOK_SECONDS, a_client, status
 from tests.e2e.daemons import a_daemon
@@ -68,6 +70,45 @@ async def test_a_killed_process_loses_its_chats_to_another_within_its_lease(
                 assert 2 == len(client.workers_of(chat))
                 assert seconds <= LEASE_SECONDS + 1
                 assert 0 == second.stop()
+
+
+async def test_attempts_that_killed_processes_made_count(home, provider, database):
+    with daemons(1, home, provider, database) as [first]:
+        async with a_client(database) as client:
+            chat = await client.create("[[fault: 529]] [[first-token-ms: 300]]")
+            await client.until_true(chat, lambda stored: stored.chat.retry_state)
+            first.process.kill()
+            first.process.wait()
+            tried = (await client.view(chat)).chat.generation_attempt
+
+            await client.ask(chat, *[RecordGenerationAttempt()] * (ATTEMPTS_MAX - 1 - tried))
+            before = len(provider.requests(chat))
+            with daemons(1, home, provider, database) as [second]:
+                stopped = await client.until(chat, "error")
+
+                assert before + 1 == len(provider.requests(chat)), "only the last one was left"
+                assert ATTEMPTS_MAX == stopped.chat.generation_attempt
+                assert ("overloaded", 529) == (
+                    stopped.chat.last_error.kind,
+                    stopped.chat.last_error.status_code,
+                )
+                assert 0 == second.stop()
+
+
+async def test_a_pause_that_a_killed_process_announced_is_over_when_the_next_attempt_is_made(
+    home, provider, database
+):
+    with daemons(1, home, provider, database) as [first]:
+        async with a_client(database) as client:
+            chat = await client.create("[[text: At last.]] [[fault: 429:20@1]]")
+            waiting = await client.until_true(chat, lambda stored: stored.chat.retry_state)
+            assert 20_000 == waiting.chat.retry_state.delay_ms
+            first.process.kill()
+
+            with daemons(1, home, provider, database):
+                assert await told_once(client, chat, "At last.")
+
+            assert 2 == len(provider.requests(chat))
 
 
 async def test_a_process_told_to_stop_hands_its_chats_over_within_a_second(
