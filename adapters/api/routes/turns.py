@@ -49,6 +49,15 @@ class Turns:
             ),
             Endpoint(
                 method="POST",
+                path=f"{CHAT}/compact",
+                handle=self.compact,
+                says="Replace what was said by a summary, for the model.",
+                tag="turns",
+                answers={200: Chat},
+                refusals=(409, 501),
+            ),
+            Endpoint(
+                method="POST",
                 path=f"{CHAT}/tool-results",
                 handle=self.tool_results,
                 says="Answer all calls of the client's own tools. The first valid answer counts.",
@@ -72,6 +81,12 @@ class Turns:
     async def interrupt(self, call: Call) -> Answer:
         chat = await self._admission.to_update(call)
         return await self._shown_after(chat, Interrupt())
+
+    async def compact(self, call: Call) -> Answer:
+        chat = await self._admission.as_owner(call)
+        if chat.archived:
+            raise archived()
+        raise Refused(501, "Not implemented.", detail="this server does not summarise chats")
 
     async def reconcile(self, call: Call) -> Answer:
         chat = await self._admission.to_update(call)
