@@ -46,6 +46,7 @@ from adapters.postgres.journal import Journal
 from adapters.postgres.leases import Leases
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.reading import Reading
+from adapters.postgres.shelves.receipts import Receipts
 from adapters.postgres.titles import Titles
 from adapters.prices import Prices, load_table
 from adapters.providers.bedrock.credentials import ambient
@@ -168,7 +169,7 @@ async def open_store(config: Config, conninfo: str, episodes: Episodes) -> Async
         committer = Committer(own, tell=bus.tell, saw=bus.saw)
         lease_seconds = config.lease_seconds
         journal = Journal(pool)
-        keeping = partial(keep_house, episodes, journal)
+        keeping = partial(keep_house, episodes, journal, Receipts(pool))
         children.start(Child(name="committer", body=committer.run, restart=ONCE))
         children.start(Child(name="hints", body=hints.run, restart=Restart()))
         children.start(Child(name="housekeeping", body=keeping, restart=Restart()))

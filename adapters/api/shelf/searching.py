@@ -3,7 +3,8 @@
     title:"release notes" archived:true source:created_by_me,shared_with_me
 
 Terms are separated by spaces and hold all together; what is in double quotes is one piece, and its
-spaces and colons mean nothing.
+spaces and colons mean nothing. A quote with a backslash before it is only a quote: that is how the
+words of `search` have a phrase among them, as in search:"\\"red wine\\" -white".
 """
 
 import re
@@ -24,7 +25,9 @@ _REPOSITORY = ("pr_status", "pr", "pr_title", "repo", "diff_url")
 _TITLES = ("title", "pr_title", "pr")
 _REPEATABLE = ("source", "pr_status")
 _KEYS = ("title", "archived", "has_unread", "search", "source", *_REPOSITORY)
-_PIECE = re.compile(r'"([^"]*)"?|([^"]+)')  # a quote that nobody closes is closed by the end
+# Quoted, or not. A quote that nobody closes is closed by the end.
+_PIECE = re.compile(r'"((?:\\"|[^"])*)"?|((?:\\"|[^"])+)')
+_QUOTE = re.compile(r'(\\?)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +83,12 @@ def _terms(query: str) -> Mapping[str, list[str]]:
             _refuse(f"{term[:80]!r} is no term, write key:value")
         if len(pieces) > 2:
             _refuse(f"{term[:80]!r} has more than one colon, put its value in double quotes")
-        key, value = pieces[0].replace('"', "").lower(), pieces[1]
+        key, value = _unquoted(pieces[0]).lower(), pieces[1]
         if not (pieces[0] and value):
             _refuse(f"{term[:80]!r} must not begin or end with a colon")
         if key not in _KEYS:
             _refuse(f"{key[:80]!r} is none of {', '.join(_KEYS)}")
-        terms.setdefault(key, []).append(value.replace('"', ""))
+        terms.setdefault(key, []).append(_unquoted(value))
     return terms
 
 
@@ -104,6 +107,10 @@ def _split(text: str, mark: str, *, keeps_empty: bool = False) -> Iterator[str]:
             piece = following
     if piece or keeps_empty:
         yield piece
+
+
+def _unquoted(piece: str) -> str:
+    return _QUOTE.sub(lambda quote: '"' if quote[1] else "", piece)
 
 
 def _truth(one: Mapping[str, str], key: str) -> bool | None:
