@@ -5,7 +5,7 @@ told of it; of two tools of one name the first is there, the other is not.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
@@ -33,7 +33,8 @@ class Box:
     """Fulfils `actors.turn.ports.Toolset`."""
 
     offered: Offered
-    sources: Mapping[str, ToolSource] = MappingProxyType({})  # by the names of their tools
+    # By the names of their tools.
+    sources: Mapping[str, ToolSource] = field(default_factory=lambda: MappingProxyType({}))
 
     async def run(self, calling: Calling) -> ToolOutput:
         called = calling.call.name
