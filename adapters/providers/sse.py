@@ -14,6 +14,7 @@ EVENT_BYTES_MAX = (
 )  # a longer line or event breaks the stream; images come in base64
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BACKSLASH = ord("\\")
 
 
 class EventParser:
@@ -41,7 +42,7 @@ class EventParser:
         if not self._begun:
             self._begun = True
             head = head.removeprefix(_BYTE_ORDER_MARK)
-        events = self._read(head.split(b"\n"))
+        events = self._read(readable(head).split(b"\n"))
         self._bound(len(tail) + sum(map(len, self._data)) if self._data else len(tail))
         return events
 
@@ -55,8 +56,7 @@ class EventParser:
                 data.append(line[5:])
             elif not line:
                 if data:
-                    whole = data[0] if len(data) == 1 else b"\n".join(data)
-                    events.append((self._name, readable(whole)))
+                    events.append((self._name, data[0] if len(data) == 1 else b"\n".join(data)))
                     data.clear()
                 self._name = b""
             elif line.startswith(b"event:"):
@@ -83,6 +83,21 @@ class EventParser:
 def readable(json: bytes) -> bytes:
     """JSON that a provider sent, without what is no text: bytes that are not UTF-8, and surrogates
     without their partner, as servers send that cut their deltas in the middle of a character."""
-    if json.isascii() and b"\\ud" not in json and b"\\uD" not in json:
+    if not _may_escape_surrogates(json) and _is_text(json):
         return json
     return well_formed(json.decode("utf-8", "replace")).encode()
+
+
+def _may_escape_surrogates(json: bytes) -> bool:
+    # One byte is found ten times as fast as three, and most deltas have no backslash at all.
+    return _BACKSLASH in json and (b"\\ud" in json or b"\\uD" in json)
+
+
+def _is_text(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -143,7 +143,7 @@ async def test_a_broken_event_fails_with_its_path(autojump_clock, nursery):
         (500, "api_error", "Internal server error", "generic", True),
         (401, "authentication_error", "invalid x-api-key", "auth", False),
         (403, "permission_error", "not allowed", "auth", False),
-        (400, "invalid_request_error", "prompt is too long", "generic", False),
+        (400, "invalid_request_error", "prompt is too long", "config", False),
         (400, "billing_error", "credit balance is too low", "usage_limit", False),
         (404, "not_found_error", "model not found: x", "config", False),
         (504, "timeout_error", "took too long", "timeout", True),
