@@ -300,3 +300,18 @@ async def test_a_new_chat_is_given_a_title_by_the_model(client, provider):
             await trio.sleep(LOOK_SECONDS)
     assert title
     assert 2 == len(provider.requests(chat))
+
+
+async def test_how_long_a_model_is_waited_for_can_be_set(provider, home, database):
+    guards = {"PROMPTCORNER_STARTUP_SECONDS": "0.5", "PROMPTCORNER_SILENCE_SECONDS": "1"}
+    with a_daemon(home, DATABASE_URL=database, **guards, **provider.settings) as daemon:
+        daemon.wait_ready()
+        async with a_client(database) as client:
+            for fault in ("silence:0", "silence:3"):
+                chat = await client.create(f"[[fault: {fault}@1]] [[deltas: 5]]")
+                waiting = await client.until_true(chat, lambda stored: stored.chat.retry_state)
+
+                assert "stream_silence_timeout" == waiting.chat.retry_state.kind
+                assert await client.answer(chat)
+                assert 2 == len(provider.requests(chat))
+        assert 0 == daemon.stop()
