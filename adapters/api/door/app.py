@@ -121,7 +121,7 @@ class Door:
                 query,
                 request.headers,
                 body,
-                request.origin,
+                self._origin or request.origin,
                 request.peer.host,
             )
         )

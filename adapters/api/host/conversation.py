@@ -14,6 +14,7 @@ from adapters.api.host.answering import BODYLESS, head_of
 from adapters.api.host.requests import Peer, Request, request_of
 from adapters.api.refused import Refused
 
+VERSIONS = (b"1.0", b"1.1")
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
@@ -73,6 +74,8 @@ class Conversation:
         self.method = head.method.decode("ascii")
         request = request_of(head, self._peer, self.body)
         self._promised = int(request.headers.get("content-length", 0))
+        if head.http_version not in VERSIONS:
+            return Refused(505, "Unsupported HTTP version.", detail="1.0 and 1.1 are spoken here")
         chunked = "transfer-encoding" in request.headers
         if chunked and ("content-length" in request.headers or head.http_version < b"1.1"):
             # Two readings of where it ends: whoever stands between us may have the other one.

@@ -183,7 +183,9 @@ class Server:
                 if isinstance(answer, Upgrade) and isinstance(request, Request):
                     return answer, await conversation.switch(agreed(request))
                 assert isinstance(answer, Answer), "only a request becomes a socket"
-                may_go_on = await conversation.send(answer, closing=self._draining)
+                # Where one that is no request ends, nobody can tell: nothing behind it is read.
+                closing = self._draining or isinstance(request, Refused)
+                may_go_on = await conversation.send(answer, closing=closing)
                 self._counts.answers += 1
                 if not may_go_on:
                     return None

@@ -120,8 +120,9 @@ class WebSocket:
         try:
             with trio.move_on_after(FRAME_SECONDS):
                 async with self._turn:
-                    await self._stream.send_all(unsent)
-                    whole = True
+                    if not self._gone.is_set():  # by whoever had the turn before
+                        await self._stream.send_all(unsent)
+                        whole = True
         except GONE:
             return False  # `listen` hears of it as well
         finally:

@@ -4,7 +4,6 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tests.adapters.api.edges import an_edge
 from tests.adapters.postgres.stores import migrated_database
 from tests.conftest import NUMBERS
 
@@ -23,5 +22,7 @@ def fresh(server):
 @pytest.fixture
 async def edge(fresh):
     """An admin, a member, a stranger and nobody, before a daemon that runs chats."""
+    from tests.adapters.api.edges import an_edge  # all of the daemon, which most tests need not
+
     async with an_edge(fresh) as edge:
         yield edge

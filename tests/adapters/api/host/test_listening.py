@@ -1,69 +1,238 @@
-"""The HTTP server on a real socket: how many it lets in, and how it stops listening."""
+"""The host on real sockets: how many it lets in, what the system may do to it, TLS, the end."""
 
-import h11
+import gc
+import os
+import resource
+import ssl
+import struct
+from contextlib import asynccontextmanager
+from pathlib import Path
+from socket import SO_LINGER, SOL_SOCKET
+
+import psutil
 import pytest
 import trio
 import trio.testing
 
-from adapters.api.endpoints import said
+from adapters.api.endpoints import Upgrade, said
+from adapters.api.host.frames import framed
+from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
+from adapters.refusals import CannotStart
+from tests.adapters.api.host.clients import Client
+from tests.adapters.api.host.socket_clients import ASKING, SocketClient
+from tests.adapters.postgres.conftest import sockets
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+CERTIFICATE = Path(__file__).parents[3] / "fakes" / "localhost.pem"
+AT_ONCE = struct.pack("ii", 1, 0)  # hang up with a reset
 
 
 async def empty(request):
     return said(200, {})
 
 
-async def ask(stream):
-    """The status of the answer to one request."""
-    await stream.send_all(GET)
-    return await status(stream)
+@asynccontextmanager
+async def serving(server):
+    """The listener of a server that has drained when the block ends."""
+    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1", backlog=4096)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.serve, [listener])
+        yield listener
+        await server.drain([listener])
+        nursery.cancel_scope.cancel()
 
 
-async def status(stream):
-    client = h11.Connection(h11.CLIENT)
-    client.send(h11.Request(method="GET", target="/", headers=[("Host", "here")]))
-    client.send(h11.EndOfMessage())
-    while (event := client.next_event()) is h11.NEED_DATA:
-        client.receive_data(await stream.receive_some())
-    return event.status_code
+async def connected(listener):
+    return Client(await trio.testing.open_stream_to_socket_listener(listener))
 
 
-@pytest.fixture
-async def listening(nursery):
-    """(server, listener): serves two at a time, and has drained when the test ends."""
+async def test_over_the_bound_a_connection_waits_until_another_ends():
     server = Server(empty, connections_max=2)
-    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    nursery.start_soon(server.serve, listeners)
-    yield server, listeners[0]
-    await server.drain(listeners)
+    async with serving(server) as listener:
+        first, second, third = [await connected(listener) for _ in range(3)]
+        for client in (first, second):
+            await client.send(GET)
+            assert 200 == (await client.answer()).status
+
+        await third.send(GET)
+        with trio.move_on_after(0.05) as waiting:
+            await third.stream.receive_some()
+        await first.stream.aclose()
+
+        assert waiting.cancelled_caught
+        assert 200 == (await third.answer()).status
+        assert 2 == server.statistics().connections_peak
+        for client in (second, third):
+            await client.stream.aclose()
 
 
-async def test_over_the_bound_a_connection_waits_until_another_ends(listening):
-    server, listener = listening
-    first, second, third = [
-        await trio.testing.open_stream_to_socket_listener(listener) for _ in range(3)
-    ]
-    assert [200, 200] == [await ask(first), await ask(second)]
-
-    await third.send_all(GET)
-    with trio.move_on_after(0.05) as waiting:
-        await third.receive_some()
-    await first.aclose()
-
-    assert waiting.cancelled_caught
-    assert 200 == await status(third)
-    assert 2 == server.statistics().connections
-    await second.aclose()
-    await third.aclose()
-
-
-async def test_a_drained_server_lets_nobody_in(listening):
-    server, listener = listening
-    address = listener.socket.getsockname()
-
-    await server.drain([listener])
+async def test_a_drained_server_lets_nobody_in():
+    async with serving(Server(empty)) as listener:
+        address = listener.socket.getsockname()
 
     with pytest.raises(OSError, match="failed"):
         await trio.open_tcp_stream(*address)
+
+
+async def test_without_descriptors_it_waits_and_goes_on():
+    server = Server(empty)
+    async with serving(server) as listener:
+        client = await connected(listener)
+        await client.send(GET)
+        await client.answer()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        late = trio.socket.socket()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) - 1, hard))
+        try:
+            await late.connect(listener.socket.getsockname())
+            while not server.statistics().starved_count:
+                await trio.sleep(0.01)
+            await client.send(GET)
+            assert 200 == (await client.answer()).status  # who is in is served
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        other = Client(trio.SocketStream(late))
+
+        await other.send(GET)
+
+        assert 200 == (await other.answer()).status
+        await client.stream.aclose()
+        await other.stream.aclose()
+
+
+async def test_a_socket_takes_what_does_not_fit_at_once():
+    size = 8 * 1024 * 1024
+
+    async def serve(socket):
+        await socket.send(framed(b"x" * size))
+        await socket.send(framed(b"end"))
+
+    async def upgrade(request):
+        return Upgrade(serve)
+
+    async with serving(Server(upgrade)) as listener:
+        client = await connected(listener)
+        await client.send(ASKING)
+        await client.head()
+        socket, heard = SocketClient(client), 0
+
+        while (event := await socket.next()).data != "end":
+            heard += len(event.data)
+
+        assert size == heard
+        end = await socket.next()
+        await socket.send(end.response())
+        assert [] == await socket.all()
+        await client.stream.aclose()
+
+
+async def secure(listener, **how):
+    context = ssl.create_default_context(cafile=str(CERTIFICATE))
+    stream = await trio.testing.open_stream_to_socket_listener(listener)
+    return trio.SSLStream(
+        stream, context, server_hostname="localhost", https_compatible=True, **how
+    )
+
+
+async def test_with_a_certificate_it_speaks_https_and_sockets_as_well():
+    async def answer(request):
+        if "upgrade" in request.headers:
+            return Upgrade(greet)
+        return said(200, {"origin": request.origin})
+
+    async def greet(socket):
+        await socket.send(framed(b"hello"))
+
+    server = Server(answer, tls=tls_of(CERTIFICATE, CERTIFICATE))
+    async with serving(server) as listener:
+        client = Client(await secure(listener))
+        await client.send(GET, ASKING)
+
+        assert {"origin": "https://here"} == (await client.answer()).document
+        assert 101 == (await client.head())[0]
+        socket = SocketClient(client)
+        assert "hello" == (await socket.next()).data
+        await socket.send((await socket.next()).response())
+        await client.stream.aclose()
+
+
+async def test_who_does_not_speak_tls_is_dropped_and_others_are_not():
+    server = Server(empty, tls=tls_of(CERTIFICATE, CERTIFICATE))
+    async with serving(server) as listener:
+        plain = await connected(listener)
+        await plain.send(GET)
+        await plain.rest()
+        await plain.stream.aclose()
+
+        client = Client(await secure(listener))
+        await client.send(GET)
+
+        assert 200 == (await client.answer()).status
+        await client.stream.aclose()
+    assert 0 == server.statistics().crashed_count
+
+
+def test_a_certificate_that_is_none_is_refused(tmp_path):
+    nothing = tmp_path / "nothing.pem"
+    nothing.write_text("nothing")
+
+    for path in (nothing, tmp_path / "missing.pem"):
+        with pytest.raises(CannotStart, match="name a certificate and its key, in PEM"):
+            tls_of(path, path)
+
+
+CLIENTS = 10_000
+ROUNDS = 5  # a first one, for what is made once and kept; then four of the same
+AT_ONCE_MAX = 64
+
+
+async def come_and_go(listener, count):
+    """Clients that ask, become sockets, break off, reset: and leave in every way there is."""
+    slots = trio.CapacityLimiter(AT_ONCE_MAX)
+    address = listener.socket.getsockname()
+
+    async def visit(number):
+        async with slots:
+            stream = await trio.open_tcp_stream(*address)
+            async with stream:
+                await stream.send_all((GET, ASKING, GET[:10], ASKING + b"\xff\xff")[number % 4])
+                if number % 2:
+                    await stream.receive_some()
+                if number % 3 == 0:
+                    stream.setsockopt(SOL_SOCKET, SO_LINGER, AT_ONCE)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(count):
+            nursery.start_soon(visit, number)
+
+
+@pytest.mark.slow
+async def test_ten_thousand_come_and_go_and_leave_nothing_behind():
+    async def answer(request):
+        if "upgrade" in request.headers:
+            return Upgrade(wait)
+        return said(200, {})
+
+    async def wait(socket):
+        await socket.until_closed()
+
+    server = Server(answer)
+    async with serving(server) as listener:
+        await trio.testing.wait_all_tasks_blocked()
+        tasks, open_sockets = trio.lowlevel.current_statistics().tasks_living, sockets()
+        sizes = []
+        for _ in range(ROUNDS):
+            await come_and_go(listener, CLIENTS // ROUNDS)
+            with trio.fail_after(10):
+                while server.statistics().connections:
+                    await trio.sleep(0.01)
+            gc.collect()
+            sizes.append(psutil.Process().memory_info().rss)
+
+        assert tasks == trio.lowlevel.current_statistics().tasks_living
+        assert open_sockets == sockets()
+        assert CLIENTS == server.statistics().accepted_count
+        assert 0 == server.statistics().crashed_count
+        per_client = (sizes[-1] - sizes[0]) / (CLIENTS * (ROUNDS - 1) / ROUNDS)
+        assert per_client < 100, f"{per_client:.0f} bytes are left of each"
