@@ -14,6 +14,7 @@ from actors.machine.chat import Role
 from actors.machine.fences import MovedOn
 from actors.machine.states import State, Status, state_of
 from actors.parts.model import TextPart, ToolResultPart
+from tests.fakes.watching import shown
 from tests.simulation import talk
 from tests.simulation.provider import RULES
 
@@ -162,10 +163,11 @@ class Checks:
             if whole and not self._world.storm:
                 self._blame(f"{key}: committed, but nobody was shown anything of it")
             return
-        shown, stored = _text([s.piece for s in episode.said]), _text(_parts(rows))
-        if shown != stored:
-            self._blame(f"{key}: stored is {stored!r}, shown was {shown!r}")
-        results = _results([s.piece for s in episode.said if s.role is Role.TOOL])
+        seen = shown(episode)
+        text, stored = _text([said.piece for said in seen]), _text(_parts(rows))
+        if text != stored:
+            self._blame(f"{key}: stored is {stored!r}, shown was {text!r}")
+        results = _results([said.piece for said in seen if said.role is Role.TOOL])
         kept = _results(_parts(row for row in rows if row.role is Role.TOOL))
         if whole and results != kept:
             self._blame(f"{key}: stored are {kept}, shown were {results}")

@@ -17,6 +17,7 @@ from adapters.bus import Switchboard
 from runtime.children import Child, open_children
 from runtime.restart import Restart
 from tests.fakes.scripted import TwoMicros
+from tests.fakes.watching import pickled
 from tests.simulation.line import Line
 from tests.simulation.provider import Models, Tools
 from tests.simulation.world import LEASE_SECONDS
@@ -52,7 +53,7 @@ class Process:
         self.actors = {}  # runner: chat, of the actors that live here
         self.bus = Switchboard()
         self.line, self.journal = Line(self, world.store), Line(self, world.journal)
-        self.episodes = Episodes(lambda key, said: b"x")
+        self.episodes = Episodes(pickled)
         self.scope = trio.CancelScope()
         self._told_to_stop = trio.Event()
         models = Models(self)

@@ -28,6 +28,7 @@ from runtime.scope import CausedScope
 from tests.fakes.balky import BalkyStore
 from tests.fakes.scripted import MemoryJournal, OneModel, PlainPrompts, ScriptedTools, TwoMicros
 from tests.fakes.store import MemoryStore
+from tests.fakes.watching import pickled, shown
 
 ANN = UserId(uuid4())
 
@@ -78,7 +79,7 @@ class Stage:
         """What watchers of an attempt saw."""
         for key, episode in {**self.world.episodes._open, **self.world.episodes._closed}.items():
             if key.attempt == attempt and history_version in (None, key.history_version):
-                return [_short(said.piece) for said in episode.said]
+                return [_short(said.piece) for said in shown(episode)]
         return None
 
 
@@ -129,7 +130,7 @@ async def a_chat_at_work(
         "tools": tools or ScriptedTools(),
         "journal": journal or MemoryJournal(),
         "prices": TwoMicros(),
-        "episodes": Episodes(lambda key, said: repr(said.piece).encode()),
+        "episodes": Episodes(pickled),
         "limits": limits or Limits(),
     }
     world = World(ledger=balky, reading=balky, **(plain | ports))

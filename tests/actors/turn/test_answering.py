@@ -43,12 +43,14 @@ from actors.turn.world import Limits
 from runtime.log import LOGGER_NAME
 from tests.actors.machine.chats import CHAT, NOW
 from tests.fakes.scripted import BREAKS_OFF, DONE, HANGS, NO_CREDIT, ScriptedProvider
+from tests.fakes.watching import pickled
+from tests.fakes.watching import shown as seen
 
 PROMPT = Prompt("model", ())
 
 
 def an_episode():
-    return Episode(EpisodeKey(CHAT, 3, 1), lambda key, said: repr(said.piece).encode())
+    return Episode(EpisodeKey(CHAT, 3, 1), pickled)
 
 
 def a_model(provider):
@@ -239,7 +241,7 @@ async def test_watchers_see_an_answer_while_it_comes(autojump_clock):
         await ask(a_model(provider), PROMPT, episode, Limits())
 
     assert [(1, Role.ASSISTANT, TextPart("Hel"))] == [
-        (said.seq, said.role, said.piece) for said in episode.said
+        (said.seq, said.role, said.piece) for said in seen(episode)
     ]
     assert (TextPart("Hel"),) == episode.answer.cut_short(NOW)
 
@@ -248,9 +250,9 @@ async def test_watchers_see_the_results_of_the_providers_own_tools_as_a_tools(au
     call = ToolCall("w", "search", "{}", provider_executed=True)
     made = await heard(call, ProviderToolResult("w", "search", "[]"), SourceFound("1", "http://x"))
 
-    assert [Role.ASSISTANT, Role.TOOL, Role.ASSISTANT] == [s.role for s in made.episode.said]
+    assert [Role.ASSISTANT, Role.TOOL, Role.ASSISTANT] == [s.role for s in seen(made.episode)]
     assert [ToolCallPart, ToolResultPart, SourcePart] == [type(p) for p in made.said.parts]
-    assert list(made.said.parts) == [s.piece for s in made.episode.said]
+    assert list(made.said.parts) == [s.piece for s in seen(made.episode)]
 
 
 def pieces(*batches):

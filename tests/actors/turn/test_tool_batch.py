@@ -19,6 +19,7 @@ from tests.actors.machine.chats import FAST, HISTORY, NOW, a_chat
 from tests.actors.turn.given import calls, tool
 from tests.fakes.balky import Away
 from tests.fakes.scripted import HANGS, MemoryJournal, ScriptedTools
+from tests.fakes.watching import pickled, shown
 
 CHAT = a_chat(last_model_config_id=FAST).chat
 IMAGE = FilePart("image/png", data="aGk=")
@@ -30,7 +31,7 @@ class Batch:
     def __init__(self, tools, *made, journal=None):
         self.tools, self.calls = tools, made
         self.journal = journal or MemoryJournal()
-        self.episode = Episode(EpisodeKey(CHAT.id, HISTORY, 1), lambda key, said: b"x")
+        self.episode = Episode(EpisodeKey(CHAT.id, HISTORY, 1), pickled)
         self.rows = None
         self.history = ()
         unused = dict.fromkeys(("ledger", "reading", "models", "prompts", "prices", "episodes"))
@@ -55,7 +56,7 @@ class Batch:
 
     @property
     def shown(self):
-        return [(said.role, said.piece) for said in self.episode.said]
+        return [(said.role, said.piece) for said in shown(self.episode)]
 
 
 def _short(part):
