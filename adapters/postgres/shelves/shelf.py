@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import msgspec
+import trio
 
 from actors.ids import ChatId, UserId
 from actors.store.hints import TitleChanged
@@ -15,10 +16,11 @@ from adapters.postgres.shelves.rows import families_of, files_of, shelved_of
 from adapters.postgres.shelves.shelved import Shelved, TreeCost
 from adapters.postgres.shelves.wanted import Wanted
 
-# Of one search: so many chats at a time have their words gathered, each statement some hundredths
-# of a second, and no longer than so many times. What is left is found by the next search.
-GATHERED_CHATS_MAX = 200
-GATHERINGS_MAX = 50
+# Before a search what is new in it has its words gathered: so many messages with each statement,
+# some tenths of a second, and no longer than so long. What is left is found by the next search.
+GATHERED_MESSAGES_MAX = 1_000
+GATHERING_SECONDS_MAX = 10.0
+SORTED_MESSAGES = 100  # so many at once are put into the index; fewer may wait for the server to
 # Of one message; what stands behind is not found. PostgreSQL has no vectors above a megabyte.
 SEARCHED_CHARACTERS_MAX = 200_000
 
@@ -85,13 +87,16 @@ class Shelf:
             return False
         gathering = {
             "caller": caller,
-            "chats_max": GATHERED_CHATS_MAX,
+            "messages_max": GATHERED_MESSAGES_MAX,
             "characters_max": SEARCHED_CHARACTERS_MAX,
         }
-        for _ in range(GATHERINGS_MAX):
-            [(behind,)] = await self._execute(SQL["gather_words"], gathering)
-            if behind < GATHERED_CHATS_MAX:
-                break
+        with trio.move_on_after(GATHERING_SECONDS_MAX):
+            gathered, behind = 0, GATHERED_MESSAGES_MAX
+            while behind >= GATHERED_MESSAGES_MAX:
+                [(behind,)] = await self._execute(SQL["gather_words"], gathering)
+                gathered += behind
+            if gathered >= SORTED_MESSAGES:
+                await self._execute(SQL["sort_in_words"], ())
         return True
 
     async def _execute(self, sql: str, parameters: Parameters) -> list[Row]:

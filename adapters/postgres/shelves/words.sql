@@ -2,8 +2,9 @@
 -- chat's words lack are the rows revised after the version that they were brought up to.
 
 -- name: gather_words
--- Bring the words of the caller's roots, and of those that he may read, up to what is said; a few
--- chats at a time. How many were behind: when it is none, all words are there. Two that gather the
+-- Bring the words of the caller's roots, and of those that he may read, up to what is said; so many
+-- messages at a time. Where a chat's are cut off, the next time begins behind the version of the last.
+-- How many were behind: when it is less than asked for, all words are there. Two that gather the
 -- same meet in ON CONFLICT.
 WITH visible AS (
     SELECT c.id, c.history_version FROM chats c
@@ -12,29 +13,40 @@ WITH visible AS (
     SELECT c.id, c.history_version FROM chats c JOIN chat_readers r ON r.chat_id = c.id
      WHERE r.subject_id IN (%(caller)s::uuid, (SELECT organization_id FROM deployment))
 ), behind AS MATERIALIZED (
-    SELECT v.id, v.history_version, coalesce(w.history_version, 0) AS since
-      FROM visible v LEFT JOIN chat_words w ON w.chat_id = v.id
+    SELECT m.id, m.chat_id, m.revision, v.history_version, m.content,
+           m.role IN ('user', 'assistant') AND m.visibility <> 'model' AND NOT m.deleted AS spoken,
+           row_number() OVER (PARTITION BY m.chat_id ORDER BY m.revision DESC) AS left
+      FROM visible v
+      LEFT JOIN chat_words w ON w.chat_id = v.id
+      JOIN messages m ON m.chat_id = v.id AND m.revision > coalesce(w.history_version, 0)
      WHERE v.history_version > coalesce(w.history_version, 0)
-     ORDER BY v.id
-     LIMIT %(chats_max)s
-), spoken AS (
-    SELECT m.id, m.chat_id,
-           left((SELECT string_agg(p ->> 'text', ' ')
-                   FROM json_array_elements(m.content) AS p
-                  WHERE p ->> 'type' = 'text'), %(characters_max)s) AS text
-      FROM behind b JOIN messages m ON m.chat_id = b.id AND m.revision > b.since
-     WHERE m.role IN ('user', 'assistant') AND m.visibility <> 'model' AND NOT m.deleted
+     ORDER BY m.chat_id, m.revision
+     FETCH FIRST %(messages_max)s ROWS WITH TIES -- what was written together stays together
 ), gathered AS (
     INSERT INTO message_words (message_id, chat_id, words)
-    SELECT id, chat_id, to_tsvector('simple', text) FROM spoken WHERE text <> '' ORDER BY id
+    SELECT b.id, b.chat_id, to_tsvector('simple', left(t.text, %(characters_max)s))
+      FROM behind b,
+           LATERAL (SELECT string_agg(p ->> 'text', ' ') AS text
+                      FROM json_array_elements(b.content) AS p
+                     WHERE p ->> 'type' = 'text') AS t
+     WHERE b.spoken AND t.text <> ''
+     ORDER BY b.id
         ON CONFLICT (message_id) DO NOTHING
 ), noted AS (
     INSERT INTO chat_words AS w (chat_id, history_version)
-    SELECT id, history_version FROM behind ORDER BY id
+    SELECT chat_id,
+           CASE WHEN min(b.left) = 1 THEN max(history_version) ELSE max(revision) END
+      FROM behind b
+     GROUP BY chat_id
+     ORDER BY chat_id
         ON CONFLICT (chat_id) DO UPDATE
        SET history_version = greatest(w.history_version, excluded.history_version)
 )
 SELECT count(*) FROM behind;
+
+-- name: sort_in_words
+-- New words wait in a list that every search would have to go through: put them into the index.
+SELECT gin_clean_pending_list('message_words_words');
 
 -- name: has_words
 -- Whether there is anything in it to search for.

@@ -89,12 +89,14 @@ async def test_children_are_not_searched_for_their_roots(ground):
     assert [] == await ground.titles("search:quokka")
 
 
-async def test_words_are_gathered_a_few_chats_at_a_time_until_all_are_there(ground, monkeypatch):
-    monkeypatch.setattr(shelf, "GATHERED_CHATS_MAX", 2)
+@pytest.mark.parametrize("at_once", [2, 3, 1000])
+async def test_words_are_gathered_a_few_at_a_time_until_all_are_there(ground, monkeypatch, at_once):
+    monkeypatch.setattr(shelf, "GATHERED_MESSAGES_MAX", at_once)
     for n in range(5):
-        await ground.a_chat(f"c{n}", answered=["quokka"])
+        await ground.a_chat(f"c{n}", answered=["one", "two", f"quokka{n}"])
 
-    assert 5 == len(await ground.titles("search:quokka"))
+    for n in range(5):
+        assert [f"c{n}"] == await ground.titles(f"search:quokka{n}")
 
 
 async def test_a_very_long_message_is_searched_up_to_a_bound(ground):
