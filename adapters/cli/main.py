@@ -10,12 +10,24 @@ import importlib.metadata
 import sys
 from collections.abc import Sequence
 
-from adapters.cli import backup, config_show, fake_provider, migrate, serve
+from adapters.cli import backup, config_show, doctor, fake_provider, migrate, serve
+from adapters.cli.asking import providers, tokens, users
 from adapters.cli.settings import Form
 from adapters.refusals import CannotStart
 from runtime.errors import Misuse, require_assertions
 
-COMMANDS = (serve, migrate, backup, config_show, fake_provider)  # in the order of --help
+# In the order of --help.
+COMMANDS = (
+    serve,
+    users,
+    tokens,
+    providers,
+    doctor,
+    config_show,
+    backup,
+    migrate,
+    fake_provider,
+)
 
 DESCRIPTION = """\
 A self-hosted, durable daemon that runs LLM-agent chats.

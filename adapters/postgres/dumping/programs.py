@@ -96,7 +96,7 @@ async def program(
     environ = {**CALM, **os.environ, "LC_ALL": "C", **secret}
     with tempfile.TemporaryFile() as said:
         process = await trio.lowlevel.open_process(
-            [_path(name), *words, *connecting],
+            [path_of(name), *words, *connecting],
             stdin=PIPE if given else DEVNULL,
             stdout=PIPE,
             stderr=said,
@@ -124,7 +124,7 @@ def _connecting(conninfo: str | None) -> tuple[dict[str, str], list[str]]:
     return secret, ["--no-password", f"--dbname={make_conninfo('', **words)}"]
 
 
-def _path(name: str) -> str:
+def path_of(name: str) -> str:
     spec = importlib.util.find_spec(PACKAGE)
     if spec is not None and spec.origin is not None:
         path = Path(spec.origin).parent / "pginstall" / "bin" / name

@@ -1,0 +1,1 @@
+"""Commands that ask a running daemon, over its API as anybody else would."""

@@ -1,0 +1,206 @@
+"""`promptcorner providers`: whom chats may ask, beside those of the daemon's environment."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adapters.cli.asking.words import add_verb, secret_of, shown, speaking, told
+from adapters.cli.settings import add_command
+from adapters.refusals import CannotStart
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from adapters.api.wire.catalogue import AIProvider, UpdateAIProviderRequest
+    from adapters.cli.asking.daemon import Daemon
+    from adapters.cli.settings import Commands
+
+NAME = "providers"
+PROVIDERS = "/api/v2/ai/providers"
+MODELS = "/api/experimental/chats/model-configs"
+CONTEXT_LIMIT, CONTEXT_LIMIT_MAX = 200_000, 100_000_000  # tokens of a model
+HEAD = ("name", "type", "from", "enabled", "keys", "base url", "models")
+
+# Where each vendor is, for those who name no other place.
+VENDORS = {
+    "anthropic": "https://api.anthropic.com",
+    "openai": "https://api.openai.com/v1",
+    "google": "https://generativelanguage.googleapis.com/v1beta",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "vercel": "https://ai-gateway.vercel.sh/v1",
+    "azure": None,
+    "openai-compat": None,
+}
+
+TEACHES = """\
+Providers and their models. Those whose keys are in the daemon's environment are there without
+any of this, and cannot be changed here. Keys are stored sealed, and shown to nobody.
+
+  promptcorner providers list
+  promptcorner providers add claude --type anthropic --model claude-sonnet-4-5 --key-file key.txt
+  promptcorner providers add local --type openai-compat --base-url http://127.0.0.1:11434/v1 \\
+      --model llama3.3 --context 128000
+  promptcorner providers key claude --key-file -         a new key, read from standard input
+  promptcorner providers disable claude
+"""
+
+
+def add_to(commands: "Commands") -> None:
+    parser = add_command(commands, NAME, None, says="whom chats may ask", teaches=TEACHES)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    example = "  promptcorner providers {}\n".format
+    add_verb(verbs, "list", list_, says="all, with their models", teaches=example("list"))
+    key = "claude --type anthropic --model claude-sonnet-4-5 --key-file key.txt"
+    adding = add_verb(verbs, "add", add, says="one, with its models", teaches=example(f"add {key}"))
+    adding.add_argument("--type", metavar="TYPE", required=True, help=", ".join(VENDORS))
+    adding.add_argument("--base-url", metavar="URL", help="where it is, if not at its vendor's")
+    adding.add_argument(
+        "--model", metavar="MODEL", action="append", required=True, help="again for more"
+    )
+    adding.add_argument(
+        "--context",
+        metavar="N",
+        type=_context,
+        default=CONTEXT_LIMIT,
+        help=f"tokens that fit into its models (1..{CONTEXT_LIMIT_MAX}, default {CONTEXT_LIMIT})",
+    )
+    replacing = add_verb(
+        verbs,
+        "key",
+        key_,
+        says="a new key instead of all",
+        teaches=example("key claude --key-file -"),
+    )
+    for verb in (adding, replacing):
+        verb.add_argument(
+            "--key-file",
+            metavar="FILE",
+            required=verb is replacing,
+            help="a file with its key; - is standard input",
+        )
+    enabling = add_verb(
+        verbs, "enable", enable, says="offer it again", teaches=example("enable claude")
+    )
+    disabling = add_verb(
+        verbs, "disable", disable, says="ask it no more", teaches=example("disable claude")
+    )
+    removing = add_verb(
+        verbs, "remove", remove, says="forget it, and its keys", teaches=example("remove claude")
+    )
+    for verb in (adding, replacing, enabling, disabling, removing):
+        verb.add_argument("name", metavar="NAME", help="small letters, digits, hyphens between")
+
+
+def list_(options: argparse.Namespace) -> int:
+    from adapters.api.wire.catalogue import AIProvider, ChatModelConfig
+
+    with speaking(options) as daemon:
+        providers, answer = daemon.get(PROVIDERS, list[AIProvider])
+        models, _ = daemon.get(MODELS, list[ChatModelConfig])
+    names: dict[UUID, list[str]] = {}
+    for model in models:
+        mark = "*" if model.is_default else ""
+        names.setdefault(model.ai_provider_id, []).append(model.model + mark)
+    rows = [_row(provider, names.get(provider.id, [])) for provider in providers]
+    return shown(options, answer, HEAD, rows)
+
+
+def add(options: argparse.Namespace) -> int:
+    from adapters.api.wire.catalogue import AIProvider, CreateAIProviderRequest
+
+    wanted = CreateAIProviderRequest(
+        type=options.type,
+        name=options.name,
+        enabled=True,
+        base_url=_base_url(options),
+        api_keys=[_key(options)] if options.key_file else [],
+    )
+    with speaking(options) as daemon:
+        provider, _ = daemon.post(PROVIDERS, wanted, AIProvider)
+        try:
+            for model in options.model:
+                _add_model(options, daemon, provider, model)
+        except CannotStart:
+            daemon.delete(f"{PROVIDERS}/{provider.id}")
+            raise
+        provider, answer = daemon.get(f"{PROVIDERS}/{provider.id}", AIProvider)
+        return shown(options, answer, HEAD, [_row(provider, options.model)])
+
+
+def _add_model(
+    options: argparse.Namespace, daemon: "Daemon", provider: "AIProvider", name: str
+) -> None:
+    from adapters.api.wire.catalogue import ChatModelConfig, WriteChatModelConfigRequest
+
+    model = WriteChatModelConfigRequest(
+        ai_provider_id=provider.id, model=name, context_limit=options.context
+    )
+    daemon.post(MODELS, model, ChatModelConfig)
+
+
+def key_(options: argparse.Namespace) -> int:
+    from adapters.api.wire.catalogue import AIProviderKeyChange, UpdateAIProviderRequest
+
+    new = AIProviderKeyChange(api_key=_key(options))
+    return _change(options, UpdateAIProviderRequest(api_keys=[new]))
+
+
+def enable(options: argparse.Namespace) -> int:
+    from adapters.api.wire.catalogue import UpdateAIProviderRequest
+
+    return _change(options, UpdateAIProviderRequest(enabled=True))
+
+
+def disable(options: argparse.Namespace) -> int:
+    from adapters.api.wire.catalogue import UpdateAIProviderRequest
+
+    return _change(options, UpdateAIProviderRequest(enabled=False))
+
+
+def _change(options: argparse.Namespace, change: "UpdateAIProviderRequest") -> int:
+    from adapters.api.wire.catalogue import AIProvider
+    from adapters.cli.asking.daemon import step
+
+    with speaking(options) as daemon:
+        path = f"{PROVIDERS}/{step(options.name)}"
+        provider, answer = daemon.patch(path, change, AIProvider)
+        return shown(options, answer, HEAD[:-1], [_row(provider, [])[:-1]])
+
+
+def remove(options: argparse.Namespace) -> int:
+    from adapters.cli.asking.daemon import step
+
+    with speaking(options) as daemon:
+        daemon.delete(f"{PROVIDERS}/{step(options.name)}")
+        return told(options, {}, f"{options.name} is removed")
+
+
+def _row(provider: "AIProvider", models: list[str]) -> tuple[str, ...]:
+    return (
+        provider.name,
+        provider.type,
+        provider.source,
+        "yes" if provider.enabled else "no",
+        ",".join(key.masked for key in provider.api_keys) or "-",
+        provider.base_url or "-",
+        ", ".join(models) or "-",
+    )
+
+
+def _base_url(options: argparse.Namespace) -> str | None:
+    if options.base_url is not None:
+        return str(options.base_url)
+    if options.type in VENDORS and VENDORS[options.type] is None:
+        fact = f"one of type {options.type} is found nowhere in particular"
+        raise CannotStart("providers", fact, "say where with --base-url")
+    return VENDORS.get(options.type)
+
+
+def _key(options: argparse.Namespace) -> str:
+    return secret_of(Path(options.key_file), "--key-file")
+
+
+def _context(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= CONTEXT_LIMIT_MAX):
+        raise argparse.ArgumentTypeError(f"must be 1..{CONTEXT_LIMIT_MAX}")
+    return int(text)

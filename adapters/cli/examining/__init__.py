@@ -1,0 +1,1 @@
+"""What a daemon needs, looked at: each module knows a part of it and answers with findings."""

