@@ -56,10 +56,8 @@ class _Known:
 
 
 class Callers:
-    def __init__(
-        self, tokens: Tokens, signing: Signing, *, used: Callable[[str, UserId], None]
-    ) -> None:
-        """`used` is told of every token that let somebody in; it must not wait."""
+    def __init__(self, tokens: Tokens, signing: Signing, *, used: Callable[[str], None]) -> None:
+        """`used` is told the id of every token that lets somebody in; it must not wait."""
         self._tokens = tokens
         self._signing = signing
         self._used = used
@@ -96,7 +94,7 @@ class Callers:
             raise unauthorized("the token is unknown, expired or revoked")
         if self._may_be_forged(head, shown, good.id):
             return FORGED
-        self._used(good.id, good.user.id)
+        self._used(good.id)
         return _caller(good, granted(good.scopes), shown.via)
 
     def forget(self, user: UserId) -> None:

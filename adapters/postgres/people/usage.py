@@ -8,7 +8,7 @@ from runtime.log import emit
 
 NOTE_SECONDS = 60.0  # between two notes; so old may be what is shown as the last use
 NOTED_MAX = 10_000  # tokens at once; what is over is noted when it is used again
-LAST_SECONDS = 2.0  # for the last note; then it is not taken
+LAST_SECONDS = 2.0  # for the last note, when the daemon stops; then it is not taken
 SWEEP_NOTES = 60  # of so many notes one sweeps as well what is of no use any more
 
 
@@ -33,12 +33,8 @@ class Usage:
             if notes % SWEEP_NOTES == 0:
                 await self._sweep()
 
-    async def write_last(self) -> None:
-        """What is not noted yet, within a bound."""
-        with trio.move_on_after(LAST_SECONDS):
-            await self.write()
-
     async def write(self) -> None:
+        """What is not noted yet. What cannot be noted is noted when it is used again."""
         used, self._used = self._used, set()
         if not used:
             return

@@ -1,0 +1,124 @@
+"""All that is known of people, put together: for the door, for the routes, for who names users.
+
+    async with open_auth(pool, bus, vault, admin_token=..., access_url=...) as auth:
+        Door(rows, auth.callers)
+
+Whoever changes something of a user says so (`auth.changed`): what this process keeps of him is
+forgotten before that returns, what others keep as soon as they hear of it.
+"""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import trio
+from argon2 import PasswordHasher
+
+from actors.ids import UserId
+from actors.store.bus import Bus
+from actors.store.hints import LookAtEverything, News, PersonChanged
+from adapters.api.auth.callers import Callers
+from adapters.api.auth.passwords import Passwords
+from adapters.api.auth.signing import Signing
+from adapters.api.auth.throttle import Throttle
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.people.deployment import Deployment, Founded, deployment, found
+from adapters.postgres.people.invitations import LINK_SECONDS, Invitations
+from adapters.postgres.people.known import KnownUsers
+from adapters.postgres.people.tokens import Tokens
+from adapters.postgres.people.usage import LAST_SECONDS, Usage
+from adapters.postgres.people.users import Users
+from adapters.secrets import Vault
+from runtime.children import Child, open_children
+from runtime.log import emit
+from runtime.restart import Restart
+
+LINK_PATH = "/join"  # what a one-time link leads to, before its code
+
+
+@dataclass(frozen=True, slots=True)
+class Auth:
+    deployment: Deployment
+    callers: Callers
+    users: Users
+    known: KnownUsers
+    tokens: Tokens
+    invitations: Invitations
+    passwords: Passwords
+    throttle: Throttle
+    signing: Signing
+    usage: Usage
+    bus: Bus
+
+    def changed(self, user: UserId) -> None:
+        """After the commit."""
+        self.bus.tell(PersonChanged(user))
+
+    def hear(self, news: News) -> None:
+        match news:
+            case PersonChanged():
+                self.callers.forget(news.user)
+                self.known.forget(news.user)
+            case LookAtEverything():
+                self.callers.forget_all()
+                self.known.forget_all()
+            case _:
+                pass  # of chats and models
+
+
+@asynccontextmanager
+async def open_auth(
+    pool: Pool,
+    bus: Bus,
+    vault: Vault,
+    *,
+    admin_token: str | None,
+    access_url: str,
+    hasher: PasswordHasher | None = None,
+) -> AsyncIterator[Auth]:
+    """As long as the block is. The first admin exists then; a link for him is printed."""
+    auth = _auth(pool, bus, vault, names=await deployment(pool), hasher=hasher)
+    async with open_children("people", capacity=1) as children:
+        with bus.follow_all(auth.hear):
+            founded = await found(pool, admin_token)
+            auth.changed(founded.admin.id)  # his configured token may have
+            if founded.code is not None:
+                invite(founded, f"{access_url}{LINK_PATH}/{founded.code}")
+            children.start(Child(name="usage", body=auth.usage.run, restart=Restart()))
+            try:
+                yield auth
+            finally:
+                with trio.move_on_after(LAST_SECONDS, shield=True):
+                    await auth.usage.write()
+
+
+def _auth(
+    pool: Pool, bus: Bus, vault: Vault, *, names: Deployment, hasher: PasswordHasher | None
+) -> Auth:
+    users, tokens = Users(pool), Tokens(pool)
+    usage = Usage(tokens)
+    signing = Signing(csrf_key=vault.derived("csrf"), ticket_key=vault.derived("ticket"))
+    return Auth(
+        deployment=names,
+        callers=Callers(tokens, signing, used=usage.note),
+        users=users,
+        known=KnownUsers(users),
+        tokens=tokens,
+        invitations=Invitations(pool),
+        passwords=Passwords(hasher),
+        throttle=Throttle(),
+        signing=signing,
+        usage=usage,
+        bus=bus,
+    )
+
+
+def invite(founded: Founded, link: str) -> None:
+    """The one place where a link is printed: nobody else could tell it to the first admin."""
+    hours, name = int(LINK_SECONDS // 3600), founded.admin.username
+    emit("admin.invited", "info", user=name, link=link, hours=hours, new=founded.is_new)
+    sys.stderr.write(
+        f"\n  Set the password of the first user, {name}, within {hours} hours:\n\n    {link}\n\n"
+    )
+    sys.stderr.flush()

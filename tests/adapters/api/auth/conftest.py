@@ -1,0 +1,35 @@
+"""The door before the routes of people: each test begins with the first admin alone."""
+
+import pytest
+import trio.testing
+
+from adapters.postgres.driver.connection import Connection
+from tests.adapters.api.auth.stage import a_door
+from tests.adapters.postgres.stores import migrated_database
+
+
+@pytest.fixture
+def rushing_clock():
+    """Real sockets and a clock that runs ahead of the wall."""
+    return trio.testing.MockClock(rate=100.0)
+
+
+@pytest.fixture(scope="session")
+def migrated(server):
+    return migrated_database(server)
+
+
+@pytest.fixture
+async def people(migrated):
+    """The conninfo of a database without people."""
+    aside = await Connection.open(migrated)
+    await aside.run([("DELETE FROM chats", ()), ("DELETE FROM files", ())])
+    await aside.execute("DELETE FROM users")
+    aside.close()
+    return migrated
+
+
+@pytest.fixture
+async def door(people):
+    async with a_door(people) as door:
+        yield door

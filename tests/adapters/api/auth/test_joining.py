@@ -1,0 +1,150 @@
+"""The page of a one-time link, as a browser meets it."""
+
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from urllib.parse import urlencode
+
+import pytest
+import trio
+
+from adapters.api.auth import pages
+from tests.adapters.api.auth.stage import ADMIN_TOKEN
+
+GOOD = "battery staple"
+ME = "/api/v2/users/me"
+
+
+async def link(door, name="ann"):
+    user = await door.auth.users.add(name)
+    return f"/join/{(await door.auth.invitations.add(user.id)).code}"
+
+
+async def send(door, path, password=GOOD, again=GOOD):
+    form = urlencode({"username": "x", "password": password, "again": again})
+    return await door.asks("POST", path, body=form.encode())
+
+
+async def test_looking_at_a_link_does_not_use_it_up(door):
+    path = await link(door)
+
+    answers = [await door.asks("GET", path) for _ in range(2)]
+
+    assert [200, 200] == [answer.status for answer in answers]
+    assert b"Welcome, ann" in answers[0].body
+    assert 200 == (await send(door, path)).status
+
+
+async def test_with_a_password_one_is_logged_in(door):
+    path = await link(door)
+
+    answer = await send(door, path)
+
+    assert 200 == answer.status
+    cookie = f"coder_session_token={answer.cookies['coder_session_token']}"
+    me = await door.asks("GET", ME, headers={"cookie": cookie})
+    assert ("ann", "active") == (me.json["username"], me.json["status"])
+    login = {"username": "ann", "password": GOOD}
+    assert 201 == (await door.asks("POST", "/api/v2/users/login", json=login)).status
+
+
+BAD = {
+    "short": ("short", "short", "must have 10 characters or more"),
+    "two": (GOOD, GOOD + "s", "is not the same both times"),
+    "none": ("", "", "must have 10 characters or more"),
+}
+
+
+@pytest.mark.parametrize(("password", "again", "fault"), BAD.values(), ids=BAD)
+async def test_a_password_that_is_none_does_not_use_the_link_up(door, password, again, fault):
+    path = await link(door)
+
+    answer = await send(door, path, password, again)
+
+    assert 400 == answer.status
+    assert f"The password {fault}.".encode() in answer.body
+    assert not answer.header("set-cookie")
+    assert 200 == (await send(door, path)).status
+
+
+async def test_a_link_works_once_even_for_many_at_once(door):
+    path, statuses = await link(door), []
+
+    async def take(number):
+        password = f"battery staple {number}"
+        statuses.append((await send(door, path, password, password)).status)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(4):
+            nursery.start_soon(take, number)
+
+    assert [200, 404, 404, 404] == sorted(statuses)
+    assert 404 == (await door.asks("GET", path)).status
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"a" * 5_000, b"&" * 5_000, b"password"])
+async def test_any_form_can_be_sent(door, body):
+    path = await link(door)
+
+    assert 400 == (await door.asks("POST", path, body=body)).status
+
+
+async def test_a_link_that_nobody_made_is_of_no_use_and_costs_no_work(door):
+    runs = door.auth.passwords.runs_count
+
+    looked, sent = await door.asks("GET", "/join/nobodys"), await send(door, "/join/nobodys")
+
+    assert (404, 404) == (looked.status, sent.status)
+    assert looked.body == sent.body
+    assert runs == door.auth.passwords.runs_count
+
+
+async def test_who_sets_a_password_by_link_ends_the_sessions_of_who_had_the_old_one(door):
+    ann = await door.joins("ann")
+    session = await door.auth.tokens.add_session(ann.user.id)
+    assert 200 == (await door.asks("GET", ME, token=session)).status
+    made = await door.asks("POST", "/api/v2/users/ann/one-time-link", token=ADMIN_TOKEN)
+
+    await send(door, "/join/" + made.json["url"].rpartition("/")[2])
+
+    assert 401 == (await door.asks("GET", ME, token=session)).status
+
+
+class Reader(HTMLParser):
+    """What a browser would run or load."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.addresses, self.style, self._in_style = [], [], "", False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [v for k, v in attrs if k in ("src", "href", "action", "formaction")]
+        assert not [k for k, _ in attrs if k.startswith("on") or k == "style"]
+        self._in_style = tag == "style"
+
+    def handle_data(self, data):
+        self.style += data if self._in_style else ""
+        self._in_style = False
+
+
+PAGES = [pages.asking("<script>ann</script>", "<b>"), pages.welcome("<script>"), pages.gone()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=["asking", "welcome", "gone"])
+def test_a_page_is_all_there_is_and_its_style_is_the_one_allowed(page):
+    read = Reader(page)
+
+    assert not {"script", "img", "link", "iframe", "b"} & set(read.tags)
+    assert {"/"} >= set(read.addresses)
+    allowed = b64encode(sha256(read.style.encode()).digest()).decode()
+    [policy] = [value for name, value in pages.HEADERS if name == "content-security-policy"]
+    assert f"style-src 'sha256-{allowed}'" in policy
+
+
+async def test_a_browser_tells_nobody_of_the_link(door):
+    answer = await door.asks("GET", await link(door))
+
+    assert ["no-referrer"] == answer.header("referrer-policy")
+    assert ["no-store"] == answer.header("cache-control")
