@@ -178,6 +178,13 @@ _ACCESS = (
         usual="on",
         says="whether owners may let others read their chats; off hides what was shared",
     ),
+    Setting(
+        name="user_keys",
+        subject=Subject.ACCESS,
+        kind=Switch(),
+        usual="on",
+        says="whether users may bring keys of their own for providers; off ignores those there are",
+    ),
 )
 _CHATS = (
     Setting(

@@ -29,6 +29,7 @@ SAID = {
     "secret_key": SECRET,
     "admin_token": SECRET,
     "sharing": "off",
+    "user_keys": "off",
     "root_chats": "9",
     "child_chats": "9",
     "lease_seconds": "2.5",
