@@ -79,6 +79,11 @@ class Catalogue:
         )
         self._vain: set[ModelConfigId] = set()
 
+    @property
+    def offers(self) -> bool:
+        """Whether the environment offers a model, so that there is a default in any case."""
+        return bool(self._around.offered)
+
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
         with bus.follow_all(self.hear):

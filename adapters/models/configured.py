@@ -54,16 +54,15 @@ def named_model(provider: str, model: str) -> ModelConfigId:
     return ModelConfigId(uuid5(_NAMES, f"model/{provider}/{model}"))
 
 
-def misconfigured(config: ModelConfig) -> str | None:
-    """What is wrong with it and would only come out when it is asked; None: nothing we know of."""
-    provider = config.provider
+def misconfigured(provider: ProviderConfig, model: str) -> str | None:
+    """What is wrong with them and would only come out when asked; None: nothing we know of."""
     if provider.base_url is None:
         return "needs a base URL" if provider.type in NEED_BASE_URL else None
     try:
         origin, _ = split_url(provider.base_url)
     except ValueError as error:
         return str(error)
-    routed = f".{origin.host}".endswith(".openrouter.ai") and "/" in config.model
+    routed = f".{origin.host}".endswith(".openrouter.ai") and "/" in model
     if provider.type == "openai" and routed:
         return "the base URL is that of OpenRouter, which needs a provider of type openrouter"
     return None

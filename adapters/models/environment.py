@@ -60,7 +60,7 @@ def offered(environ: Mapping[str, str]) -> tuple[ModelConfig, ...]:
     """One model for each provider that is there, the default first; none: there is no key."""
     models = tuple(_chosen(environ))
     for model in models:
-        if (wrong := misconfigured(model)) is not None:
+        if (wrong := misconfigured(model.provider, model.model)) is not None:
             raise CannotStart(f"config: model {model}", wrong)
     return models
 

@@ -21,21 +21,15 @@ NOT_BUILT = (
     ("MCP servers", "GET POST DELETE", MCP_USER + "/http"),
     ("debug runs", "GET", CHATS + "/{chat}/debug/runs"),
     ("debug runs", "GET", CHATS + "/{chat}/debug/runs/{run}"),
-    ("debug runs", "GET PUT", CHATS + "/config/debug-logging"),
-    ("debug runs", "GET PUT", CHATS + "/config/user-debug-logging"),
-    ("debug runs", "GET PUT", CHATS + "/config/debug-retention-days"),
     ("the inbox", "GET", INBOX),
     ("the inbox", "PUT", INBOX + "/mark-all-as-read"),
     ("the inbox", "PUT", INBOX + "/{notification}/read-status"),
     ("the inbox", "GET", INBOX + "/watch"),
-    ("the advisor", "GET PUT", CHATS + "/config/advisor"),
     ("desktops", "GET", CHATS + "/{chat}/stream/desktop"),
-    ("desktops", "GET PUT", CHATS + "/config/computer-use-provider"),
     ("git", "GET", CHATS + "/{chat}/stream/git"),
     ("git", "GET", CHATS + "/{chat}/diff"),
     ("workspaces", "GET", CHATS + "/by-workspace"),
     ("workspaces", "PUT", CHATS + "/{chat}/context"),
-    ("workspaces", "GET PUT", CHATS + "/config/workspace-ttl"),
 )
 
 GONE = (

@@ -1,30 +1,35 @@
 -- All that the catalogue knows, read at once: its statements are sent together and see one snapshot.
 
+-- part: provider_row
+-- A provider `p` as stored.provider_of reads it: its keys in the order in which they are used.
+p.id, p.type, p.name, p.display_name, p.icon, p.enabled, p.base_url, p.settings, p.sealed_settings,
+p.created_at, p.updated_at,
+ARRAY(SELECT k.id FROM ai_provider_keys k WHERE k.provider_id = p.id ORDER BY k.position, k.id),
+ARRAY(SELECT k.sealed FROM ai_provider_keys k WHERE k.provider_id = p.id ORDER BY k.position, k.id),
+ARRAY(SELECT k.masked FROM ai_provider_keys k WHERE k.provider_id = p.id ORDER BY k.position, k.id),
+ARRAY(SELECT k.created_at FROM ai_provider_keys k WHERE k.provider_id = p.id
+       ORDER BY k.position, k.id)
+
+-- part: model_row
+-- As it is stored.StoredModel.
+id, provider_id, model, display_name, enabled, is_default, context_limit, compression_threshold,
+call, created_at, updated_at
+
 -- name: catalogue_providers
--- Those that stand, with their keys in the order in which they are used.
-SELECT p.id, p.type, p.name, p.display_name, p.icon, p.enabled, p.base_url, p.settings,
-       p.sealed_settings, p.created_at, p.updated_at,
-       coalesce(array_agg(k.id ORDER BY k.created_at, k.position, k.id)
-                FILTER (WHERE k.id IS NOT NULL), '{}'),
-       coalesce(array_agg(k.sealed ORDER BY k.created_at, k.position, k.id)
-                FILTER (WHERE k.id IS NOT NULL), '{}'),
-       coalesce(array_agg(k.masked ORDER BY k.created_at, k.position, k.id)
-                FILTER (WHERE k.id IS NOT NULL), '{}'),
-       coalesce(array_agg(k.created_at ORDER BY k.created_at, k.position, k.id)
-                FILTER (WHERE k.id IS NOT NULL), '{}')
-  FROM ai_providers p
-  LEFT JOIN ai_provider_keys k ON k.provider_id = p.id
- WHERE p.deleted_at IS NULL
- GROUP BY p.id
- ORDER BY p.created_at, p.id;
+-- Those that stand.
+SELECT {provider_row} FROM ai_providers p WHERE p.deleted_at IS NULL ORDER BY p.created_at, p.id;
+
+-- name: provider
+-- One of them.
+SELECT {provider_row} FROM ai_providers p WHERE p.id = %(id)s AND p.deleted_at IS NULL;
+
+-- name: model_config
+-- One of those that stand.
+SELECT {model_row} FROM model_configs WHERE id = %(id)s AND deleted_at IS NULL;
 
 -- name: catalogue_models
 -- Those that stand.
-SELECT id, provider_id, model, display_name, enabled, is_default, context_limit,
-       compression_threshold, call, created_at, updated_at
-  FROM model_configs
- WHERE deleted_at IS NULL
- ORDER BY created_at, id;
+SELECT {model_row} FROM model_configs WHERE deleted_at IS NULL ORDER BY created_at, id;
 
 -- name: catalogue_known
 -- Whose model it was, for every model that a message may name.

@@ -1,6 +1,7 @@
 """Models, as they are written. There is one default at most, and one wherever there is a model,
 unless the environment offers one: `offers` says so."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from actors.ids import ModelConfigId
@@ -10,6 +11,8 @@ from adapters.postgres.catalogue.stored import StoredModel
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Statement
 from adapters.postgres.queries import SQL
+
+Revise = Callable[[StoredModel], tuple[StoredModel, bool | None]]
 
 _LOCK: Statement = (SQL["lock_default_model"], ())
 
@@ -22,17 +25,37 @@ class ModelConfigs:
 
     async def add(self, model: StoredModel) -> None:
         """The first one is the default, whatever it says."""
-        default = self._default(model.id, model.is_default)
-        await self._write([(SQL["add_model"], _columns(model)), *default])
+        async with self._pool.connection() as connection:
+            await connection.commit(
+                [
+                    _LOCK,
+                    (SQL["add_model"], _columns(model)),
+                    *self._default(model.id, model.is_default),
+                ]
+            )
+        self._tell(CatalogueChanged(None))
 
-    async def change(self, model: StoredModel, *, default: bool | None) -> bool:
-        """Whether it is there. `default` None: that stays as it is."""
-        marks = [] if default is None else self._default(model.id, default)
-        return await self._write([(SQL["change_model"], _columns(model)), *marks])
+    async def change(self, id: ModelConfigId, revise: Revise) -> bool:
+        """Whether it is there. `revise` is given what is stored and says what is to be, and whether
+        it is to be the default (None: that stays); what it raises changes nothing."""
+        async with self._pool.connection() as connection, connection.transaction() as tx:
+            _, found = await tx.run([_LOCK, (SQL["model_config"], {"id": id})])
+            if not found:
+                return False
+            model, default = revise(StoredModel(*found[0]))
+            marks = [] if default is None else self._default(id, default)
+            await tx.commit([(SQL["change_model"], _columns(model)), *marks])
+        self._tell(CatalogueChanged(None))
+        return True
 
     async def remove(self, id: ModelConfigId) -> bool:
         """Whether it was there."""
-        return await self._write([(SQL["remove_model"], {"id": id}), *self._promotion(id)])
+        removing = (SQL["remove_model"], {"id": id})
+        async with self._pool.connection() as connection:
+            _, removed, *_ = await connection.commit([_LOCK, removing, *self._promotion(id)])
+        if removed:
+            self._tell(CatalogueChanged(None))
+        return bool(removed)
 
     def _default(self, id: ModelConfigId, wanted: bool) -> list[Statement]:
         if wanted:
@@ -41,17 +64,6 @@ class ModelConfigs:
 
     def _promotion(self, unset: UUID) -> list[Statement]:
         return [] if self._offers else [(SQL["promote_model"], {"unset": unset})]
-
-    async def _write(self, statements: list[Statement]) -> bool:
-        """Under the lock; whether the first of them found its row."""
-        async with self._pool.connection() as connection, connection.transaction() as tx:
-            _, found, *_ = await tx.run([_LOCK, statements[0]])
-            is_insert = statements[0][0] is SQL["add_model"]
-            if not (found or is_insert):
-                return False
-            await tx.commit(statements[1:])
-        self._tell(CatalogueChanged(None))
-        return True
 
 
 def _unset(id: ModelConfigId | None) -> Statement:

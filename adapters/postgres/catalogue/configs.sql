@@ -13,13 +13,12 @@ VALUES (%(id)s, %(provider_id)s, %(model)s, %(display_name)s, %(enabled)s, %(con
         %(compression_threshold)s, %(call)s);
 
 -- name: change_model
--- All of it that may be changed; nothing comes back if it does not stand.
+-- All of it that may be changed.
 UPDATE model_configs
    SET provider_id = %(provider_id)s, model = %(model)s, display_name = %(display_name)s,
        enabled = %(enabled)s, context_limit = %(context_limit)s,
        compression_threshold = %(compression_threshold)s, call = %(call)s, updated_at = now()
- WHERE id = %(id)s AND deleted_at IS NULL
-RETURNING id;
+ WHERE id = %(id)s;
 
 -- name: remove_model
 -- It is offered no more; nothing comes back if it was not there.

@@ -1,13 +1,13 @@
 """Providers and keys, as they are written. What is sealed comes sealed."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from actors.ids import UserId
 from actors.store.hints import CatalogueChanged
 from actors.store.outbox import Tell
-from adapters.postgres.catalogue.stored import StoredProvider
+from adapters.postgres.catalogue.stored import StoredProvider, provider_of
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Statement
 from adapters.postgres.queries import SQL
@@ -38,11 +38,7 @@ class NoSuchProvider:
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchKeys:
-    """Of those that were to be kept."""
-
-    ids: Set[UUID]
+Revise = Callable[[StoredProvider], tuple[StoredProvider, KeySet | None]]
 
 
 class Providers:
@@ -60,24 +56,19 @@ class Providers:
         self._tell(CatalogueChanged(None))
         return None
 
-    async def change(
-        self, provider: StoredProvider, keys: KeySet | None
-    ) -> NoSuchProvider | NoSuchKeys | None:
-        """`keys` None: they stay as they are."""
+    async def change(self, id: UUID, revise: Revise) -> NoSuchProvider | None:
+        """`revise` is given what is stored and says what is to be; what it raises changes nothing.
+        Keys None: they stay as they are."""
         async with self._pool.connection() as connection, connection.transaction() as tx:
-            [locked] = await tx.run([(SQL["lock_provider"], {"id": provider.id})])
-            if not locked:
+            which = {"id": id}
+            _, found = await tx.run([(SQL["lock_provider"], which), (SQL["provider"], which)])
+            if not found:
                 return NoSuchProvider()
-            [(_, there)] = locked
-            if keys is not None and (missing := set(keys.kept) - set(there)):
-                return NoSuchKeys(missing)
+            provider, keys = revise(provider_of(found[0]))
             writes: list[Statement] = [(SQL["change_provider"], _columns(provider))]
             if keys is not None:
-                kept = {"id": provider.id, "kept": list(keys.kept)}
-                writes += [
-                    (SQL["keep_provider_keys"], kept),
-                    _add_keys(provider.id, keys.new),
-                ]
+                kept = {"id": id, "kept": list(keys.kept)}
+                writes += [(SQL["keep_provider_keys"], kept), _add_keys(id, keys.new)]
             await tx.commit(writes)
         self._tell(CatalogueChanged(None))
         return None

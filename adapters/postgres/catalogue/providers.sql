@@ -10,11 +10,8 @@ VALUES (%(id)s, %(type)s, %(name)s, %(display_name)s, %(icon)s, %(enabled)s, %(b
 RETURNING id;
 
 -- name: lock_provider
--- The row that stands, and its keys, until this transaction is over.
-SELECT p.id, ARRAY(SELECT k.id FROM ai_provider_keys k WHERE k.provider_id = p.id)
-  FROM ai_providers p
- WHERE p.id = %(id)s AND p.deleted_at IS NULL
-   FOR UPDATE;
+-- Nobody else changes it or its keys until this transaction is over.
+SELECT id FROM ai_providers WHERE id = %(id)s AND deleted_at IS NULL FOR UPDATE;
 
 -- name: change_provider
 -- Write what may be changed of it.
@@ -42,11 +39,12 @@ SELECT id FROM removed;
 DELETE FROM ai_provider_keys WHERE provider_id = %(id)s AND id <> ALL (%(kept)s::uuid[]);
 
 -- name: add_provider_keys
--- New ones, in the order in which they are to be used.
+-- New ones, in the order in which they are to be used, after those that are there.
 INSERT INTO ai_provider_keys (id, provider_id, sealed, masked, position)
-SELECT k.id, %(id)s, k.sealed, k.masked, k.position
+SELECT k.id, %(id)s, k.sealed, k.masked, k.place
+       + coalesce((SELECT max(position) FROM ai_provider_keys WHERE provider_id = %(id)s), 0)
   FROM unnest(%(ids)s::uuid[], %(sealed)s::bytea[], %(masked)s::text[])
-       WITH ORDINALITY AS k (id, sealed, masked, position);
+       WITH ORDINALITY AS k (id, sealed, masked, place);
 
 -- name: bring_key
 -- A user's key takes the place of the one that was there.

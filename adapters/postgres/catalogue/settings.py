@@ -1,5 +1,7 @@
 """What is set: for the deployment, and by users for themselves."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from actors.ids import UserId
@@ -17,9 +19,15 @@ class Settings:
         self._pool = pool
         self._tell = tell
 
-    async def put(self, name: str, value: object) -> None:
+    async def put(self, values: Mapping[str, object]) -> None:
+        """All of them, or none."""
         async with self._pool.connection() as connection:
-            await connection.commit([(SQL["put_setting"], {"name": name, "value": _json(value)})])
+            await connection.commit(
+                [
+                    (SQL["put_setting"], {"name": name, "value": _json(value)})
+                    for name, value in values.items()
+                ]
+            )
         self._tell(CatalogueChanged(None))
 
     async def put_own(self, user: UserId, name: str, value: object) -> None:

@@ -28,7 +28,7 @@ CREATE TABLE ai_provider_keys (
     provider_id  uuid NOT NULL REFERENCES ai_providers ON DELETE CASCADE,
     sealed       bytea NOT NULL,
     masked       text NOT NULL,
-    position     integer NOT NULL, -- of several made at one moment: the first is the one in use
+    position     integer NOT NULL, -- the first is the one in use
     created_at   timestamptz NOT NULL DEFAULT now()
 );
 

@@ -91,7 +91,7 @@ async def test_a_users_own_choice_is_for_new_chats_if_administrators_allow_it(gr
     await ground.settings.put_own(ANN, override_name("root"), stored)
 
     before = await ground.catalogue.choose(ANN, None, None)
-    await ground.settings.put(ALLOW_OWN_OVERRIDES, True)
+    await ground.settings.put({ALLOW_OWN_OVERRIDES: True})
 
     assert Choice(default, None) == before
     assert Choice(mine, "low") == await ground.catalogue.choose(ANN, None, None)

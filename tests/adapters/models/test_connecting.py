@@ -128,7 +128,7 @@ def test_which_of_openais_interfaces_is_spoken(config, responses):
     ids=lambda config: f"{config} {config.provider.base_url}",
 )
 def test_what_can_be_asked_is_well_configured(config):
-    assert misconfigured(config) is None
+    assert misconfigured(config.provider, config.model) is None
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_what_can_be_asked_is_well_configured(config):
     ],
 )
 def test_what_would_only_come_out_when_it_is_asked_is_said_before(config, wrong):
-    assert wrong in misconfigured(config)
+    assert wrong in misconfigured(config.provider, config.model)
 
 
 def test_a_key_of_azures_is_never_shown_to_openai():

@@ -1,0 +1,166 @@
+"""Providers, keys and models as clients write and see them. Pure; no key is ever in an answer."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from adapters.models.call_config import CallConfig
+
+
+class AIProviderKey(Struct, frozen=True):
+    id: UUID
+    masked: str
+    created_at: datetime
+
+
+class BedrockSettings(Struct, frozen=True, kw_only=True):
+    type: str = msgspec.field(name="_type", default="bedrock")
+    version: int = msgspec.field(name="_version", default=1)
+    region: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    small_fast_model: str | UnsetType = UNSET
+    protocol: str | UnsetType = UNSET
+
+
+class AIProvider(Struct, frozen=True, kw_only=True):
+    id: UUID
+    type: str
+    name: str
+    display_name: str
+    icon: str
+    enabled: bool
+    base_url: str
+    api_keys: Sequence[AIProviderKey]
+    settings: BedrockSettings | None
+    created_at: datetime
+    updated_at: datetime
+    source: str  # database, environment, rehearsal: only the first can be changed here
+    fault: str | UnsetType = UNSET  # why its key cannot be used
+
+
+class WrittenBedrockSettings(Struct, frozen=True, kw_only=True):
+    """`access_key` and `access_key_secret` are never shown again; both left out: they stay."""
+
+    region: str | None = None
+    model: str | None = None
+    small_fast_model: str | None = None
+    access_key: str | None = None
+    access_key_secret: str | None = None
+    role_arn: str | None = None
+    protocol: str | None = None
+
+
+class CreateAIProviderRequest(Struct, frozen=True, kw_only=True):
+    type: str | None = None
+    name: str | None = None
+    display_name: str | None = None
+    icon: str | None = None
+    enabled: bool | None = None
+    base_url: str | None = None
+    api_keys: Sequence[str] | None = None
+    settings: WrittenBedrockSettings | None = None
+
+    def __repr__(self) -> str:
+        return f"CreateAIProviderRequest(name={self.name!r})"
+
+
+class AIProviderKeyChange(Struct, frozen=True, kw_only=True):
+    """One of both: a key that stays, or a new one."""
+
+    id: UUID | None = None
+    api_key: str | None = None
+
+    def __repr__(self) -> str:
+        return f"AIProviderKeyChange(id={self.id})"
+
+
+class UpdateAIProviderRequest(Struct, frozen=True, kw_only=True):
+    display_name: str | None = None
+    icon: str | None = None
+    enabled: bool | None = None
+    base_url: str | None = None
+    api_keys: Sequence[AIProviderKeyChange] | None = None
+    settings: WrittenBedrockSettings | None = None
+
+    def __repr__(self) -> str:
+        return "UpdateAIProviderRequest()"
+
+
+class AIProviderSummary(Struct, frozen=True, kw_only=True):
+    id: UUID
+    type: str
+    name: str
+    display_name: str
+    icon: str
+    enabled: bool
+    deleted: bool = False
+
+
+class UserAIProviderKeyConfig(Struct, frozen=True, kw_only=True):
+    provider: AIProviderSummary
+    has_user_api_key: bool
+    has_provider_api_key: bool
+    byok_enabled: bool
+
+
+class UpsertUserAIProviderKeyRequest(Struct, frozen=True):
+    api_key: str | None = None
+
+    def __repr__(self) -> str:
+        return "UpsertUserAIProviderKeyRequest()"
+
+
+class ChatModelConfig(Struct, frozen=True, kw_only=True):
+    id: UUID
+    ai_provider_id: UUID
+    model: str
+    display_name: str
+    enabled: bool
+    is_default: bool
+    context_limit: int
+    compression_threshold: int
+    model_config: CallConfig | UnsetType = UNSET
+    reasoning_efforts: Sequence[str] | UnsetType = UNSET
+    created_at: datetime
+    updated_at: datetime
+    source: str
+
+
+class WriteChatModelConfigRequest(Struct, frozen=True, kw_only=True):
+    """To create one, or to change one: then what is left out stays."""
+
+    ai_provider_id: UUID | None = None
+    model: str | None = None
+    display_name: str | None = None
+    enabled: bool | None = None
+    is_default: bool | None = None
+    context_limit: int | None = None
+    compression_threshold: int | None = None
+    model_config: CallConfig | None = None
+
+
+class ChatModel(Struct, frozen=True, kw_only=True):
+    id: str
+    provider: str
+    model: str
+    display_name: str
+
+
+class ChatModelProvider(Struct, frozen=True, kw_only=True):
+    provider: str
+    available: bool
+    unavailable_reason: str | UnsetType = UNSET
+    models: Sequence[ChatModel]
+
+
+class UnsupportedProvider(Struct, frozen=True):
+    provider: str
+    display_name: str
+
+
+class ChatModelsResponse(Struct, frozen=True):
+    providers: Sequence[ChatModelProvider]
+    unsupported_providers: Sequence[UnsupportedProvider]
