@@ -177,13 +177,15 @@ class Checks:
         rows = request.messages if isinstance(request, ask.CommitStep) else request.partials
         given = dict(_results(_parts(row for row in rows if row.role is Role.TOOL)))
         interrupts = isinstance(request, ask.FinishInterruption)
+        episode = EpisodeKey(was.id, was.history_version, was.generation_attempt)
+        remembers = process.episodes.find(episode) is not None  # whoever lost its lease forgets
         for key, (by, attempt, result) in self._outputs.items():
             chat, history_version, id = key
             if (chat, history_version) != (was.id, was.history_version):
                 continue
             if not (id in given or interrupts):
                 continue
-            known = by is process and attempt == was.generation_attempt
+            known = remembers and by is process and attempt == was.generation_attempt
             recalled = self._recalled.get((process, key))
             if recalled is not None:  # of a run after that one, maybe
                 result = recalled.result
@@ -253,7 +255,8 @@ class Checks:
         if held:
             self._blame(f"chats {held} are held, and everybody has gone")
         for process in last:
-            if process.workers and store._is_fresh(process.workers[-1]):
+            worker = process.workers[-1] if process.workers else None
+            if store._is_fresh(worker) and worker not in store.called_back:
                 self._blame(f"{process.name} has gone, and keeps its lease")
 
     def _actors_of(self, chat):

@@ -22,6 +22,17 @@ class WatchedStore(MemoryStore):
     def __init__(self, world, **more):
         super().__init__(tell=self._tell_all, **more)
         self.world = world
+        self._left = set()
+        self.called_back = set()  # names that were given up, while a beat was still on its way
+
+    async def beat(self, worker):
+        if worker in self._left:
+            self.called_back.add(worker)
+        return await super().beat(worker)
+
+    async def leave(self, worker):
+        self._left.add(worker)
+        await super().leave(worker)
 
     def _write(self, change):
         kept = self.chats[change.chat.id]
