@@ -25,8 +25,8 @@ ENTRIES = (
     Entry(
         "store.unanswered",
         "warning",
-        ("chat", "what", "attempt", "error"),
-        "the store did not answer to the work on a chat, it is asked again",
+        ("chat", "what", "error"),
+        "the store did not answer to the work on a chat, it is asked again, up to ten times",
     ),
     Entry(
         "provider.crashed", "error", ("chat", "provider", "error"), "a bug in an adapter: it raised"

@@ -30,14 +30,8 @@ async def patiently(chat: ChatId, what: str, ask: Callable[[], Awaitable[T]]) ->
         except Exception as error:
             if holds_assertion(error):
                 raise
-            emit(
-                "store.unanswered",
-                "warning",
-                chat=chat_name(chat),
-                what=what,
-                attempt=attempt,
-                error=error,
-            )
+            if attempt == 1:  # the last try tells why by failing; there may be thousands of chats
+                emit("store.unanswered", "warning", chat=chat_name(chat), what=what, error=error)
         pause = delay_seconds(attempt, first_seconds=FIRST_SECONDS, cap_seconds=CAP_SECONDS)
         await trio.sleep(pause)
     return await ask()

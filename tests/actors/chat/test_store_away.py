@@ -36,6 +36,13 @@ async def test_an_answer_is_not_thrown_away_because_the_store_blinked(autojump_c
         assert 1 == len(provider.prompts)
 
 
+async def test_a_store_that_blinks_is_told_of_once(autojump_clock, caplog):
+    async with a_chat_at_work(ScriptedProvider(["Hello"]), prepare=failing("commit", 9)):
+        await trio.sleep(60)
+
+    assert ["store.unanswered"] == [r.message for r in caplog.records if r.levelname == "WARNING"]
+
+
 async def test_what_tools_did_is_not_done_again_because_the_store_blinked(autojump_clock):
     provider = ScriptedProvider([call("a", "push")], ["done"])
     tools = ScriptedTools().add("push", 1)
