@@ -50,13 +50,10 @@ class Readers:
         dropped: tuple[Set[UserId], Set[UUID]],
     ) -> None:
         """Users and groups, all or nothing. Whoever is there already stays as he is."""
+        changes = ((SQL["drop_readers"], dropped), (SQL["add_readers"], added))
+        writing = [
+            (sql, {"chat": root, "users": list(users), "groups": list(groups)})
+            for sql, (users, groups) in changes
+        ]
         async with self._pool.connection() as connection:
-            await connection.commit(
-                [
-                    (SQL[name], {"chat": root, "users": list(users), "groups": list(groups)})
-                    for name, (users, groups) in (
-                        ("drop_readers", dropped),
-                        ("add_readers", added),
-                    )
-                ]
-            )
+            await connection.commit(writing)
