@@ -10,7 +10,7 @@ import importlib.metadata
 import sys
 from collections.abc import Sequence
 
-from adapters.cli import backup, config_show, doctor, fake_provider, migrate, serve
+from adapters.cli import backup, bench, config_show, doctor, fake_provider, migrate, serve
 from adapters.cli.asking import providers, tokens, users
 from adapters.cli.settings import Form
 from adapters.refusals import CannotStart
@@ -27,6 +27,7 @@ COMMANDS = (
     backup,
     migrate,
     fake_provider,
+    bench,
 )
 
 DESCRIPTION = """\

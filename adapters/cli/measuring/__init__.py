@@ -1,0 +1,1 @@
+"""A load run, seen by its clients."""
