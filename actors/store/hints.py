@@ -19,6 +19,7 @@ class Became(Enum):
     DELETED = "deleted"  # put into it
     STATUS = "status"
     ACTION = "action"  # its client has to do something
+    TITLE = "title"
 
 
 @dataclass(frozen=True, slots=True)

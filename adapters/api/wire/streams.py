@@ -70,20 +70,23 @@ class ChatStreamEvent(msgspec.Struct, frozen=True, kw_only=True):
     action_required: ChatStreamActionRequired | UnsetType = UNSET
 
 
+WatchKind = Literal[
+    "status_change",
+    "summary_change",
+    "chat_summary_change",
+    "title_change",
+    "created",
+    "deleted",
+    "diff_status_change",
+    "action_required",
+    "context_dirty",
+]
+
+
 class ChatWatchEvent(msgspec.Struct, frozen=True):
     """Something has become of a chat of this owner; `chat` is as a list shows it."""
 
-    kind: Literal[
-        "status_change",
-        "summary_change",
-        "chat_summary_change",
-        "title_change",
-        "created",
-        "deleted",
-        "diff_status_change",
-        "action_required",
-        "context_dirty",
-    ]
+    kind: WatchKind
     chat: Raw
 
 

@@ -1,0 +1,136 @@
+"""The log of a feed: encoded events in order, and cursors into it. Nothing is kept per watcher.
+
+Whoever has read everything waits at the end; when all do, the log is emptied. One that is slow
+reads more at once when it comes back. What many are about to read alike is packed once: the last
+few frames are kept.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import trio
+
+FRAME_EVENTS_MAX = 256  # in one frame; what is over goes into the next
+FRAME_BYTES_MAX = (
+    4 * 1024 * 1024 - 1024
+)  # likewise: what clients read at once, with room for a head
+# Of events that somebody has still to read. Beyond it the older half is dropped: whoever has not
+# read it is lost, and begins anew with what the chat is now.
+LOG_EVENTS_MAX = 16_384
+LOG_BYTES_MAX = 8 * 1024 * 1024
+FRAMES_KEPT = 4  # of packed frames; the oldest is dropped
+
+Pack = Callable[[Sequence[bytes]], bytes]
+
+
+@dataclass(eq=False, slots=True)
+class Cursor:
+    """A reader's place: what stands before `position` he has read, or never wanted."""
+
+    position: int
+
+
+@dataclass(eq=False, slots=True)
+class Log:
+    events: list[bytes] = field(default_factory=list)
+    start: int = 0  # the position of the first of them
+    bytes_count: int = 0
+    appended_count: int = 0
+    packed_count: int = 0
+    dropped_count: int = 0  # events that somebody has not read
+    _cursors: set[Cursor] = field(default_factory=set)
+    _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
+    _frames: dict[tuple[int, int, Pack], bytes] = field(default_factory=dict)
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.events)
+
+    @property
+    def cursors_count(self) -> int:
+        return len(self._cursors)
+
+    def open_cursor(self) -> Cursor:
+        """One who reads what is appended from now on."""
+        cursor = Cursor(self.end)
+        self._cursors.add(cursor)
+        return cursor
+
+    def close_cursor(self, cursor: Cursor) -> None:
+        self._cursors.discard(cursor)
+        self._empty_if_read()
+
+    def append(self, event: bytes) -> None:
+        if not self._cursors:
+            self.start += 1  # nobody is owed it
+            return
+        self.events.append(event)
+        self.bytes_count += len(event)
+        self.appended_count += 1
+        if self.bytes_count > LOG_BYTES_MAX or len(self.events) > LOG_EVENTS_MAX:
+            self._drop_half()
+        if self._readers:
+            self.wake()
+
+    def wake(self) -> None:
+        """Let all readers look again."""
+        self._readers.unpark_all()
+
+    def is_lost(self, cursor: Cursor) -> bool:
+        """What he has not read yet has been dropped."""
+        return cursor.position < self.start
+
+    def take(self, cursor: Cursor, pack: Pack) -> bytes | None:
+        """The next frame for this reader. None: he has read everything."""
+        begin, end = cursor.position, self.end
+        if begin == end:
+            return None
+        assert begin >= self.start, "a reader that is lost begins anew"
+        end = begin + batch_length(self.events, begin - self.start)
+        cursor.position = end
+        place = (begin, end, pack)
+        frame = self._frames.get(place)
+        if frame is None:
+            frame = pack(self.events[begin - self.start : end - self.start])
+            self._keep(place, frame)
+        return frame
+
+    async def more(self, cursor: Cursor) -> None:
+        """Wait at the end for something to be appended, or for `wake`."""
+        if cursor.position != self.end:
+            return
+        self._empty_if_read(waiting=1)
+        await self._readers.park()
+
+    def _keep(self, place: tuple[int, int, Pack], frame: bytes) -> None:
+        self.packed_count += 1
+        if len(self._cursors) < 2:
+            return  # nobody else will want it
+        if len(self._frames) >= FRAMES_KEPT:
+            del self._frames[next(iter(self._frames))]
+        self._frames[place] = frame
+
+    def _empty_if_read(self, *, waiting: int = 0) -> None:
+        if self.events and len(self._readers) + waiting >= len(self._cursors):
+            self.start = self.end
+            self.events.clear()
+            self._frames.clear()
+            self.bytes_count = 0
+
+    def _drop_half(self) -> None:
+        count = max(1, len(self.events) // 2)
+        self.dropped_count += count
+        self.bytes_count -= sum(map(len, self.events[:count]))
+        del self.events[:count]
+        self.start += count
+
+
+def batch_length(events: Sequence[bytes], begin: int) -> int:
+    """How many events from `begin` on make up one frame: at least one, however large it is."""
+    end = min(len(events), begin + FRAME_EVENTS_MAX)
+    size = 0
+    for index in range(begin, end):
+        size += len(events[index]) + 1
+        if size > FRAME_BYTES_MAX and index > begin:
+            return index - begin
+    return end - begin

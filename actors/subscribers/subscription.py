@@ -1,0 +1,63 @@
+"""One watcher of a chat: a cursor into its feed, and what he is told before he reads there."""
+
+import trio
+
+from actors.subscribers.actor import Ended, Feed
+from actors.subscribers.diff import Have
+from actors.subscribers.log import Pack
+
+NOTHING = Have()
+LOST_MAX = 3  # how often a watcher may fall behind all that is kept; then he is let go
+FRAMES_IN_A_ROW_MAX = 8  # without waiting; then other tasks run
+
+
+class Subscription:
+    """`next` until it says why there is no more. One task at a time."""
+
+    def __init__(self, feed: Feed, have: Have) -> None:
+        self._feed = feed
+        self._have: Have | None = have  # until he has begun
+        self._cursor = feed.log.open_cursor()
+        self._frames: list[bytes] = []  # of his beginning, the last one first
+        self._lost_count = 0
+        self._in_a_row = 0
+
+    async def next(self, pack: Pack) -> bytes | Ended:
+        """The next frame, as soon as there is something to be told. Cancelled, it has told
+        nothing."""
+        feed, cursor = self._feed, self._cursor
+        await self._let_others_run()
+        while True:
+            if self._have is not None:
+                await self._begin(self._have, pack)
+            if self._frames:
+                return self._frames.pop()
+            if feed.log.is_lost(cursor):
+                self._lost_count += 1
+                if self._lost_count == LOST_MAX:
+                    return Ended.TOO_SLOW
+                self._have = NOTHING
+                continue
+            frame = feed.log.take(cursor, pack)
+            if frame is not None:
+                return frame
+            if feed.ended is not None:
+                return feed.ended
+            self._in_a_row = 0
+            await feed.log.more(cursor)
+
+    def close(self) -> None:
+        self._feed.log.close_cursor(self._cursor)
+
+    async def _begin(self, have: Have, pack: Pack) -> None:
+        beginning = await self._feed.join(self._cursor, have)
+        self._have = None
+        if beginning is not None:  # otherwise the feed has ended
+            self._frames = beginning.frames(pack)[::-1]
+
+    async def _let_others_run(self) -> None:
+        """A client that takes everything at once does not keep the others waiting."""
+        self._in_a_row += 1
+        if self._in_a_row == FRAMES_IN_A_ROW_MAX:
+            self._in_a_row = 0
+            await trio.lowlevel.checkpoint()

@@ -1,0 +1,96 @@
+"""A chat as it lives: over a WebSocket, or as server-sent events."""
+
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
+
+from actors.ids import ChatId
+from actors.subscribers.diff import Have
+from actors.subscribers.feeds import Feeds
+from adapters.api.admission import Admission, Visible
+from adapters.api.endpoints import Answer, Call, Endpoint, Parameter, Socket, Upgrade
+from adapters.api.refused import Refused
+from adapters.api.streams.positions import have_of, have_of_event
+from adapters.api.streams.read_cursors import ReadCursors
+from adapters.api.streams.serving import event_stream, serve_socket
+from adapters.api.wire.streams import ChatStreamEvent
+
+STREAM = "/api/experimental/chats/{chat}/stream"
+EVENT_STREAM = "text/event-stream; charset=utf-8"
+
+_PARAMETERS = (
+    Parameter(name="after_id", type=int, says="the newest message that you have"),
+    Parameter(name="after_part", says="the last piece that you have: HISTORY.ATTEMPT.SEQ"),
+)
+# What stands between us and the client must not keep anything back.
+_UNBUFFERED = (("cache-control", "no-cache"), ("x-accel-buffering", "no"))
+
+
+class Streams:
+    def __init__(self, feeds: Feeds, admission: Admission, read_cursors: ReadCursors) -> None:
+        self._feeds = feeds
+        self._admission = admission
+        self._read_cursors = read_cursors
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=STREAM,
+                handle=self.stream,
+                says="What is said in a chat, and what becomes of it; arrays of events.",
+                tag="streams",
+                parameters=_PARAMETERS,
+                answers={101: list[ChatStreamEvent]},
+                refusals=(426, 503),
+                is_socket=True,
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{STREAM}/sse",
+                handle=self.stream_sse,
+                says="The same as server-sent events; goes on after Last-Event-ID.",
+                tag="streams",
+                parameters=_PARAMETERS,
+                answers={200: ChatStreamEvent},
+                refusals=(503,),
+            ),
+        )
+
+    async def stream(self, call: Call) -> Upgrade:
+        visible = await self._admission.to_read(call)
+        have = have_of(call)
+        self._make_sure_of_room()
+        return Upgrade(partial(self._serve, visible, have))
+
+    async def stream_sse(self, call: Call) -> Answer:
+        visible = await self._admission.to_read(call)
+        have = have_of_event(call)
+        self._make_sure_of_room()
+        body = self._stream_out(visible, have)
+        return Answer(200, body, media_type=EVENT_STREAM, headers=_UNBUFFERED)
+
+    def _make_sure_of_room(self) -> None:
+        if self._feeds.is_full:
+            raise Refused(503, "Too many chats are watched here.", detail="try again later")
+
+    async def _serve(self, visible: Visible, have: Have, socket: Socket) -> None:
+        self._seen(visible)
+        try:
+            await serve_socket(socket, self._feeds, visible.id, have)
+        finally:
+            self._seen(visible)
+
+    async def _stream_out(self, visible: Visible, have: Have) -> AsyncGenerator[bytes, None]:
+        self._seen(visible)
+        events = event_stream(self._feeds, visible.id, have)
+        try:
+            async for stretch in events:
+                yield stretch
+        finally:
+            self._seen(visible)
+            await events.aclose()
+
+    def _seen(self, visible: Visible) -> None:
+        """Only the owner's reading is remembered."""
+        if visible.by_owner:
+            self._read_cursors.seen(ChatId(visible.id))

@@ -1,0 +1,63 @@
+"""All that streams consist of, put together: feeds of chats and of owners, and what is read."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from actors.episodes.buffer import Episodes
+from actors.store.bus import Bus
+from actors.subscribers.feeds import Feeds, open_feeds
+from actors.subscribers.owners import Owners, open_owners
+from adapters.api.admission import Admission
+from adapters.api.endpoints import Routes
+from adapters.api.routes.streams import Streams
+from adapters.api.routes.watch import Watch
+from adapters.api.streams.encoding import encoded
+from adapters.api.streams.read_cursors import ReadCursors
+from adapters.api.streams.watching import Listing
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.shelves.shelf import Shelf
+from adapters.postgres.streams.reading import WatchersReading
+from runtime.children import Child, open_children
+from runtime.restart import Restart
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """`leave` first when the process ends: watchers are told to go elsewhere."""
+
+    routes: Sequence[Routes]
+    feeds: Feeds
+    owners: Owners
+
+    def leave(self) -> None:
+        self.feeds.leave()
+        self.owners.leave()
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {"feeds": self.feeds.statistics(), "owners": self.owners.statistics()}
+
+
+@asynccontextmanager
+async def open_streaming(
+    pool: Pool,
+    bus: Bus,
+    episodes: Episodes,
+    *,
+    admission: Admission,
+    shelf: Shelf,
+    organization: UUID,
+    lease_seconds: float,
+) -> AsyncIterator[Streaming]:
+    """Watchers are told what becomes of chats, as long as the block runs."""
+    reading = WatchersReading(pool, lease_seconds=lease_seconds)
+    cursors = ReadCursors(shelf)
+    async with (
+        open_children("streams", capacity=1) as children,
+        open_feeds(reading, encoded, episodes, bus) as feeds,
+        open_owners(Listing(shelf, organization=organization), bus) as owners,
+    ):
+        children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))
+        yield Streaming((Streams(feeds, admission, cursors), Watch(owners)), feeds, owners)
