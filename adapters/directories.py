@@ -10,7 +10,7 @@ ROOTS = Path("/var/lib") / NAME  # not in /root: the server's user could not ent
 ROOTS_CONFIG = Path("/etc") / NAME
 
 DATA_DIR_SAYS = f"~/.local/share/{NAME}, for root {ROOTS}"
-CONFIG_FILE_SAYS = f"~/.config/{NAME}/{NAME}.toml, for root {ROOTS_CONFIG}/{NAME}.toml"
+CONFIG_FILE_SAYS = f"~/.config/{NAME}/{NAME}.toml or {ROOTS_CONFIG}/{NAME}.toml"
 
 
 def default_data_dir() -> Path:
@@ -21,7 +21,6 @@ def default_data_dir() -> Path:
 
 
 def default_config_file() -> Path:
-    """Likewise; it need not be there."""
-    if os.geteuid() == 0:
-        return ROOTS_CONFIG / f"{NAME}.toml"
-    return Path(platformdirs.user_config_dir(NAME, appauthor=False)) / f"{NAME}.toml"
+    """The user's own configuration; the system's, if he has none. It need not be there either."""
+    own = Path(platformdirs.user_config_dir(NAME, appauthor=False)) / f"{NAME}.toml"
+    return own if os.geteuid() != 0 and own.exists() else ROOTS_CONFIG / f"{NAME}.toml"

@@ -19,9 +19,8 @@ on this machine only. A setting may be said in five places, and the first that s
 2. its variable: `PROMPTCORNER_LOG_LEVEL=debug`; of a secret also `…_FILE`, which names a file
 3. of a secret, a file of its name in `$CREDENTIALS_DIRECTORY`, which is what systemd makes of
    `LoadCredential=secret_key:/etc/promptcorner/secret.key`
-4. its key in the TOML file that `--config` or `PROMPTCORNER_CONFIG` names; if none does, that is
-   {CONFIG_FILE_SAYS}, if it is there;
-   of a secret also `…_file`
+4. its key in the TOML file that `--config` or `PROMPTCORNER_CONFIG` names; if none does, in
+   {CONFIG_FILE_SAYS}; of a secret also `…_file`
 5. its default
 
 ```toml
