@@ -126,7 +126,7 @@ class Callers:
         return _caller(good, _TICKET_SCOPES, Via.QUERY)
 
     def _may_be_forged(self, head: Head, shown: Shown, token: str) -> bool:
-        if shown.via is not Via.COOKIE or shown.is_meant or head.method in _SAFE:
+        if shown.is_meant or head.method in _SAFE:
             return False
         return not self._signing.is_csrf(head.headers.get(CSRF_HEADER, ""), token)
 

@@ -30,7 +30,6 @@ class Credentials:
                 body=NewPassword,
                 body_bytes_max=BODY_BYTES_MAX,
                 answers={204: None},
-                refusals=(503,),
             ),
             Endpoint(
                 method="POST",

@@ -30,6 +30,7 @@ class Joining:
                 access=Access.OPEN,
                 rate_per_minute=LOOKS_PER_MINUTE,
                 answers={200: str},
+                refusals=(404,),
             ),
             Endpoint(
                 method="POST",
@@ -41,7 +42,7 @@ class Joining:
                 body_bytes_max=BODY_BYTES_MAX,
                 rate_per_minute=LOOKS_PER_MINUTE,
                 answers={200: str},
-                refusals=(503,),
+                refusals=(404,),
             ),
         )
 

@@ -86,6 +86,7 @@ class Keys:
                 tag="tokens",
                 scope="users",
                 answers={204: None},
+                refusals=(409,),
             ),
         )
 

@@ -45,7 +45,7 @@ class Sessions:
                 body_bytes_max=BODY_BYTES_MAX,
                 rate_per_minute=LOGINS_PER_MINUTE,
                 answers={201: LoggedIn},
-                refusals=(503,),
+                refusals=(401,),
             ),
             Endpoint(
                 method="POST",

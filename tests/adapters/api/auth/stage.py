@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 
 from adapters.api.auth.opening import Auth, open_auth
 from adapters.api.door.app import Door
-from adapters.api.endpoints import Endpoint, said
+from adapters.api.endpoints import Access, Endpoint, said
 from adapters.api.host.requests import Peer, Request
 from adapters.api.routes.people.subjects import about_people
 from adapters.bus import Switchboard
@@ -127,4 +127,8 @@ async def _who(call):
 CHATS = [
     Endpoint(method=method, path="/api/chats/{chat}", handle=_who, says="A chat", tag="chats")
     for method in ("GET", "POST", "DELETE")
+]
+CHATS += [
+    Endpoint(method="GET", path=f"/{access.value}", handle=_who, says="", tag="", access=access)
+    for access in (Access.ADMIN, Access.HIDDEN)
 ]

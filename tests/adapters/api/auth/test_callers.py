@@ -222,6 +222,19 @@ async def test_the_scopes_are_those_of_the_table():
     assert ALL in SCOPES
 
 
+@pytest.mark.parametrize(
+    ("path", "nobody", "member", "admin"),
+    [("/admin", 401, 403, 200), ("/hidden", 401, 404, 200), ("/nowhere", 404, 404, 404)],
+)
+async def test_what_admins_may_others_may_not_or_do_not_learn_of(door, path, nobody, member, admin):
+    ann = await door.joins("ann")
+
+    tokens = None, ann.token, ADMIN_TOKEN
+
+    answers = [(await door.asks("GET", path, token=token)).status for token in tokens]
+    assert [nobody, member, admin] == answers
+
+
 STREAM = "/api/chats/1"
 
 
