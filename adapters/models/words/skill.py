@@ -97,7 +97,7 @@ def _scalar(first: str, below: Sequence[str]) -> str:
     block = _BLOCK.fullmatch(first)
     if block is not None:
         text = "\n".join(_unindented(below)).strip()
-        return text if block[1] == "|" else re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+        return text if block[1] == "|" else re.sub(r"\n(\n*)", lambda found: found[1] or " ", text)
     whole = " ".join([first, *(line.strip() for line in below)]).strip()
     if whole[:1] == '"':
         return _double_quoted(whole)
