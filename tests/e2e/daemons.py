@@ -30,12 +30,13 @@ def command(*arguments, ordinary=False):
     return words, {"cwd": "/", **switch}
 
 
-def run(*arguments, ordinary=False, **settings):
+def run(*arguments, ordinary=False, said="", **settings):
     """Run our command to its end: (exit code, standard output, standard error)."""
     words, how = command(*arguments, ordinary=ordinary)
     done = subprocess.run(
         words,
         env=environment(**settings),
+        input=said,
         capture_output=True,
         text=True,
         timeout=STOP_SECONDS_MAX,
@@ -60,7 +61,9 @@ class Daemon:
 
     @property
     def entries(self):
-        return [json.loads(line) for line in self._log.read_text().splitlines()]
+        """Its log; the link of the first start is shown apart, for people."""
+        lines = self._log.read_text().splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
 
     def entry(self, event):
         return next((entry for entry in self.entries if entry["event"] == event), None)

@@ -1,0 +1,74 @@
+"""What an init system hears from a real daemon."""
+
+import contextlib
+import os
+import signal
+import socket
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.daemons import a_daemon
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def init():
+    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
+        os.chmod(top, 0o711)
+        path = str(Path(top) / "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+            listening.bind(path)
+            listening.settimeout(30)
+            yield path, listening
+
+
+def until(listening, word):
+    """What is heard up to this word."""
+    said = []
+    while not said or word not in said[-1]:
+        said.append(listening.recv(4096).decode().split("\n"))
+    return said
+
+
+def is_silent(listening):
+    """Whether there is an end to what is said, for five times as long as a beat takes."""
+    listening.settimeout(1.0)
+    with contextlib.suppress(TimeoutError):
+        for _ in range(50):
+            listening.recv(4096)
+        return False
+    return True
+
+
+def test_it_hears_of_a_start_a_beating_heart_and_a_stop(home, init):
+    path, listening = init
+    watched = {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"}
+    with a_daemon(home, **watched) as daemon:
+        *before, ready = until(listening, "READY=1")
+        beats = until(listening, "WATCHDOG=1")
+        daemon.process.send_signal(signal.SIGTERM)
+        *_, stopping = until(listening, "STOPPING=1")
+        assert 0 == daemon.process.wait(30)
+        address = daemon.entry("daemon.ready")["listen"]
+
+    assert all(
+        word.startswith(("WATCHDOG=", "EXTEND_TIMEOUT_USEC=")) for beat in before for word in beat
+    )
+    assert f"STATUS=serves at {address}" in ready
+    assert ["WATCHDOG=1"] == beats[-1]
+    assert any(word.startswith("EXTEND_TIMEOUT_USEC=") for word in stopping)
+
+
+def test_a_daemon_that_stands_still_is_heard_no_more(home, init):
+    path, listening = init
+    with a_daemon(home, NOTIFY_SOCKET=path, WATCHDOG_USEC="400000") as daemon:
+        until(listening, "READY=1")
+        os.kill(daemon.process.pid, signal.SIGSTOP)
+
+        assert is_silent(listening)
+
+        os.kill(daemon.process.pid, signal.SIGCONT)
+        assert 0 == daemon.stop()
