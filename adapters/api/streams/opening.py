@@ -12,10 +12,9 @@ from actors.subscribers.feeds import Feeds, open_feeds
 from actors.subscribers.owners import Owners, open_owners
 from adapters.api.admission import Admission
 from adapters.api.endpoints import Routes
-from adapters.api.routes.streams import Streams
-from adapters.api.routes.watch import Watch
 from adapters.api.streams.encoding import encoded
 from adapters.api.streams.read_cursors import ReadCursors
+from adapters.api.streams.routes import Streams, Watch
 from adapters.api.streams.watching import Listing
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.shelves.shelf import Shelf

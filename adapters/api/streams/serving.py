@@ -1,6 +1,5 @@
-"""One watcher served: frames to a socket, or stretches of an event stream, until one side goes."""
+"""A watcher at a socket: frames until one side goes."""
 
-from collections.abc import AsyncGenerator
 from typing import Protocol
 
 import trio
@@ -12,15 +11,13 @@ from actors.subscribers.feeds import Feeds, FeedsFull
 from actors.subscribers.log import Pack
 from actors.subscribers.owners import Owners
 from adapters.api.endpoints import Socket, SocketClosed
-from adapters.api.streams.packing import as_frame, as_frames, as_sse
+from adapters.api.streams.packing import as_frame, as_frames
 from adapters.api.wire.messages import ChatError
 from adapters.api.wire.streams import ChatStreamEvent, encoded
 
-BEAT_SECONDS = 15.0  # of an event stream that has nothing to tell: a sign of life
-RETRY_MS = 1_000  # how long a browser waits before it opens an event stream again
-
+# Close codes of RFC 6455.
 NORMAL, GOING_AWAY, POLICY, TRY_LATER = 1000, 1001, 1008, 1013
-_CLOSING = {
+CLOSING = {
     Ended.GONE: (NORMAL, ""),
     Ended.UNREADABLE: (NORMAL, ""),
     Ended.TOO_SLOW: (POLICY, "fell behind too often"),
@@ -36,13 +33,13 @@ async def serve_socket(socket: Socket, feeds: Feeds, chat: ChatId, have: Have) -
     """Returns when the socket is closed, or the client does not read."""
     try:
         with feeds.subscribe(chat, have) as watcher:
-            excuse = as_frame([_unreadable(chat)])
+            excuse = as_frame([unreadable(chat)])
             why = await _tell(socket, watcher, as_frame, excuse=excuse)
     except FeedsFull as full:
         await socket.close(TRY_LATER, str(full))
         return
     if why is not None:
-        await socket.close(*_CLOSING[why])
+        await socket.close(*CLOSING[why])
 
 
 async def serve_owner(socket: Socket, owners: Owners, owner: UserId) -> None:
@@ -50,7 +47,7 @@ async def serve_owner(socket: Socket, owners: Owners, owner: UserId) -> None:
     with owners.subscribe(owner) as watcher:
         why = await _tell(socket, watcher, as_frames)
     if why is not None:
-        await socket.close(*_CLOSING[why])
+        await socket.close(*CLOSING[why])
 
 
 async def _tell(
@@ -79,30 +76,7 @@ async def _watch_them_go(socket: Socket, scope: trio.CancelScope) -> None:
     scope.cancel()
 
 
-async def event_stream(feeds: Feeds, chat: ChatId, have: Have) -> AsyncGenerator[bytes, None]:
-    """The same events as server-sent events; signs of life, and the end, have names."""
-    with feeds.subscribe(chat, have) as watcher:
-        yield b"retry: %d\n\n" % RETRY_MS
-        told = False
-        while True:
-            frame: bytes | Ended | None = None
-            with trio.move_on_after(BEAT_SECONDS):
-                frame = await watcher.next(as_sse)
-            if frame is None:
-                yield b"event: heartbeat\ndata: {}\n\n"
-            elif isinstance(frame, bytes):
-                yield frame
-                told = True
-            else:
-                if frame is Ended.UNREADABLE and not told:
-                    yield as_sse([_unreadable(chat)])
-                yield b'event: end\ndata: {"code":%d,"reason":"%s"}\n\n' % (
-                    _CLOSING[frame][0],
-                    _CLOSING[frame][1].encode(),
-                )
-                return
-
-
-def _unreadable(chat: ChatId) -> bytes:
+def unreadable(chat: ChatId) -> bytes:
+    """What a watcher is told who came and could not be told anything."""
     said = ChatError(message="The chat could not be read. Try again.", kind="generic")
     return encoded(ChatStreamEvent(type="error", chat_id=chat, error=said))

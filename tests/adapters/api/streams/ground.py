@@ -90,6 +90,11 @@ class Stage:
         return made
 
     @property
+    def shelf(self):
+        store = self.chats.store
+        return Shelf(store.pool, tell=store.bus.tell, lease_seconds=30.0)
+
+    @property
     def sending(self):
         return Sending(self.ledger, self.chats.supervisor)
 

@@ -1,20 +1,23 @@
-"""A chat as it lives: over a WebSocket, or as server-sent events."""
+"""A chat as it lives, over a WebSocket or as server-sent events; and what becomes of all chats."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from actors.ids import ChatId
+from actors.ids import UserId
 from actors.subscribers.diff import Have
 from actors.subscribers.feeds import Feeds
+from actors.subscribers.owners import Owners
 from adapters.api.admission import Admission, Visible
 from adapters.api.endpoints import Answer, Call, Endpoint, Parameter, Socket, Upgrade
 from adapters.api.refused import Refused
+from adapters.api.streams.event_stream import EventStream
 from adapters.api.streams.positions import have_of, have_of_event
 from adapters.api.streams.read_cursors import ReadCursors
-from adapters.api.streams.serving import event_stream, serve_socket
-from adapters.api.wire.streams import ChatStreamEvent
+from adapters.api.streams.serving import serve_owner, serve_socket
+from adapters.api.wire.streams import ChatStreamEvent, ChatWatchEvent
 
 STREAM = "/api/experimental/chats/{chat}/stream"
+WATCH = "/api/experimental/chats/watch"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
 
 _PARAMETERS = (
@@ -66,7 +69,7 @@ class Streams:
         visible = await self._admission.to_read(call)
         have = have_of_event(call)
         self._make_sure_of_room()
-        body = self._stream_out(visible, have)
+        body = EventStream(self._feeds, visible.id, have, seen=partial(self._seen, visible))
         return Answer(200, body, media_type=EVENT_STREAM, headers=_UNBUFFERED)
 
     def _make_sure_of_room(self) -> None:
@@ -80,17 +83,32 @@ class Streams:
         finally:
             self._seen(visible)
 
-    async def _stream_out(self, visible: Visible, have: Have) -> AsyncGenerator[bytes, None]:
-        self._seen(visible)
-        events = event_stream(self._feeds, visible.id, have)
-        try:
-            async for stretch in events:
-                yield stretch
-        finally:
-            self._seen(visible)
-            await events.aclose()
-
     def _seen(self, visible: Visible) -> None:
         """Only the owner's reading is remembered."""
         if visible.by_owner:
-            self._read_cursors.seen(ChatId(visible.id))
+            self._read_cursors.seen(visible.id)
+
+
+class Watch:
+    def __init__(self, owners: Owners) -> None:
+        self._owners = owners
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=WATCH,
+                handle=self.watch,
+                says="What becomes of your chats from now on; one event each.",
+                tag="streams",
+                answers={101: ChatWatchEvent},
+                refusals=(426,),
+                is_socket=True,
+            ),
+        )
+
+    async def watch(self, call: Call) -> Upgrade:
+        return Upgrade(partial(self._serve, call.user.id))
+
+    async def _serve(self, owner: UserId, socket: Socket) -> None:
+        await serve_owner(socket, self._owners, owner)
