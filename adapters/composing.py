@@ -27,6 +27,7 @@ from actors.turn.work import Held
 from actors.turn.world import Limits as Guards
 from actors.turn.world import World
 from adapters.api import pieces
+from adapters.api.sending import Sending
 from adapters.bus import Switchboard
 from adapters.config import Config
 from adapters.housekeeping import keep_house
@@ -43,6 +44,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.files.shelf import PromptFiles
 from adapters.postgres.hints import Hints
 from adapters.postgres.journal import Journal
+from adapters.postgres.kin.family import PostgresFamily
 from adapters.postgres.leases import Leases
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.reading import Reading
@@ -55,6 +57,7 @@ from adapters.providers.http import HttpClient
 from adapters.providers.proxy import proxied, proxy_of
 from adapters.refusals import CannotStart
 from adapters.secrets import Vault, open_vault
+from adapters.tools.agents.source import AgentTools
 from adapters.tools.declared import DeclaredTools
 from adapters.tools.toolbox import Toolbox
 from runtime.children import Child, Children, open_children
@@ -114,12 +117,13 @@ async def open_chats(
         open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
         open_children("chats of this process", capacity=1) as children,
     ):
+        toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
         world = World(
             ledger=store.ledger,
             reading=store.reading,
             models=catalogue,
             prompts=Prompting(catalogue, store.files),
-            tools=Toolbox(DeclaredTools(store.reading.dynamic_tools)),
+            tools=toolbox,
             journal=store.journal,
             prices=prices,
             episodes=episodes,
@@ -129,6 +133,8 @@ async def open_chats(
             limits=Guards(config.startup_seconds, config.silence_seconds),
         )
         supervisor = start_supervisor(config, store, measured(world, figures), children)
+        sending = Sending(store.ledger, supervisor)
+        toolbox.add(AgentTools(sending, PostgresFamily(store.pool), store.bus, catalogue))
         yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)
 
 

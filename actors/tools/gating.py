@@ -11,13 +11,6 @@ from types import MappingProxyType
 from actors.machine.chat import Chat
 
 
-class Mode(Enum):
-    """What a chat was spawned for; a root chat has none."""
-
-    EXPLORE = "explore"  # looks, and changes nothing
-    COMPUTER_USE = "computer_use"
-
-
 class Kind(Enum):
     """Of a chat, as far as its tools are concerned."""
 
@@ -29,6 +22,7 @@ class Kind(Enum):
     COMPUTER_USE = "computer use"
 
 
+_OF_MODE = {"explore": Kind.EXPLORE, "computer_use": Kind.COMPUTER_USE}
 ALL = frozenset(Kind)
 _WRITES = frozenset({Kind.ROOT, Kind.ROOT_PLAN, Kind.CHILD, Kind.COMPUTER_USE})
 _SIGNALS = frozenset({Kind.ROOT, Kind.CHILD, Kind.COMPUTER_USE})
@@ -71,16 +65,13 @@ ENDS_PLANNING = frozenset({"propose_plan", "ask_user_question"})
 ALIASES: Mapping[str, str] = MappingProxyType({"close_agent": "interrupt_agent"})
 
 
-def kind_of(chat: Chat, *, mode: Mode | None, plans: bool) -> Kind:
+def kind_of(chat: Chat) -> Kind:
     """A chat that explores does so whether its parent plans or not."""
-    match mode:
-        case Mode.EXPLORE:
-            return Kind.EXPLORE
-        case Mode.COMPUTER_USE:
-            return Kind.COMPUTER_USE
+    if chat.mode:
+        return _OF_MODE[chat.mode]
     if chat.is_root:
-        return Kind.ROOT_PLAN if plans else Kind.ROOT
-    return Kind.CHILD_PLAN if plans else Kind.CHILD
+        return Kind.ROOT_PLAN if chat.is_planning else Kind.ROOT
+    return Kind.CHILD_PLAN if chat.is_planning else Kind.CHILD
 
 
 def allowed(name: str, kind: Kind) -> bool:

@@ -6,10 +6,11 @@ in any case, should the news have got lost. A model that it has never heard of i
 more before it is said not to exist: it may have been made elsewhere a moment ago.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from actors.ids import ModelConfigId, UserId
@@ -17,6 +18,7 @@ from actors.machine.chat import Body, Chat, ChatError, Message, Role, Visibility
 from actors.parts.model import TextPart
 from actors.store.bus import Bus
 from actors.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.subagents.rules import EXPLORE, told_of_family
 from actors.turn.ports import Model, Titles
 from adapters.models.caching import Cache, CacheStatistics
 from adapters.models.choosing import NO_MODEL, Choice, NoChoice, Own, choose, unusable, with_effort
@@ -31,6 +33,7 @@ from adapters.models.contents import (
     own_key_subject,
     with_key,
 )
+from adapters.models.for_children import for_child, shown_to_models
 from adapters.models.prompting import Standing
 from adapters.models.sanitising import sanitised
 from adapters.models.settings import PLAN_MODE_INSTRUCTIONS, OwnSettings
@@ -156,6 +159,17 @@ class Catalogue:
             Body(Role.SYSTEM, (TextPart(text),), visibility=Visibility.MODEL) for text in texts
         )
 
+    async def for_child(self, user: UserId, *, context: str, effort: str | None) -> Choice | None:
+        """What is set for agents of this kind; None: they are asked with their parent's model."""
+        contents, own = await self.contents(), await self.own(user)
+        return for_child(contents, own, context=context, effort=effort, byok=self.byok)
+
+    async def askable(self, user: UserId) -> Sequence[Mapping[str, Any]]:
+        """The models that this user's chats can ask, for another model to choose from."""
+        contents, own = await self.contents(), await self.own(user)
+        found = [m for m in contents.models.values() if unusable(m, own, byok=self.byok) is None]
+        return [shown_to_models(model) for model in sorted(found, key=lambda model: model.order)]
+
     # for chats at work
 
     async def model_for(self, chat: Chat) -> Model | ChatError:
@@ -191,8 +205,11 @@ class Catalogue:
         models of earlier messages were."""
         contents = await self.contents()
         own = await self.own(chat.owner_id)
-        words = [user_instructions(own.settings.prompt)] if own.settings.prompt else []
-        if chat.is_planning:
+        words = [*told_of_family(chat)]
+        words += [user_instructions(own.settings.prompt)] if own.settings.prompt else []
+        if chat.mode == "explore":
+            words.append(EXPLORE)
+        elif chat.is_planning:
             words.append(PLAN_MODE if chat.is_root else PLAN_MODE_CHILD)
             if chat.is_root and (more := contents.settings.value(PLAN_MODE_INSTRUCTIONS)):
                 words.append(str(more))

@@ -47,9 +47,13 @@ class Box:
 class Toolbox:
     """Fulfils `actors.turn.ports.Tools`."""
 
-    def __init__(self, declared: DeclaredTools, sources: Sequence[ToolSource] = ()) -> None:
+    def __init__(self, declared: DeclaredTools) -> None:
         self._declared = declared
-        self._sources = sources
+        self._sources: list[ToolSource] = []
+
+    def add(self, source: ToolSource) -> None:
+        """Some sources put chats to work, so they come after those who run chats."""
+        self._sources.append(source)
 
     async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Box:
         local: dict[str, LocalTool] = {}

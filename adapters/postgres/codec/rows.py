@@ -83,8 +83,8 @@ def chat_of(row: Row) -> ChatRow:
         _STATUS[status],
         archived,
         None if worker_id is None else Holder(worker_id, runner_id),
-        None if last_error is None else _record(last_error, ChatError),
-        None if retry_state is None else _record(retry_state, RetryState),
+        None if last_error is None else record(last_error, ChatError),
+        None if retry_state is None else record(retry_state, RetryState),
         deadline,
         compaction,
         snapshot_version,
@@ -106,7 +106,7 @@ def chat_of(row: Row) -> ChatRow:
 
 
 def dynamic_tools_of(raw: bytes) -> tuple[DynamicTool, ...]:
-    return _record(raw, tuple[DynamicTool, ...])
+    return record(raw, tuple[DynamicTool, ...])
 
 
 def queued_of(row: Row) -> Queued:
@@ -187,5 +187,5 @@ def message_of(row: Row) -> Message:
     return Message(MessageId(id), revision, created_at, deleted, body)
 
 
-def _record(raw: bytes, type: type[T]) -> T:
+def record(raw: bytes, type: type[T]) -> T:
     return msgspec.json.decode(unescaped(raw), type=type)

@@ -1,0 +1,51 @@
+"""What is asked about a family of chats."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from actors.ids import ChatId
+from actors.machine.chat import ChatError
+from actors.machine.states import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """A member of a family, as its relatives see it."""
+
+    id: ChatId
+    parent_id: ChatId | None
+    title: str
+    mode: str
+    status: Status
+    archived: bool
+    last_error: ChatError | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def type(self) -> str:
+        return self.mode or "general"
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """A page of them, and how many there are."""
+
+    shown: Sequence[Kin]
+    total: int
+
+
+class Family(Protocol):
+    async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
+        """Those of `wanted` whose line of parents leads to `of`; no chat is its own descendant."""
+        ...
+
+    async def children(self, of: ChatId, *, limit: int, offset: int) -> Children:
+        """Those that are not archived, the one that moved last first."""
+        ...
+
+    async def report(self, chat: ChatId) -> str:
+        """See `rules.report`."""
+        ...

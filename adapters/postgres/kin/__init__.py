@@ -1,0 +1,1 @@
+"""Families of chats, as those who spawn and wait see them."""

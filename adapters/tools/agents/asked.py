@@ -1,0 +1,138 @@
+"""What the tools for agents are called with, and what a model is told of them. Pure."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta, Struct
+
+from actors.parts.prompt import Tool
+from actors.subagents.rules import SAYS
+from actors.turn.ports import LocalTool
+from adapters.tools.schemas import schema_of
+
+WAIT_SECONDS = 300  # where the model does not say
+WAIT_SECONDS_MAX = 3_600  # of one call; it may wait again
+WAITED_FOR_MAX = 50  # agents in one call
+LISTED = 10
+LISTED_MAX = 50
+DEADLINE_SECONDS = 60.0  # of everything but waiting
+
+ChatIdText = Annotated[UUID, Meta(description="The agent's chat_id, as spawn_agent returned it.")]
+
+
+class SpawnAgent(Struct, frozen=True):
+    type: Annotated[
+        str, Meta(description="; ".join(f"{type.value}: {says}" for type, says in SAYS.items()))
+    ]
+    prompt: Annotated[
+        str,
+        Meta(
+            description="The work, as text that stands by itself: the agent knows nothing of this"
+            " conversation. Say the goal, what is known, and what its report has to contain."
+        ),
+    ]
+    title: Annotated[str, Meta(description="A few words, for people.")] = ""
+    model_config_id: Annotated[
+        str, Meta(description="From list_subagent_models; leave it out for the usual one.")
+    ] = ""
+    reasoning_effort: Annotated[
+        str, Meta(description="none, minimal, low, medium, high, xhigh or max.")
+    ] = ""
+
+
+class ListSubagentModels(Struct, frozen=True):
+    pass
+
+
+class WaitAgent(Struct, frozen=True):
+    chat_id: Annotated[UUID | None, Meta(description="The agent to wait for.")] = None
+    chat_ids: Annotated[
+        list[UUID],
+        Meta(description="Several agents to wait for at once.", max_length=WAITED_FOR_MAX),
+    ] = []
+    until: Annotated[
+        Literal["all", "any"], Meta(description="Whether to wait for all of them or the first.")
+    ] = "all"
+    timeout_seconds: Annotated[
+        int, Meta(description=f"How long at most; {WAIT_SECONDS} if left out.")
+    ] = WAIT_SECONDS
+
+    @property
+    def agents(self) -> list[UUID]:
+        first = [] if self.chat_id is None else [self.chat_id]
+        return list(dict.fromkeys([*first, *self.chat_ids]))
+
+    @property
+    def seconds(self) -> float:
+        wanted = self.timeout_seconds if self.timeout_seconds > 0 else WAIT_SECONDS
+        return float(min(wanted, WAIT_SECONDS_MAX))
+
+
+class MessageAgent(Struct, frozen=True):
+    chat_id: ChatIdText
+    message: Annotated[str, Meta(description="What it is told.")]
+    interrupt: Annotated[
+        bool, Meta(description="Stop what it is doing first, keeping what it has so far.")
+    ] = False
+
+
+class InterruptAgent(Struct, frozen=True):
+    chat_id: ChatIdText
+
+
+class ListAgents(Struct, frozen=True):
+    limit: int = LISTED
+    offset: Annotated[int, Meta(ge=0)] = 0
+
+
+def _tool(
+    name: str,
+    arguments: type[Struct],
+    says: str,
+    *,
+    seconds: float = DEADLINE_SECONDS,
+    aliases: tuple[str, ...] = (),
+) -> LocalTool:
+    """All of them may be run again after a crash: what was done is found done."""
+    return LocalTool(
+        Tool(name, says, schema_of(arguments)),
+        seconds,
+        repeatable=True,
+        strict=True,
+        aliases=aliases,
+    )
+
+
+TOOLS = (
+    _tool(
+        "spawn_agent",
+        SpawnAgent,
+        "Start an agent: another chat with its own context, which works beside you and reports."
+        " Returns at once with its chat_id; use wait_agent for the report.",
+    ),
+    _tool(
+        "list_subagent_models",
+        ListSubagentModels,
+        "The models that an agent can be spawned with.",
+    ),
+    _tool(
+        "wait_agent",
+        WaitAgent,
+        "Wait until agents have settled, and read their reports. When the time is over they go on"
+        " working, and you may wait again.",
+        seconds=WAIT_SECONDS_MAX + DEADLINE_SECONDS,
+    ),
+    _tool(
+        "message_agent",
+        MessageAgent,
+        "Tell an agent something. If it rests it begins to work on it; if it works, it reads it"
+        " when its turn is over.",
+    ),
+    _tool(
+        "interrupt_agent",
+        InterruptAgent,
+        "Stop what an agent is doing. What it has said so far is kept, and it can be told more.",
+        aliases=("close_agent",),
+    ),
+    _tool("list_agents", ListAgents, "The agents of this chat, and how they stand."),
+)

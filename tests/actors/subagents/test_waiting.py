@@ -1,0 +1,147 @@
+"""Waiting for children: nothing is missed between following and reading, and nothing is polled."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.ids import ChatId
+from actors.machine.states import Status
+from actors.store.hints import LookAtEverything, hints_of
+from actors.subagents.ports import Kin
+from actors.subagents.waiting import wait_for
+from adapters.bus import Switchboard
+from tests.actors.machine.chats import NOW, a_chat
+
+PARENT = ChatId(UUID(int=1))
+CHAT = a_chat().chat
+
+
+class Stage:
+    """Children that settle when they are told to; whoever looks takes a while."""
+
+    def __init__(self, count):
+        self.children = [ChatId(UUID(int=10 + n)) for n in range(count)]
+        self.status = dict.fromkeys(self.children, Status.RUNNING)
+        self.bus = Switchboard()
+        self.looks = 0
+
+    async def descendants(self, of, wanted):
+        self.looks += 1
+        found = dict(self.status)
+        await trio.sleep(0.1)
+        return [Kin(id, of, "t", "", found[id], False, None, NOW, NOW) for id in wanted]
+
+    def move(self, child, status, *, tells=True):
+        self.status[child] = status
+        if tells:
+            moved, *_ = hints_of(replace(CHAT, id=child, status=status), holder_is_fresh=True)
+            self.bus.tell(moved)
+
+    async def wait(self, *, seconds=60, any_of_them=False):
+        return await wait_for(
+            PARENT,
+            self.children,
+            family=self,
+            bus=self.bus,
+            seconds=seconds,
+            any_of_them=any_of_them,
+        )
+
+
+async def test_one_look_before_and_one_after(autojump_clock):
+    stage = Stage(3)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stage.wait)
+        for child in stage.children:
+            await trio.sleep(1)
+            stage.move(child, Status.WAITING)
+
+    assert 2 == stage.looks
+
+
+async def test_what_settles_during_a_look_is_not_missed(autojump_clock):
+    stage = Stage(1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stage.wait)
+        await trio.sleep(0.05)  # the look has read, and has not come back
+        stage.move(stage.children[0], Status.WAITING)
+
+    assert trio.current_time() < 5
+
+
+async def test_a_child_that_goes_on_is_waited_for_again(autojump_clock):
+    stage, found = Stage(2), []
+    first, second = stage.children
+
+    async def wait():
+        found.extend(await stage.wait())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.sleep(1)
+        stage.move(first, Status.WAITING)
+        stage.move(first, Status.RUNNING)
+        stage.move(second, Status.WAITING)
+        await trio.sleep(1)
+        assert [] == found
+        stage.move(first, Status.ERROR)
+
+    assert [Status.ERROR, Status.WAITING] == [child.status for child in found]
+
+
+async def test_when_the_time_is_over_there_is_a_last_look(autojump_clock):
+    stage = Stage(1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stage.wait)
+        await trio.sleep(30)
+        stage.move(stage.children[0], Status.WAITING, tells=False)  # its news got lost
+
+    assert 60.1 == pytest.approx(trio.current_time(), abs=0.2)
+    assert 2 == stage.looks
+
+
+async def test_doubt_makes_look(autojump_clock):
+    stage = Stage(1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stage.wait)
+        await trio.sleep(5)
+        stage.move(stage.children[0], Status.WAITING, tells=False)
+        stage.bus.hear(LookAtEverything())
+
+    assert trio.current_time() < 6
+
+
+MOVES = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from([Status.WAITING, Status.RUNNING, Status.ERROR])),
+    max_size=12,
+)
+
+
+@settings(max_examples=60)
+@given(MOVES, st.booleans(), st.lists(st.sampled_from([0.0, 0.03, 0.2]), min_size=12, max_size=12))
+def test_whoever_waits_is_woken_whatever_the_order(moves, any_of_them, pauses):
+    async def life():
+        stage = Stage(3)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lambda: stage.wait(any_of_them=any_of_them))
+            for (child, status), pause in zip(moves, pauses, strict=False):
+                await trio.sleep(pause)
+                stage.move(stage.children[child], status)
+            await trio.sleep(1)
+            for child in stage.children:
+                stage.move(child, Status.WAITING)
+        assert trio.current_time() - began < 10
+
+    clock = trio.testing.MockClock(autojump_threshold=0)
+    began = 0.0
+
+    async def timed():
+        nonlocal began
+        began = trio.current_time()
+        await life()
+
+    trio.run(timed, clock=clock)

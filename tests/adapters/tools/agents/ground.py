@@ -1,0 +1,43 @@
+"""A parent at rest and the tools by which it works with agents, on a daemon that runs them."""
+
+import json
+from dataclasses import dataclass
+
+from actors.parts.model import ToolCallPart
+from actors.turn.ports import Calling
+from adapters.api.sending import Sending
+from adapters.postgres.kin.family import PostgresFamily
+from adapters.tools.agents.source import AgentTools
+from tests.adapters.api.routes.daemon import Daemon
+
+
+@dataclass
+class Parent:
+    daemon: Daemon
+    tools: AgentTools
+    chat: object
+    calls: int = 0
+
+    async def call(self, name, _id=None, **arguments):
+        """What the model is told of it."""
+        self.calls += 1
+        call = ToolCallPart(_id or f"call-{self.calls}", name, json.dumps(arguments, default=str))
+        calling = Calling(self.chat, call, (), show=lambda piece: None)
+        return json.loads((await self.tools.run(calling, name)).result)
+
+    async def spawn(self, prompt, **more):
+        return await self.call("spawn_agent", type="general", prompt=prompt, **more)
+
+    async def at_rest(self, agent):
+        return await self.daemon.at_rest(agent["chat_id"])
+
+
+async def a_parent(daemon, *said):
+    chat = await daemon.begin(*(said or ("hello",)))
+    await daemon.at_rest(chat)
+    stored = await daemon.chats.store.reading.view(chat)
+    chats = daemon.chats
+    sending = Sending(chats.store.ledger, chats.supervisor)
+    family = PostgresFamily(chats.store.pool)
+    tools = AgentTools(sending, family, chats.store.bus, chats.catalogue)
+    return Parent(daemon, tools, stored.chat)
