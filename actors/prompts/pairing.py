@@ -5,13 +5,15 @@ error for the answer that never came, an empty call for an answer that nobody as
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from actors.parts.model import JsonText, ToolCallPart
+from actors.parts.model import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.parts.prompt import AssistantSaid, Said, ToolAnswer, ToolsSaid
 from actors.prompts.results import unanswered
 
 UNKNOWN_TOOL = "unknown_tool"
+
+AssistantPart = TextPart | ReasoningPart | ToolCallPart | ToolResultPart
 
 
 @dataclass(slots=True)
@@ -42,23 +44,41 @@ def _repaired(turn: _Turn, names: dict[str, str]) -> Iterator[Said]:
     names.update(calls)
     answers = _first_answers(turn.later)
     if turn.assistant is not None:
-        yield turn.assistant
+        yield AssistantSaid(tuple(_each_call_once(turn.assistant)))
     if calls:
         yield ToolsSaid(
-            tuple(answers.get(id) or unanswered(id, name) for id, name in calls.items())
+            tuple(
+                replace(answers[id], name=name) if id in answers else unanswered(id, name)
+                for id, name in calls.items()
+            )
         )
     for said in turn.later:
         if not isinstance(said, ToolsSaid):
             yield said
             continue
-        orphans = [answer for answer in said.answers if answer.id not in calls]
+        orphans = tuple(
+            replace(answer, name=names.get(id) or answer.name or UNKNOWN_TOOL)
+            for id, answer in _first_answers([said]).items()
+            if id not in calls
+        )
         if orphans:
-            yield _made_up_calls(orphans, names)
-            yield ToolsSaid(tuple(orphans))
+            yield AssistantSaid(tuple(map(_made_up_call, orphans)))
+            yield ToolsSaid(orphans)
+
+
+def _each_call_once(said: AssistantSaid) -> Iterator[AssistantPart]:
+    """Of two local calls under one id the first is the one that was run and answered."""
+    seen: set[str] = set()
+    for part in said.parts:
+        if isinstance(part, ToolCallPart) and not part.provider_executed:
+            if part.id in seen:
+                continue
+            seen.add(part.id)
+        yield part
 
 
 def _local_calls(said: AssistantSaid | None) -> dict[str, str]:
-    parts = said.parts if said is not None else ()
+    parts = () if said is None else _each_call_once(said)
     return {
         part.id: part.name
         for part in parts
@@ -74,11 +94,5 @@ def _first_answers(later: Sequence[Said]) -> dict[str, ToolAnswer]:
     return answers
 
 
-def _made_up_calls(orphans: list[ToolAnswer], names: dict[str, str]) -> AssistantSaid:
-    empty = JsonText("{}")
-    return AssistantSaid(
-        tuple(
-            ToolCallPart(each.id, names.get(each.id) or each.name or UNKNOWN_TOOL, empty)
-            for each in orphans
-        )
-    )
+def _made_up_call(orphan: ToolAnswer) -> ToolCallPart:
+    return ToolCallPart(orphan.id, orphan.name, JsonText("{}"))

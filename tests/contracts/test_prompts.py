@@ -1,0 +1,168 @@
+"""Whatever stands in a history, each provider is asked in a way that it does not refuse.
+
+The rules are the vendors': they refuse a whole conversation for one call without its result. Any
+history is made up, also ones that no program of ours would store, and asked of every wire.
+"""
+
+import itertools
+import json
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.machine.chat import Role, Visibility
+from actors.parts.failure import ProviderFailure
+from actors.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.parts.prompt import Prompt
+from actors.prompts.projection import Target, projected
+from adapters.providers.anthropic import request as anthropic
+from adapters.providers.google import request as google
+from adapters.providers.openai_chat import request as chat
+from adapters.providers.openai_chat.dialects import OPENAI, OPENROUTER
+from adapters.providers.openai_responses import request as responses
+from tests.actors.prompts.rows import history, row
+
+OURS, THEIRS = UUID(int=1), UUID(int=2)
+NOTES = (
+    '{"anthropic":{"signature":"s"}}',
+    '{"anthropic":{"redacted_data":"x"}}',
+    '{"anthropic":{"web_search":[]}}',
+    '{"openai_responses":{"reasoning":{"id":"rs_1","encrypted_content":"e","summary":[]}}}',
+    '{"openai_responses":{"item":{"type":"web_search_call","id":"w"},"led_by":"rs_1"}}',
+    '{"google":{"thought_signature":"s"}}',
+)
+
+IDS = st.sampled_from(["a", "b", "c d", "c.d", "w"])
+TEXTS = st.sampled_from(["", " ", "so", "nul \0 \ufffd"])
+NOTED = st.sampled_from([None, *NOTES])
+OWN = st.booleans() | st.just(False)
+PARTS = st.one_of(
+    st.builds(TextPart, TEXTS),
+    st.builds(ReasoningPart, TEXTS, provider_metadata=NOTED),
+    st.builds(
+        ToolCallPart,
+        IDS,
+        st.sampled_from(["f", "web_search"]),
+        st.sampled_from([None, "{}", '{"x":1}', "[]", '{"bro']),
+        OWN,
+        provider_metadata=NOTED,
+    ),
+    st.builds(
+        ToolResultPart,
+        IDS,
+        st.sampled_from(["f", "web_search"]),
+        st.sampled_from(['{"output":"ok"}', '{"error":"no"}', "[1]", '"x"']),
+        st.booleans(),
+        provider_executed=OWN,
+        provider_metadata=NOTED,
+    ),
+)
+ROWS = st.builds(
+    lambda role, parts, **more: row(role, *parts, **more),
+    st.sampled_from([Role.USER, Role.ASSISTANT, Role.ASSISTANT, Role.TOOL, Role.SYSTEM]),
+    st.lists(PARTS, max_size=4),
+    visibility=st.sampled_from([Visibility.BOTH, Visibility.BOTH, Visibility.MODEL]),
+    compressed=st.sampled_from([False] * 9 + [True]),
+    deleted=st.sampled_from([False] * 9 + [True]),
+    model=st.sampled_from([OURS, THEIRS, None]),
+)
+
+
+def check_anthropic(body):
+    messages = body["messages"]
+    roles = [message["role"] for message in messages]
+    assert all(one != other for one, other in itertools.pairwise(roles))
+    for said, answered in itertools.zip_longest(messages, messages[1:]):
+        assert said["content"]
+        if said["role"] == "user":
+            continue
+        calls = [block["id"] for block in said["content"] if block["type"] == "tool_use"]
+        blocks = answered["content"] if answered else []
+        results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
+        assert calls == results
+        assert len(calls) == len(set(calls))
+        assert [b["type"] for b in blocks[: len(calls)]] == ["tool_result"] * len(calls)
+        searches = [b["id"] for b in said["content"] if b["type"] == "server_tool_use"]
+        found = [b["tool_use_id"] for b in said["content"] if b["type"] == "web_search_tool_result"]
+        assert searches == found
+        for block in said["content"]:
+            assert block["type"] not in ("tool_use", "server_tool_use") or block["input"] == dict(
+                block["input"]
+            )
+    if messages and roles[0] == "user":
+        assert not any(b["type"] == "tool_result" for b in messages[0]["content"])
+
+
+def check_chat(body):
+    wanted = []
+    for message in body["messages"]:
+        if message["role"] == "tool":
+            assert wanted
+            assert message["tool_call_id"] == wanted.pop(0)
+            continue
+        assert not wanted
+        calls = message.get("tool_calls", [])
+        wanted = [call["id"] for call in calls]
+        assert len(wanted) == len(set(wanted))
+        for call in calls:
+            assert isinstance(json.loads(call["function"]["arguments"]), dict)
+
+
+def check_responses(body):
+    wanted = []
+    for item in body["input"]:
+        match item.get("type"):
+            case "function_call":
+                assert item["call_id"] not in wanted
+                wanted.append(item["call_id"])
+            case "function_call_output":
+                wanted.remove(item["call_id"])
+            case None:
+                assert not wanted or item["role"] == "assistant"
+    assert not wanted
+
+
+def check_google(body):
+    wanted = []
+    for content in body["contents"]:
+        assert content["parts"]
+        told = [
+            part["functionResponse"]["name"] for part in content["parts"] if _is(part, "Response")
+        ]
+        assert told == wanted
+        wanted = [part["functionCall"]["name"] for part in content["parts"] if _is(part, "Call")]
+    assert not wanted
+
+
+def _is(part, kind):
+    return f"function{kind}" in part
+
+
+WIRES = {
+    "anthropic": (lambda p: anthropic.body(p, model=None, extra={}), "claude", check_anthropic),
+    "openai": (lambda p: chat.request_body(p, OPENAI, stream=True), "gpt-4o", check_chat),
+    "openrouter": (lambda p: chat.request_body(p, OPENROUTER, stream=True), "x/y", check_chat),
+    "openai-responses": (
+        lambda p: responses.request_body(p, stream=True),
+        "gpt-5",
+        check_responses,
+    ),
+    "google": (google.request_body, "gemini-3-pro", check_google),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wire", WIRES)
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(ROWS, max_size=7))
+def test_whatever_was_said_no_provider_refuses_it(wire, rows):
+    ask, model, check = WIRES[wire]
+    target = Target(wire, "ours")
+    identities = {OURS: "ours", THEIRS: "theirs"}
+
+    made = projected(history(*rows), target=target, identity_of=identities.get, files={})
+
+    assert not isinstance(made, ProviderFailure)
+    check(json.loads(ask(Prompt(model, made.messages, made.system))))
