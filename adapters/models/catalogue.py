@@ -6,11 +6,10 @@ in any case, should the news have got lost. A model that it has never heard of i
 more before it is said not to exist: it may have been made elsewhere a moment ago.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from actors.ids import ModelConfigId, UserId
@@ -21,7 +20,16 @@ from actors.store.hints import CatalogueChanged, LookAtEverything, News
 from actors.subagents.rules import EXPLORE, told_of_family
 from actors.turn.ports import Model, Titles
 from adapters.models.caching import Cache, CacheStatistics
-from adapters.models.choosing import NO_MODEL, Choice, NoChoice, Own, choose, unusable, with_effort
+from adapters.models.choosing import (
+    NO_MODEL,
+    Choice,
+    NoChoice,
+    Own,
+    choose,
+    for_child,
+    unusable,
+    with_effort,
+)
 from adapters.models.connecting import Making
 from adapters.models.contents import (
     Around,
@@ -33,7 +41,6 @@ from adapters.models.contents import (
     own_key_subject,
     with_key,
 )
-from adapters.models.for_children import for_child, shown_to_models
 from adapters.models.prompting import Standing
 from adapters.models.sanitising import sanitised
 from adapters.models.settings import PLAN_MODE_INSTRUCTIONS, OwnSettings
@@ -164,11 +171,11 @@ class Catalogue:
         contents, own = await self.contents(), await self.own(user)
         return for_child(contents, own, context=context, effort=effort, byok=self.byok)
 
-    async def askable(self, user: UserId) -> Sequence[Mapping[str, Any]]:
-        """The models that this user's chats can ask, for another model to choose from."""
+    async def askable(self, user: UserId) -> Sequence[ListedModel]:
+        """The models that this user's chats can ask."""
         contents, own = await self.contents(), await self.own(user)
         found = [m for m in contents.models.values() if unusable(m, own, byok=self.byok) is None]
-        return [shown_to_models(model) for model in sorted(found, key=lambda model: model.order)]
+        return sorted(found, key=lambda model: model.order)
 
     # for chats at work
 

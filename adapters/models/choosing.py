@@ -9,7 +9,7 @@ from actors.ids import ModelConfigId
 from actors.parts.prompt import EFFORTS, CallSettings
 from adapters.models.configured import ModelConfig, misconfigured
 from adapters.models.contents import Contents, ListedModel, Provider
-from adapters.models.settings import ALLOW_OWN_OVERRIDES, OwnSettings
+from adapters.models.settings import ALLOW_OWN_OVERRIDES, Override, OwnSettings
 
 NO_MODEL = (
     "There is no model to ask: none is configured. Add a provider and a model, or set a key such"
@@ -148,6 +148,31 @@ def _default(contents: Contents, own: Own, effort: str | None, *, byok: bool) ->
     if why is not None:
         return NoChoice("model_config_id", "The default model cannot be used.", why.why)
     return Choice(contents.default.id, effort)
+
+
+def for_child(
+    contents: Contents, own: Own, *, context: str, effort: str | None, byok: bool
+) -> Choice | None:
+    """Of a spawned agent, where its parent names no model: the owner's own choice for agents of its
+    kind, where users may choose; then the deployment's; None: its parent's model is asked."""
+    if contents.settings.value(ALLOW_OWN_OVERRIDES):
+        chosen = own.settings.override(context)
+        if chosen.mode == "chat_default":
+            return None
+        if chosen.mode == "model":
+            found = _overriding(contents, own, chosen.model, effort=effort, byok=byok)
+            if found is not None:
+                return found
+    return _overriding(contents, own, contents.settings.override(context), effort=effort, byok=byok)
+
+
+def _overriding(
+    contents: Contents, own: Own, override: Override, *, effort: str | None, byok: bool
+) -> Choice | None:
+    model = None if override.id is None else contents.models.get(ModelConfigId(override.id))
+    if model is None or unusable(model, own, byok=byok) is not None:
+        return None
+    return Choice(model.id, effort or override.effort)
 
 
 def with_effort(config: ModelConfig, wanted: str | None) -> CallSettings:

@@ -1,6 +1,7 @@
 """What the tools for agents are called with, and what a model is told of them. Pure."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from msgspec import Meta, Struct
@@ -8,6 +9,8 @@ from msgspec import Meta, Struct
 from actors.parts.prompt import Tool
 from actors.subagents.rules import SAYS
 from actors.turn.ports import LocalTool
+from adapters.models.call_config import selectable
+from adapters.models.contents import ListedModel
 from adapters.tools.schemas import schema_of
 
 WAIT_SECONDS = 300  # where the model does not say
@@ -83,6 +86,20 @@ class InterruptAgent(Struct, frozen=True):
 class ListAgents(Struct, frozen=True):
     limit: int = LISTED
     offset: Annotated[int, Meta(ge=0)] = 0
+
+
+def shown(model: ListedModel) -> Mapping[str, Any]:
+    """A model that an agent can be spawned with."""
+    efforts = selectable(model.call)
+    return {
+        "model_config_id": str(model.id),
+        "display_name": model.display_name,
+        "model": model.model,
+        "provider": "" if model.provider is None else model.provider.name,
+        "context_limit": model.context_limit,
+        "is_default": model.is_default,
+        **({"reasoning_efforts": list(efforts)} if efforts else {}),
+    }
 
 
 def _tool(

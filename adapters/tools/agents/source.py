@@ -40,6 +40,7 @@ from adapters.tools.agents.asked import (
     MessageAgent,
     SpawnAgent,
     WaitAgent,
+    shown,
 )
 from adapters.tools.schemas import read
 
@@ -133,7 +134,8 @@ class AgentTools:
         return choice
 
     async def _models(self, calling: Calling, asked: ListSubagentModels) -> Mapping[str, Any]:
-        return {"models": await self.catalogue.askable(calling.chat.owner_id)}
+        found = await self.catalogue.askable(calling.chat.owner_id)
+        return {"models": [shown(model) for model in found]}
 
     # waiting
 
@@ -205,7 +207,7 @@ class AgentTools:
     async def _list(self, calling: Calling, asked: ListAgents) -> Mapping[str, Any]:
         limit = min(max(asked.limit, 1), LISTED_MAX)
         page = await self.family.children(calling.chat.id, limit=limit, offset=asked.offset)
-        shown = [
+        agents = [
             {
                 **rules.introduced(child),
                 "created_at": child.created_at.isoformat(),
@@ -214,11 +216,11 @@ class AgentTools:
             for child in page.shown
         ]
         return {
-            "agents": shown,
+            "agents": agents,
             "total": page.total,
-            "returned": len(shown),
+            "returned": len(agents),
             "offset": asked.offset,
-            "has_more": asked.offset + len(shown) < page.total,
+            "has_more": asked.offset + len(agents) < page.total,
         }
 
     async def _kin(self, chat: Chat, agent: ChatId) -> Kin:
