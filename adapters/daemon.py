@@ -23,10 +23,11 @@ from adapters.api.host.bounds import BACKLOG
 from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
 from adapters.api.probes import Probes
-from adapters.composing import dial_of, open_chats
+from adapters.composing import Chats, dial_of, open_chats
 from adapters.config import Config
 from adapters.edge import Entrance, open_edge
 from adapters.models.configured import ModelConfig
+from adapters.models.contents import Contents, Source
 from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, migrate, open_database
@@ -45,7 +46,11 @@ from runtime.scope import CausedScope
 # then each of its members (timeout, a terminal, an init system) means one stop.
 ECHO_SECONDS = 1.0
 
-NO_MODEL = "none: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another provider's key, or add one"
+MODELS_SAID_MAX = 20  # in the line that says that it is ready; the rest is left out
+NO_MODEL = (
+    "none: chats get the built-in rehearsal; for a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY"
+    " or another provider's key, or add a provider"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,7 @@ async def work(frame: Frame) -> None:
         ):
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
             frame.entrance.probes.ready({"database": pulse.database, "schema": pulse.schema})
-            say_ready(frame, database, migrated=len(steps), seconds=now() - began)
+            await say_ready(frame, database, chats, migrated=len(steps), seconds=now() - began)
             try:
                 await frame.curtain.rise()
             finally:
@@ -154,7 +159,9 @@ async def work(frame: Frame) -> None:
                 frame.nursery.start_soon(frame.server.hang_up_sockets)
 
 
-def say_ready(frame: Frame, database: Database, *, migrated: int, seconds: float) -> None:
+async def say_ready(
+    frame: Frame, database: Database, chats: Chats, *, migrated: int, seconds: float
+) -> None:
     """To whoever reads the log, and to systemd."""
     where = {} if database.cluster is None else {"data_dir": str(frame.config.data_dir)}
     emit(
@@ -165,10 +172,19 @@ def say_ready(frame: Frame, database: Database, *, migrated: int, seconds: float
         database=database.name,
         **where,
         migrated=migrated,
-        models=[str(model) for model in frame.models] or NO_MODEL,
+        models=offered_models(await chats.catalogue.contents()) or NO_MODEL,
         seconds=round(seconds, 3),
     )
     frame.systemd.ready(f"serves at {frame.listening}")
+
+
+def offered_models(contents: Contents) -> list[str]:
+    """By provider and name; the rehearsal is none."""
+    return [
+        f"{model.provider.name}/{model.model}"
+        for model in contents.models.values()
+        if model.provider is not None and model.is_offered and model.source is not Source.REHEARSAL
+    ][:MODELS_SAID_MAX]
 
 
 async def heed(signals: AsyncIterator[int], curtain: Curtain) -> None:

@@ -1,17 +1,21 @@
 """What clients reach, put together: who asks, what is served, the door before all of it.
 
-From the first moment the probes answer; everything else does when it stands.
+From the first moment the probes answer; everything else does when it stands. Streams are told of
+the end before the chats are handed on: whoever takes a chat over serves its watchers.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import trio
 
-from adapters.api.auth.callers import Callers
+from adapters.api.admission import Admission
+from adapters.api.auth.opening import Auth, open_auth
 from adapters.api.auth.shown import Head
-from adapters.api.auth.signing import Signing
+from adapters.api.catalogue.subjects import catalogue_subjects
 from adapters.api.door.app import Door
 from adapters.api.endpoints import Answer, Caller, Endpoint, Routes, Upgrade
 from adapters.api.host.requests import Request
@@ -19,12 +23,29 @@ from adapters.api.host.server import Server
 from adapters.api.openapi.published import Published
 from adapters.api.probes import Probes
 from adapters.api.refused import Refused
+from adapters.api.routes.chat_list import ChatList
+from adapters.api.routes.chats import Chats as ChatRoutes
+from adapters.api.routes.files import Files
 from adapters.api.routes.health import Health
 from adapters.api.routes.later import Later
+from adapters.api.routes.messages import Messages
+from adapters.api.routes.people.shown import ORGANIZATION
+from adapters.api.routes.people.subjects import about_people
+from adapters.api.routes.queue import Queue
+from adapters.api.routes.sharing import Sharing
+from adapters.api.routes.titles import Titles
+from adapters.api.routes.turns import Turns
+from adapters.api.sending import Sending
+from adapters.api.shelf.repeating import Repeating
+from adapters.api.streams.opening import Streaming, open_streaming
 from adapters.composing import Chats
 from adapters.config import Config
-from adapters.postgres.people.tokens import Tokens
-from adapters.postgres.people.usage import Usage
+from adapters.postgres.conversation.pages import Pages
+from adapters.postgres.files.shelf import FileShelf
+from adapters.postgres.shelves.pins import Pins
+from adapters.postgres.shelves.readers import Readers
+from adapters.postgres.shelves.receipts import Receipts
+from adapters.postgres.shelves.shelf import Shelf
 
 RETRY_SECONDS = 1
 
@@ -54,37 +75,151 @@ class Entrance:
         return await self._door.answer(request)
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the subjects stand on."""
+
+    config: Config
+    chats: Chats
+    auth: Auth
+    admission: Admission
+    shelf: Shelf
+
+    @property
+    def organization(self) -> UUID:
+        return self.auth.deployment.organization_id
+
+
 @asynccontextmanager
 async def open_edge(
     config: Config, chats: Chats, entrance: Entrance, *, server: Server, access_url: str
 ) -> AsyncIterator[None]:
     """Everything is served as long as the block is."""
-    signing = Signing(chats.vault.derived("csrf"), chats.vault.derived("ticket"))
-    tokens = Tokens(chats.store.pool)
-    usage = Usage(tokens)
-    callers = Callers(tokens, signing, used=usage.note)
+    store = chats.store
+    admission = Admission(store.pool, sharing=config.sharing)
+    shelf = Shelf(store.pool, tell=store.bus.tell, lease_seconds=config.lease_seconds)
+    async with (
+        open_auth(
+            store.pool,
+            store.bus,
+            chats.vault,
+            admin_token=config.admin_token,
+            access_url=access_url,
+        ) as auth,
+        open_streaming(
+            store.pool,
+            store.bus,
+            chats.episodes,
+            admission=admission,
+            shelf=shelf,
+            organization=auth.deployment.organization_id,
+            lease_seconds=config.lease_seconds,
+        ) as streaming,
+    ):
 
-    def report() -> Mapping[str, Any]:
-        return {
-            "server": server.statistics(),
-            "door": door.statistics(),
-            "callers": callers.statistics(),
-            "supervisor": chats.supervisor.statistics(),
-            "background": chats.background.statistics(),
-            "episodes": chats.episodes.statistics(),
-            "bus": chats.store.bus.statistics(),
-            "pool": chats.store.pool.statistics(),
-            "trio": trio.lowlevel.current_statistics(),
-        }
+        def report() -> Mapping[str, Any]:
+            return {
+                "server": server.statistics(),
+                "door": door.statistics(),
+                **statistics_of(chats, auth, streaming),
+                "trio": trio.lowlevel.current_statistics(),
+            }
 
-    figures = chats.figures
-    health = Health(
-        access_url=access_url, deployment_id="", metrics=figures.exposition, report=report
+        ground = Ground(config, chats, auth, admission, shelf)
+        health = Health(
+            access_url=access_url,
+            deployment_id=str(auth.deployment.id),
+            metrics=chats.figures.exposition,
+            report=report,
+        )
+        subjects: Sequence[Routes] = (
+            entrance.probes,
+            health,
+            *subjects_of(ground),
+            *streaming.routes,
+            Later(),
+        )
+        rows = [row for subject in subjects for row in subject.endpoints()]
+        published = Published(rows, access_url=access_url)
+        door = Door([*rows, *published.endpoints()], auth.callers, origin=config.access_url)
+        chats.figures.follow(report, door.counts)
+        entrance.open(door)
+        try:
+            yield
+        finally:
+            streaming.leave()
+
+
+def subjects_of(ground: Ground) -> Sequence[Routes]:
+    """Everything of the API that is not about the deployment as such."""
+    chats, auth, config = ground.chats, ground.auth, ground.config
+    return (
+        *about_people(auth, access_url=config.access_url),
+        *catalogue_subjects(
+            chats.catalogue,
+            chats.vault,
+            pool=chats.store.pool,
+            tell=chats.store.bus.tell,
+            people=auth.known,
+        ),
+        *chat_subjects(ground),
     )
-    subjects: Sequence[Routes] = (entrance.probes, health, Later())
-    rows = [row for subject in subjects for row in subject.endpoints()]
-    published = Published(rows, access_url=access_url)
-    door = Door([*rows, *published.endpoints()], callers, origin=config.access_url)
-    figures.follow(report, door.counts)
-    entrance.open(door)
-    yield
+
+
+def chat_subjects(ground: Ground) -> Sequence[Routes]:
+    chats, admission, shelf = ground.chats, ground.admission, ground.shelf
+    pool, ledger, catalogue = chats.store.pool, chats.store.ledger, chats.catalogue
+    organization, sharing = ground.organization, ground.config.sharing
+    sending = Sending(ledger, chats.supervisor)
+    files = FileShelf(pool, sharing=sharing)
+    repeating = Repeating(Receipts(pool))
+    about = ChatRoutes(
+        admission,
+        shelf,
+        pins=Pins(pool),
+        ledger=ledger,
+        sending=sending,
+        supervisor=chats.supervisor,
+        catalogue=catalogue,
+        files=files,
+        contents=chats.store.files,
+        repeating=repeating,
+        organization=organization,
+    )
+    return (
+        about,
+        ChatList(shelf, organization=organization, sharing=sharing),
+        Messages(
+            admission,
+            Pages(pool),
+            sending=sending,
+            files=files,
+            catalogue=catalogue,
+            repeating=repeating,
+        ),
+        Queue(admission, ledger, sending=sending, files=files, catalogue=catalogue),
+        Turns(admission, sending, shelf=shelf, organization=organization),
+        Titles(admission, chats.store.reading, shelf, catalogue=catalogue, show=about.show),
+        Sharing(
+            admission,
+            Readers(pool),
+            organization=organization,
+            organization_name=ORGANIZATION,
+            sharing=sharing,
+        ),
+        Files(files, organization=organization, link_key=chats.vault.derived("file links")),
+    )
+
+
+def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str, Any]:
+    return {
+        "supervisor": chats.supervisor.statistics(),
+        "background": chats.background.statistics(),
+        "episodes": chats.episodes.statistics(),
+        "catalogue": chats.catalogue.statistics(),
+        "bus": chats.store.bus.statistics(),
+        "pool": chats.store.pool.statistics(),
+        "callers": auth.callers.statistics(),
+        "people": auth.known.statistics(),
+        **streaming.statistics(),
+    }

@@ -16,7 +16,7 @@ EVERY_ROW = (400, 401, 403, 404, 413, 429, 503)  # what the door itself may answ
 OPEN_ROW = (400, 413, 429, 503)
 SOCKET_ROW = (426,)
 PLACE = re.compile(r"\{(\w+)\}")
-JSON, PROBLEM, TEXT = "application/json", "application/problem+json", "text/plain"
+JSON, PROBLEM, TEXT = "application/json", "application/problem+json", "text/*"
 
 UUID = {"type": "string", "format": "uuid"}
 NUMBER = {"type": "integer", "format": "int64"}
@@ -174,6 +174,7 @@ def _content(type_: Any, known: Mapping[str, Any]) -> dict[str, Any]:
 def _refusals(row: Endpoint) -> dict[str, Any]:
     statuses = {*(OPEN_ROW if row.access is Access.OPEN else EVERY_ROW), *row.refusals}
     statuses |= set(SOCKET_ROW) if row.is_socket else set()
+    statuses |= {404} if PLACE.search(row.path) else set()
     return {
         str(status): {"$ref": f"#/components/responses/{status}"}
         for status in sorted(statuses - set(row.answers))

@@ -28,7 +28,6 @@ NOT_BUILT = (
     ("desktops", "GET", CHATS + "/{chat}/stream/desktop"),
     ("git", "GET", CHATS + "/{chat}/stream/git"),
     ("git", "GET", CHATS + "/{chat}/diff"),
-    ("workspaces", "GET", CHATS + "/by-workspace"),
     ("workspaces", "PUT", CHATS + "/{chat}/context"),
 )
 

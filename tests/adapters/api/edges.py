@@ -31,6 +31,7 @@ from adapters.rehearsal.server import serve
 
 HEADER = "Coder-Session-Token"
 SECRET_KEY = "a-master-key-for-tests-of-more-than-32-characters"
+ADMIN_TOKEN = "tests-of-the-edge-and-its-admin"
 PATIENCE_SECONDS = 10.0  # for a real server; a test that waits longer has gone wrong
 
 
@@ -141,6 +142,7 @@ def configured(conninfo, model_url, settings):
     environment = {
         "DATABASE_URL": make_conninfo(conninfo),
         "PROMPTCORNER_SECRET_KEY": SECRET_KEY,
+        "PROMPTCORNER_ADMIN_TOKEN": ADMIN_TOKEN,
         "OPENAI_COMPAT_BASE_URL": f"{model_url}/v1",
         **{f"PROMPTCORNER_{name.upper()}": str(value) for name, value in settings.items()},
     }
@@ -149,23 +151,25 @@ def configured(conninfo, model_url, settings):
 
 async def _peopled(url, conninfo, chats, server, client, rehearsal):
     async with chats.store.pool.connection() as connection:
-        [(organization,)] = await connection.execute("SELECT organization_id FROM deployment")
-        askers = [
-            await _add(connection, url, client, name, roles)
-            for name, roles in (("admin", ["owner"]), ("member", []), ("stranger", []))
-        ]
+        [(organization, id, username)] = await connection.execute(
+            "SELECT d.organization_id, u.id, u.username FROM deployment d"
+            " JOIN users u ON u.id = d.first_admin_id"
+        )
+        member, stranger = [await _add(connection, url, client, n) for n in ("member", "stranger")]
+    admin = Asker(url, UserId(id), username, ADMIN_TOKEN, client)
     nobody = Asker(url, None, "", "", client)
-    return Edge(url, conninfo, str(organization), *askers, nobody, chats, server, rehearsal)
+    everybody = admin, member, stranger, nobody
+    return Edge(url, conninfo, str(organization), *everybody, chats, server, rehearsal)
 
 
-async def _add(connection, url, client, name, roles):
+async def _add(connection, url, client, name):
     """A user with a token that may do all that he may."""
     id, token_id = UserId(uuid.uuid4()), uuid.uuid4().hex[:10]
     token = f"{token_id}-{uuid.uuid4().hex[:22]}"
     await connection.execute(
-        "INSERT INTO users (id, username, name, email, roles)"
-        " VALUES (%(id)s, %(name)s, %(name)s, %(email)s, %(roles)s)",
-        {"id": id, "name": name, "email": f"{name}@example.org", "roles": roles},
+        "INSERT INTO users (id, username, name, email)"
+        " VALUES (%(id)s, %(name)s, %(name)s, %(email)s)",
+        {"id": id, "name": name, "email": f"{name}@example.org"},
     )
     await connection.execute(
         "INSERT INTO tokens (id, user_id, hash, kind, name)"

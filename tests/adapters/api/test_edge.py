@@ -49,7 +49,7 @@ async def test_figures_are_there_for_prometheus(edge):
 @pytest.mark.parametrize(
     ("status", "path"),
     [
-        (501, "/api/experimental/chats/config/advisor"),
+        (501, "/api/v2/notifications/inbox"),
         (410, "/api/experimental/chats/providers"),
         (404, "/api/v2/nothing"),
         (404, "/"),
