@@ -4,8 +4,10 @@ A provider refuses a whole history for one call without answer. What is missing 
 error for the answer that never came, an empty call for an answer that nobody asked for.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from actors.parts.model import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.parts.prompt import AssistantSaid, Said, ToolAnswer, ToolsSaid
@@ -25,8 +27,8 @@ class _Turn:
 
 
 def paired(messages: Iterable[Said]) -> tuple[Said, ...]:
-    names: dict[str, str] = {}
-    return tuple(said for turn in _turns(messages) for said in _repaired(turn, names))
+    repair = _Repair()
+    return tuple(said for turn in _turns(messages) for said in repair.turn(turn))
 
 
 def _turns(messages: Iterable[Said]) -> list[_Turn]:
@@ -39,51 +41,73 @@ def _turns(messages: Iterable[Said]) -> list[_Turn]:
     return turns
 
 
-def _repaired(turn: _Turn, names: dict[str, str]) -> Iterator[Said]:
-    calls = _local_calls(turn.assistant)
-    names.update(calls)
-    answers = _first_answers(turn.later)
-    if turn.assistant is not None:
-        yield AssistantSaid(tuple(_each_call_once(turn.assistant)))
-    if calls:
-        yield ToolsSaid(
-            tuple(
-                replace(answers[id], name=name) if id in answers else unanswered(id, name)
-                for id, name in calls.items()
-            )
-        )
-    for said in turn.later:
-        if not isinstance(said, ToolsSaid):
-            yield said
-            continue
-        orphans = tuple(
-            replace(answer, name=names.get(id) or answer.name or UNKNOWN_TOOL)
-            for id, answer in _first_answers([said]).items()
-            if id not in calls
-        )
+class _Repair:
+    """Of one history. Some providers give the same ids again with every answer, others refuse a
+    conversation in which an id comes twice: an id that was used before goes out with a number."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}  # of the tools that were called, by id
+        self._used: set[str] = set()
+
+    def turn(self, turn: _Turn) -> Iterator[Said]:
+        parts = () if turn.assistant is None else _each_call_once(turn.assistant)
+        calls = {part.id: part for part in parts if _is_local(part)}
+        self._names.update((id, call.name) for id, call in calls.items())
+        fresh = self._fresh(calls)
+        if turn.assistant is not None:
+            yield AssistantSaid(tuple(_renamed(part, fresh) for part in parts))
+        answers = _first_answers(turn.later)
+        if calls:
+            made = (answers.get(id) or unanswered(id, call.name) for id, call in calls.items())
+            yield ToolsSaid(tuple(self._answer(answer, fresh) for answer in made))
+        for said in turn.later:
+            if isinstance(said, ToolsSaid):
+                yield from self._orphans(said, calls.keys())
+            else:
+                yield said
+
+    def _orphans(self, said: ToolsSaid, called: Set[str]) -> Iterator[Said]:
+        """Answers without a call, behind calls that are made up for them."""
+        orphans = {id: each for id, each in _first_answers([said]).items() if id not in called}
         if orphans:
-            yield AssistantSaid(tuple(map(_made_up_call, orphans)))
-            yield ToolsSaid(orphans)
+            fresh = self._fresh(orphans)
+            answers = tuple(self._answer(each, fresh) for each in orphans.values())
+            empty = JsonText("{}")
+            yield AssistantSaid(tuple(ToolCallPart(a.id, a.name, empty) for a in answers))
+            yield ToolsSaid(answers)
+
+    def _answer(self, answer: ToolAnswer, fresh: Mapping[str, str]) -> ToolAnswer:
+        name = self._names.get(answer.id) or answer.name or UNKNOWN_TOOL
+        return replace(answer, id=fresh[answer.id], name=name)
+
+    def _fresh(self, ids: Iterable[str]) -> dict[str, str]:
+        fresh = {}
+        for id in ids:
+            names = itertools.chain([id], (f"{id}-{number}" for number in itertools.count(2)))
+            fresh[id] = next(name for name in names if name not in self._used)
+            self._used.add(fresh[id])
+        return fresh
 
 
-def _each_call_once(said: AssistantSaid) -> Iterator[AssistantPart]:
+def _each_call_once(said: AssistantSaid) -> tuple[AssistantPart, ...]:
     """Of two local calls under one id the first is the one that was run and answered."""
+    kept: list[AssistantPart] = []
     seen: set[str] = set()
     for part in said.parts:
-        if isinstance(part, ToolCallPart) and not part.provider_executed:
-            if part.id in seen:
-                continue
+        if not _is_local(part):
+            kept.append(part)
+        elif part.id not in seen:
             seen.add(part.id)
-        yield part
+            kept.append(part)
+    return tuple(kept)
 
 
-def _local_calls(said: AssistantSaid | None) -> dict[str, str]:
-    parts = () if said is None else _each_call_once(said)
-    return {
-        part.id: part.name
-        for part in parts
-        if isinstance(part, ToolCallPart) and not part.provider_executed
-    }
+def _is_local(part: AssistantPart) -> TypeGuard[ToolCallPart]:
+    return isinstance(part, ToolCallPart) and not part.provider_executed
+
+
+def _renamed(part: AssistantPart, fresh: Mapping[str, str]) -> AssistantPart:
+    return replace(part, id=fresh[part.id]) if _is_local(part) else part
 
 
 def _first_answers(later: Sequence[Said]) -> dict[str, ToolAnswer]:
@@ -92,7 +116,3 @@ def _first_answers(later: Sequence[Said]) -> dict[str, ToolAnswer]:
         for answer in said.answers if isinstance(said, ToolsSaid) else ():
             answers.setdefault(answer.id, answer)
     return answers
-
-
-def _made_up_call(orphan: ToolAnswer) -> ToolCallPart:
-    return ToolCallPart(orphan.id, orphan.name, JsonText("{}"))

@@ -73,6 +73,8 @@ ROWS = st.builds(
 def check_anthropic(body):
     messages = body["messages"]
     roles = [message["role"] for message in messages]
+    every = [b["id"] for m in messages for b in m["content"] if b["type"] == "tool_use"]
+    assert len(every) == len(set(every))
     assert all(one != other for one, other in itertools.pairwise(roles))
     for said, answered in itertools.zip_longest(messages, messages[1:]):
         assert said["content"]

@@ -175,6 +175,16 @@ def test_results_in_several_rows_stand_in_call_order_and_the_first_counts():
     assert said(*rows)[2:] == (ToolsSaid((OK, ToolAnswer("d", "f", "ok"))),)
 
 
+def test_an_id_that_comes_again_goes_out_with_a_number():
+    step = (assistant(call("c"), call("c", "other")), tool(result("c")))
+
+    messages = said(user("a"), *step, *step, *step)
+
+    calls = [part.id for each in messages[1::2] for part in each.parts]
+    answers = [answer.id for each in messages[2::2] for answer in each.answers]
+    assert ["c", "c-2", "c-3"] == calls == answers
+
+
 def test_a_result_without_call_gets_an_empty_call_before_it():
     rows = (user("a"), assistant(call("c", "known")), tool(result("c")), assistant("b"))
     late = (tool(result("c", name="")), tool(result("x", name="")), tool(result("y", name="g")))
