@@ -175,20 +175,23 @@ def _refusals(row: Endpoint) -> dict[str, Any]:
     statuses = {*(OPEN_ROW if row.access is Access.OPEN else EVERY_ROW), *row.refusals}
     statuses |= set(SOCKET_ROW) if row.is_socket else set()
     statuses |= {404} if PLACE.search(row.path) else set()
+    form = "page" if str in row.answers.values() else "refusal"
     return {
-        str(status): {"$ref": f"#/components/responses/{status}"}
+        str(status): {"$ref": f"#/components/responses/{form}_{status}"}
         for status in sorted(statuses - set(row.answers))
     }
 
 
 def _refused(known: Mapping[str, Any]) -> dict[str, Any]:
-    """What every refusal looks like, by its status."""
-    content = {
+    """What every refusal looks like; where pages are answered, it may be one as well."""
+    refusal = {
         JSON: {"schema": known[_key(Refusal)]},
         PROBLEM: {"schema": known[_key(Problem)]},
     }
+    forms = {"refusal": refusal, "page": {**refusal, TEXT: {"schema": {"type": "string"}}}}
     return {
-        str(status.value): {"description": status.phrase, "content": content}
+        f"{form}_{status.value}": {"description": status.phrase, "content": content}
+        for form, content in forms.items()
         for status in HTTPStatus
         if status.value >= HTTPStatus.BAD_REQUEST
     }

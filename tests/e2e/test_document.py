@@ -1,0 +1,40 @@
+"""The document at /openapi.json against the daemon: whatever it allows is answered as it says."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.daemons import a_daemon
+
+pytestmark = pytest.mark.slow
+
+TOKEN = "an-admin-token-of-the-end-to-end-tests"
+EXAMPLES = 3  # for each of some 140 operations, beside those that cover its parameters
+SECONDS_MAX = 240  # on a busy machine; alone it takes about 40
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+)
+# Not HTTP after the first line, or not there yet (501), or the end of the very token that asks.
+BUT = r"/(stream|watch|sse|logout|mcp|inbox|git|diff|context|debug/runs)(/|$)|mcp-servers"
+
+
+@pytest.mark.timeout(SECONDS_MAX)
+def test_whatever_the_document_allows_is_answered_as_it_says(home, tmp_path):
+    with a_daemon(home, PROMPTCORNER_ADMIN_TOKEN=TOKEN) as daemon:
+        url = f"http://{daemon.wait_ready()['listen']}/openapi.json"
+        words = [
+            *(sys.executable, "-m", "schemathesis.cli", "run", url),
+            *("-H", f"Coder-Session-Token: {TOKEN}", "-H", "X-Coder-Bypass-Ratelimit: true"),
+            *("--checks", ",".join(CHECKS), "--phases", "coverage,fuzzing", "-n", str(EXAMPLES)),
+            *("--exclude-path-regex", BUT, "--no-shrink", "--continue-on-failure"),
+            *("--suppress-health-check", "all", "--warnings", "off", "--seed", "1"),
+        ]
+
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False)
+
+        assert 0 == done.returncode, done.stdout[-5000:] + done.stderr[-2000:]
+        assert None is daemon.entry("request.crashed")
