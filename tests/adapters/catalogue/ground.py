@@ -9,8 +9,7 @@ async with open_ground(conninfo, environ={"ANTHROPIC_API_KEY": "k"}) as ground:
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import msgspec
 import trio
@@ -148,13 +147,13 @@ def a_model(provider, model="m", *, default=False, call=b"{}", enabled=True, **c
 
 
 @asynccontextmanager
-async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=True):
+async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=True, dial=None):
     environ = {"HOME": "/nowhere"} | (environ or {})
     pool = Pool(conninfo, size=8)
     bus = Switchboard(beyond)
     vault = vault or Vault(MASTER)
     reading, stage = CountedReading(pool), Stage()
-    client = HttpClient(dialler(tls_context()))
+    client = HttpClient(dial or dialler(tls_context()))
     found = offered(environ)
     catalogue = Catalogue(
         reading,
@@ -165,7 +164,7 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
         byok=byok,
     )
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(partial(stage.run))
+        nursery.start_soon(stage.run)
         with catalogue.follow(bus):
             yield Ground(
                 pool,
@@ -181,6 +180,3 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
         await client.aclose()
         await pool.drain(1.0)
         nursery.cancel_scope.cancel()
-
-
-NOBODY = UUID(int=99)

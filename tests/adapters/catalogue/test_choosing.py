@@ -162,6 +162,7 @@ async def test_a_chats_effort_counts_up_to_the_highest_of_its_model(ground, call
     assert sent == answer.settings.effort
 
 
+@pytest.mark.slow
 async def test_what_the_environment_offers_is_there_without_a_further_step(migrated, ground):
     async with open_ground(migrated, environ=KEY) as here:
         choice = await here.catalogue.choose(ANN, None, None)
@@ -182,6 +183,7 @@ async def test_a_model_of_the_environment_is_the_default_until_another_is_marked
     assert Choice(marked, None) == chosen
 
 
+@pytest.mark.slow
 async def test_messages_of_a_model_that_the_environment_no_longer_offers_keep_their_author(
     migrated, ground
 ):

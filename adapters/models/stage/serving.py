@@ -8,15 +8,10 @@ from typing import NoReturn
 
 import trio
 
+from adapters.models.stage.words import SAYS
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 
-SAYS = (
-    "This is a rehearsal, not a real model: it says these words whatever you write. "
-    "The daemon works; what is missing is a provider. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
-    "another key in its environment and start it again, or add a provider with its key through "
-    "the API. From then on a real model answers here."
-)
 _BEHAVIOUR = Behaviour(text=SAYS, delta_chars=8, delta_ms=20, jitter=0.5)
 
 

@@ -1,0 +1,126 @@
+"""What a chat is told beside what is said in it; and who finds it a title."""
+
+import pytest
+
+from actors.machine.chat import ChatError, Role, Visibility
+from actors.parts.assemble import Answer
+from adapters.models.catalogue import TitlesByOverride
+from adapters.models.contents import REHEARSAL, REHEARSAL_MODEL
+from adapters.models.settings import (
+    INCLUDE_DEFAULT_SYSTEM_PROMPT,
+    OWN_PROMPT,
+    PLAN_MODE_INSTRUCTIONS,
+    SYSTEM_PROMPT,
+    override_name,
+    stored_override,
+)
+from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT, PLAN_MODE, PLAN_MODE_CHILD
+from tests.actors.machine.chats import ANN, BOB, CHAT, a_chat
+from tests.adapters.models.given import hello
+
+TITLES = override_name("title_generation")
+EFFORTS = {"reasoning_effort": {"default": "low", "max": "high"}}
+
+
+def a_chat_for(model=None, **columns):
+    return a_chat(last_model_config_id=model, last_reasoning_effort=None, **columns).chat
+
+
+async def test_a_chat_begins_with_hidden_rows_of_the_deployment_and_of_its_client(ground):
+    await ground.settings.put({SYSTEM_PROMPT: "ours", INCLUDE_DEFAULT_SYSTEM_PROMPT: True})
+
+    rows = await ground.catalogue.system_messages(" the\u200b client's ")
+
+    assert [f"{DEFAULT_SYSTEM_PROMPT}\n\nours", "the client's"] == [
+        row.parts[0].text for row in rows
+    ]
+    assert {(Role.SYSTEM, Visibility.MODEL)} == {(row.role, row.visibility) for row in rows}
+
+
+async def test_where_there_is_nothing_to_say_there_is_no_row(ground):
+    await ground.settings.put({INCLUDE_DEFAULT_SYSTEM_PROMPT: False})
+
+    assert () == await ground.catalogue.system_messages(" ")
+
+
+async def test_instructions_of_the_user_stand_in_all_his_chats(ground):
+    await ground.settings.put_own(ANN, OWN_PROMPT, "be brief")
+
+    anns = await ground.catalogue.standing(a_chat_for())
+    bobs = await ground.catalogue.standing(a_chat_for(owner_id=BOB))
+
+    instructions = "<user-instructions>\nbe brief\n</user-instructions>"
+    assert (*bobs.words, instructions) == anns.words
+    assert instructions not in bobs.words
+
+
+async def test_a_chat_that_plans_is_told_so_and_how_if_it_is_a_root(ground):
+    await ground.settings.put({PLAN_MODE_INSTRUCTIONS: "name the branch"})
+
+    root = await ground.catalogue.standing(a_chat_for(plan_mode="plan"))
+    child = await ground.catalogue.standing(a_chat_for(plan_mode="plan", parent_id=CHAT))
+    plain = await ground.catalogue.standing(a_chat_for())
+
+    assert (*plain.words, PLAN_MODE, "name the branch") == root.words
+    assert PLAN_MODE_CHILD == child.words[-1]
+    assert PLAN_MODE_CHILD not in plain.words
+
+
+class Begun:
+    def __init__(self):
+        self.models = []
+
+    def begin(self, chat, history, model):
+        self.models.append(model)
+
+
+async def test_titles_are_asked_of_the_model_that_is_set_for_them(ground):
+    provider = await ground.add_provider()
+    chats = await ground.add_model(provider, "chats")
+    titles = await ground.add_model(provider, "titles", call=EFFORTS)
+    begun, chat = Begun(), a_chat_for(chats)
+    wrapped = TitlesByOverride(begun, ground.catalogue)
+
+    async def begin():
+        wrapped.begin(chat, (), await ground.catalogue.model_for(chat))
+
+    await begin()
+    await ground.settings.put({TITLES: stored_override(titles, "medium")})
+    await begin()
+    await ground.configs.remove(titles)
+    await begin()
+
+    assert ["chats", "titles", "chats"] == [model.name for model in begun.models]
+    assert "medium" == begun.models[1].settings.effort
+
+
+@pytest.mark.slow
+async def test_a_first_chat_is_answered_by_a_rehearsal_that_says_so(ground):
+    model = await ground.catalogue.model_for(a_chat_for())
+    contents = await ground.catalogue.contents()
+
+    answer = await model.provider.generate(hello(model.name))
+
+    assert isinstance(answer, Answer)
+    assert answer.parts[0].text.startswith("This is a rehearsal, not a real model")
+    assert "ANTHROPIC_API_KEY" in answer.parts[0].text
+    assert REHEARSAL_MODEL == model.config_id
+    [listed] = contents.models.values()
+    assert "not a real model" in listed.display_name
+    assert "not a real model" in contents.providers[REHEARSAL].display_name
+
+
+async def test_a_rehearsal_ends_with_the_first_provider(ground):
+    said_by = (await ground.catalogue.model_for(a_chat_for())).config_id
+    provider = await ground.add_provider()
+
+    nobody = await ground.catalogue.model_for(a_chat_for(said_by))
+    model = await ground.add_model(provider)
+    somebody = await ground.catalogue.model_for(a_chat_for(said_by))
+    contents = await ground.catalogue.contents()
+    standing = await ground.catalogue.standing(a_chat_for())
+
+    assert isinstance(nobody, ChatError)
+    assert model == somebody.config_id == contents.default.id
+    assert [provider] == list(contents.providers)
+    assert str(REHEARSAL) == standing.identity_of(said_by)

@@ -1,0 +1,87 @@
+"""What is set, as it is stored and as it is read."""
+
+from uuid import UUID
+
+import pytest
+
+from actors.ids import ModelConfigId
+from adapters.models.settings import (
+    INCLUDE_DEFAULT_SYSTEM_PROMPT,
+    SYSTEM_PROMPT,
+    Override,
+    OwnOverride,
+    OwnSettings,
+    Settings,
+    override_name,
+    stored_override,
+    stored_own_override,
+    threshold_name,
+)
+from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT
+
+ID = ModelConfigId(UUID(int=7))
+
+
+@pytest.mark.parametrize(
+    ("stored", "override"),
+    [
+        (None, Override()),
+        ("", Override()),
+        (stored_override(ID, None), Override(ID)),
+        (stored_override(ID, "high"), Override(ID, "high")),
+        ("rubbish", Override(is_malformed=True)),
+        (f"{ID}:enormous", Override(is_malformed=True)),
+        (42, Override(is_malformed=True)),
+    ],
+)
+def test_a_model_that_stands_in_for_another(stored, override):
+    assert override == Settings({override_name("general"): stored}).override("general")
+
+
+@pytest.mark.parametrize(
+    ("context", "stored", "override"),
+    [
+        ("root", None, OwnOverride("chat_default")),
+        ("general", None, OwnOverride("deployment_default")),
+        ("general", "chat_default", OwnOverride("chat_default", is_set=True)),
+        (
+            "explore",
+            stored_own_override("model", ID, "low"),
+            OwnOverride("model", Override(ID, "low"), is_set=True),
+        ),
+        (
+            "root",
+            "deployment_default",
+            OwnOverride("chat_default", Override(is_malformed=True), is_set=True),
+        ),
+        ("root", "model:x", OwnOverride("chat_default", Override(is_malformed=True), is_set=True)),
+        ("root", "rubbish", OwnOverride("chat_default", Override(is_malformed=True), is_set=True)),
+    ],
+)
+def test_a_users_own_choice(context, stored, override):
+    values = {} if stored is None else {override_name(context): stored}
+
+    assert override == OwnSettings(values).override(context)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "included", "said"),
+    [
+        (None, None, DEFAULT_SYSTEM_PROMPT),
+        ("ours", None, "ours"),
+        ("ours", True, f"{DEFAULT_SYSTEM_PROMPT}\n\nours"),
+        ("ours", False, "ours"),
+        ("", False, ""),
+    ],
+)
+def test_what_every_new_chat_begins_with(prompt, included, said):
+    values = {SYSTEM_PROMPT: prompt, INCLUDE_DEFAULT_SYSTEM_PROMPT: included}
+    known = {name: value for name, value in values.items() if value is not None}
+
+    assert said == Settings(known).system_prompt
+
+
+def test_thresholds_are_found_by_their_models():
+    values = {threshold_name(ID): 50, "custom_prompt": "x"}
+
+    assert {ID: 50} == OwnSettings(values).thresholds
