@@ -20,7 +20,10 @@ ENTRIES = (
     # chats
     Entry("work.failed", "warning", ("chat", "error"), "work on a chat failed, it is begun anew"),
     Entry(
-        "look.failed", "warning", ("chat", "error"), "a chat could not be read, it is tried again"
+        "look.failed",
+        "warning",
+        ("chat", "error"),
+        "a chat could not be read, it is tried until it can",
     ),
     Entry(
         "store.unanswered",
@@ -45,7 +48,7 @@ ENTRIES = (
     # the process
     Entry("lease.begun", "info", ("worker",), "chats may be taken in this name"),
     Entry(
-        "lease.failed", "warning", ("what", "attempt", "error"), "a beat failed, it is tried again"
+        "lease.failed", "warning", ("what", "attempt", "why"), "a beat failed, it is tried again"
     ),
     Entry("lease.expired", "warning", ("worker",), "a beat came too late"),
     Entry(

@@ -186,14 +186,17 @@ class ChatActor:
             tasks.start_soon(self._read, self._failures_count)
 
     async def _read(self, failures_count: int) -> None:
-        """Comes back with what is stored, however long the store is away."""
+        """Comes back with what is stored, however long the store is away; tells of it once."""
+        is_told = False
         while True:
             if failures_count:
                 await trio.sleep(_pause(failures_count))
             try:
                 found = await self._world.reading.view(self.chat)
             except Exception as error:  # noqa: BLE001  # the edge of a unit of work: it is repeated
-                emit("look.failed", "warning", chat=self.name, error=error)
+                if not is_told:
+                    emit("look.failed", "warning", chat=self.name, error=error)
+                is_told = True
                 failures_count += 1
                 continue
             self.address.cast(Look(found if isinstance(found, Stored) else None))

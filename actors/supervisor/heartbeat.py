@@ -32,6 +32,7 @@ MARGIN = 1 / 6  # of the lease: to let go of all chats, before anybody else may 
 SWEEP_BEATS = 12  # beats between two looks for workers that are long gone
 RETRY_FIRST_SECONDS = 0.1  # after a beat that failed; doubles
 RETRY_CAP = 1 / 4  # of the time between two beats
+TRIES_LOGGED = 50  # of so many in a row that failed one is logged: in a minute, with usual leases
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +145,9 @@ class Heartbeat:
                 case Stopped() | Crashed():
                     attempt += 1
                     self._failed_count += 1
-                    why = end.error if isinstance(end, Crashed) else None
-                    emit("lease.failed", "warning", what=what, attempt=attempt, error=why)
+                    if attempt % TRIES_LOGGED == 1:
+                        why = repr(end.error) if isinstance(end, Crashed) else "it took too long"
+                        emit("lease.failed", "warning", what=what, attempt=attempt, why=why)
                     await trio.sleep(self._pause(attempt))
                 case _:
                     assert_never(end)

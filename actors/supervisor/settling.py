@@ -49,7 +49,8 @@ async def settle(
                 return False
             case Crashed(error):
                 attempt += 1
-                emit("settling.failed", "warning", chat=chat_name(chat), error=error)
+                if attempt == 1:
+                    emit("settling.failed", "warning", chat=chat_name(chat), error=error)
                 await trio.sleep(_pause(attempt))
             case _:
                 assert_never(end)

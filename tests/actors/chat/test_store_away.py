@@ -133,7 +133,9 @@ async def test_what_breaks_while_we_leave_is_broken_all_the_same(autojump_clock)
         assert isinstance(end, Broken)
 
 
-async def test_a_store_that_is_away_is_not_asked_without_a_pause(autojump_clock):
+async def test_a_store_that_is_away_is_not_asked_without_a_pause_and_told_of_once(
+    autojump_clock, caplog
+):
     provider = ScriptedProvider(["Hel", HANGS])
     async with a_chat_at_work(provider, prepare=failing("view", 100_000)) as stage:
         await trio.sleep(1)
@@ -141,6 +143,7 @@ async def test_a_store_that_is_away_is_not_asked_without_a_pause(autojump_clock)
         await trio.sleep(100)
 
         assert 15 < stage.balky.asked["view"] < 30
+        assert ["look.failed"] == [record.message for record in caplog.records]
 
 
 class NoPrompts(PlainPrompts):

@@ -89,6 +89,18 @@ async def test_a_few_beats_that_fail_in_a_row_change_nothing(autojump_clock):
         assert 0 < process.supervisor.statistics().heartbeat.failed_count
 
 
+async def test_beats_that_fail_are_told_of_in_a_line_a_minute(autojump_clock, caplog):
+    async with a_process() as process:
+        await trio.sleep(1)
+        process.cable.state = "cut"
+        await trio.sleep(120)
+
+        told = [r for r in caplog.records if r.message == "lease.failed"]
+        assert 2 <= len(told) <= 5
+        assert {"ConnectionError('no way to the store')"} == {r.fields["why"] for r in told}
+        assert {None} == {record.exc_info for record in told}
+
+
 async def test_a_beat_that_is_stuck_is_given_up_and_sent_again(autojump_clock):
     async with a_process() as process:
         await a_new_chat(process.store)
