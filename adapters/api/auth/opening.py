@@ -29,7 +29,7 @@ from adapters.postgres.people.known import KnownUsers
 from adapters.postgres.people.tokens import Tokens
 from adapters.postgres.people.usage import LAST_SECONDS, Usage
 from adapters.postgres.people.users import Users
-from adapters.secrets import Vault
+from adapters.secrets import Vault, local_token
 from runtime.children import Child, open_children
 from runtime.log import emit
 from runtime.restart import Restart
@@ -81,7 +81,7 @@ async def open_auth(
     auth = _auth(pool, bus, vault, names=await deployment(pool), hasher=hasher)
     async with open_children("people", capacity=1) as children:
         with bus.follow_all(auth.hear):
-            founded = await found(pool, admin_token)
+            founded = await found(pool, admin_token, local_token=local_token(vault))
             auth.changed(founded.admin.id)  # his configured token may have
             if founded.code is not None:
                 invite(founded, f"{access_url}{LINK_PATH}/{founded.code}")

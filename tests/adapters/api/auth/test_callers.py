@@ -60,6 +60,14 @@ async def test_who_shows_no_good_token_is_nobody(door, token):
     assert {"message", "detail"} == set(answer.json)
 
 
+async def test_what_is_too_long_for_a_token_is_not_looked_for(door):
+    before = door.auth.callers.statistics().reads
+
+    await door.asks("GET", ME, token="x" * 10_000)
+
+    assert before == door.auth.callers.statistics().reads
+
+
 async def test_the_first_token_counts_even_if_a_later_one_is_good(door):
     ann = await door.joins("ann")
 

@@ -99,6 +99,17 @@ async def test_many_who_log_in_from_one_address_do_not_slow_each_other(autojump_
         throttle.succeeded(f"user {number}", HERE)
 
 
+async def test_who_logs_in_between_does_not_hide_what_else_is_tried_from_there(autojump_clock):
+    throttle, waits = Throttle(), []
+
+    for number in range(60):
+        waits.append(throttle.seconds_to_wait(f"user {number}", HERE))
+        if throttle.seconds_to_wait("his own", HERE) == 0:
+            throttle.succeeded("his own", HERE)
+
+    assert ADDRESS.free + 1 == waits.count(0)
+
+
 async def test_an_attempt_of_long_ago_is_forgotten(autojump_clock):
     throttle = Throttle()
     for _ in range(BOTH.free + 1):
