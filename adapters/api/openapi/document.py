@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from adapters.api.auth.scopes import wanted
 from adapters.api.endpoints import Access, Endpoint
 from adapters.api.refused import Problem, Refusal
 
@@ -113,11 +114,16 @@ def _who(row: Endpoint) -> str:
         case Access.OPEN:
             who = "Open to everybody."
         case Access.USER:
-            who = f"For every user; the token needs the scope `{row.scope}`."
+            who = f"For every user{_needed(row)}."
         case Access.ADMIN | Access.HIDDEN:
-            who = f"For admins; the token needs the scope `{row.scope}`."
+            who = f"For admins{_needed(row)}."
     rate = f" At most {row.rate_per_minute} a minute." if row.rate_per_minute else ""
     return who + rate
+
+
+def _needed(row: Endpoint) -> str:
+    scope = wanted(row)
+    return f"; the token needs the scope `{scope}`" if scope else ""
 
 
 def _places(row: Endpoint) -> list[dict[str, Any]]:
