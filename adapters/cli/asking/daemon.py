@@ -9,11 +9,12 @@ import httpx2
 import msgspec
 
 from adapters.api.refused import Refusal
+from adapters.cli.asking.words import NEAR
 from adapters.config.kinds import Unfit, WebAddress
 from adapters.refusals import CannotStart
 
 ANSWER_SECONDS = 30.0  # for each step of an answer; then it is given up
-NEAR = ("127.0.0.1", "::1", "localhost")  # no proxy stands before these
+FORBIDDEN = 403
 NO_QUERY: Mapping[str, str] = {}
 
 _Wanted = TypeVar("_Wanted")
@@ -67,10 +68,14 @@ class Daemon:
         """Who has logged in for a moment logs out, if he still can."""
         self._sent("POST", "/api/v2/users/logout", None, NO_QUERY)
 
-    def status(self, path: str) -> tuple[int, str]:
-        """Of whatever is there, without a complaint: its status and its text."""
+    def get_if_allowed(self, path: str, wanted: type[_Wanted]) -> _Wanted | None:
+        """None: it is not for whoever asks."""
         answer = self._sent("GET", path, None, NO_QUERY)
-        return answer.status_code, answer.text
+        if answer.status_code == FORBIDDEN:
+            return None
+        if not answer.is_success:
+            raise self._refusal(answer)
+        return self._read(answer.content, wanted)[0]
 
     def _ask(
         self, method: str, path: str, body: object = None, *, query: Mapping[str, str] = NO_QUERY
@@ -125,5 +130,5 @@ def step(*names: str) -> str:
 
 _ADVICE = {
     401: "set PROMPTCORNER_TOKEN to a token that is good",
-    403: "ask an admin, or use a token that may do more",
+    FORBIDDEN: "ask an admin, or use a token that may do more",
 }

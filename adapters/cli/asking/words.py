@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from adapters.cli.settings import Form
 from adapters.cli.tables import documented, table
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from adapters.cli.settings import Commands
 
 URL = "http://127.0.0.1:7390"
+NEAR = ("127.0.0.1", "::1", "localhost")  # here; no proxy stands before these
 TOKEN_BYTES_MAX = 4096  # of a file; a longer one is no token
 
 ELSEWHERE = f"""\
@@ -23,6 +25,9 @@ environment:
   PROMPTCORNER_URL          where the daemon is ({URL})
   PROMPTCORNER_TOKEN        a token; `promptcorner tokens create --help` says how to get one
   PROMPTCORNER_TOKEN_FILE   a file with it instead
+
+On the machine of the daemon none is needed by whoever can read its secret key: the data directory
+is looked for as `promptcorner serve` looks for it (PROMPTCORNER_DATA_DIR).
 
 exit codes: 0 done, 1 not (a line says why), 2 wrong usage
 """
@@ -69,7 +74,11 @@ def daemon_at(options: argparse.Namespace, token: str) -> "Daemon":
     # Not before: whoever asks for help does not wait for it.
     from adapters.cli.asking.daemon import Daemon
 
-    return Daemon(options.url or os.environ.get("PROMPTCORNER_URL") or URL, token)
+    return Daemon(url_of(options), token)
+
+
+def url_of(options: argparse.Namespace) -> str:
+    return str(options.url or os.environ.get("PROMPTCORNER_URL") or URL)
 
 
 def token_of(options: argparse.Namespace) -> str:
@@ -77,13 +86,24 @@ def token_of(options: argparse.Namespace) -> str:
     if said:
         return str(said)
     file = os.environ.get("PROMPTCORNER_TOKEN_FILE", "").strip()
-    if not file:
-        raise CannotStart(
-            "token",
-            "none is set",
-            "set PROMPTCORNER_TOKEN; `promptcorner tokens create --help` says how to get one",
-        )
-    return secret_of(Path(file), "PROMPTCORNER_TOKEN_FILE")
+    return secret_of(Path(file), "PROMPTCORNER_TOKEN_FILE") if file else _of_this_machine(options)
+
+
+def _of_this_machine(options: argparse.Namespace) -> str:
+    """Whoever can read the daemon's secret key needs no token of his own."""
+    from adapters import config
+    from adapters.directories import default_config_file
+    from adapters.secrets import FILE_NAME, local_token, open_vault
+
+    told = config.read({}, os.environ, default_config_file())
+    is_here = urlsplit(url_of(options)).hostname in NEAR
+    if is_here and (told.secret_key or os.access(told.data_dir / FILE_NAME, os.R_OK)):
+        return local_token(open_vault(told.secret_key, told.data_dir))
+    raise CannotStart(
+        "token",
+        "none is set",
+        "set PROMPTCORNER_TOKEN; `promptcorner tokens create --help` says how to get one",
+    )
 
 
 def secret_of(path: Path, subject: str) -> str:

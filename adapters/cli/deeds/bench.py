@@ -4,14 +4,15 @@ import argparse
 import os
 import resource
 import sys
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import trio
 
-from adapters.api.wire.catalogue import ChatModelConfig
-from adapters.cli.asking.daemon import NEAR, Daemon
-from adapters.cli.asking.providers import MODELS
-from adapters.cli.asking.words import daemon_at, token_of
+from adapters.api.wire.catalogue import AIProvider, ChatModelConfig
+from adapters.cli.asking.daemon import Daemon
+from adapters.cli.asking.providers import MODELS, PROVIDERS
+from adapters.cli.asking.words import NEAR, daemon_at, token_of
 from adapters.cli.measuring.figures import PERCENTILES, Seen, document, rows, summary
 from adapters.cli.measuring.load import Load, client_of
 from adapters.cli.measuring.load import run as run_load
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         options.chats,
         options.turns,
         options.prompt,
-        str(model.id) if options.model else None,
+        str(model.id),
         options.seconds,
         options.keep,
     )
@@ -61,15 +62,27 @@ def _print(options: argparse.Namespace, seen: Seen, seconds: float) -> None:
 
 
 def _model(options: argparse.Namespace, daemon: Daemon) -> ChatModelConfig:
-    """The one that was named, or the default."""
+    """The one that was named, or the default, or whichever there is."""
+    models = _offered(daemon)
+    if options.model:
+        found = [each for each in models if options.model in (str(each.id), each.model)]
+    else:
+        found = sorted(models, key=lambda each: not each.is_default)
+    if found:
+        return found[0]
+    there = ", ".join(model.model for model in models) or "none"
+    what = f"no model {options.model}" if options.model else "no model"
+    raise CannotStart("bench", f"there is {what}; there are: {there}", "choose one with --model")
+
+
+def _offered(daemon: Daemon) -> Sequence[ChatModelConfig]:
+    """Those that can be asked: admins are shown the others, too."""
     models, _ = daemon.get(MODELS, list[ChatModelConfig])
-    for model in models:
-        named = options.model in (str(model.id), model.model)
-        if model.enabled and (named if options.model else model.is_default):
-            return model
-    there = ", ".join(model.model for model in models if model.enabled) or "none"
-    what = f"there is no model {options.model}" if options.model else "there is no default model"
-    raise CannotStart("bench", f"{what}; there are: {there}", "choose one with --model")
+    providers = daemon.get_if_allowed(PROVIDERS, list[AIProvider])
+    if providers is None:
+        return models
+    there = {provider.id for provider in providers if provider.enabled}
+    return [model for model in models if model.enabled and model.ai_provider_id in there]
 
 
 def _refuse_costs(options: argparse.Namespace, daemon: Daemon, model: ChatModelConfig) -> None:

@@ -26,7 +26,7 @@ class Load:
     chats: int
     turns: int
     prompt: str
-    model: str | None  # the id of its configuration; None: the default one
+    model: str  # the id of its configuration
     seconds: float
     keep: bool
 
@@ -86,9 +86,8 @@ async def _converse(
     turn = _Turn(seen)
     arrived = False
     try:
-        more = {"model_config_id": load.model} if load.model else {}
         turn.begin()
-        chat = await client.create(load.prompt, **more)
+        chat = await client.create(load.prompt, model_config_id=load.model)
         chats.append(str(chat.id))
         seen.create.append(now() - turn.began)
         async with client.follow(chat.id) as events:
@@ -99,7 +98,7 @@ async def _converse(
                     await barrier.open.wait()
                 if number > 0:
                     turn.begin()
-                    await client.do(asks.send(chat.id, load.prompt, **more))
+                    await client.do(asks.send(chat.id, load.prompt))
                     seen.send.append(now() - turn.began)
                 await turn.follow(events)
     except (Refused, Unreachable, _Failed) as fault:

@@ -1,0 +1,256 @@
+"""Commands that ask a running daemon, as a person or a script types them."""
+
+import http.client
+import json
+import tempfile
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+from tests.e2e.daemons import a_daemon, run
+from tests.e2e.processes import belonging_to, eventually
+
+pytestmark = pytest.mark.slow
+
+ADMIN = "a-token-of-the-first-admin-for-these-tests"
+PASSWORD = "nine-rivers-and-a-bridge"
+
+
+@pytest.fixture(scope="module")
+def home():
+    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
+        Path(top).chmod(0o711)
+        yield Path(top) / "home"
+        eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
+
+
+@pytest.fixture(scope="module")
+def url(home):
+    with a_daemon(home, PROMPTCORNER_ADMIN_TOKEN=ADMIN) as daemon:
+        yield "http://" + daemon.wait_ready()["listen"]
+        assert 0 == daemon.stop()
+
+
+@pytest.fixture
+def ask(url):
+    """Run a command as the admin, or as whoever has another token; what it printed."""
+
+    def asked(*words, token=ADMIN, said=""):
+        code, out, err = run(*words, said=said, PROMPTCORNER_URL=url, PROMPTCORNER_TOKEN=token)
+        assert (0, "") == (code, err), err
+        return out
+
+    return asked
+
+
+@pytest.fixture
+def refused(url):
+    """Likewise, of a command that cannot do it: the one line that it says."""
+
+    def said_no(*words, token=ADMIN, where=url, **settings):
+        code, out, err = run(*words, PROMPTCORNER_URL=where, PROMPTCORNER_TOKEN=token, **settings)
+        assert (1, "", 1) == (code, out, err.count("\n")), err
+        return err.removeprefix("promptcorner: ").rstrip("\n")
+
+    return said_no
+
+
+def cells(table):
+    """The rows of a table by their first cells."""
+    _, *rows = table.splitlines()
+    return {row.split()[0]: row.split() for row in rows}
+
+
+def set_password(link, password):
+    """What a browser does with a one-time link."""
+    parts = urlsplit(link)
+    form = urlencode({"password": password, "again": password})
+    client = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    client.request("POST", parts.path, form, headers)
+    status = client.getresponse().status
+    client.close()
+    return status
+
+
+def test_a_new_user_gets_a_link_sets_a_password_and_makes_a_token(ask, refused, url):
+    link = ask(
+        "users", "create", "ann", "--email", "ann@example.org", "--name", "Ann Smith"
+    ).strip()
+    assert link.startswith(f"{url}/join/")
+    assert 200 == set_password(link, PASSWORD)
+
+    token = ask("tokens", "create", "laptop", "--login", "ann", said=PASSWORD + "\n").strip()
+
+    assert ["laptop"] == list(cells(ask("tokens", "list", token=token)))
+    assert "403 Forbidden" in refused("users", "list", token=token)
+    ask("tokens", "revoke", "laptop", "--user", "ann")
+    assert refused("tokens", "list", token=token).startswith(f"daemon {url}: 401 ")
+    wrong = refused("tokens", "create", "other", "--login", "ann", said="wrong\n")
+    assert "401 Incorrect username, email or password" in wrong
+
+
+def test_users_are_listed_suspended_promoted_and_deleted(ask, refused):
+    ask("users", "create", "bob", "--name", "Bob")
+
+    row = cells(ask("users", "list"))["bob"]
+    assert ["bob", "Bob", "-", "member", "dormant", "never"] == row
+    assert "suspended" in cells(ask("users", "suspend", "bob"))["bob"]
+    assert "suspended" not in cells(ask("users", "activate", "bob"))["bob"]
+    assert "admin" in cells(ask("users", "promote", "bob"))["bob"]
+    assert "member" in cells(ask("users", "demote", "bob"))["bob"]
+    assert {"bob"} == set(cells(ask("users", "list", "--search", "bob")))
+    assert "bob is deleted\n" == ask("users", "delete", "bob")
+    assert "bob" not in cells(ask("users", "list"))
+    assert "404 " in refused("users", "suspend", "bob")
+    assert "409 " in refused("users", "create", "admin")
+
+
+def test_programs_get_the_answer_as_it_is(ask):
+    users = json.loads(ask("users", "list", "--json"))
+
+    assert {"users", "count"} == set(users)
+    assert "admin" in [user["username"] for user in users["users"]]
+
+
+def test_a_token_is_printed_alone_and_once(ask, refused):
+    token = ask("tokens", "create", "bot", "--scope", "chats:read", "--days", "1").strip()
+
+    listed = ask("tokens", "list")
+    assert token not in listed
+    assert ["bot", token[:10], "admin", "chats:read"] == cells(listed)["bot"][:4]
+    assert "403 " in refused("users", "list", token=token)
+    assert "409 " in refused("tokens", "create", "bot")
+    assert "bot is revoked\n" == ask("tokens", "revoke", "bot")
+    assert "bot" not in cells(ask("tokens", "list", "--all"))
+
+
+def test_a_provider_is_added_with_its_models_and_shows_no_key(ask, refused, tmp_path):
+    key = tmp_path / "key"
+    key.write_text("sk-0123456789-0123456789\n")
+    models = ("--model", "claude-sonnet-4-5", "--model", "claude-opus-4-1")
+
+    added = ask("providers", "add", "claude", "--type", "anthropic", *models, "--key-file", key)
+
+    assert ["claude", "anthropic", "database", "yes"] == cells(added)["claude"][:4]
+    listed = cells(ask("providers", "list"))["claude"]
+    assert "https://api.anthropic.com" in listed
+    assert {"claude-sonnet-4-5", "claude-opus-4-1"} == {word.strip(",*") for word in listed[-2:]}
+    first, second = listed[4], "sk-9876543210-9876543210"
+    ask("providers", "key", "claude", "--key-file", "-", said=second)
+    shown = ask("providers", "list")
+    assert first != cells(shown)["claude"][4]
+    assert "0123456789" not in shown
+    assert "no" in cells(ask("providers", "disable", "claude"))["claude"]
+    assert "yes" in cells(ask("providers", "enable", "claude"))["claude"]
+    assert "claude is removed\n" == ask("providers", "remove", "claude")
+    assert "claude" not in cells(ask("providers", "list"))
+
+
+def test_a_provider_whose_models_are_refused_is_not_there(ask, refused):
+    words = ("--type", "openai-compat", "--base-url", "http://127.0.0.1:9/v1")
+
+    said = refused("providers", "add", "local", *words, "--model", " ")
+
+    assert "400 " in said
+    assert "local" not in cells(ask("providers", "list"))
+
+
+def test_what_is_not_said_is_asked_for(refused):
+    azure = refused("providers", "add", "a", "--type", "azure", "--model", "gpt-5")
+
+    expected = (
+        "providers: one of type azure is found nowhere in particular; say where with --base-url"
+    )
+    assert expected == azure
+
+
+def test_who_shows_no_token_or_a_wrong_one_is_told_what_to_do(refused, url):
+    missing, wrong = refused("users", "list", token=""), refused("users", "list", token="wrong")
+
+    assert missing.startswith("token: none is set; set PROMPTCORNER_TOKEN; ")
+    assert wrong.startswith(f"daemon {url}: 401 ")
+    assert wrong.endswith("; set PROMPTCORNER_TOKEN to a token that is good")
+
+
+def test_a_token_may_stand_in_a_file(refused, url, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(ADMIN + "\n")
+
+    code, out, _ = run("users", "list", PROMPTCORNER_URL=url, PROMPTCORNER_TOKEN_FILE=str(file))
+    none = refused("users", "list", token="", PROMPTCORNER_TOKEN_FILE="/none")
+
+    assert (0, True) == (code, "admin" in cells(out))
+    assert "PROMPTCORNER_TOKEN_FILE: /none cannot be read (No such file or directory)" == none
+
+
+def test_a_daemon_that_is_not_there_is_named(refused):
+    away = refused("users", "list", where="http://127.0.0.1:9")
+    none = refused("users", "list", where="127.0.0.1:9")
+
+    assert away.startswith("daemon http://127.0.0.1:9: cannot be reached (")
+    assert away.endswith("; start it with `promptcorner serve`, or name another with --url")
+    assert none.startswith("url: 127.0.0.1:9, must be http:// or https://, ")
+
+
+# straight in the database
+
+
+def test_an_operator_who_has_lost_the_password_makes_a_link(ask, home, url):
+    code, out, err = run("users", "link", "admin", "--data-dir", home, "--access-url", url)
+
+    assert (0, True) == (code, out.startswith(f"{url}/join/"))
+    assert err.startswith("good once, until ")
+    assert 200 == set_password(out.strip(), PASSWORD)
+    assert ask("tokens", "create", "again", "--login", "admin", said=PASSWORD + "\n")
+
+
+def test_a_link_is_for_somebody_who_is_there(home, database):
+    nobody = run("users", "link", "zoe", "--data-dir", home)
+    empty = run("users", "link", "admin", DATABASE_URL=database)
+
+    assert (1, "") == nobody[:2]
+    assert "users: there is nobody called 'zoe'; the first one is called admin\n" in nobody[2]
+    assert "database: the schema lacks " in empty[2]
+
+
+# looking and measuring
+
+
+def test_the_doctor_sees_the_daemon(url, home):
+    where = ("--data-dir", home, "--listen", urlsplit(url).netloc)
+
+    code, out, err = run("doctor", *where)
+
+    assert (0, "") == (code, err)
+    lines = {line[6:20].strip(): line[:6].strip() for line in out.splitlines() if line[:4].strip()}
+    assert {"ok", "warn"} >= set(lines.values())
+    assert "ok" == lines["daemon"] == lines["schema"] == lines["secret key"] == lines["clock"]
+    assert f"runs at {url} and is ready" in out
+
+
+def test_a_load_run_tells_what_its_clients_saw(ask):
+    figures = json.loads(ask("bench", "--chats", "5", "--turns", "2", "--json"))
+
+    assert {} == figures["failures"]
+    assert 10 == figures["turns"]
+    assert 0 < figures["first_output_seconds"]["p50"] <= figures["turn_seconds"]["p99"]
+    table = ask("bench", "--chats", "2", "--turns", "1", "--keep")
+    assert "2 turns in " in table
+    assert "0 failures" in table
+
+
+def test_a_load_run_that_may_cost_money_has_to_be_meant(ask, refused):
+    elsewhere = ("--type", "openai-compat", "--base-url", "http://127.0.0.1:9/v1")
+    ask("providers", "add", "dear", *elsewhere, "--model", "dear-model")
+
+    said = refused("bench", "--chats", "5", "--turns", "2", "--model", "dear-model")
+    none = refused("bench", "--model", "none")
+    ask("providers", "remove", "dear")
+
+    expected = (
+        "bench: it would ask dear-model 10 times, which may cost money; say --force if it is meant"
+    )
+    assert expected == said
+    assert none.startswith("bench: there is no model none; there are: ")
