@@ -356,7 +356,7 @@ def configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
     call = model.call
     efforts = efforts_of(call)
     search = search_of(call, provider.type)
-    openai = call.openai_config
+    responses = call.openai_config.use_responses_api if call.openai_config else None
     return ModelConfig(
         model.id,
         provider,
@@ -365,5 +365,5 @@ def configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
         effort_max=None if efforts is None else efforts[1],
         provider_tools=() if search is None else (search,),
         context_limit=model.context_limit if model.source is Source.DATABASE else None,
-        use_responses_api=(openai.use_responses_api if openai else None) or None,
+        use_responses_api=responses if isinstance(responses, bool) else None,
     )
