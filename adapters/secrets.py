@@ -75,6 +75,11 @@ class Vault:
         return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(self._master)
 
 
+def local_token(vault: Vault) -> str:
+    """By which commands on this machine get in: who can read the master key is an admin anyway."""
+    return f"local-{vault.derived('local token').hex()}"
+
+
 def open_vault(said: str | None, data_dir: Path) -> Vault:
     """With the master key of the setting; without one, that of the data directory, made there at
     the first start. CannotStart says what is wrong with it."""

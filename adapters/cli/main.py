@@ -10,7 +10,7 @@ import importlib.metadata
 import sys
 from collections.abc import Sequence
 
-from adapters.cli import backup, bench, config_show, doctor, fake_provider, migrate, serve
+from adapters.cli import backup, bench, chat, config_show, doctor, fake_provider, migrate, serve
 from adapters.cli.asking import providers, tokens, users
 from adapters.cli.settings import Form
 from adapters.refusals import CannotStart
@@ -19,6 +19,7 @@ from runtime.errors import Misuse, require_assertions
 # In the order of --help.
 COMMANDS = (
     serve,
+    chat,
     users,
     tokens,
     providers,
@@ -34,6 +35,7 @@ DESCRIPTION = """\
 A self-hosted, durable daemon that runs LLM-agent chats.
 
   promptcorner serve                    the daemon, on an embedded PostgreSQL, at 127.0.0.1:7390
+  promptcorner chat                     talk to it, from another terminal
   curl http://127.0.0.1:7390/readyz     is it ready, and if not, what is missing
   promptcorner config show --origin     what is set, and who set it
 

@@ -41,7 +41,7 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
             sys.stdout.write("".join(map(_line, findings)))
             sys.stdout.flush()
 
-    note(machine.python(), *machine.packages())
+    note(machine.python(), *machine.packages(machine.requirements()))
     said = (vars(options), os.environ, default_config_file())
     try:
         settings, shown = config.read(*said), config.shown(*said)
@@ -50,8 +50,8 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
         return found
     logs.set_up(settings.log, "error")  # what is wrong is said here
     note(ok("config", f"{sum(row.origin != 'default' for row in shown)} settings are set"))
-    note(*machine.files_of_secrets(shown), machine.descriptors(), *machine.data_dir(settings))
-    note(machine.secret_key(settings))
+    note(*machine.files_of_secrets(shown), machine.descriptors(machine.descriptors_max()))
+    note(*machine.data_dir(settings), machine.secret_key(settings))
     if settings.database_url is None:
         note(stored.binaries())
     note(*await stored.database(settings))

@@ -30,7 +30,12 @@ def python() -> Finding:
     return ok("python", f"{kind} {version} at {sys.executable}, {platform.machine()}")
 
 
-def packages() -> Iterator[Finding]:
+def requirements() -> Sequence[str]:
+    return importlib.metadata.requires("promptcorner") or ()
+
+
+def packages(requirements: Sequence[str]) -> Iterator[Finding]:
+    """Whether they are there, and those that were proved in one version are of that one."""
     ours = importlib.metadata.version("promptcorner")
     found = {name: _version(name) for name in PACKAGES}
     missing = [name for name, version in found.items() if not version]
@@ -39,7 +44,7 @@ def packages() -> Iterator[Finding]:
         yield wrong("packages", lacking, "install promptcorner again, in an environment of its own")
         return
     yield ok("packages", f"promptcorner {ours}, " + _listed(found))
-    for requirement in importlib.metadata.requires("promptcorner") or ():
+    for requirement in requirements:
         exact = EXACT.match(requirement.partition(";")[0].strip())
         if exact and _version(exact[1]) != exact[2]:
             fact = f"{exact[1]} is {_version(exact[1]) or 'missing'}, must be {exact[2]}"
@@ -69,26 +74,31 @@ def data_dir(config: Config) -> Iterator[Finding]:
         return
     what = "is there" if there == path else "will be made at the first start"
     yield ok("data dir", f"{path} {what}")
-    yield from _room(there)
+    yield room(there, shutil.disk_usage(there).free)
+    yield from _files(there)
 
 
-def _room(path: Path) -> Iterator[Finding]:
-    free = shutil.disk_usage(path).free
+def room(path: Path, free: int) -> Finding:
     fact = f"{free // MIB:,} MiB are free at {path}"
     advice = "free some, or choose another --data-dir"
     if free < ROOM_BYTES_MIN:
-        yield wrong("room", fact, advice)
-    elif free < ROOM_BYTES:
-        yield warning("room", fact, advice)
-    else:
-        yield ok("room", fact)
-    files = os.statvfs(path)
-    if files.f_files and files.f_favail < FILES_MIN:
-        yield warning("room", f"{files.f_favail} more files fit on the disk", advice)
+        return wrong("room", fact, advice)
+    return warning("room", fact, advice) if free < ROOM_BYTES else ok("room", fact)
 
 
-def descriptors() -> Finding:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+def _files(path: Path) -> Iterator[Finding]:
+    """Some file systems have no limit, and say 0."""
+    found = os.statvfs(path)
+    if found.f_files and found.f_favail < FILES_MIN:
+        fact = f"{found.f_favail} more files fit on the disk of {path}"
+        yield warning("room", fact, "remove some, or choose another --data-dir")
+
+
+def descriptors_max() -> int:
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+def descriptors(most: int) -> Finding:
     if most != resource.RLIM_INFINITY and most < DESCRIPTORS_MIN:
         advice = "raise the limit (LimitNOFILE= in a unit, ulimit -Hn)"
         return warning("files", f"{most} may be open at once", advice)

@@ -39,7 +39,7 @@ class Wanted:
     effort: str = ""
 
 
-async def talk(client: AsyncClient, wanted: Wanted, console: Console) -> int:
+async def converse(client: AsyncClient, wanted: Wanted, console: Console) -> int:
     """The exit code: 0 the last turn went well, 1 it did not."""
     talking = Talking(client, wanted, console)
     if wanted.chat is not None:

@@ -38,7 +38,7 @@ CREATE INDEX tokens_user ON tokens (user_id, created_at);
 CREATE UNIQUE INDEX tokens_name ON tokens (user_id, name)
     WHERE kind = 'personal' AND revoked_at IS NULL;
 -- The one that the configuration of the daemon sets.
-CREATE UNIQUE INDEX tokens_configured ON tokens (kind)
+CREATE UNIQUE INDEX tokens_configured ON tokens (name)
     WHERE kind = 'configured' AND revoked_at IS NULL;
 
 -- Links with which somebody sets his password, once. The row goes with its use.

@@ -1,5 +1,6 @@
 """The deployment: its names, and that there is an admin from the first start on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -13,6 +14,7 @@ from adapters.postgres.people.user import User, user_of
 from adapters.postgres.queries import SQL
 
 CONFIGURED_NAME = "from the configuration"
+LOCAL_NAME = "of commands on this machine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,12 @@ async def deployment(pool: Pool) -> Deployment:
     return Deployment(*row)
 
 
-async def found(pool: Pool, configured_token: str | None) -> Founded:
+async def found(pool: Pool, configured_token: str | None, *, local_token: str) -> Founded:
     """See to it that there is an admin who can come in. Every start does so, one at a time.
 
-    The configured token is his, and the only one of its kind; without one there is none. Who has
-    neither that nor a password gets a link, at each start until he has used one.
+    The configured token is his, and the local one that commands on this machine show; there are no
+    others of their kind. Who has neither a configured one nor a password gets a link, at each start
+    until he has used one.
     """
     async with pool.connection() as connection, connection.transaction() as tx:
         [[(first,)]] = await tx.run([(SQL["lock_deployment"], ())])
@@ -51,7 +54,7 @@ async def found(pool: Pool, configured_token: str | None) -> Founded:
         is_new = admin is None
         if admin is None:
             admin = await _add(tx)
-        await _configure(tx, admin.id, configured_token)
+        await _configure(tx, admin.id, {CONFIGURED_NAME: configured_token, LOCAL_NAME: local_token})
         if can_log_in or configured_token is not None:
             return Founded(admin, is_new, None)
         code = new_secret()
@@ -69,12 +72,15 @@ async def _add(tx: Transaction) -> User:
     return user_of(row)
 
 
-async def _configure(tx: Transaction, admin: UserId, token: str | None) -> None:
-    hash = None if token is None else hash_of(token)
-    dropping = (SQL["drop_configured_tokens"], {"hash": hash})
-    if hash is None:
-        await tx.run([dropping])
-        return
-    id = new_secret(ID_CHARACTERS)
-    new = {"id": id, "user": admin, "hash": hash, "name": CONFIGURED_NAME}
-    await tx.run([dropping, (SQL["add_configured_token"], new)])
+async def _configure(tx: Transaction, admin: UserId, tokens: Mapping[str, str | None]) -> None:
+    hashes = {name: hash_of(token) for name, token in tokens.items() if token is not None}
+    adding = [
+        {"id": new_secret(ID_CHARACTERS), "user": admin, "hash": hash, "name": name}
+        for name, hash in hashes.items()
+    ]
+    await tx.run(
+        [
+            (SQL["drop_configured_tokens"], {"hashes": list(hashes.values())}),
+            *((SQL["add_configured_token"], new) for new in adding),
+        ]
+    )

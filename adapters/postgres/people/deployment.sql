@@ -28,7 +28,7 @@ SELECT {user} FROM added u;
 
 -- name: drop_configured_tokens
 -- The configuration says otherwise now.
-DELETE FROM tokens WHERE kind = 'configured' AND hash IS DISTINCT FROM %(hash)s::bytea
+DELETE FROM tokens WHERE kind = 'configured' AND hash <> ALL(%(hashes)s::bytea[])
 RETURNING user_id;
 
 -- name: add_configured_token

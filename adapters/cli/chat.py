@@ -1,0 +1,70 @@
+"""`promptcorner chat`: its words."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from adapters.cli.asking.words import ELSEWHERE, add_daemon, token_of, url_of
+from adapters.cli.settings import add_command
+
+if TYPE_CHECKING:
+    from adapters.cli.settings import Commands
+
+NAME = "chat"
+MESSAGE_BYTES_MAX = 256 * 1024  # of standard input; the daemon would refuse more
+
+TEACHES = """\
+Talk to the daemon in the terminal. Answers appear as they are said; ctrl-C stops one and keeps what
+there is of it, ctrl-D leaves. The daemon keeps the chat, and goes on with it when nobody watches.
+
+  promptcorner chat                                 a new chat
+  promptcorner chat 4f9c0c7e-…                      take one up again
+  promptcorner chat --list                          those there are
+  promptcorner chat -m "Name three rivers."         one answer, then done
+  git diff | promptcorner chat -m "Review this."    with what comes in behind it
+"""
+
+
+def add_to(commands: "Commands") -> None:
+    parser = add_command(
+        commands, NAME, run, says="talk to the daemon", teaches=TEACHES, ends=ELSEWHERE
+    )
+    parser.add_argument(
+        "chat", nargs="?", metavar="ID", type=_id, help="a chat that is there already"
+    )
+    parser.add_argument("-m", "--message", metavar="TEXT", help="say this, and end with the answer")
+    parser.add_argument("--model", metavar="ID", type=_id, help="of a model config, for this chat")
+    parser.add_argument("--effort", metavar="LEVEL", default="", help="none … max")
+    parser.add_argument("--list", action="store_true", help="the chats that moved last")
+    add_daemon(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    # Not before: whoever asks for help does not wait for it.
+    from adapters.cli.talking import deeds
+
+    where, token = url_of(options), token_of(options)
+    if options.list:
+        return deeds.list_chats(where, token, as_json=options.json)
+    return deeds.talk(
+        where, token, deeds.Wanted(options.chat, _said(options), options.model, options.effort)
+    )
+
+
+def _said(options: argparse.Namespace) -> str:
+    """What is to be said at once: the words of the command, and what comes in behind them."""
+    message = options.message or ""
+    if sys.stdin.isatty():
+        return message
+    piped = sys.stdin.read(MESSAGE_BYTES_MAX).strip()
+    return "\n\n".join(filter(None, (message, piped)))
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no id, see: promptcorner chat --list"
+        ) from None
