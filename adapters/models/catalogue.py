@@ -36,10 +36,9 @@ from adapters.models.contents import (
     Contents,
     ListedModel,
     Source,
+    asked_with,
     assembled,
-    configured,
     own_key_subject,
-    with_key,
 )
 from adapters.models.prompting import Standing
 from adapters.models.sanitising import sanitised
@@ -197,11 +196,14 @@ class Catalogue:
         return self._ready(model, own, chat.last_reasoning_effort)
 
     def for_titles(self, chat: Chat, model: Model) -> Model:
-        """The one that an administrator has set for titles, if it can be asked; else `model`."""
+        return self.overridden("title_generation", chat, model)
+
+    def overridden(self, context: str, chat: Chat, model: Model) -> Model:
+        """The one that an administrator has set for this, if it can be asked; else `model`."""
         contents, own = self._all.glance(_ALL), self._own.glance(chat.owner_id)
         if contents is None or own is None:
             return model
-        override = contents.settings.override("title_generation")
+        override = contents.settings.override(context)
         found = contents.models.get(override.id) if override.id is not None else None
         if found is None or unusable(found, own, byok=self.byok) is not None:
             return model
@@ -248,12 +250,12 @@ class Catalogue:
 
     def _ready(self, model: ListedModel, own: Own, effort: str | None) -> Model:
         assert model.provider is not None, "only a model that can be used is made ready"
-        provider = with_key(model.provider, own.keys.get(model.provider.id) if self.byok else None)
+        config = asked_with(model, own.keys.get(model.provider.id) if self.byok else None)
         if model.source is Source.REHEARSAL:
-            provider = replace(provider, base_url=self._stage.url)
-        config = configured(model, provider)
+            config = replace(config, provider=replace(config.provider, base_url=self._stage.url))
         made = self._making.model(config)
-        return replace(made, settings=with_effort(config, effort))
+        settings = with_effort(config, effort)
+        return made if settings is made.settings else replace(made, settings=settings)
 
 
 class TitlesByOverride:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from actors.ids import ModelConfigId
 from actors.parts.prompt import EFFORTS, CallSettings
-from adapters.models.configured import ModelConfig, misconfigured
+from adapters.models.configured import ModelConfig
 from adapters.models.contents import Contents, ListedModel, Provider
 from adapters.models.settings import ALLOW_OWN_OVERRIDES, Override, OwnSettings
 
@@ -85,8 +85,8 @@ def unusable(model: ListedModel, own: Own, *, byok: bool) -> Unusable | None:
         return Unusable(f"provider {provider.name} is disabled", "provider_disabled")
     if provider.is_unsupported:
         return Unusable(f"providers of type {provider.type} cannot be asked here", "config")
-    if (wrong := misconfigured(provider.config, model.model)) is not None:
-        return Unusable(f"provider {provider.name}: {wrong}", "config")
+    if model.fault:
+        return Unusable(f"provider {provider.name}: {model.fault}", "config")
     return without_credentials(provider, own, byok=byok)
 
 

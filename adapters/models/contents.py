@@ -26,6 +26,7 @@ from adapters.models.call_config import (
 from adapters.models.configured import (
     ModelConfig,
     ProviderConfig,
+    misconfigured,
     named_model,
     named_provider,
 )
@@ -118,6 +119,8 @@ class ListedModel:
     created_at: datetime
     updated_at: datetime
     source: Source = Source.DATABASE
+    config: ModelConfig | None = None  # as it is asked, with the deployment's key
+    fault: str = ""  # why it could not be, whoever asks
 
     @property
     def is_offered(self) -> bool:
@@ -183,7 +186,8 @@ def assembled(stored: StoredCatalogue, around: Around, opened: Open) -> Contents
     rows = [_listed(row, by_id.get(row.provider_id)) for row in stored.models]
     default = _default(rows, offered)
     models = {
-        model.id: replace(model, is_default=model is default) for model in chain(rows, offered)
+        model.id: _ready(replace(model, is_default=model is default))
+        for model in chain(rows, offered)
     }
     known = {REHEARSAL_MODEL: REHEARSAL}
     known |= {model.id: model.provider_id for model in offered} | dict(stored.known)
@@ -341,18 +345,32 @@ def _listed(row: StoredModel, provider: Provider | None) -> ListedModel:
 # as they are asked
 
 
-def with_key(provider: Provider, key: str | None) -> ProviderConfig:
-    """With a user's own key, or that of the deployment."""
+def with_key(provider: Provider, key: str) -> ProviderConfig:
+    """With a user's own."""
     config = provider.config
-    if not key:
-        return config
     if provider.type == "bedrock":
         return replace(config, credentials=Bearer(key), region=config.region or DEFAULT_REGION)
     return replace(config, key=key)
 
 
-def configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
-    """As it is asked, by a provider with its key."""
+def asked_with(model: ListedModel, key: str | None) -> ModelConfig:
+    """With a user's own key, or that of the deployment."""
+    assert model.config is not None, "a model without a provider is not asked"
+    if not key or model.provider is None:
+        return model.config
+    return replace(model.config, provider=with_key(model.provider, key))
+
+
+def _ready(model: ListedModel) -> ListedModel:
+    """What a call needs is made once for all of them."""
+    if model.provider is None:
+        return model
+    config = model.provider.config
+    wrong = misconfigured(config, model.model) or ""
+    return replace(model, config=_configured(model, config), fault=wrong)
+
+
+def _configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
     call = model.call
     efforts = efforts_of(call)
     search = search_of(call, provider.type)

@@ -11,9 +11,8 @@ from adapters.models.contents import (
     Around,
     BedrockSecrets,
     Source,
+    asked_with,
     assembled,
-    configured,
-    with_key,
 )
 from adapters.models.environment import offered
 from adapters.postgres.catalogue.stored import StoredCatalogue, StoredKey
@@ -146,14 +145,16 @@ def test_bedrock_is_asked_with_its_own_keys_before_those_of_the_machine():
 
 
 def test_a_users_own_key_takes_the_place_of_the_deployments():
-    contents = the_contents(
-        keyed(PROVIDER, "central"), a_provider("aws", "bedrock"), ambient=AMBIENT
-    )
-    mine, aws = contents.providers.values()
+    aws = a_provider("aws", "bedrock")
+    models = (FIRST, a_model(aws.id, "on-aws"))
 
-    assert "own" == with_key(mine, "own").key
-    assert "central" == with_key(mine, None).key
-    assert Bearer("own") == with_key(aws, "own").credentials
+    contents = the_contents(keyed(PROVIDER, "central"), aws, models=models, ambient=AMBIENT)
+
+    mine, on_aws = contents.models.values()
+    assert "own" == asked_with(mine, "own").provider.key
+    assert "central" == asked_with(mine, None).provider.key
+    assert Bearer("own") == asked_with(on_aws, "own").provider.credentials
+    assert AMBIENT == asked_with(on_aws, None).provider.credentials
 
 
 @pytest.mark.parametrize("said", [True, False, None])
@@ -164,7 +165,7 @@ def test_which_of_openais_interfaces_is_as_the_model_says(said):
 
     [listed] = the_contents(provider, models=(model,)).models.values()
 
-    assert said is configured(listed, listed.provider.config).use_responses_api
+    assert said is listed.config.use_responses_api
 
 
 def test_a_model_without_its_provider_is_there_and_not_on_offer():
