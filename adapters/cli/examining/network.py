@@ -34,7 +34,7 @@ def daemon(config: Config) -> Iterator[Finding]:
         alive = httpx2.get(f"{url}/livez", timeout=ASK_SECONDS, trust_env=False, verify=False)
         ready = httpx2.get(f"{url}/readyz", timeout=ASK_SECONDS, trust_env=False, verify=False)
     except httpx2.HTTPError:
-        yield _port(config)
+        yield port(config)
         return
     if alive.status_code != 200 or "alive" not in alive.text:
         fact = f"somebody else listens at {config.listen}"
@@ -45,7 +45,7 @@ def daemon(config: Config) -> Iterator[Finding]:
         yield wrong("daemon", f"runs at {url} and is not ready: {ready.text.strip():.200}")
 
 
-def _port(config: Config) -> Finding:
+def port(config: Config) -> Finding:
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as trying:

@@ -65,10 +65,10 @@ async def _examined(database: Database, config: Config) -> Sequence[Finding]:
     return [
         ok(SUBJECT, f"{name}: PostgreSQL {version}, {size // MIB:,} MiB"),
         _schema(len(missing)),
-        *_privileges(missing=len(missing), may_create=may_create),
-        _clock(seconds - (before + after) / 2),
-        *_places(config, connections_max),
-        *_secrecy(config),
+        *privileges(missing=len(missing), may_create=may_create),
+        clock(seconds - (before + after) / 2),
+        *places(config, connections_max),
+        *secrecy(config),
     ]
 
 
@@ -79,21 +79,21 @@ def _schema(missing: int) -> Finding:
     return ok("schema", f"at step {known}, up to date")
 
 
-def _privileges(*, missing: int, may_create: bool) -> Iterator[Finding]:
+def privileges(*, missing: int, may_create: bool) -> Iterator[Finding]:
     if may_create:
         return
     fact, advice = "we may not make tables in it", "GRANT ALL ON SCHEMA public TO ..."
     yield (wrong if missing else warning)("privileges", fact, advice)
 
 
-def _clock(skew: float) -> Finding:
+def clock(skew: float) -> Finding:
     fact = f"its clock is {abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} ours"
     if abs(skew) > SKEW_SECONDS:
         return warning("clock", fact, "let both keep the time by NTP")
     return ok("clock", fact)
 
 
-def _places(config: Config, connections_max: int) -> Iterator[Finding]:
+def places(config: Config, connections_max: int) -> Iterator[Finding]:
     needed = config.pool_size + OWN_CONNECTIONS
     if needed > connections_max:
         fact = f"the server lets in {connections_max}, a process needs {needed}"
@@ -108,7 +108,7 @@ def _places(config: Config, connections_max: int) -> Iterator[Finding]:
         )
 
 
-def _secrecy(config: Config) -> Iterator[Finding]:
+def secrecy(config: Config) -> Iterator[Finding]:
     """Between two machines the words of chats go over a wire."""
     words = conninfo_to_dict(config.database_url or "")
     host = str(words.get("host") or words.get("hostaddr") or "")

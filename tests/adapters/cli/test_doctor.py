@@ -1,0 +1,269 @@
+"""`promptcorner doctor`: what is looked at, what is said of it, and when it counts as wrong."""
+
+import socket
+from resource import RLIM_INFINITY
+
+import pytest
+import trio
+from psycopg.conninfo import make_conninfo
+
+from adapters import config
+from adapters.cli.examining import machine, network, stored
+from adapters.cli.examining.finding import Finding, State, from_refusal
+from adapters.config import Shown
+from adapters.refusals import CannotStart
+from adapters.rehearsal.behaviour import Behaviour
+from adapters.rehearsal.server import serve
+from adapters.rehearsal.settings import read as behaving
+
+OK, WARNING, WRONG = State.OK, State.WARNING, State.WRONG
+
+
+def told(data_dir="/none", **said):
+    return config.read({"data_dir": str(data_dir), **said}, {})
+
+
+def states(findings):
+    return {finding.subject: finding.state for finding in findings}
+
+
+@pytest.fixture
+def free():
+    """A port where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    return f"127.0.0.1:{port}"
+
+
+def test_a_refusal_of_the_daemon_is_split_into_fact_and_advice():
+    refusal = CannotStart("config", "it is so", "do this; or that")
+
+    assert Finding("x", WRONG, "config: it is so", "do this; or that") == from_refusal("x", refusal)
+
+
+# this machine
+
+
+def test_this_machine_is_fit_to_run_its_tests():
+    findings = [machine.python(), *machine.packages(machine.requirements())]
+
+    assert {"python": OK, "packages": OK} == states(findings)
+
+
+def test_a_package_of_another_version_than_the_one_that_was_proved_is_wrong():
+    requires = ["psycopg[binary]==1.2.3", "trio>=0.35", "h11<99", "other==1; extra == 'dev'"]
+
+    _, psycopg, other = machine.packages(requires)
+
+    assert (WRONG, "pip install psycopg==1.2.3") == (psycopg.state, psycopg.advice)
+    assert psycopg.fact.endswith(", must be 1.2.3")
+    assert "other is missing, must be 1" == other.fact
+
+
+def test_a_directory_that_can_be_made_is_as_good_as_one_that_is_there(tmp_path):
+    there, to_be = told(tmp_path), told(tmp_path / "a" / "b")
+
+    assert f"{tmp_path} is there" == next(machine.data_dir(there)).fact
+    assert f"{tmp_path}/a/b will be made at the first start" == next(machine.data_dir(to_be)).fact
+
+
+def test_a_file_is_no_directory(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    [finding] = machine.data_dir(told(tmp_path / "file" / "deeper"))
+
+    assert (WRONG, f"{tmp_path}/file is not a directory") == (finding.state, finding.fact)
+
+
+@pytest.mark.parametrize(
+    ("free", "state"),
+    [(machine.ROOM_BYTES_MIN - 1, WRONG), (machine.ROOM_BYTES - 1, WARNING), (1 << 50, OK)],
+)
+def test_room_is_a_matter_of_degree(free, state, tmp_path):
+    assert state is machine.room(tmp_path, free).state
+
+
+@pytest.mark.parametrize(("most", "state"), [(1024, WARNING), (20_000, OK), (RLIM_INFINITY, OK)])
+def test_a_limit_on_open_files_is_warned_of(most, state):
+    assert state is machine.descriptors(most).state
+
+
+def test_a_secret_key_that_others_may_read_is_wrong(tmp_path):
+    before = machine.secret_key(told(tmp_path))
+    key = tmp_path / "secret.key"
+    key.write_text("k" * 64)
+    key.chmod(0o644)
+    open_to_all = machine.secret_key(told(tmp_path))
+    key.chmod(0o600)
+    kept = machine.secret_key(told(tmp_path))
+
+    assert (OK, WRONG, OK) == (before.state, open_to_all.state, kept.state)
+    assert f"chmod 600 {key}" == open_to_all.advice
+    assert "k" * 64 not in str((before, open_to_all, kept))
+
+
+@pytest.mark.parametrize(("mode", "count"), [(0o600, 0), (0o640, 1), (0o644, 1)])
+def test_a_file_with_a_secret_in_it_is_for_nobody_else(mode, count, tmp_path):
+    file = tmp_path / "promptcorner.toml"
+    file.write_text('openai_api_key = "k"\nlog = "json"\n')
+    file.chmod(mode)
+    shown = config.shown({"config": str(file)}, {})
+
+    found = list(machine.files_of_secrets(shown))
+
+    assert [f"others may read openai_api_key in {file}"] * count == [each.fact for each in found]
+
+
+def test_what_systemd_hands_over_is_as_it_wants_it(tmp_path):
+    shown = [Shown("openai_api_key", "(set)", f"credential openai_api_key {tmp_path}/k")]
+    (tmp_path / "k").touch(0o644)
+
+    assert [] == list(machine.files_of_secrets(shown))
+
+
+# the database
+
+
+async def test_a_database_that_is_not_there_yet_is_not_made(tmp_path):
+    [finding] = await stored.database(told(tmp_path / "home"))
+
+    assert OK is finding.state
+    assert not (tmp_path / "home").exists()
+
+
+async def test_a_server_is_looked_at_from_all_sides(database):
+    settings = config.read({}, {"DATABASE_URL": database})
+
+    found = await stored.database(settings)
+
+    expected = {"database": OK, "schema": OK, "clock": OK, "connections": OK}
+    assert expected == states(found)
+    assert "at step 0 of " in next(each.fact for each in found if each.subject == "schema")
+
+
+async def test_a_server_that_is_away_is_wrong():
+    away = make_conninfo(host="127.0.0.1", port=9, password="secret", connect_timeout=2)
+
+    [finding] = await stored.database(config.read({}, {"DATABASE_URL": away}))
+
+    assert (WRONG, True) == (finding.state, "cannot be reached" in finding.fact)
+    assert "secret" not in str(finding)
+
+
+@pytest.mark.parametrize(
+    ("places", "state"), [(15, WRONG), (16, WARNING), (31, WARNING), (32, OK), (100, OK)]
+)
+def test_the_server_has_to_let_in_a_process_and_better_two(places, state):
+    [finding] = stored.places(told(), places)  # which needs 8 and 8
+
+    assert state is finding.state
+
+
+@pytest.mark.parametrize(("skew", "state"), [(1.9, OK), (-2.1, WARNING), (3600, WARNING)])
+def test_clocks_that_differ_are_warned_of(skew, state):
+    assert state is stored.clock(skew).state
+
+
+@pytest.mark.parametrize(
+    ("address", "count"),
+    [
+        ("postgresql://db.example/x", 1),
+        ("postgresql://db.example/x?sslmode=require", 0),
+        ("postgresql://127.0.0.1/x", 0),
+        ("host=/run/postgresql", 0),
+        ("", 0),
+    ],
+)
+def test_words_of_chats_on_a_wire_are_warned_of(address, count):
+    settings = config.read({}, {"DATABASE_URL": address})
+
+    assert count == len(list(stored.secrecy(settings)))
+
+
+def test_a_user_who_may_make_no_tables_is_wrong_only_if_some_are_missing():
+    [missing] = stored.privileges(missing=1, may_create=False)
+    [complete] = stored.privileges(missing=0, may_create=False)
+
+    assert (WRONG, WARNING) == (missing.state, complete.state)
+    assert [] == list(stored.privileges(missing=1, may_create=True))
+
+
+# the network
+
+
+def test_a_port_is_free_or_somebody_elses(free):
+    [finding] = network.daemon(told(listen=free))
+    assert (OK, f"{free} is free, no daemon runs there") == (finding.state, finding.fact)
+
+    host, port = free.split(":")
+    with socket.create_server((host, int(port))):
+        taken = network.port(told(listen=free))
+
+    assert (WRONG, f"cannot listen at {free} (address already in use)") == (taken.state, taken.fact)
+
+
+async def test_somebody_else_who_speaks_http_is_no_daemon_of_ours():
+    async with serve(Behaviour()) as running:
+        address = running.url.removeprefix("http://")
+        here = told(listen=address)
+        [finding] = await trio.to_thread.run_sync(lambda: list(network.daemon(here)))
+
+    assert f"somebody else listens at {address}" == finding.fact
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [
+        ({}, 0),
+        ({"listen": "0.0.0.0:7390"}, 1),
+        ({"listen": "0.0.0.0:7390", "access_url": "http://a"}, 1),
+        ({"listen": "0.0.0.0:7390", "access_url": "https://a"}, 0),
+    ],
+)
+def test_who_listens_for_others_without_encryption_is_warned(said, count):
+    found = list(network.entrance(told(**said)))
+
+    assert [WARNING] * count == [each.state for each in found]
+
+
+def test_a_certificate_that_is_none_is_wrong(tmp_path):
+    (tmp_path / "pem").write_text("x")
+    pem = str(tmp_path / "pem")
+
+    [finding] = network.entrance(told(tls_cert=pem, tls_key=pem))
+
+    assert ("tls", WRONG) == (finding.subject, finding.state)
+
+
+def test_a_proxy_is_named_or_refused():
+    [used] = network.proxies({"HTTPS_PROXY": "http://me:secret@proxy.test:3128", "NO_PROXY": "a.b"})
+    [odd] = network.proxies({"HTTPS_PROXY": "socks5://proxy.test"})
+
+    assert "providers are reached over proxy.test:3128, but not to a.b" == used.fact
+    assert (OK, WRONG) == (used.state, odd.state)
+    assert [] == list(network.proxies({}))
+
+
+async def test_providers_are_named_and_only_asked_if_one_wants_it():
+    settings = config.read({}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9"})
+
+    [named] = await network.providers(settings, online=False)
+    [none] = await network.providers(config.read({}, {"HOME": "/none"}), online=False)
+    odd = config.read({}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "nonsense"})
+    [misnamed] = await network.providers(odd, online=False)
+
+    assert (OK, "openai/gpt-5 is set up; --online asks it") == (named.state, named.fact)
+    assert (WARNING, WRONG) == (none.state, misnamed.state)
+
+
+@pytest.mark.parametrize(
+    ("faults", "state"), [("", OK), ("401", WRONG), ("529", WRONG), ("hangup:0", WRONG)]
+)
+async def test_a_provider_that_is_asked_says_how_it_is(faults, state):
+    said = {"deltas": "1", "faults": faults} if faults else {"deltas": "1"}
+    async with serve(behaving(Behaviour(), said)) as running:
+        environ = {"ANTHROPIC_API_KEY": "sk-secret", "ANTHROPIC_BASE_URL": running.url}
+        [finding] = await network.providers(config.read({}, environ), online=True)
+
+    assert state is finding.state, finding
+    assert "sk-secret" not in str(finding)
