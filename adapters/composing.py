@@ -23,6 +23,7 @@ from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
 from actors.supervisor.world import Limits as Capacity
 from actors.supervisor.world import World as SupervisorWorld
 from actors.titles.automatic import AutomaticTitles
+from actors.turn.ports import Model
 from actors.turn.work import Held
 from actors.turn.world import Limits as Guards
 from actors.turn.world import World
@@ -34,6 +35,7 @@ from adapters.housekeeping import keep_house
 from adapters.metrics.figures import Figures
 from adapters.metrics.measuring import measured
 from adapters.models.catalogue import Catalogue, TitlesByOverride
+from adapters.models.compacting import ConfiguredCompacting
 from adapters.models.configured import ModelConfig
 from adapters.models.contents import Around
 from adapters.models.prompting import Prompting
@@ -117,6 +119,10 @@ async def open_chats(
         open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
         open_children("chats of this process", capacity=1) as children,
     ):
+
+        def compacted(model: Model, result: str) -> None:
+            figures.compactions.labels(model.label, model.name, result).inc()
+
         toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
         world = World(
             ledger=store.ledger,
@@ -130,6 +136,7 @@ async def open_chats(
             titles=TitlesByOverride(
                 AutomaticTitles(background, store.titles, store.files), catalogue
             ),
+            compacting=ConfiguredCompacting(catalogue, count=compacted),
             limits=Guards(config.startup_seconds, config.silence_seconds),
         )
         supervisor = start_supervisor(config, store, measured(world, figures), children)
@@ -155,7 +162,7 @@ async def open_catalogue(
     async with open_children("catalogue", capacity=1) as children:
         children.start(Child(name="rehearsal", body=stage.run, restart=Restart()))
         with catalogue.follow(store.bus):
-            await catalogue.remember_offered()
+            await catalogue.begin()
             yield catalogue
 
 

@@ -13,6 +13,9 @@ from actors.parts.usage import NO_USAGE, Cost, Usage
 QUEUE_ROWS_MAX = 20  # one more is refused with `QueueFull`
 FILES_PER_CHAT_MAX = 50  # a message that would link one more is refused with `FilesFull`
 
+# A summary is shown as a call of this tool, which does not exist, and its result.
+SUMMARY_CALL = "chat_summarized"
+
 
 class Role(Enum):
     SYSTEM = "system"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Set
 from datetime import datetime
 
 from actors.ids import ModelConfigId
-from actors.machine.chat import Body, Role, Stored, Visibility
+from actors.machine.chat import SUMMARY_CALL, Body, Role, Stored, Visibility
 from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
 
 NEW_USER_MESSAGE = "interrupted by a new user message"
@@ -39,6 +39,14 @@ def outstanding(tail: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
 def outstanding_dynamic(stored: Stored) -> tuple[ToolCallPart, ...]:
     """As `outstanding`, but only calls of tools that the client executes."""
     return _of(stored.chat.dynamic_tools, outstanding(stored.tail))
+
+
+def has_new_answer(tail: tuple[Body, ...]) -> bool:
+    """Whether the last thing that a model said is not a summary."""
+    said = tail[0].parts if tail else ()
+    return bool(tail) and not any(
+        isinstance(part, ToolCallPart) and part.name == SUMMARY_CALL for part in said
+    )
 
 
 def cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:

@@ -36,6 +36,7 @@ from actors.machine.closing import (
     advance,
     cancellations,
     dynamic_cancellations,
+    has_new_answer,
     interruptions,
     outstanding,
     outstanding_dynamic,
@@ -164,8 +165,10 @@ def _edit_message(stored: Stored, request: ask.EditMessage) -> Change | Refusal:
     )
 
 
-def _request_compaction(stored: Stored, request: ask.RequestCompaction) -> Change:
+def _request_compaction(stored: Stored, request: ask.RequestCompaction) -> Change | Refusal:
     """The holder goes too: whoever was there drops out, and somebody is told to come."""
+    if not has_new_answer(stored.tail):
+        return _refuse(stored, request, "no model has said anything since the last summary")
     return change(
         stored,
         status=Status.RUNNING,

@@ -9,8 +9,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import assert_never
 
+from actors.compaction.fullness import STILL_FULL, Fullness, Verdict, fullness, verdict
+from actors.compaction.rows import Compaction, Source, Summary
+from actors.compaction.wording import asking_for_summary, summary_in
+from actors.episodes.buffer import Episode
+from actors.failures.wording import failure
 from actors.ids import EpisodeKey
-from actors.machine.chat import Body, Chat, ChatError, Message
+from actors.machine.chat import Body, Chat, ChatError, Message, Role
 from actors.machine.requests import (
     CommitStep,
     EnterRequiresAction,
@@ -19,8 +24,9 @@ from actors.machine.requests import (
     RecordRetryState,
     Request,
 )
-from actors.parts.failure import ProviderFailure
+from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.model import ToolCallPart
+from actors.parts.prompt import Prompt
 from actors.turn import retries, steps
 from actors.turn.answering import ask
 from actors.turn.commits import (
@@ -30,13 +36,23 @@ from actors.turn.commits import (
     end_turn,
     end_with_error,
 )
-from actors.turn.next_action import AwaitClient, CallModel, EndTurn, RunTools, next_action
+from actors.turn.next_action import (
+    Action,
+    AwaitClient,
+    CallModel,
+    EndTurn,
+    RunTools,
+    Summarise,
+    next_action,
+)
 from actors.turn.patience import patiently
-from actors.turn.ports import Offered, Toolset
+from actors.turn.ports import CompactionPlan, Model, Offered, Toolset
 from actors.turn.tool_batch import run_batch
 from actors.turn.work import Advanced, Held, Obsolete
 from actors.turn.world import World
 from runtime.clock import wall
+
+NO_SUMMARY = "The model made no summary of the conversation."
 
 ATTEMPTS_USED_UP = ChatError(
     "The chat was tried too many times without success and has been stopped. "
@@ -67,6 +83,8 @@ async def generate(held: Held, world: World) -> Committed:
             return await commit(known, [EnterRequiresAction()], world)
         case RunTools(calls=calls):
             return await _run_tools(known, calls, tools, world)
+        case Summarise():
+            return await _summarise(known, tools, Source.MANUAL, world)
         case CallModel():
             return await _call_model(known, tools, world)
         case _:
@@ -89,6 +107,15 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     model = await world.models.model_for(chat)
     if isinstance(model, ChatError):
         return await end_with_error(held, FinishError(model), world)
+    plan = await world.compacting.plan_for(chat, model)
+    match verdict(history, _fullness(history, plan)):
+        case Verdict.SUMMARISE:
+            return await _summarise(held, tools, Source.AUTOMATIC, world)
+        case Verdict.STILL_FULL:
+            world.compacting.ended(plan.model, "error")
+            return await end_with_error(held, FinishError(STILL_FULL), world)
+        case Verdict.PROCEED:
+            pass
     prompt = await world.prompts.prompt_for(chat, history, model, tools.offered.told)
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), world)
@@ -103,6 +130,63 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     cost = world.prices.cost(model, asked.said.usage)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
     return await _commit_step(held, rows, tools.offered, world)
+
+
+async def _summarise(held: Held, tools: Toolset, source: Source, world: World) -> Committed:
+    """Put a summary in the place of what was said, for the model; then the turn goes on."""
+    chat, history = held.stored.chat, held.history or ()
+    model = await world.models.model_for(chat)
+    if isinstance(model, ChatError):
+        return await end_with_error(held, FinishError(model), world)
+    plan = await world.compacting.plan_for(chat, model)
+    prompt = await world.prompts.prompt_for(chat, history, plan.model, tools.offered.told)
+    if isinstance(prompt, ChatError):
+        return await end_with_error(held, FinishError(prompt), world)
+    compaction = Compaction(_key(chat), source, _fullness(history, plan))
+    said = await _shown_summary(compaction, plan.model, prompt, world)
+    if isinstance(said, ProviderFailure):
+        is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
+        world.compacting.ended(plan.model, "timeout" if is_late else "error")
+        return await _failed(held, said, world)
+    rows = compaction.rows(said, model.config_id)
+    committed = await _commit_step(held, rows, tools.offered, world, is_summary=True)
+    if not isinstance(committed, Obsolete):
+        world.compacting.ended(plan.model, "success")
+    return committed
+
+
+async def _shown_summary(
+    compaction: Compaction, model: Model, prompt: Prompt, world: World
+) -> Summary | ProviderFailure:
+    """Watchers see that it is made, and the whole of it when it is there."""
+    episode = world.episodes.begin(compaction.key)
+    try:
+        episode.add(Role.ASSISTANT, compaction.begun())
+        said = await _summary(compaction, model, prompt, world)
+        if isinstance(said, ProviderFailure):
+            episode.add(Role.TOOL, compaction.failed(said.message))
+        else:
+            episode.add(Role.TOOL, compaction.succeeded(said))
+        return said
+    finally:
+        world.episodes.end(episode)
+
+
+async def _summary(
+    compaction: Compaction, model: Model, prompt: Prompt, world: World
+) -> Summary | ProviderFailure:
+    unseen = Episode(compaction.key, lambda key, said: b"")  # nothing of it is kept by halves
+    asked = await ask(model, asking_for_summary(prompt), unseen, world.limits)
+    if isinstance(asked.said, ProviderFailure):
+        return asked.said
+    text = summary_in(asked.said)
+    if not text:
+        return failure(FailureKind.GENERIC, model.label, retryable=True, message=NO_SUMMARY)
+    return Summary(text, asked.runtime_ms, world.prices.cost(model, asked.said.usage))
+
+
+def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:
+    return fullness(history, limit=plan.context_limit, threshold_percent=plan.threshold_percent)
 
 
 async def _counted(held: Held, world: World) -> Committed:
@@ -137,7 +221,12 @@ async def _run_tools(
 
 
 async def _commit_step(
-    held: Held, rows: tuple[Body, ...], offered: Offered, world: World
+    held: Held,
+    rows: tuple[Body, ...],
+    offered: Offered,
+    world: World,
+    *,
+    is_summary: bool = False,
 ) -> Committed:
     """Write the step, and with it what it leads to: one transaction for both."""
     if not rows:
@@ -145,19 +234,20 @@ async def _commit_step(
     following = _leads_to(held.stored.chat, held.history or (), rows, offered)
     match following:
         case EndTurn():
-            return await end_turn(held, [CommitStep(rows, ends_turn=True)], world)
+            return await end_turn(held, [CommitStep(rows, is_summary, ends_turn=True)], world)
         case AwaitClient():
             request: Request = EnterRequiresAction()
-        case CallModel() | RunTools():
+        case CallModel() | RunTools() | Summarise():
             request = RecordGenerationAttempt()
         case _:
             assert_never(following)
-    return await commit(held, [CommitStep(rows), request], world, of_attempt=True)
+    step = CommitStep(rows, consumes_compaction=is_summary)
+    return await commit(held, [step, request], world, of_attempt=True)
 
 
 def _leads_to(
     chat: Chat, history: Sequence[Message], rows: tuple[Body, ...], offered: Offered
-) -> EndTurn | AwaitClient | CallModel | RunTools:
+) -> Action:
     """What comes next once `rows` are part of the history."""
     at = history[-1].created_at
     coming = [Message(history[-1].id, 0, at, False, body) for body in rows]

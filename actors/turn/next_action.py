@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 
+from actors.compaction.fullness import is_worth_it
 from actors.machine.chat import Body, Chat, Message, Role, Visibility
 from actors.machine.closing import outstanding
 from actors.parts.model import ToolCallPart, ToolResultPart
@@ -40,11 +41,16 @@ class AwaitClient:
 
 
 @dataclass(frozen=True, slots=True)
+class Summarise:
+    """Somebody has asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class EndTurn:
     reason: Reason
 
 
-Action = CallModel | RunTools | AwaitClient | EndTurn
+Action = CallModel | RunTools | AwaitClient | Summarise | EndTurn
 
 
 def next_action(chat: Chat, history: Sequence[Message], offered: Offered) -> Action:
@@ -56,6 +62,8 @@ def next_action(chat: Chat, history: Sequence[Message], offered: Offered) -> Act
         action = _for_open_calls(open_calls(bodies[last:]), declared, tools)
         if action is not None:
             return action
+    if chat.compaction_requested_at is not None and is_worth_it(history):
+        return Summarise()
     turn = bodies[_prompt(bodies) :]
     if _ended_by_tool(turn, tools):
         return EndTurn(Reason.TOOL)

@@ -57,6 +57,38 @@ class Models(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """How a chat is compacted before its next call."""
+
+    model: Model  # that writes the summary
+    threshold_percent: int  # of the window; at 100 nothing is compacted unless asked for
+    context_limit: int | None = None  # the smallest that counts; None: nobody has configured one
+
+
+class Compacting(Protocol):
+    async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
+        """`model`: the one that the chat asks."""
+        ...
+
+    def ended(self, model: Model, result: str) -> None:
+        """To be counted: success, error or timeout."""
+        ...
+
+
+class OnRequest:
+    """Nothing is compacted unless somebody asks for it, and then by the chat's own model."""
+
+    async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
+        return CompactionPlan(model, 100, model.context_limit)
+
+    def ended(self, model: Model, result: str) -> None:
+        pass
+
+
+ON_REQUEST = OnRequest()
+
+
 class Titles(Protocol):
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
         """This model is about to be asked: a chat that is new may be given a title meanwhile.

@@ -4,7 +4,17 @@ from dataclasses import dataclass
 
 from actors.episodes.buffer import Episodes
 from actors.store.ports import Ledger, Reading
-from actors.turn.ports import UNTITLED, Journal, Models, Prices, Prompts, Titles, Tools
+from actors.turn.ports import (
+    ON_REQUEST,
+    UNTITLED,
+    Compacting,
+    Journal,
+    Models,
+    Prices,
+    Prompts,
+    Titles,
+    Tools,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,4 +36,5 @@ class World:
     prices: Prices
     episodes: Episodes
     titles: Titles = UNTITLED
+    compacting: Compacting = ON_REQUEST
     limits: Limits = Limits()

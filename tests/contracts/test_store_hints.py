@@ -171,13 +171,14 @@ async def test_a_chat_that_is_taken_calls_for_nobody_else(world):
 
 
 async def test_a_request_for_compaction_calls_for_a_worker_once(world):
-    chat = await a_held_chat(world, done=True)
+    chat = await a_held_chat(world)
+    await applied(world.ledger.apply(chat, [step(assistant("hi")), ask.FinishTurn()]))
     await world.leases.beat(HOLDER.worker)
     world.told.clear()
 
     made = await applied(world.ledger.apply(chat, [ask.RequestCompaction()]))
 
-    assert [moved(made.chat, STATUS), WorkWaits(chat, 2)] == world.told
+    assert [moved(made.chat, STATUS), WorkWaits(chat, 3)] == world.told
 
 
 LISTED = [

@@ -81,7 +81,7 @@ async def test_a_retry_state_goes_with_its_attempt(world):
 
 async def test_a_request_for_compaction_frees_the_chat_and_survives_being_taken(world):
     chat = await a_held_chat(world)
-    await applied(world.ledger.apply(chat, [ask.FinishTurn()]))
+    await applied(world.ledger.apply(chat, [step(assistant("hi")), ask.FinishTurn()]))
 
     asked = await applied(world.ledger.apply(chat, [ask.RequestCompaction()]))
     taken = await applied(world.ledger.apply(chat, [ACQUIRE]))

@@ -141,6 +141,14 @@ class Plain:
 
     def RequestCompaction(self, request):
         self._need(self.status in OVER)
+        answers = [row[1] for row in self.history if not row[2] and row[1].role is Role.ASSISTANT]
+        said = answers[-1].parts if answers else ()
+        self._need(
+            answers
+            and not any(
+                isinstance(part, ToolCallPart) and part.name == "chat_summarized" for part in said
+            )
+        )
         self._go("running", error=None, marker=self.now)
         self.holder = None
         self._history_moved()

@@ -42,7 +42,7 @@ HOLDERS = tuple(
     Holder(WorkerId(UUID(int=400 + n % 2)), RunnerId(UUID(int=410 + n))) for n in range(3)
 )
 DYNAMIC_TOOLS = ("click", "type")
-TOOLS = ("shell", "read", *DYNAMIC_TOOLS)
+TOOLS = ("shell", "read", "chat_summarized", *DYNAMIC_TOOLS)
 BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
 
 texts = st.sampled_from(["", "a", "so", "\n", "ä\U0001f3ad", "\x00", "\ue000", "'; --", "{}"])

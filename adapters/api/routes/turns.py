@@ -1,6 +1,7 @@
 """What is done to a turn: interrupted, answered by the client's tools, compacted, put right."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from msgspec import UNSET
@@ -11,6 +12,7 @@ from actors.machine.requests import (
     Interrupt,
     ReconcileInvalidState,
     Request,
+    RequestCompaction,
 )
 from actors.store.answers import Applied
 from adapters.api.admission import Admission, Visible
@@ -54,7 +56,7 @@ class Turns:
                 says="Replace what was said by a summary, for the model.",
                 tag="turns",
                 answers={200: Chat},
-                refusals=(409, 501),
+                refusals=(409,),
             ),
             Endpoint(
                 method="POST",
@@ -86,7 +88,7 @@ class Turns:
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived()
-        raise Refused(501, "Not implemented.", detail="this server does not summarise chats")
+        return await self._shown_after(chat, RequestCompaction())
 
     async def reconcile(self, call: Call) -> Answer:
         chat = await self._admission.to_update(call)
@@ -107,11 +109,13 @@ class Turns:
         return done()
 
     async def _shown_after(self, chat: Visible, request: Request) -> Answer:
-        await self._applied(chat, request)
+        """The chat as it was then: soon its worker has brought it further."""
+        applied = await self._applied(chat, request)
         shelved = await self._shelf.chat(chat.id)
         if shelved is None:
             raise not_found()
-        return said(200, shown(shelved, organization=self._organization))
+        then = replace(shelved, status=applied.chat.status, last_error=applied.chat.last_error)
+        return said(200, shown(then, organization=self._organization))
 
     async def _applied(self, chat: Visible, request: Request) -> Applied:
         answer = await self._sending.apply(chat.id, [request], is_root=chat.is_root)

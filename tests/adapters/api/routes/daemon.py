@@ -20,12 +20,13 @@ from adapters.api.door.app import Door
 from adapters.api.sending import Sending
 from adapters.composing import Chats, dial_of, open_chats
 from adapters.models.environment import offered
+from adapters.postgres.driver.connection import Connection
 from adapters.rehearsal.rehearsal import Rehearsal
 from adapters.rehearsal.server import serve
 from tests.actors.machine.chats import ANN, user
 from tests.adapters.api.edges import SECRET_KEY
 from tests.adapters.api.routes.ground import Callers, Ground, rows_on
-from tests.adapters.postgres.stores import new_chat_id
+from tests.adapters.postgres.stores import TABLES, new_chat_id
 
 PATIENCE_SECONDS = 10.0
 PROVIDERS = {
@@ -78,8 +79,9 @@ def said_in(message):
 
 
 @asynccontextmanager
-async def a_daemon(conninfo, behaviour):
-    """Its providers, one for each wire, are all the rehearsal."""
+async def a_daemon(conninfo, behaviour, *, context_limit=None):
+    """Its providers, one for each wire, are all the rehearsal. With a `context_limit` the model of
+    chats that name none has such a window."""
     async with serve(behaviour) as running:
         environment = {
             "DATABASE_URL": conninfo,
@@ -89,15 +91,32 @@ async def a_daemon(conninfo, behaviour):
         }
         told = config.read({}, environment)
         models = offered(told.environ)
+        await prepare(conninfo, models[0], context_limit)
         async with open_chats(told, conninfo, models=models, dial=dial_of(told.environ)) as chats:
             with trio.fail_after(PATIENCE_SECONDS):
                 while chats.supervisor.slots.worker is None:
                     await trio.sleep(0.005)
-            async with chats.store.pool.connection() as connection:
-                await connection.execute(
-                    "INSERT INTO users (id, username) VALUES (%(id)s, 'ann')", {"id": ANN}
-                )
             store = chats.store
             rows = rows_on(store.pool, store.ledger, chats.supervisor, catalogue=chats.catalogue)
             ground = Ground(None, Door(rows, Callers()), None)
             yield Daemon(ground, chats, running.rehearsal, models)
+
+
+async def prepare(conninfo, model, context_limit):
+    """Nobody is there but ANN."""
+    connection = await Connection.open(conninfo)
+    try:
+        for table in TABLES:
+            await connection.execute(f"DELETE FROM {table}")
+        await connection.execute(
+            "INSERT INTO users (id, username) VALUES (%(id)s, 'ann')", {"id": ANN}
+        )
+        if context_limit is not None:
+            await connection.execute(
+                "INSERT INTO model_configs (id, provider_id, model, enabled, is_default,"
+                " context_limit, compression_threshold, call) VALUES (gen_random_uuid(),"
+                " %(provider)s, %(model)s, true, true, %(limit)s, 70, '{}')",
+                {"provider": model.provider.id, "model": model.model, "limit": context_limit},
+            )
+    finally:
+        connection.close()
