@@ -48,6 +48,7 @@ from adapters.models.words.standing import PLAN_MODE, PLAN_MODE_CHILD, user_inst
 from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.providers.http import HttpClient
 from adapters.secrets import CannotOpen, Vault
+from runtime.log import emit
 
 KEEP_SECONDS = 10.0  # should news of a change have got lost unnoticed
 KEEP_OWN_SECONDS = 60.0  # likewise, of users: there are many, and each reading is one's own
@@ -114,11 +115,15 @@ class Catalogue:
     def statistics(self) -> CatalogueStatistics:
         return CatalogueStatistics(self._all.statistics(), self._own.statistics())
 
-    async def remember_offered(self) -> None:
-        """Once, at the start: messages will name what the environment offers now."""
+    async def begin(self) -> None:
+        """Once, at the start. Messages will name what the environment offers now; and who looks
+        after this daemon is told of keys that it cannot open."""
         offered = [(model.id, model.provider.id, str(model)) for model in self._around.offered]
         if offered:
             await self._reading.remember_offered(offered)
+        for provider in (await self.contents()).providers.values():
+            if provider.fault:
+                emit("provider.locked", "error", provider=provider.name, error=provider.fault)
 
     # what there is
 

@@ -189,11 +189,11 @@ async def test_messages_of_a_model_that_the_environment_no_longer_offers_keep_th
 ):
     old, new = KEY | {"PROMPTCORNER_MODEL": "anthropic/old"}, KEY
     async with open_ground(migrated, environ=old) as before:
-        await before.catalogue.remember_offered()
+        await before.catalogue.begin()
         said_by = (await before.catalogue.choose(ANN, None, None)).model
 
     async with open_ground(migrated, environ=new) as after:
-        await after.catalogue.remember_offered()
+        await after.catalogue.begin()
         standing = await after.catalogue.standing(a_chat_for())
         model = await after.catalogue.model_for(a_chat_for(said_by))
 

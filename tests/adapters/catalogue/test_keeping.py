@@ -168,21 +168,28 @@ async def until(condition):
 
 
 @pytest.mark.slow
-async def test_another_master_key_is_said_where_a_key_is_needed(migrated, ground):
+async def test_another_master_key_is_said_at_the_start_and_where_a_key_is_needed(
+    migrated, ground, caplog
+):
     model = await ground.add_model(await ground.add_provider(type="openai", keys=("sk-lost",)))
     await ground.bring_key(BOB, (await ground.catalogue.contents()).named("mine").id)
 
-    async with open_ground(migrated, vault=Vault(b"some other master key of 32 bytes")) as other:
+    strange = Vault(b"some other master key of 32 bytes")
+    async with open_ground(migrated, vault=strange) as other:
+        with caplog.at_level("ERROR", "events"):
+            await other.catalogue.begin()
         of_ann = await other.catalogue.model_for(a_chat_for(model))
         of_bob = await other.catalogue.model_for(a_chat_for(model, owner_id=BOB))
         refused = await other.catalogue.choose(ANN, model, None)
 
+    [record] = caplog.records
+    assert ("provider.locked", "mine") == (record.message, record.fields["provider"])
     assert "missing_key" == of_ann.kind == of_bob.kind
     assert "Sealed with the secret key" not in of_ann.message
     assert "sealed with the secret key" in of_ann.message
     assert "PROMPTCORNER_SECRET_KEY" in of_ann.message
     assert "sealed with the secret key" in refused.detail
-    assert "sk-lost" not in repr((of_ann, of_bob, refused))
+    assert "sk-lost" not in repr((of_ann, of_bob, refused, record.fields))
 
 
 async def test_a_users_own_key_goes_before_the_deployments_where_that_is_allowed(migrated, ground):
