@@ -6,12 +6,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from actors.machine import requests as ask
 from actors.machine.chat import FILES_PER_CHAT_MAX, Role, Visibility
 from actors.parts.model import TextPart
 from adapters.api.shelf.creating import TOOLS_MAX
-from tests.actors.machine.chats import ANN, BOB
+from tests.actors.machine.chats import ANN, BOB, HOLDER
 from tests.adapters.api.routes.ground import MODELS, ORGANIZATION, text
+from tests.adapters.api.shelf.ground import a_ground
 from tests.adapters.postgres.stores import new_file_ids
+from tests.contracts.given import applied
+from tests.fakes.severed_network import severed_network
 
 NIL = str(UUID(int=0))
 ID = str(UUID(int=7))
@@ -227,3 +231,37 @@ async def test_a_file_of_somebody_else_is_as_good_as_none(ground):
     answer = await ground.create(BOB, content=[{"type": "file", "file_id": str(file)}])
 
     assert 400 == answer.status
+
+
+async def test_a_chat_that_waits_for_a_place_says_so_until_somebody_holds_it(ground):
+    slots = ground.supervisor.slots
+    slots.open(HOLDER.worker)
+    while slots.claim(is_root=True, now=0.0) is not None:
+        pass
+    chat = (await ground.create()).said["id"]
+
+    waiting = (await ground.get(chat)).said
+    listed = (await ground.list()).said
+    await ground.store.leases.beat(HOLDER.worker)
+    await applied(ground.store.ledger.apply(UUID(chat), [ask.Acquire(HOLDER)]))
+    held = (await ground.get(chat)).said
+
+    assert waiting["queued_for_capacity"] is True
+    assert [] == [each for each in (*listed, held) if "queued_for_capacity" in each]
+
+
+async def test_what_it_costs_in_statements(migrated):
+    """Of a warm process: BEGIN, the time, the chat, COMMIT; and the chat as it is answered. A name
+    costs the look for its receipt, the receipt, and the note of the answer."""
+    async with (
+        severed_network(migrated) as network,
+        a_ground(migrated, through=network.conninfo) as ground,
+    ):
+        await ground.create()
+        counts = []
+        for headers in ([], [("idempotency-key", "one")], [("idempotency-key", "one")]):
+            network.release()
+            assert 201 == (await ground.create(headers=headers)).status
+            counts.append(network.said["E"])
+
+    assert [5, 8, 1] == counts
