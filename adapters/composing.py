@@ -158,6 +158,7 @@ async def open_catalogue(
         vault=vault,
         client=client,
         stage=stage,
+        byok=config.user_keys,
     )
     async with open_children("catalogue", capacity=1) as children:
         children.start(Child(name="rehearsal", body=stage.run, restart=Restart()))
