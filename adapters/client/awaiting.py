@@ -119,7 +119,7 @@ class AsyncClient:
                 await stream.response.aread()
                 raise exchange.refusal(stream.response)
             async for event in stream:
-                yield exchange.events(event.data)
+                yield exchange.events(event)
 
     async def wait(self, chat: UUID, *, since: int = 0) -> Transcript:
         """Until the chat rests: its turn has ended, or it needs somebody to act. `since`: the id of

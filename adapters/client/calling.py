@@ -113,7 +113,7 @@ class Client:
                 stream.response.read()
                 raise exchange.refusal(stream.response)
             for event in stream:
-                yield exchange.events(event.data)
+                yield exchange.events(event)
 
     def wait(self, chat: UUID, *, since: int = 0) -> Transcript:
         """Until the chat rests: its turn has ended, or it needs somebody to act. `since`: the id of

@@ -62,7 +62,8 @@ def stream_of(chat: UUID, following: Following) -> Mapping[str, Any]:
     return {"url": f"{asks.CHATS}/{chat}/stream/sse", "params": dict(following.resume)}
 
 
-def events(data: str) -> list[ChatStreamEvent]:
-    """Those of one message of the stream; a heartbeat has none."""
-    found = _events.decode(data) if data else []
+def events(came: httpx2.ServerSentEvent) -> list[ChatStreamEvent]:
+    """Those of one message of the stream; one that has a name of its own, a heartbeat or a
+    farewell, has none."""
+    found = _events.decode(came.data) if came.event == "message" and came.data else []
     return found if isinstance(found, list) else [found]

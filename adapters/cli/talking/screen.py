@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.segment import Segment, Segments
 from rich.spinner import Spinner
 
+from adapters.api.wire.messages import ChatMessage
 from adapters.api.wire.streams import ChatStreamEvent
 from adapters.cli.talking import drawing
 from adapters.client.transcript import Transcript, text_of
@@ -45,13 +46,18 @@ class Terminal:
         self._spinner = Spinner("dots")
 
     def show(self, event: ChatStreamEvent, seen: Transcript) -> None:
-        if event.message is not UNSET and event.message.role != "user":
-            kept = drawing.said(event.message, width=self._console.width)
-            if kept is not None:
-                self._live.update("")
-                self._console.print(kept)
-        if now() - self._drawn_at >= 1 / FRAMES_PER_SECOND:
+        if event.message is not UNSET:
+            self._keep(event.message)  # what was shown of it while it was said goes next
+        elif now() - self._drawn_at >= 1 / FRAMES_PER_SECOND:
             self.tick(seen)
+
+    def _keep(self, message: ChatMessage) -> None:
+        kept = None
+        if message.role != "user":  # that one has just been typed
+            kept = drawing.said(message, width=self._console.width)
+        if kept is not None:
+            self._live.update("")
+            self._console.print(kept)
 
     def tick(self, seen: Transcript) -> None:
         self._drawn_at = now()
