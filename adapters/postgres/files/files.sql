@@ -48,7 +48,7 @@ SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.byt
   FROM files f
   JOIN file_contents c ON c.file_id = f.id
   JOIN users u ON u.id = %(caller)s AND u.deleted_at IS NULL AND u.status <> 'suspended'
- WHERE f.id = %(id)s AND (u.roles @> '{owner}' OR {file_reached});
+ WHERE f.id = %(id)s AND ('owner' = ANY(u.roles) OR {file_reached});
 
 -- name: contents_of_files
 -- What is in files that a chat refers to: who may see the chat has been settled.

@@ -51,7 +51,7 @@ class FileShelf:
 
     async def find(self, seer: Seer, wanted: Set[FileId]) -> Mapping[FileId, ShelvedFile]:
         """Those that are there and that he may see."""
-        found = await self._execute("find_files", seer, wanted=sorted(wanted))
+        found = await self._execute(SQL["find_files"], seer, wanted=sorted(wanted))
         return {file.id: file for file in map(_file_of, found)}
 
     async def add(self, file: FileId, facts: "NewFile", content: bytes) -> None:
@@ -67,22 +67,22 @@ class FileShelf:
             await connection.commit([(SQL["add_file"], adding)])
 
     async def summed(self, seer: Seer, file: FileId) -> Summed | None:
-        found = await self._execute("file_summed", seer, id=file)
+        found = await self._execute(SQL["file_summed"], seer, id=file)
         return Summed(_file_of(found[0][:-1]), found[0][-1]) if found else None
 
     async def opened(self, seer: Seer, file: FileId) -> Opened | None:
-        found = await self._execute("file_opened", seer, id=file)
+        found = await self._execute(SQL["file_opened"], seer, id=file)
         return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
 
     async def linked(self, user: UserId, file: FileId) -> Opened | None:
         """For a user who has shown nothing but a link: as long as he may come in, and see it."""
-        found = await self._execute("file_linked", Seer(user), id=file)
+        found = await self._execute(SQL["file_linked"], Seer(user), id=file)
         return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
 
-    async def _execute(self, name: str, seer: Seer, **asked: object) -> list[Row]:
+    async def _execute(self, sql: str, seer: Seer, **asked: object) -> list[Row]:
         seen = {"caller": seer.id, "is_admin": seer.is_admin, "sharing": self._sharing}
         async with self._pool.connection() as connection:
-            return await connection.execute(SQL[name], {**asked, **seen})
+            return await connection.execute(sql, {**asked, **seen})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
