@@ -111,7 +111,7 @@ class Door:
             return caller
         visit.caller = caller
         self._heed_rate(request, row, caller)
-        if any("\0" in part for part in path):
+        if "%00" in request.path:  # of no name and no id
             raise nothing_here()
         body = await request.body(row.body_bytes_max)
         return await row.handle(
@@ -173,6 +173,8 @@ class Door:
 
 
 def _query(text: str) -> list[tuple[str, str]]:
+    if not text:
+        return []
     try:
         query = parse_qsl(text, keep_blank_values=True, max_num_fields=PARAMETERS_MAX)
     except ValueError:

@@ -41,10 +41,10 @@ class Tree:
 
     def find(self, method: str, path: Sequence[str]) -> Found | OtherMethods | None:
         """None: there is nothing at this path."""
-        reached = _reach(self._root, path, 0)
-        if reached is None:
+        places: list[str] = []
+        node = _reach(self._root, path, 0, places)
+        if node is None:
             return None
-        node, places = reached
         rows = node.rows
         row = rows.get(method) or (rows.get("GET") if method == "HEAD" else None)
         if row is None:
@@ -68,16 +68,24 @@ def segments(path: str) -> list[str]:
     return [unquote(part) if "%" in part else part for part in path.split("/") if part]
 
 
-def _reach(node: _Node, path: Sequence[str], at: int) -> tuple[_Node, list[str]] | None:
-    if at == len(path):
-        return (node, []) if node.rows else None
-    word = node.words.get(path[at])
-    reached = None if word is None else _reach(word, path, at + 1)
-    if reached is None and node.place is not None:
-        reached = _reach(node.place, path, at + 1)
-        if reached is not None:
-            reached[1].insert(0, path[at])
-    return reached
+def _reach(node: _Node, path: Sequence[str], at: int, places: list[str]) -> _Node | None:
+    """Where the rest of the path leads; `places` gets what stood in those on the way."""
+    for step in range(at, len(path)):
+        word, place = node.words.get(path[step]), node.place
+        if word is not None and place is not None:  # the word, unless it leads nowhere
+            tried: list[str] = []
+            reached = _reach(word, path, step + 1, tried)
+            if reached is not None:
+                places += tried
+                return reached
+        if place is not None:
+            places.append(path[step])
+            node = place
+        elif word is not None:
+            node = word
+        else:
+            return None
+    return node if node.rows else None
 
 
 def _with_head(rows: Iterable[str]) -> set[str]:

@@ -12,6 +12,7 @@ from adapters.api.endpoints import Answer
 from adapters.api.host import bounds
 from adapters.api.host.answering import BODYLESS, head_of
 from adapters.api.host.requests import Peer, Request, request_of
+from adapters.api.host.writing import written_at_once
 from adapters.api.refused import Refused
 
 VERSIONS = (b"1.0", b"1.1")
@@ -21,12 +22,13 @@ GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 class Conversation:
     """Reads one request after the other, and sends one answer to each."""
 
-    __slots__ = ("_peer", "_promised", "_protocol", "_stream", "idle", "method")
+    __slots__ = ("_has_body", "_peer", "_promised", "_protocol", "_stream", "idle", "method")
 
     def __init__(self, stream: trio.abc.Stream, peer: Peer) -> None:
         self._stream = stream
         self._peer = peer
         self._protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=bounds.HEAD_BYTES_MAX)
+        self._has_body = False
         self._promised = 0  # bytes of the body, if that was said
         self.method = ""
         self.idle = True  # between two requests
@@ -38,16 +40,18 @@ class Conversation:
             return None
         self.idle = False
         try:
-            with trio.move_on_after(bounds.HEAD_SECONDS):
-                return await self._head()
+            head = self._protocol.next_event()
+            if head is h11.NEED_DATA:
+                with trio.move_on_after(bounds.HEAD_SECONDS):
+                    head = await self._rest_of_head()
+            return self._understood(head)
         except h11.RemoteProtocolError as error:
             return Refused(error.error_status_hint, "Bad request.", detail=str(error))
-        limit = f"the head took longer than {bounds.HEAD_SECONDS:g} s"
-        return Refused(408, "Request timeout.", detail=limit)
 
     async def _begun(self) -> bool:
-        if self._protocol.trailing_data[0]:
-            return True  # sent along with the request before
+        if self._protocol.trailing_data[0]:  # sent along with the request before
+            await trio.lowlevel.checkpoint()  # however many come along, others have their turn
+            return True
         with trio.move_on_after(bounds.IDLE_SECONDS):
             return await self._receive()
         return False
@@ -58,19 +62,20 @@ class Conversation:
         self._protocol.receive_data(bytes(data))
         return bool(data)
 
-    async def _head(self) -> Request | Refused | None:
-        while True:
-            match self._protocol.next_event():
-                case h11.NEED_DATA:
-                    await self._receive()
-                case h11.Request() as head:
-                    return self._understood(head)
-                case h11.ConnectionClosed():
-                    return None
-                case event:
-                    raise AssertionError(f"h11 said {event!r} before a request")
+    async def _rest_of_head(self) -> h11.Event | type[h11.NEED_DATA | h11.PAUSED]:
+        while (event := self._protocol.next_event()) is h11.NEED_DATA:
+            await self._receive()
+        return event
 
-    def _understood(self, head: h11.Request) -> Request | Refused:
+    def _understood(
+        self, head: h11.Event | type[h11.NEED_DATA | h11.PAUSED]
+    ) -> Request | Refused | None:
+        if head is h11.NEED_DATA:
+            limit = f"the head took longer than {bounds.HEAD_SECONDS:g} s"
+            return Refused(408, "Request timeout.", detail=limit)
+        if isinstance(head, h11.ConnectionClosed):
+            return None
+        assert isinstance(head, h11.Request), f"h11 said {head!r} before a request"
         self.method = head.method.decode("ascii")
         request = request_of(head, self._peer, self.body)
         self._promised = int(request.headers.get("content-length", 0))
@@ -80,6 +85,9 @@ class Conversation:
         if chunked and ("content-length" in request.headers or head.http_version < b"1.1"):
             # Two readings of where it ends: whoever stands between us may have the other one.
             return Refused(400, "Bad request.", detail="Transfer-Encoding does not belong here")
+        self._has_body = chunked or self._promised > 0
+        if not self._has_body:
+            self._protocol.next_event()  # the end of a body that there is not
         return request
 
     async def body(self, bytes_max: int) -> bytes:
@@ -90,6 +98,8 @@ class Conversation:
         promised = self._promised
         if promised > bytes_max:
             raise too_large
+        if not self._has_body:
+            return b""
         seconds = bounds.BODY_SECONDS + (promised or bytes_max) / bounds.BODY_BYTES_PER_SECOND
         pieces, size = [], 0
         try:
@@ -150,8 +160,11 @@ class Conversation:
                     await body.aclose()
 
     async def _push(self, data: bytes) -> None:
-        with trio.fail_after(bounds.SEND_SECONDS + len(data) / bounds.SEND_BYTES_PER_SECOND):
-            await self._stream.send_all(data)
+        unsent = memoryview(data)[written_at_once(self._stream, data) :]
+        if unsent:
+            seconds = bounds.SEND_SECONDS + len(unsent) / bounds.SEND_BYTES_PER_SECOND
+            with trio.fail_after(seconds):
+                await self._stream.send_all(unsent)
 
     async def _may_go_on(self) -> bool:
         protocol = self._protocol

@@ -4,8 +4,6 @@ The stream is read by one task, `listen`; written to by whoever has something to
 Clients have nothing to say here, beside that they are there and that they go.
 """
 
-import os
-
 import trio
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import CloseConnection, Ping, Pong
@@ -19,6 +17,7 @@ from adapters.api.host.bounds import (
     READ_BYTES,
     REASON_BYTES_MAX,
 )
+from adapters.api.host.writing import written_at_once
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 GOODBYE_POSSIBLE = (ConnectionState.OPEN, ConnectionState.REMOTE_CLOSING)
@@ -27,11 +26,10 @@ GOODBYE_POSSIBLE = (ConnectionState.OPEN, ConnectionState.REMOTE_CLOSING)
 class WebSocket:
     """Fulfils `adapters.api.endpoints.Socket`, on a stream that has been agreed to be one."""
 
-    __slots__ = ("_gone", "_pings", "_pong_missing", "_protocol", "_socket", "_stream", "_turn")
+    __slots__ = ("_gone", "_pings", "_pong_missing", "_protocol", "_stream", "_turn")
 
     def __init__(self, stream: trio.abc.Stream, begun: bytes = b"") -> None:
         self._stream = stream
-        self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._protocol = Connection(ConnectionType.SERVER, trailing_data=begun)
         self._turn = trio.Lock()
         self._gone = trio.Event()
@@ -112,8 +110,8 @@ class WebSocket:
     async def _write(self, data: bytes) -> bool:
         """Whether they took all of it. If not they are cut off: half a frame is none."""
         unsent = memoryview(data)
-        if self._socket is not None and not self._turn.locked():
-            unsent = unsent[self._write_at_once(data) :]
+        if not self._turn.locked():
+            unsent = unsent[written_at_once(self._stream, data) :]
         if not unsent:
             return True
         whole = False
@@ -129,11 +127,3 @@ class WebSocket:
             if not whole:
                 self.cut()
         return whole
-
-    def _write_at_once(self, data: bytes) -> int:
-        """What the system takes without waiting, in bytes: mostly everything, and no task waits."""
-        assert self._socket is not None, "only a plain socket takes bytes at once"
-        try:
-            return os.write(self._socket.fileno(), data)
-        except OSError:
-            return 0  # full, or broken: waiting tells which
