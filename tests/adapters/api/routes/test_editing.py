@@ -118,6 +118,18 @@ async def test_a_replacement_keeps_the_model_of_what_it_replaces_as_long_as_ther
     assert [first, None] == kept
 
 
+async def test_an_older_message_is_answered_by_its_own_model_again(ground):
+    chat = await a_chat(ground.store, done=True)
+    for model in (MODELS[-1], MODELS[0]):
+        await ground.ask(ANN, "POST", f"{chat}/messages", message("a", model_config_id=str(model)))
+        await applied(ground.store.ledger.apply(chat, [ask.FinishTurn()]))
+    _, older, _ = await all_of(ground, chat)
+
+    answer = await ground.ask(ANN, "PATCH", f"{chat}/messages/{older.id}", message("b"))
+
+    assert str(MODELS[-1]) == answer.said["message"]["model_config_id"]
+
+
 async def test_what_came_after_an_answer_with_open_calls_is_replaced_behind_their_end(ground):
     chat = await a_chat(ground.store)
     await applied(
