@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from actors.machine import requests as ask
+from actors.machine.chat import SUMMARY_CALL
+from actors.machine.refusals import NotAllowed
 from actors.machine.states import State
 from tests.actors.machine.chats import (
     ATTEMPT,
@@ -20,15 +22,18 @@ from tests.actors.machine.chats import (
     RETRY_VERSION,
     SMART,
     SNAPSHOT,
+    USER_ONLY,
     a_chat,
     answer,
     assistant,
+    call,
     delete,
     done,
     edit,
     interrupt_with,
     promote,
     queued,
+    refused,
     reorder,
     result,
     reword,
@@ -242,6 +247,21 @@ def test_a_compaction_is_a_new_epoch_of_the_same_history(state, attempt):
     assert SNAPSHOT == after.retry_state_version
     assert NOW == after.compaction_requested_at
     assert ((), chat.queue) == (made.said, made.queue)
+
+
+SUMMARISED = (
+    assistant(call("s", SUMMARY_CALL), visibility=USER_ONLY, compressed=True),
+    tool(result("s", SUMMARY_CALL), compressed=True),
+)
+
+
+@pytest.mark.parametrize("tail", [(), SUMMARISED], ids=["nothing said", "just summarised"])
+@pytest.mark.parametrize("state", [State.W, State.E0, State.E1])
+def test_where_no_model_has_said_anything_new_there_is_nothing_to_compact(state, tail):
+    refusal = refused(a_chat(state, tail=tail), ask.RequestCompaction())
+
+    assert isinstance(refusal, NotAllowed)
+    assert "since the last summary" in str(refusal)
 
 
 # The choices that a chat goes on with
