@@ -32,6 +32,7 @@ from adapters.models.choosing import (
 )
 from adapters.models.connecting import Making
 from adapters.models.contents import (
+    REHEARSAL_MODEL,
     Around,
     Contents,
     ListedModel,
@@ -264,14 +265,16 @@ class Catalogue:
 
 
 class TitlesByOverride:
-    """Fulfils `actors.turn.ports.Titles`: another model may be set for them."""
+    """Fulfils `actors.turn.ports.Titles`: another model may be set for them. A rehearsal is not
+    asked: it would call all chats the same."""
 
     def __init__(self, titles: Titles, catalogue: Catalogue) -> None:
         self._titles = titles
         self._catalogue = catalogue
 
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
-        self._titles.begin(chat, history, self._catalogue.for_titles(chat, model))
+        if model.config_id != REHEARSAL_MODEL:
+            self._titles.begin(chat, history, self._catalogue.for_titles(chat, model))
 
 
 def _identity(contents: Contents, id: ModelConfigId | None) -> str | None:

@@ -94,6 +94,15 @@ async def test_titles_are_asked_of_the_model_that_is_set_for_them(ground):
     assert "medium" == begun.models[1].settings.effort
 
 
+async def test_a_rehearsal_is_not_asked_for_titles(ground):
+    begun, chat = Begun(), a_chat_for()
+
+    model = await ground.catalogue.model_for(chat)
+    TitlesByOverride(begun, ground.catalogue).begin(chat, (), model)
+
+    assert [] == begun.models
+
+
 @pytest.mark.slow
 async def test_a_first_chat_is_answered_by_a_rehearsal_that_says_so(ground):
     model = await ground.catalogue.model_for(a_chat_for())
