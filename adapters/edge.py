@@ -139,7 +139,7 @@ async def open_edge(
             *streaming.routes,
             Later(),
         )
-        rows = [row for subject in subjects for row in subject.endpoints()]
+        rows = [auth.streams.guarding(row) for subject in subjects for row in subject.endpoints()]
         published = Published(rows, access_url=access_url)
         door = Door([*rows, *published.endpoints()], auth.callers, origin=config.access_url)
         chats.figures.follow(report, door.counts)
@@ -221,5 +221,6 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "pool": chats.store.pool.statistics(),
         "callers": auth.callers.statistics(),
         "people": auth.known.statistics(),
+        "open_streams": auth.streams.statistics(),
         **streaming.statistics(),
     }

@@ -98,6 +98,10 @@ class Callers:
         self._used(good.id)
         return _caller(good, granted(good.scopes), shown.via)
 
+    async def is_good(self, token: str) -> bool:
+        """Whether the token of this id lets anybody in."""
+        return await self._good(token) is not None
+
     def forget(self, user: UserId) -> None:
         """Something of this user has changed: his tokens, or what he may do."""
         self._known.forget_those(lambda known: known.good.user.id == user)

@@ -1,7 +1,7 @@
 """All that is known of people, put together: for the door, for the routes, for who names users.
 
     async with open_auth(pool, bus, vault, admin_token=..., access_url=...) as auth:
-        Door(rows, auth.callers)
+        Door([auth.streams.guarding(row) for row in rows], auth.callers)
 
 Whoever changes something of a user says so (`auth.changed`): what this process keeps of him is
 forgotten before that returns, what others keep as soon as they hear of it.
@@ -19,6 +19,7 @@ from actors.ids import UserId
 from actors.store.bus import Bus
 from actors.store.hints import LookAtEverything, News, PersonChanged
 from adapters.api.auth.callers import Callers
+from adapters.api.auth.open_streams import OpenStreams
 from adapters.api.auth.passwords import Passwords
 from adapters.api.auth.signing import Signing
 from adapters.api.auth.throttle import Throttle
@@ -49,6 +50,7 @@ class Auth:
     throttle: Throttle
     signing: Signing
     usage: Usage
+    streams: OpenStreams
     bus: Bus
 
     def changed(self, user: UserId) -> None:
@@ -60,9 +62,11 @@ class Auth:
             case PersonChanged():
                 self.callers.forget(news.user)
                 self.known.forget(news.user)
+                self.streams.doubt(news.user)
             case LookAtEverything():
                 self.callers.forget_all()
                 self.known.forget_all()
+                self.streams.doubt_all()
             case _:
                 pass  # of chats and models
 
@@ -79,13 +83,14 @@ async def open_auth(
 ) -> AsyncIterator[Auth]:
     """As long as the block is. The first admin exists then; a link for him is printed."""
     auth = _auth(pool, bus, vault, names=await deployment(pool), hasher=hasher)
-    async with open_children("people", capacity=1) as children:
+    async with open_children("people", capacity=2) as children:
         with bus.follow_all(auth.hear):
             founded = await found(pool, admin_token, local_token=local_token(vault))
             auth.changed(founded.admin.id)  # his configured token may have
             if founded.code is not None:
                 invite(founded, f"{access_url}{LINK_PATH}/{founded.code}")
             children.start(Child(name="usage", body=auth.usage.run, restart=Restart()))
+            children.start(Child(name="open streams", body=auth.streams.run, restart=Restart()))
             try:
                 yield auth
             finally:
@@ -99,9 +104,10 @@ def _auth(
     users, tokens = Users(pool), Tokens(pool)
     usage = Usage(tokens)
     signing = Signing(csrf_key=vault.derived("csrf"), ticket_key=vault.derived("ticket"))
+    callers = Callers(tokens, signing, used=usage.note)
     return Auth(
         deployment=names,
-        callers=Callers(tokens, signing, used=usage.note),
+        callers=callers,
         users=users,
         known=KnownUsers(users),
         tokens=tokens,
@@ -110,6 +116,7 @@ def _auth(
         throttle=Throttle(),
         signing=signing,
         usage=usage,
+        streams=OpenStreams(callers),
         bus=bus,
     )
 

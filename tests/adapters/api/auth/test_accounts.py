@@ -228,6 +228,8 @@ async def test_who_changes_his_password_shows_the_old_one_and_keeps_his_session(
         for _ in range(2)
     ]
     new = {"password": "battery staple"}
+    for token in (here, there):
+        assert 200 == (await door.asks("GET", ME, token=token)).status
 
     wrong = await door.asks(
         "PUT", f"{ME}/password", token=here, json=new | {"old_password": "wrong"}
@@ -254,6 +256,18 @@ async def test_an_old_password_cannot_be_guessed_without_waiting(door):
     ]
 
     assert [400] * 6 + [429] * 4 == statuses
+
+
+async def test_who_knows_his_password_may_change_it_often(door):
+    ann = await door.joins("ann")
+    same = {"password": PASSWORD, "old_password": PASSWORD}
+
+    statuses = {
+        (await door.asks("PUT", f"{ME}/password", token=ann.token, json=same)).status
+        for _ in range(10)
+    }
+
+    assert {204} == statuses
 
 
 async def test_who_has_no_password_yet_needs_no_old_one(door):

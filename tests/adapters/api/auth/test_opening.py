@@ -5,9 +5,11 @@ import logging
 import pytest
 import trio
 
+from actors.store.hints import LookAtEverything
 from adapters.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import Hints
+from adapters.postgres.people.usage import NOTE_SECONDS
 from tests.adapters.api.auth.stage import ACCESS_URL, ADMIN_TOKEN, a_door, a_process
 
 ME = "/api/v2/users/me"
@@ -70,8 +72,33 @@ async def test_use_that_was_not_noted_is_noted_at_the_end(people):
         await door.asks("GET", ME, token=ADMIN_TOKEN)
 
     async with a_door(people) as door:
-        [(last_used_at,)] = await door.rows("SELECT last_used_at FROM tokens")
+        noted = "SELECT last_used_at FROM tokens WHERE name = 'from the configuration'"
+        [(last_used_at,)] = await door.rows(noted)
         assert last_used_at is not None
+
+
+@pytest.mark.slow
+async def test_use_is_noted_within_a_minute(people, rushing_clock):
+    async with a_door(people) as door:
+        await door.asks("GET", ME, token=ADMIN_TOKEN)
+
+        await trio.sleep(NOTE_SECONDS)
+
+        noted = "SELECT count(*) FROM tokens WHERE last_used_at IS NOT NULL"
+        with trio.fail_after(1_000):  # of the clock that runs ahead
+            while [(1,)] != await door.rows(noted):
+                await trio.sleep(1)
+
+
+async def test_who_may_have_missed_news_reads_names_anew(people):
+    async with a_door(people) as door:
+        await door.asks("GET", ME, token=ADMIN_TOKEN)
+        reads = door.auth.known.statistics().reads
+
+        door.bus.hear(LookAtEverything())
+        await door.asks("GET", ME, token=ADMIN_TOKEN)
+
+        assert reads + 1 == door.auth.known.statistics().reads
 
 
 @pytest.fixture
