@@ -52,6 +52,9 @@ class WrittenBedrockSettings(Struct, frozen=True, kw_only=True):
     role_arn: str | None = None
     protocol: str | None = None
 
+    def __repr__(self) -> str:
+        return f"WrittenBedrockSettings(region={self.region!r})"
+
 
 class CreateAIProviderRequest(Struct, frozen=True, kw_only=True):
     type: str | None = None

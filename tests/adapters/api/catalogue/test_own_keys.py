@@ -5,6 +5,8 @@ from uuid import uuid4
 import pytest
 
 from tests.adapters.api.catalogue.test_providers import PROVIDERS, added
+from tests.adapters.catalogue.calling import Asking
+from tests.adapters.catalogue.ground import open_ground
 
 OWN = "/api/experimental/users/{}/ai-provider-keys"
 MINE = OWN.format("me")
@@ -94,3 +96,18 @@ async def test_administrators_look_after_others_and_nobody_else_does(edge, who):
     assert [200, 200, 404, 404] == [
         answer.status for answer in (by_admin, by_himself, by_stranger, of_nobody)
     ]
+
+
+@pytest.mark.slow
+async def test_where_users_may_bring_no_keys_that_is_said(migrated, ground):
+    async with open_ground(migrated, byok=False) as strict:
+        provider = str(await strict.add_provider())
+        api, path = Asking(strict), OWN.format("{user}")
+
+        listed = await api.get(path, user="me")
+        refused = await api.put(
+            path + "/{provider}", {"api_key": KEY}, user="me", provider=provider
+        )
+
+    assert [False] == [each["byok_enabled"] for each in listed[1]]
+    assert 403 == refused[0]

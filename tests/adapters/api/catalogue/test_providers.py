@@ -5,6 +5,14 @@ from uuid import uuid4
 
 import pytest
 
+from adapters.api.wire.catalogue import (
+    AIProviderKeyChange,
+    CreateAIProviderRequest,
+    UpdateAIProviderRequest,
+    UpsertUserAIProviderKeyRequest,
+    WrittenBedrockSettings,
+)
+
 PROVIDERS = "/api/v2/ai/providers"
 MOCK = f"{PROVIDERS}/coder-scaletest-mock"
 MODELS = "/api/experimental/chats/model-configs"
@@ -281,3 +289,19 @@ async def test_no_answer_and_no_log_has_a_key_in_it(edge, caplog):
     assert KEY not in caplog.text
     assert KEY not in repr(contents)
     assert KEY.encode().hex() not in str(stored)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        CreateAIProviderRequest(name="mine", api_keys=[KEY]),
+        UpdateAIProviderRequest(api_keys=[AIProviderKeyChange(api_key=KEY)]),
+        AIProviderKeyChange(api_key=KEY),
+        UpsertUserAIProviderKeyRequest(KEY),
+        WrittenBedrockSettings(access_key=KEY, access_key_secret=KEY),
+        CreateAIProviderRequest(settings=WrittenBedrockSettings(access_key_secret=KEY)),
+    ],
+    ids=lambda written: type(written).__name__,
+)
+def test_what_is_written_does_not_show_its_secrets(written):
+    assert KEY not in repr(written)
