@@ -18,11 +18,11 @@ TEACHES = """\
 Talk to the daemon in the terminal. Answers appear as they are said; ctrl-C stops one and keeps what
 there is of it, ctrl-D leaves. The daemon keeps the chat, and goes on with it when nobody watches.
 
-  promptcorner chat                                 a new chat
-  promptcorner chat 4f9c0c7e-…                      take one up again
-  promptcorner chat --list                          those there are
-  promptcorner chat -m "Name three rivers."         one answer, then done
-  git diff | promptcorner chat -m "Review this."    with what comes in behind it
+  promptcorner chat                                         a new chat
+  promptcorner chat 4f9c0c7e-5a2b-4c1d-9e3f-0a1b2c3d4e5f    take one up again
+  promptcorner chat --list                                  those there are
+  promptcorner chat -m "Name three rivers."                 one answer, then done
+  git diff | promptcorner chat -m "Review this."            with what comes in behind it
 """
 
 
