@@ -97,6 +97,18 @@ async def test_what_a_user_sets_is_dropped_for_him_alone(ground):
     assert before + 1 == ground.reading.asked
 
 
+async def test_where_news_may_have_got_lost_everything_is_read_again(ground):
+    await ground.catalogue.contents()
+    await ground.catalogue.own(ANN)
+    before = ground.reading.asked
+
+    ground.catalogue.hear(LookAtEverything())
+    await ground.catalogue.contents()
+    await ground.catalogue.own(ANN)
+
+    assert before + 2 == ground.reading.asked
+
+
 @pytest.mark.slow
 async def test_an_unknown_model_is_looked_for_once_more_and_then_no_longer(migrated, ground):
     await ground.catalogue.contents()
