@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from adapters.config import SETTINGS
-from tests.e2e.daemons import a_daemon, command, environment, run
+from tests.e2e.daemons import STOP_SECONDS_MAX, a_daemon, command, environment, run
 from tests.e2e.processes import belonging_to, eventually, keepers, postmaster
 
 pytestmark = pytest.mark.slow
@@ -142,10 +142,25 @@ def test_a_second_signal_ends_it_at_once(home):
         daemon.process.send_signal(signal.SIGTERM)
         eventually(lambda: daemon.get("/readyz")[1] == STOPPING, "it is on its way out")
 
-        assert 128 + signal.SIGTERM == daemon.stop()
+        assert 128 + signal.SIGINT == daemon.stop(signal.SIGINT)
 
-        assert "SIGTERM" == daemon.entry("daemon.aborted")["cause"]
+        assert "SIGINT" == daemon.entry("daemon.aborted")["cause"]
         os.kill(*keepers(home), signal.SIGCONT)
+
+
+def test_the_same_signal_twice_in_a_moment_is_one(home):
+    """As whoever signals a group of processes and then each of them sends it."""
+    with a_daemon(home) as daemon:
+        daemon.wait_ready()
+        os.kill(*keepers(home), signal.SIGSTOP)  # the way out waits for the keeper
+        daemon.process.send_signal(signal.SIGTERM)
+        eventually(lambda: daemon.entry("daemon.stopping"), "it has heard the first")
+
+        daemon.process.send_signal(signal.SIGTERM)
+        os.kill(*keepers(home), signal.SIGCONT)
+
+        assert 0 == daemon.process.wait(STOP_SECONDS_MAX)
+        assert None is daemon.entry("daemon.aborted")
 
 
 STOPPING = {"status": "not ready", "failing": {"daemon": "stopping"}}
@@ -158,7 +173,8 @@ def test_it_uses_a_server_of_the_users_own(home, database):
         assert daemon.is_ready()
         assert 0 == daemon.stop()
     assert ready["database"].startswith("database /")
-    assert not home.exists()
+    assert "data_dir" not in ready
+    assert ["secret.key"] == [path.name for path in home.iterdir()]
     with psycopg.connect(database) as connection:
         assert connection.execute("SELECT count(*) FROM schema_migrations").fetchone()[0] > 0
 
