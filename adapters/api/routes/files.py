@@ -10,7 +10,13 @@ import trio
 from actors.ids import FileId
 from adapters.api.endpoints import Access, Answer, Call, Endpoint, Parameter, said
 from adapters.api.files.links import LINK_SECONDS, Links
-from adapters.api.files.media_types import UNKNOWN, Mismatched, Unsupported, media_type_of
+from adapters.api.files.media_types import (
+    ACCEPTED,
+    UNKNOWN,
+    Mismatched,
+    Unsupported,
+    media_type_of,
+)
 from adapters.api.files.names import disposition_of, name_said
 from adapters.api.refused import Refused, Validation, forbidden, not_found
 from adapters.api.wire.files import ChatFileDownloadURL, UploadChatFileResponse
@@ -21,6 +27,9 @@ FILES = "/api/experimental/chats/files"
 
 FILE_BYTES_MAX = 10 * 1024 * 1024  # of an upload; then 413
 FILES_PER_MINUTE = 12  # of one user, for each of these rows; then 429
+
+# What a browser opens in place: nothing in them runs there. Tools may have stored other types too.
+_SHOWN = ACCEPTED - {"application/pdf"}
 
 _KEPT = "private, max-age=31536000, immutable"
 _NOT_KEPT = "no-store"
@@ -156,9 +165,8 @@ def _handed_over(opened: Opened | None, *, cache: str) -> Answer:
     if opened is None:
         raise not_found()
     file = opened.file
-    inline = file.media_type != "application/pdf"  # a viewer of those runs what is in them
     headers = (
-        ("Content-Disposition", disposition_of(file.name, inline=inline)),
+        ("Content-Disposition", disposition_of(file.name, inline=file.media_type in _SHOWN)),
         ("Cache-Control", cache),
     )
     return Answer(200, opened.content, file.media_type, headers)

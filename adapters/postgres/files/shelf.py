@@ -95,13 +95,22 @@ class NewFile:
     sha256: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class PromptFilesStatistics:
+    kept: int
+    kept_bytes: int
+    kept_bytes_max: int
+    hits: int
+    reads: int
+
+
 class PromptFiles:
     """Fulfils `adapters.models.prompting.FileReader`."""
 
     def __init__(self, pool: Pool, *, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
         self._pool = pool
         self._kept: OrderedDict[FileId, StoredFile] = OrderedDict()  # the one used last is last
-        self._kept_bytes = 0
+        self._kept_bytes = self._hits = self._reads = 0
         self._kept_bytes_max = kept_bytes_max
 
     async def read(self, wanted: Set[FileId]) -> Files:
@@ -109,15 +118,26 @@ class PromptFiles:
         known = {id: self._kept[id] for id in wanted if id in self._kept}
         for id in known:
             self._kept.move_to_end(id)
+        self._hits += len(known)
         missing = sorted(wanted - known.keys())
         if not missing:
             return known
+        self._reads += len(missing)
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["contents_of_files"], {"wanted": missing})
         read = {id: StoredFile(media_type, name, data) for id, media_type, name, data in found}
         for id, file in read.items():
             self._keep(id, file)
         return known | read
+
+    def statistics(self) -> PromptFilesStatistics:
+        return PromptFilesStatistics(
+            kept=len(self._kept),
+            kept_bytes=self._kept_bytes,
+            kept_bytes_max=self._kept_bytes_max,
+            hits=self._hits,
+            reads=self._reads,
+        )
 
     def _keep(self, id: FileId, file: StoredFile) -> None:
         if id in self._kept or len(file.data) > self._kept_bytes_max:

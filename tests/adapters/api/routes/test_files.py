@@ -69,6 +69,16 @@ async def test_a_pdf_is_not_opened_in_place(ground):
     )
 
 
+async def test_what_a_browser_would_run_is_not_opened_in_place(ground):
+    file = await brought(ground)
+    await ground.store.execute("UPDATE files SET media_type = 'text/html'")
+
+    answer = await ground.ask(ANN, "GET", f"files/{file}")
+
+    assert "text/html" == answer.media_type
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+
+
 async def test_an_empty_file_is_a_file(ground):
     file = await brought(ground, content=b"", name="empty.txt", media_type="text/plain")
 
@@ -296,3 +306,5 @@ async def test_what_is_kept_for_models_has_a_bound(ground):
     await ground.store.empty("file_contents")
 
     assert {small[0], small[2]} == (await reader.read({*small, large})).keys()
+    now = reader.statistics()
+    assert (2, 2 * len(PNG) + 2, 3) == (now.kept, now.kept_bytes, now.hits)
