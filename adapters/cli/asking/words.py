@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from adapters.cli.asking.nearby import listening_uids
 from adapters.cli.settings import Form
 from adapters.cli.tables import documented, table
 from adapters.refusals import CannotStart
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 URL = "http://127.0.0.1:7390"
 NEAR = ("127.0.0.1", "::1", "localhost")  # here; no proxy stands before these
+PORTS = {"http": 80, "https": 443}
 TOKEN_BYTES_MAX = 4096  # of a file; a longer one is no token
 
 ELSEWHERE = f"""\
@@ -96,14 +98,25 @@ def _of_this_machine(options: argparse.Namespace) -> str:
     from adapters.secrets import FILE_NAME, local_token, open_vault
 
     told = config.read({}, os.environ, default_config_file())
-    is_here = urlsplit(url_of(options)).hostname in NEAR
-    if is_here and (told.secret_key or os.access(told.data_dir / FILE_NAME, os.R_OK)):
+    url, file = urlsplit(url_of(options)), told.data_dir / FILE_NAME
+    if url.hostname in NEAR and (told.secret_key or os.access(file, os.R_OK)):
+        keepers = {0, os.geteuid(), *([] if told.secret_key else [file.stat().st_uid])}
+        _refuse_strangers(url.port or PORTS.get(url.scheme, 0), keepers)
         return local_token(open_vault(told.secret_key, told.data_dir))
     raise CannotStart(
         "token",
         "none is set",
         "set PROMPTCORNER_TOKEN; `promptcorner tokens create --help` says how to get one",
     )
+
+
+def _refuse_strangers(port: int, keepers: set[int]) -> None:
+    """Who listens where the daemon should is told no secret unless he could read it anyway."""
+    strangers = sorted(listening_uids(port) - keepers)
+    if strangers:
+        who = f"another user (uid {strangers[0]}) listens at port {port}"
+        fact = f"none is set, and {who}, who is not told that of this machine"
+        raise CannotStart("token", fact, "set PROMPTCORNER_TOKEN")
 
 
 def secret_of(path: Path, subject: str) -> str:
