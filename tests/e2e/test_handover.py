@@ -52,24 +52,32 @@ async def told_once(client, chat, text=None):
     return True
 
 
+def held_by(pair, client, chat):
+    """(the one of two daemons that holds the chat, the other one)."""
+    [holder] = client.workers_of(chat)
+    one, other = pair
+    return (one, other) if str(holder) == one.entry("lease.begun")["worker"] else (other, one)
+
+
 async def test_a_killed_process_loses_its_chats_to_another_within_its_lease(
     home, provider, database
 ):
-    with daemons(1, home, provider, database) as [first]:
+    with daemons(2, home, provider, database) as pair:
         async with a_client(database) as client:
             chat = await client.create(LONG)
             await provider.asked(chat)
-            with daemons(1, home, provider, database) as [second]:
-                first.process.kill()
-                killed_at = time.monotonic()
-                await provider.asked(chat, times=2)
-                seconds = time.monotonic() - killed_at
+            first, second = held_by(pair, client, chat)
 
-                assert await told_once(client, chat)
-                assert 2 == len(provider.requests(chat))
-                assert 2 == len(client.workers_of(chat))
-                assert seconds <= LEASE_SECONDS + 1
-                assert 0 == second.stop()
+            first.process.kill()
+            killed_at = time.monotonic()
+            await provider.asked(chat, times=2)
+            seconds = time.monotonic() - killed_at
+
+            assert await told_once(client, chat)
+            assert 2 == len(provider.requests(chat))
+            assert 2 == len(client.workers_of(chat))
+            assert seconds <= LEASE_SECONDS + 1
+            assert 0 == second.stop()
 
 
 async def test_attempts_that_killed_processes_made_count(home, provider, database):
@@ -118,8 +126,7 @@ async def test_a_process_told_to_stop_hands_its_chats_over_within_a_second(
         async with a_client(database) as client:
             chat = await client.create(LONG)
             await provider.asked(chat)
-            [holder] = client.workers_of(chat)
-            leaving = next(d for d in pair if str(holder) == d.entry("lease.begun")["worker"])
+            leaving, _ = held_by(pair, client, chat)
 
             leaving.process.send_signal(signal.SIGTERM)
             told_at = time.monotonic()
