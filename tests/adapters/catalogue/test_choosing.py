@@ -13,7 +13,8 @@ from adapters.models.settings import (
     override_name,
     stored_own_override,
 )
-from tests.actors.machine.chats import ANN, a_chat
+from adapters.secrets import Vault
+from tests.actors.machine.chats import ANN, BOB, a_chat
 from tests.adapters.catalogue.ground import open_ground
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant"}
@@ -212,3 +213,27 @@ async def test_a_key_of_the_users_own_is_used_for_his_chats(ground):
 
     assert ChatError("Provider mine has no key.", "missing_key", "openai") == refused
     assert model == answer.config_id
+
+
+@pytest.mark.slow
+async def test_a_key_of_the_users_own_counts_only_where_users_may_bring_keys(migrated, ground):
+    provider = await ground.add_provider(type="openai", keys=())
+    model = await ground.add_model(provider)
+    await ground.bring_key(ANN, provider)
+
+    async with open_ground(migrated, byok=False) as strict:
+        answer = await strict.catalogue.model_for(a_chat_for(model))
+
+    assert ChatError("Provider mine has no key.", "missing_key", "openai") == answer
+
+
+async def test_who_brought_a_key_that_cannot_be_opened_does_not_spend_the_deployments(ground):
+    provider = await ground.add_provider(type="openai")
+    model = await ground.add_model(provider)
+    sealed = Vault(b"some other master key of 32 bytes").seal("sk", "whatever")
+    await ground.providers.bring_key(ANN, provider, sealed)
+
+    of_ann = await ground.catalogue.model_for(a_chat_for(model))
+    of_bob = await ground.catalogue.choose(BOB, model, None)
+
+    assert ("missing_key", Choice(model, None)) == (of_ann.kind, of_bob)
