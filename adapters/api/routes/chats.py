@@ -158,7 +158,7 @@ class Chats:
 
     async def _created(self, chat: ChatId) -> Answer:
         """It was at work when it was created, however soon its model has answered."""
-        shelved = replace(await self._shelved(chat), status=Status.RUNNING)
+        shelved = replace(await self._shelved(chat), status=Status.RUNNING, last_error=None)
         return said(201, shown(shelved, organization=self._organization))
 
     async def _title_of(self, parts: tuple[Part, ...]) -> str:

@@ -195,6 +195,14 @@ async def test_pages_hold_everything_once(ground, size):
     assert (await ground.titles()) == await pages(ground, size)
 
 
+async def test_chats_of_one_moment_are_in_pages_too(ground):
+    for name in "abcdef":
+        await ground.a_chat(name)
+    await ground.store.execute("UPDATE chats SET updated_at = '2030-01-01T00:00:00Z'")
+
+    assert (await ground.titles()) == await pages(ground, 2)
+
+
 async def test_what_moves_to_the_front_disturbs_no_page(ground):
     chats = {name: await ground.a_chat(name, age=60 * age) for age, name in enumerate("abcdef")}
     movers = iter(["f", "e"])

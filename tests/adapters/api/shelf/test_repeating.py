@@ -5,13 +5,15 @@ from uuid import UUID
 import pytest
 import trio
 
+from actors.machine import requests as ask
 from actors.store.receipts import Receipt
 from adapters.api.endpoints import Answer, Call, Caller, Via
 from adapters.api.refused import Refused
 from adapters.api.shelf.repeating import KEY_CHARACTERS_MAX, Repeating
 from adapters.postgres.shelves.receipts import KEPT_SECONDS, Receipts
-from tests.actors.machine.chats import ANN, BOB
+from tests.actors.machine.chats import ANN, BOB, BROKEN
 from tests.adapters.api.routes.ground import text
+from tests.contracts.given import applied
 
 KEY = [("idempotency-key", "one")]
 
@@ -78,6 +80,28 @@ async def test_where_the_answer_was_never_given_it_is_made_from_what_is_stored(g
     assert (201, first.body) == (again.status, again.body)
     assert (201, first.body) == (once_more.status, once_more.body)
     assert 1 == await chats(ground)
+
+
+async def test_an_answer_that_is_made_again_says_that_the_chat_is_at_work(ground):
+    """As it was when it was created, whatever has become of it."""
+    chat = UUID((await ground.create(headers=KEY)).said["id"])
+    await applied(ground.store.ledger.apply(chat, [ask.FinishError(BROKEN)]))
+    await ground.store.execute("UPDATE receipts SET status = NULL, answer = NULL")
+
+    again = (await ground.create(headers=KEY)).said
+
+    assert (str(chat), "running") == (again["id"], again["status"])
+    assert "last_error" not in again
+
+
+async def test_of_two_answers_the_first_stands(ground):
+    await ground.create(headers=KEY)
+    receipts = Receipts(ground.store.pool)
+    first = (await receipts.find(ANN, "one")).answer
+
+    await receipts.answered(ANN, "one", status=500, answer=b"later")
+
+    assert first == (await receipts.find(ANN, "one")).answer
 
 
 async def test_after_a_day_a_name_means_nothing(ground):
