@@ -179,12 +179,14 @@ def assembled(stored: StoredCatalogue, around: Around, opened: Open) -> Contents
     providers = [_stored(each, around, opened) for each in stored.providers]
     offered = [_offered(each, around) for each in around.offered]
     providers += {model.provider.id: model.provider for model in offered if model.provider}.values()
-    if not providers:
+    is_rehearsing = not providers
+    if is_rehearsing:
         offered = [_rehearsal(around.since)]
         providers = [model.provider for model in offered if model.provider]
     by_id = {provider.id: provider for provider in providers}
     rows = [_listed(row, by_id.get(row.provider_id)) for row in stored.models]
-    default = _default(rows, offered)
+    # Models whose provider was the last one to be deleted cannot be asked: the rehearsal can.
+    default = _default([] if is_rehearsing else rows, offered)
     models = {
         model.id: _ready(replace(model, is_default=model is default))
         for model in chain(rows, offered)

@@ -47,6 +47,7 @@ MARKED = a_model(PROVIDER.id, "marked", default=True)
         ((), (), {}, "rehearsal"),
         ((), (), KEY, "claude-sonnet-4-5"),
         ((), (), KEY | {"PROMPTCORNER_MODEL": "openai/o"}, "o"),
+        ((), (MARKED,), {}, "rehearsal"),
         ((PROVIDER,), (), {}, None),
         ((PROVIDER,), (FIRST, SECOND), {}, "first"),
         ((PROVIDER,), (OFF, SECOND), {}, "second"),
