@@ -8,6 +8,7 @@ it, and with KEPT_SECONDS if they never do.
 """
 
 from collections.abc import Callable
+from math import inf
 
 from actors.ids import UserId
 from adapters.api.auth.scopes import READ_CHATS, READING, covers, granted
@@ -46,13 +47,19 @@ def unauthorized(detail: str) -> Refused:
 
 
 class _Known:
-    """A good token, and until when (on the run's clock) it is."""
+    """A good token, until when (on the run's clock) it is, and who shows it."""
 
-    __slots__ = ("good", "until")
+    __slots__ = ("scopes", "token", "until", "user")
 
     def __init__(self, good: Good) -> None:
-        self.good = good
-        self.until = None if good.seconds is None else now() + good.seconds
+        self.token = good.id
+        self.user = good.user
+        self.scopes = granted(good.scopes)
+        self.until = inf if good.seconds is None else now() + good.seconds
+
+    def caller(self, scopes: frozenset[str], via: Via) -> Caller:
+        user = self.user
+        return Caller(user.id, user.username, user.is_admin, scopes, self.token, via)
 
 
 class Callers:
@@ -90,13 +97,13 @@ class Callers:
         if shown is None:
             return await self._of_ticket(head)
         is_ours = len(shown.token) <= TOKEN_CHARACTERS_MAX
-        good = await self._good(hash_of(shown.token)) if is_ours else None
-        if good is None:
+        known = await self._good(hash_of(shown.token)) if is_ours else None
+        if known is None:
             raise unauthorized("the token is unknown, expired or revoked")
-        if self._may_be_forged(head, shown, good.id):
+        if self._may_be_forged(head, shown, known.token):
             return FORGED
-        self._used(good.id)
-        return _caller(good, granted(good.scopes), shown.via)
+        self._used(known.token)
+        return known.caller(known.scopes, shown.via)
 
     async def is_good(self, token: str) -> bool:
         """Whether the token of this id lets anybody in."""
@@ -104,7 +111,7 @@ class Callers:
 
     def forget(self, user: UserId) -> None:
         """Something of this user has changed: his tokens, or what he may do."""
-        self._known.forget_those(lambda known: known.good.user.id == user)
+        self._known.forget_those(lambda known: known.user.id == user)
 
     def forget_all(self) -> None:
         self._known.forget_all()
@@ -125,21 +132,19 @@ class Callers:
             return None
         token = self._signing.token_of(ticket, head.path, wall_seconds=wall().timestamp())
         is_reading = head.method in READING
-        good = await self._good(token) if token is not None and is_reading else None
-        if good is None:
+        known = await self._good(token) if token is not None and is_reading else None
+        if known is None:
             raise unauthorized("the ticket is too old, or not for this path; ask for another")
-        return _caller(good, _TICKET_SCOPES, Via.QUERY)
+        return known.caller(_TICKET_SCOPES, Via.QUERY)
 
     def _may_be_forged(self, head: Head, shown: Shown, token: str) -> bool:
         if shown.is_meant or head.method in _SAFE:
             return False
         return not self._signing.is_csrf(head.headers.get(CSRF_HEADER, ""), token)
 
-    async def _good(self, key: bytes | str) -> Good | None:
+    async def _good(self, key: bytes | str) -> _Known | None:
         known = await self._known.get(key)
-        if known is None or (known.until is not None and known.until <= now()):
-            return None
-        return known.good
+        return known if known is not None and now() < known.until else None
 
     async def _look(self, key: bytes | str) -> _Known | None:
         if isinstance(key, bytes):
@@ -147,8 +152,3 @@ class Callers:
         else:
             good = await self._tokens.of_id(key)
         return None if good is None else _Known(good)
-
-
-def _caller(good: Good, scopes: frozenset[str], via: Via) -> Caller:
-    user = good.user
-    return Caller(user.id, user.username, user.is_admin, scopes, good.id, via)

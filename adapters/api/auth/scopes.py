@@ -10,7 +10,7 @@ from adapters.api.endpoints import Caller, Endpoint
 
 ALL = "all"
 AREAS = ("chats", "models", "settings", "users")
-READ_CHATS = "chats:read"
+READ_CHATS, READ_USERS = "chats:read", "users:read"
 SCOPES = (ALL, *AREAS, *(f"{area}:read" for area in AREAS))
 
 READING = frozenset({"GET", "HEAD"})

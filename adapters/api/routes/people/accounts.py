@@ -125,13 +125,13 @@ class Accounts:
         return self._shown(await whom(self._auth, call))
 
     async def delete(self, call: Call) -> Answer:
-        user = await whom(self._auth, call, writing=True)
+        user = await whom(self._auth, call)
         settled(await self._auth.users.delete(user.id))
         self._auth.changed(user.id)
         return said(200, Said("User has been deleted!"))
 
     async def set_profile(self, call: Call) -> Answer:
-        user = await whom(self._auth, call, writing=True)
+        user = await whom(self._auth, call)
         new = call.read(Profile)
         username = user.username if new.username is None else new.username
         name = user.name if new.name is None else new.name

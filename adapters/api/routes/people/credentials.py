@@ -44,7 +44,7 @@ class Credentials:
         )
 
     async def set_password(self, call: Call) -> Answer:
-        user = await whom(self._auth, call, writing=True)
+        user = await whom(self._auth, call)
         new = call.read(NewPassword)
         naming.refuse_if(naming.password_faults(new.password, user.username, user.email))
         if user.id == call.user.id:
@@ -55,7 +55,7 @@ class Credentials:
         return done()
 
     async def make_link(self, call: Call) -> Answer:
-        user = await whom(self._auth, call, writing=True)
+        user = await whom(self._auth, call)
         link = await self._auth.invitations.add(user.id)
         address = address_of(link, call, self._access_url)
         return said(201, OneTimeLink(address, link.expires_at))

@@ -91,7 +91,7 @@ class Keys:
         )
 
     async def create(self, call: Call) -> Answer:
-        user = await whom(self._auth, call, writing=True)
+        user = await whom(self._auth, call)
         new = call.read(NewToken)
         name, scopes, seconds = new.token_name or "", _scopes(new), _seconds(new)
         naming.refuse_if(_name_faults(name))
@@ -114,18 +114,18 @@ class Keys:
         return said(200, TokenBounds(LIFETIME_SECONDS_MAX * NANOSECONDS))
 
     async def read(self, call: Call) -> Answer:
-        return said(200, shown.token(await self._token(call, writing=False)))
+        return said(200, shown.token(await self._token(call)))
 
     async def revoke(self, call: Call) -> Answer:
-        token = await self._token(call, writing=True)
+        token = await self._token(call)
         if not await self._auth.tokens.revoke(token.user, token.id):
             detail = "it stands in the configuration of the server; change it there"
             raise Refused(409, "The token cannot be revoked.", detail=detail)
         self._auth.changed(token.user)
         return done()
 
-    async def _token(self, call: Call, *, writing: bool) -> Token:
-        user = await whom(self._auth, call, writing=writing)
+    async def _token(self, call: Call) -> Token:
+        user = await whom(self._auth, call)
         token = await self._auth.tokens.of_user(user.id, call.path["key"])
         if token is None:
             raise not_found()

@@ -68,19 +68,19 @@ class Standings:
         return said(200, UserRoles(sorted(user.roles)))
 
     async def set_roles(self, call: Call) -> Answer:
-        user = await whom(self._auth, call, writing=True)
+        user = await whom(self._auth, call)
         roles = call.read(Roles).roles
         naming.refuse_if(naming.role_faults(roles))
         return self._changed(await self._auth.users.set_roles(user.id, naming.stored_roles(roles)))
 
     async def suspend(self, call: Call) -> Answer:
-        user = await whom(self._auth, call, writing=True)
+        user = await whom(self._auth, call)
         if user.id == call.user.id:
             raise Refused(409, "You cannot suspend yourself!", detail="ask another owner to do so")
         return self._changed(await self._auth.users.set_standing(user.id, Standing.SUSPENDED))
 
     async def activate(self, call: Call) -> Answer:
-        user = await whom(self._auth, call, writing=True)
+        user = await whom(self._auth, call)
         return self._changed(await self._auth.users.set_standing(user.id, Standing.ACTIVE))
 
     def _changed(self, outcome: User | Not) -> Answer:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from actors.ids import UserId
 from adapters.api.auth.opening import Auth
+from adapters.api.auth.scopes import READ_USERS
 from adapters.api.endpoints import Call
 from adapters.api.refused import Refused, forbidden, not_found
 from adapters.postgres.people.user import User
@@ -14,9 +15,10 @@ ME = "me"
 BODY_BYTES_MAX = 64 * 1024  # of a request about people
 
 
-async def whom(auth: Auth, call: Call, *, writing: bool = False) -> User:
+async def whom(auth: Auth, call: Call) -> User:
     """The user of the path: oneself, or for admins anybody. Others are told that there is nobody,
-    whether or not there is. A token that is not for users is shown its own user at most."""
+    whether or not there is. A token that is not for users is shown its own user at most, where the
+    row asks for no scope."""
     said = call.path["user"]
     found = await _named(auth, call, said)
     if found is None or found.is_deleted:
@@ -24,9 +26,8 @@ async def whom(auth: Auth, call: Call, *, writing: bool = False) -> User:
     is_self = found.id == call.user.id
     if not (is_self or call.user.is_admin):
         raise not_found()
-    needed = "users" if writing else "users:read"
-    if (writing or not is_self) and not call.user.may(needed):
-        raise forbidden(f"the token lacks the scope for this: {needed}")
+    if not (is_self or call.user.may(READ_USERS)):
+        raise forbidden(f"the token lacks the scope for this: {READ_USERS}")
     return found
 
 

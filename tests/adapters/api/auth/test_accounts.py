@@ -81,6 +81,26 @@ async def test_an_admin_sees_everybody(door):
     assert (200, "ann") == (answer.status, answer.json["username"])
 
 
+async def test_who_is_deleted_is_gone_for_admins_too(door):
+    ann = await door.joins("ann")
+    await door.asks("DELETE", f"{USERS}/ann", token=ADMIN_TOKEN)
+
+    for name in ("ann", ann.user.id):
+        assert 404 == (await door.asks("GET", f"{USERS}/{name}", token=ADMIN_TOKEN)).status
+
+
+@pytest.mark.parametrize(("scope", "status"), [("chats", 403), ("users:read", 200)])
+async def test_an_admins_token_shows_others_only_if_it_is_for_users(door, scope, status):
+    boss = await door.joins("boss", roles=[OWNER], scopes=[scope])
+
+    answers = [
+        (await door.asks("GET", f"{USERS}/{name}/roles", token=boss.token)).status
+        for name in ("me", "admin")
+    ]
+
+    assert [200, status] == answers
+
+
 # Of every route about a user: what anybody may do with another's account is nothing.
 OTHERS = [
     ("GET", "", None),

@@ -74,6 +74,9 @@ async def test_a_link_works_once_even_for_many_at_once(door):
         password = f"battery staple {number}"
         statuses.append((await send(door, path, password, password)).status)
 
+    async with trio.open_nursery() as nursery:  # all have a connection, or the first is alone
+        for _ in range(4):
+            nursery.start_soon(door.asks, "GET", path)
     async with trio.open_nursery() as nursery:
         for number in range(4):
             nursery.start_soon(take, number)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+import trio
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
@@ -22,6 +23,14 @@ class People:
 
     async def rows(self, sql, **parameters):
         return await self.aside.execute(sql, parameters)
+
+    async def until(self, sql):
+        """For what the server does in its own time; `sql` says when, of its activity here."""
+        activity = f"{sql} FROM pg_stat_activity WHERE datname = current_database()"
+        with trio.fail_after(10):
+            async with self.pool.connection() as connection:
+                while [(True,)] != await connection.execute(activity):
+                    await trio.sleep(0.002)
 
     async def add(self, username="ann", **fields):
         return await self.users.add(username, **fields)

@@ -124,9 +124,12 @@ async def test_of_two_admins_who_lessen_each_other_one_stays(people, lessen):
     async def act(id):
         answers.append(await lessen(people, id))
 
-    async with trio.open_nursery() as nursery:
+    async with people.aside.transaction() as tx, trio.open_nursery() as nursery:
+        await tx.run([("SELECT FROM users FOR UPDATE", ())])  # so that both are at it
         nursery.start_soon(act, ann.id)
         nursery.start_soon(act, bob.id)
+        await people.until("SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') = 2")
+        await tx.commit()
 
     assert 1 == answers.count(Not.LAST_ADMIN)
     assert 1 == (await people.users.page(Wanted(role=OWNER, status=Standing.DORMANT))).count
