@@ -82,7 +82,7 @@ TABLE = """
     PATCH  C/{chat}/acl                                 401      404    404    403   204   204
     POST   C/{chat}/interrupt                           401      404    404    404   409   409
     POST   C/{chat}/tool-results                        401      404    404    404   409   403
-    POST   C/{chat}/compact                             401      404    404    404   501   403
+    POST   C/{chat}/compact                             401      404    404    404   200   403
     POST   C/{chat}/reconcile-invalid                   401      404    404    404   409   409
     POST   C/{chat}/title/regenerate                    401      404    404    404   200   403
     POST   C/{chat}/title/propose                       401      404    404    404   200   403
