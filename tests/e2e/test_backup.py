@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import tarfile
 from hashlib import sha256
 
@@ -11,10 +12,12 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from adapters.cli.keeping.archive import making
+from adapters.refusals import CannotStart
 from adapters.secrets import Vault
 from tests.e2e.clients import a_client
 from tests.e2e.conftest import a_database
-from tests.e2e.daemons import run
+from tests.e2e.daemons import command, environment, run
 
 pytestmark = pytest.mark.slow
 
@@ -151,13 +154,30 @@ def test_a_backup_takes_no_name_that_is_taken(filled, file):
     assert "precious" == file.read_text()
 
 
-def test_what_a_killed_one_left_is_in_nobodys_way(filled, file):
-    part = file.with_name(f"{file.name}.part")
-    part.write_text("half")
-
+def test_two_backups_of_one_name_do_not_mix(filled, file):
+    """The slower one finds the name taken, and what is there is of the faster one alone."""
+    slow = making(file)
+    slow.__enter__().take(b"half of it")
     assert 0 == backup(filled, file)[0]
+    whole = file.read_bytes()
 
+    with pytest.raises(CannotStart, match=r"chats\.tar: file exists$"):
+        slow.__exit__(None, None, None)
+
+    assert whole == file.read_bytes()
     assert [file] == list(file.parent.iterdir())
+
+
+def test_a_disk_that_is_full_leaves_nothing(filled, file):
+    words, how = command("backup", file, "--data-dir", "/none")
+    limited = ["sh", "-c", 'ulimit -f 20; exec "$@"', "sh", *words]  # blocks of 512 bytes
+
+    done = subprocess.run(
+        limited, env=environment(DATABASE_URL=filled), capture_output=True, text=True, **how
+    )
+
+    assert (1, f"promptcorner: backup: {file}: file too large\n") == (done.returncode, done.stderr)
+    assert [] == list(file.parent.iterdir())
 
 
 def test_a_backup_that_cannot_be_written_leaves_nothing(filled, tmp_path):

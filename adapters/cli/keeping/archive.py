@@ -4,12 +4,14 @@
     secret.key      only if it was asked for
     manifest.json   what the others are, last: a file without it is not whole
 
-Made beside its name and renamed: what bears the name is whole, whenever we are killed.
+Made beside its name and then named: what bears the name is whole, whenever we are killed. A file
+that ends in .part and that nobody writes to is what a killed backup has left.
 """
 
 import hashlib
 import os
 import tarfile
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,17 +101,15 @@ def making(path: Path) -> Iterator[Making]:
     """A new file of this name, when the block is left in peace; nobody else may read it."""
     if path.exists():
         raise CannotStart("backup", f"{path} is there already", "choose another name")
-    part = path.with_name(f"{path.name}.part")
     try:
-        part.unlink(missing_ok=True)  # of one that was killed
-        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor, part = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".part", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 yield Making(file)
-            os.link(part, path)
+            os.link(part, path)  # unlike a rename, it takes nobody's place
             _sync_directory(path.parent)
         finally:
-            part.unlink(missing_ok=True)
+            os.unlink(part)
     except OSError as error:
         raise CannotStart("backup", f"{path}: {_words(error)}") from error
 
