@@ -137,8 +137,8 @@ class Feed:
     # coming and going
 
     async def join(self, cursor: Cursor, have: Have) -> Beginning | None:
-        """Where whoever holds `cursor` begins; None if the feed ends before that is known."""
-        cursor.position = self.log.end  # from here on the log is kept for him
+        """Where whoever holds `cursor` begins; None if the feed ends before that is known. He does
+        not wait at the end of the log meanwhile, so it is kept."""
         if self.ended is not None:
             return None
         join = Join(have, None if self._known is None else self._mark(self._known.heads))
