@@ -78,7 +78,7 @@ class Chats:
                 method="POST",
                 path=CHATS,
                 handle=self.create,
-                says="Begin a chat. Its model is asked at once.",
+                says="Begin a chat, at work at once. With an Idempotency-Key it is safe to repeat.",
                 tag="chats",
                 body=CreateChatRequest,
                 body_bytes_max=CREATE_BYTES_MAX,

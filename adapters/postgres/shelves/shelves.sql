@@ -64,6 +64,7 @@ WITH mine AS (
 ), page AS (
     SELECT c.id, {place} AS place, c.updated_at
       FROM (SELECT * FROM mine UNION ALL SELECT * FROM theirs) AS c
+      LEFT JOIN behind b ON true
      WHERE (%(title)s::text IS NULL OR c.title ILIKE '%%' || %(title)s || '%%')
        AND c.labels @> %(labels)s::jsonb
        AND (%(unread)s::boolean IS NULL OR %(unread)s = {unread})
@@ -74,9 +75,8 @@ WITH mine AS (
                           JOIN messages m ON m.id = w.message_id AND NOT m.deleted
                          WHERE w.words @@ websearch_to_tsquery('simple', %(search)s)))
        AND (%(after)s::uuid IS NULL
-            OR EXISTS (SELECT FROM behind b
-                        WHERE {place} > b.place
-                           OR {place} = b.place AND (c.updated_at, c.id) < (b.updated_at, b.id)))
+            OR {place} > b.place
+            OR {place} = b.place AND (c.updated_at, c.id) < (b.updated_at, b.id))
      ORDER BY 2, 3 DESC, 1 DESC
      LIMIT %(limit)s OFFSET %(offset)s
 )
