@@ -155,8 +155,6 @@ async def work(frame: Frame) -> None:
             finally:
                 frame.entrance.probes.stopping()
                 frame.systemd.stopping(config.drain_seconds)
-                # Streams are told while the chats are handed on: whoever takes one over serves it.
-                frame.nursery.start_soon(frame.server.hang_up_sockets)
 
 
 async def say_ready(

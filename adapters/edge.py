@@ -58,17 +58,22 @@ class Nobody:
 
 
 class Entrance:
-    """Where the host asks: the probes alone until all doors are open."""
+    """Where the host asks: the probes alone, but for as long as all doors are open."""
 
     def __init__(self, probes: Probes) -> None:
         self.probes = probes
-        starting = Refused(
-            503, "The server is starting.", headers=(("retry-after", str(RETRY_SECONDS)),)
-        )
-        self._door = Door(probes.endpoints(), Nobody(), elsewhere=starting)
+        self._door = self._narrow("The server is starting.")
 
     def open(self, door: Door) -> None:
         self._door = door
+
+    def close(self) -> None:
+        """Who comes now should go elsewhere; who is in is served to his end."""
+        self._door = self._narrow("The server is stopping.")
+
+    def _narrow(self, why: str) -> Door:
+        elsewhere = Refused(503, why, headers=(("retry-after", str(RETRY_SECONDS)),))
+        return Door(self.probes.endpoints(), Nobody(), elsewhere=elsewhere)
 
     async def answer(self, request: Request) -> Answer | Upgrade:
         """Fulfils `adapters.api.host.server.Serve`."""
@@ -147,6 +152,7 @@ async def open_edge(
         try:
             yield
         finally:
+            entrance.close()
             streaming.leave()
 
 

@@ -87,7 +87,12 @@ class Asker:
         url = self.url.replace("http", "ws", 1) + path
         headers = [(HEADER, self.token)] if self.token else []
         async with open_websocket_url(url, extra_headers=headers) as socket:
-            yield socket
+            try:
+                yield socket
+            finally:  # which a client of this kind forgets if the server closed first
+                with trio.move_on_after(1, shield=True):
+                    await socket.aclose()
+                    await socket._stream.aclose()
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,7 @@ class Edge:
     stranger: Asker  # a member of whom the other has never heard
     nobody: Asker
     chats: Chats
+    entrance: Entrance
     server: Server
     rehearsal: Rehearsal  # the model of all chats
 
@@ -131,7 +137,7 @@ async def an_edge(conninfo, *, behaviour=None, **settings):
             open_chats(told, conninfo, models=models, dial=dial_of(told.environ)) as chats,
             open_edge(told, chats, entrance, server=server, access_url=url),
         ):
-            yield await _peopled(url, conninfo, chats, server, client, running.rehearsal)
+            yield await _peopled(url, conninfo, client, chats, entrance, server, running.rehearsal)
         await client.aclose()
         await server.drain([listener])
         nursery.cancel_scope.cancel()
@@ -149,7 +155,7 @@ def configured(conninfo, model_url, settings):
     return config.read({}, environment)
 
 
-async def _peopled(url, conninfo, chats, server, client, rehearsal):
+async def _peopled(url, conninfo, client, chats, *rest):
     async with chats.store.pool.connection() as connection:
         [(organization, id, username)] = await connection.execute(
             "SELECT d.organization_id, u.id, u.username FROM deployment d"
@@ -159,7 +165,7 @@ async def _peopled(url, conninfo, chats, server, client, rehearsal):
     admin = Asker(url, UserId(id), username, ADMIN_TOKEN, client)
     nobody = Asker(url, None, "", "", client)
     everybody = admin, member, stranger, nobody
-    return Edge(url, conninfo, str(organization), *everybody, chats, server, rehearsal)
+    return Edge(url, conninfo, str(organization), *everybody, chats, *rest)
 
 
 async def _add(connection, url, client, name):
