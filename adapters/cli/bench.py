@@ -60,7 +60,7 @@ def add_to(commands: "Commands") -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from adapters.cli.deeds import bench
+    from adapters.cli.measuring import bench
 
     return bench.run(options)
 

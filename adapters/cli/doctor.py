@@ -42,6 +42,6 @@ def add_to(commands: "Commands") -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from adapters.cli.deeds import doctor
+    from adapters.cli.examining import doctor
 
     return doctor.run(options)

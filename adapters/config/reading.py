@@ -46,6 +46,13 @@ class Config:
         return self.listen.port
 
     @property
+    def near_url(self) -> str:
+        """Where somebody on this machine finds the daemon; without a slash at its end."""
+        scheme = "http" if self.tls_cert is None else "https"
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"{scheme}://{Address(host, self.port)}"
+
+    @property
     def secret_key_file(self) -> Path:
         """Where a secret key lies that nobody has set: made at the first start."""
         return self.data_dir / "secret.key"

@@ -445,6 +445,23 @@ def test_an_address_in_brackets_is_one_of_ipv6():
     assert ("::1", 80, "[::1]:80") == (listening.host, listening.port, str(listening.listen))
 
 
+@pytest.mark.parametrize(
+    ("listen", "url"),
+    [
+        ("127.0.0.1:7390", "http://127.0.0.1:7390"),
+        ("0.0.0.0:80", "http://127.0.0.1:80"),
+        ("[::]:80", "http://127.0.0.1:80"),
+        ("[::1]:80", "http://[::1]:80"),
+        ("10.0.0.1:80", "http://10.0.0.1:80"),
+    ],
+)
+def test_somebody_on_this_machine_finds_the_daemon(listen, url):
+    secure = {"tls_cert": "/c", "tls_key": "/k"}
+
+    assert url == config.read({"listen": listen}, {}).near_url
+    assert url.replace("http", "https") == config.read({"listen": listen, **secure}, {}).near_url
+
+
 def test_a_relative_directory_is_one_from_here():
     assert Path.cwd() / "data" == config.read({"data_dir": "data"}, {}).data_dir
 

@@ -9,7 +9,7 @@ import httpx2
 import msgspec
 
 from adapters.api.refused import Refusal
-from adapters.cli.asking.words import NEAR
+from adapters.cli.asking.nearby import NEAR
 from adapters.config.kinds import Unfit, WebAddress
 from adapters.refusals import CannotStart
 

@@ -7,6 +7,7 @@ that does not say so (no /proc) is believed.
 from collections.abc import Iterator
 from pathlib import Path
 
+NEAR = ("127.0.0.1", "::1", "localhost")  # this machine; no proxy stands before these
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENING = "0A"  # https://docs.kernel.org/networking/proc_net_tcp.html
 ADDRESS, STATE, UID = 1, 3, 7  # columns

@@ -143,6 +143,6 @@ def moment(time: datetime) -> str:
 
 
 def run_link(options: argparse.Namespace) -> int:
-    from adapters.cli.deeds import link
+    from adapters.cli.asking import link
 
     return link.run(options)

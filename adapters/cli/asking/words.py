@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from adapters.cli.asking.nearby import listening_uids
+from adapters.cli.asking.nearby import NEAR, listening_uids
 from adapters.cli.settings import Form
 from adapters.cli.tables import documented, table
 from adapters.refusals import CannotStart
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from adapters.cli.settings import Commands
 
 URL = "http://127.0.0.1:7390"
-NEAR = ("127.0.0.1", "::1", "localhost")  # here; no proxy stands before these
 PORTS = {"http": 80, "https": 443}
 TOKEN_BYTES_MAX = 4096  # of a file; a longer one is no token
 

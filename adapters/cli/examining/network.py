@@ -10,7 +10,7 @@ import trio
 from actors.parts.failure import ProviderFailure
 from actors.parts.model import TextPart
 from actors.parts.prompt import CallSettings, Prompt, UserSaid
-from adapters.cli.deeds.link import address
+from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
 from adapters.config import Config
 from adapters.models.configured import ModelConfig
@@ -24,12 +24,11 @@ from adapters.refusals import CannotStart
 ASK_SECONDS = 5.0  # for a daemon of ours to answer
 ANSWER_SECONDS = 60.0  # for a provider to say one word; then something is wrong
 ANSWER_TOKENS = 64
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def daemon(config: Config) -> Iterator[Finding]:
     """A daemon that runs there, or a place where one could."""
-    url = address(config, None)  # as seen from this machine
+    url = config.near_url
     try:
         alive = httpx2.get(f"{url}/livez", timeout=ASK_SECONDS, trust_env=False, verify=False)
         ready = httpx2.get(f"{url}/readyz", timeout=ASK_SECONDS, trust_env=False, verify=False)
@@ -67,7 +66,7 @@ def entrance(config: Config) -> Iterator[Finding]:
             fact = f"{config.tls_cert} and {config.tls_key} are not usable ({error})"
             yield wrong("tls", fact, "both must be PEM, and belong together")
         return
-    is_far = config.host not in LOOPBACK
+    is_far = config.host not in NEAR
     if is_far and not (config.access_url or "").startswith("https://"):
         fact = f"{config.listen} can be reached by others, without encryption"
         advice = "set tls_cert and tls_key, or access_url to the https:// of a proxy before it"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from psycopg.conninfo import conninfo_to_dict
 
+from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
 from adapters.config import Config
 from adapters.postgres import embedded, migrating
@@ -112,7 +113,7 @@ def secrecy(config: Config) -> Iterator[Finding]:
     """Between two machines the words of chats go over a wire."""
     words = conninfo_to_dict(config.database_url or "")
     host = str(words.get("host") or words.get("hostaddr") or "")
-    near = not host or host.startswith("/") or host in ("localhost", "127.0.0.1", "::1")
+    near = not host or host.startswith("/") or host in NEAR
     mode = words.get("sslmode", "prefer")
     if not near and mode in ("disable", "allow", "prefer"):
         fact = f"the way to {host} may be readable by others (sslmode={mode})"

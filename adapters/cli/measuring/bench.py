@@ -11,8 +11,9 @@ import trio
 
 from adapters.api.wire.catalogue import AIProvider, ChatModelConfig
 from adapters.cli.asking.daemon import Daemon
+from adapters.cli.asking.nearby import NEAR
 from adapters.cli.asking.providers import MODELS, PROVIDERS
-from adapters.cli.asking.words import NEAR, daemon_at, token_of
+from adapters.cli.asking.words import daemon_at, token_of
 from adapters.cli.measuring.figures import PERCENTILES, Seen, document, rows, summary
 from adapters.cli.measuring.load import Load, client_of
 from adapters.cli.measuring.load import run as run_load

@@ -22,7 +22,7 @@ DRAIN_SECONDS = 1.0
 def run(options: argparse.Namespace) -> int:
     config = opened(options)
     link = trio.run(_made, config, options.user)
-    sys.stdout.write(f"{address(config, config.access_url)}{LINK_PATH}/{link.code}\n")
+    sys.stdout.write(f"{config.access_url or config.near_url}{LINK_PATH}/{link.code}\n")
     sys.stderr.write(f"good once, until {link.expires_at:%Y-%m-%d %H:%M %Z}\n")
     return 0
 
@@ -53,13 +53,3 @@ async def _check_schema(conninfo: str) -> None:
     if missing:
         fact = f"the schema lacks {len(missing)} steps"
         raise CannotStart("database", fact, "start the daemon once, or run `promptcorner migrate`")
-
-
-def address(config: Config, access_url: str | None) -> str:
-    """Where a browser on this machine finds the daemon, if nobody says where others do."""
-    if access_url is not None:
-        return access_url
-    scheme = "http" if config.tls_cert is None else "https"
-    host = "127.0.0.1" if config.host in ("0.0.0.0", "::", "") else config.host
-    host = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{host}:{config.port}"
