@@ -1,9 +1,10 @@
 """A catalogue on a real database, with the bus of one process."""
 
+import psycopg
 import pytest
 
 from tests.actors.machine.chats import ANN, BOB
-from tests.adapters.catalogue.ground import open_ground
+from tests.adapters.catalogue.ground import TABLES, open_ground
 from tests.adapters.postgres.stores import migrated_database
 
 
@@ -14,7 +15,15 @@ def migrated(server):
 
 @pytest.fixture
 async def ground(migrated):
+    """Empty before the test and after it: other databases are copied from this one."""
+    empty(migrated)
     async with open_ground(migrated) as ground:
-        await ground.empty()
         await ground.add_users(ANN, BOB)
         yield ground
+    empty(migrated)
+
+
+def empty(conninfo):
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        for table in TABLES:
+            connection.execute(f"DELETE FROM {table}")

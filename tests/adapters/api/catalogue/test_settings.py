@@ -135,6 +135,7 @@ async def test_a_model_stands_in_for_another_if_it_can_be_asked(edge):
 @pytest.mark.slow
 async def test_what_cannot_be_read_is_as_good_as_not_set(edge):
     await edge.execute("INSERT INTO settings VALUES ('model_override/compaction', '\"rubbish\"')")
+    edge.chats.catalogue.forget()  # nobody tells of what is written by hand
 
     assert {"context": "compaction", "model_config_id": "", "is_malformed": True} == await get(
         edge.admin, "model-override/compaction"
