@@ -1,0 +1,219 @@
+"""What is counted: on the way to models and tools, at the door, in statistics."""
+
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
+
+import pytest
+import trio
+
+from actors.ids import ModelConfigId
+from actors.machine.chat import ChatError
+from actors.parts.model import FilePart, JsonText, TextPart, ToolCallPart
+from actors.parts.prompt import Prompt, ToolAnswer, ToolsSaid, UserSaid
+from actors.turn.ports import ToolOutput
+from actors.turn.world import Limits
+from adapters.metrics.figures import Figures
+from adapters.metrics.flattened import flattened
+from adapters.metrics.measuring import MeasuredModels, MeasuredTools
+from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
+
+LIMITS = Limits(startup_seconds=60, silence_seconds=600)
+PROMPT = Prompt(
+    "rehearsal",
+    (
+        UserSaid((TextPart("12345"), FilePart("image/png", data="abc"))),
+        ToolsSaid((ToolAnswer("c1", "f", "12"),)),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class AChat:
+    """As much of a chat as labels need."""
+
+    last_model_config_id: ModelConfigId | None = None
+    id: object = field(default_factory=uuid4)
+
+
+def read(figures, name, **labels):
+    return figures.registry.get_sample_value(f"promptcorner_{name}", labels or None)
+
+
+async def measured(*script):
+    """(figures, labels, the provider of a model that plays this script)"""
+    figures = Figures()
+    models = MeasuredModels(OneModel(ScriptedProvider(list(script))), figures, LIMITS)
+    model = await models.model_for(AChat())
+    return figures, {"provider": model.label, "model": model.name}, model.provider
+
+
+async def listen(provider):
+    async with provider.stream(PROMPT) as batches:
+        return [batch async for batch in batches]
+
+
+async def test_a_call_of_a_model_is_counted_with_what_it_was_asked(autojump_clock):
+    figures, labels, provider = await measured(2.0, "Hel", 3.0, "lo")
+
+    heard = await listen(provider)
+
+    assert 3 == len(heard)
+    assert 1 == read(figures, "chatd_steps_total", **labels)
+    assert 2 == read(figures, "chatd_message_count_sum", **labels)
+    assert 10 == read(figures, "chatd_prompt_size_bytes_sum", **labels)
+    assert (1, 2.0) == (
+        read(figures, "chatd_ttft_seconds_count", **labels),
+        pytest.approx(read(figures, "chatd_ttft_seconds_sum", **labels)),
+    )
+    assert None is read(figures, "chatd_stream_retries_total", **labels, kind="overloaded")
+
+
+@pytest.mark.parametrize(
+    ("counted", "kind", "failed"), [(1, "overloaded", OVERLOADED), (None, "auth", NO_CREDIT)]
+)
+async def test_a_failure_is_counted_if_it_is_tried_again(autojump_clock, counted, kind, failed):
+    figures, labels, provider = await measured(1.0, failed)
+
+    await listen(provider)
+
+    assert counted == read(figures, "chatd_stream_retries_total", **labels, kind=kind)
+    assert None is read(figures, "chatd_ttft_seconds_count", **labels)
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds", "script"),
+    [
+        ("timeout", 60, [HANGS]),
+        ("stream_silence_timeout", 600, ["Hel", HANGS]),
+        (None, 30, [HANGS]),
+        (None, 300, ["Hel", HANGS]),
+        (None, 700, ["Hel", 400.0, "lo", HANGS]),
+    ],
+)
+async def test_a_silence_that_our_guard_cuts_short_is_a_failure_that_is_tried_again(
+    autojump_clock, kind, seconds, script
+):
+    figures, labels, provider = await measured(*script)
+
+    with trio.move_on_after(seconds):
+        await listen(provider)
+
+    counted = {
+        each: read(figures, "chatd_stream_retries_total", **labels, kind=each)
+        for each in ("timeout", "stream_silence_timeout")
+    }
+    assert {each: 1 if each == kind else None for each in counted} == counted
+
+
+async def test_an_answer_that_took_long_and_ended_is_no_silence(autojump_clock):
+    figures, labels, provider = await measured("Hel")
+
+    async with provider.stream(PROMPT) as batches:
+        async for _ in batches:
+            pass
+        await trio.sleep(1000)
+
+    assert None is read(
+        figures, "chatd_stream_retries_total", **labels, kind="stream_silence_timeout"
+    )
+
+
+async def test_a_chat_without_a_model_stays_without():
+    missing = ChatError("no model", "config")
+
+    class NoModels:
+        async def model_for(self, chat):
+            return missing
+
+    models = MeasuredModels(NoModels(), Figures(), LIMITS)
+
+    assert missing is await models.model_for(AChat())
+
+
+class Echo:
+    """Tools that say their arguments back."""
+
+    offered = ()
+
+    async def for_turn(self, chat, history):
+        return self
+
+    async def run(self, calling):
+        return ToolOutput(calling.call.args, is_error=calling.call.name == "bad")
+
+
+@dataclass(frozen=True)
+class ACalling:
+    chat: AChat
+    call: ToolCallPart
+
+
+async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clock):
+    figures = Figures()
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures, LIMITS)
+    model = await models.model_for(AChat())
+    chat = replace(AChat(), last_model_config_id=model.config_id)
+    tools = await MeasuredTools(Echo(), figures, models).for_turn(chat, ())
+
+    await tools.run(ACalling(chat, ToolCallPart("c1", "good", JsonText('"123"'))))
+    await tools.run(ACalling(chat, ToolCallPart("c2", "bad", JsonText("1"))))
+
+    labels = {"provider": model.label, "model": model.name}
+    good, bad = ({**labels, "tool_name": name} for name in ("good", "bad"))
+    assert 5 == read(figures, "chatd_tool_result_size_bytes_sum", **good)
+    assert None is read(figures, "chatd_tool_errors_total", **good)
+    assert 1 == read(figures, "chatd_tool_errors_total", **bad)
+
+
+@dataclass(frozen=True)
+class Inner:
+    open: int = 3
+    name: str = "left out"
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner
+    count: int = 2
+    is_full: bool = True
+    missing: object = None
+
+
+def test_statistics_become_metrics_by_their_names():
+    expected = [("a_inner_open", 3.0), ("a_count", 2.0), ("a_is_full", 1.0), ("loose", 0.5)]
+
+    assert expected == list(flattened({"a": Outer(Inner()), "loose": 0.5, "words": "no"}))
+
+
+def test_the_page_has_statistics_and_what_came_out_at_the_door():
+    figures = Figures()
+    answered = {}
+    figures.follow(lambda: {"server": Inner()}, answered)
+
+    answered["GET", "/row", 200] = [4, 0.5]
+    page = figures.exposition().decode()
+
+    assert "promptcorner_server_open 3.0" in page
+    row = '{method="GET",path="/row",status="200"}'
+    assert f"promptcorner_http_request_seconds_count{row} 4.0" in page
+    assert f"promptcorner_http_request_seconds_sum{row} 0.5" in page
+
+
+# Of the product whose metrics ours are called after; what is behind the prefix is the same.
+NAMES = """
+chatd_chats chatd_message_count chatd_prompt_size_bytes chatd_tool_result_size_bytes
+chatd_tool_result_truncated_total chatd_tool_errors_total chatd_ttft_seconds chatd_compaction_total
+chatd_steps_total chatd_stream_retries_total chatd_stream_buffer_dropped_total
+chatd_find_tools_calls_total chatd_find_tools_empty_total chatd_find_tools_activations_total
+chatd_find_tools_match_count chatd_agents_active chatd_agents_queued_for_capacity
+chatd_hook_dispatches_total chatd_hook_dispatch_seconds chatd_hook_decisions_total
+chatd_hook_context_size_bytes chatd_hook_input_overrides_total
+chat_auto_archive_records_archived_total
+"""
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_every_metric_is_there_from_the_start(name):
+    page = Figures().exposition().decode()
+
+    assert f"# TYPE promptcorner_{name} " in page
