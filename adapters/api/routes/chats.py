@@ -117,9 +117,9 @@ class Chats:
         return await self._repeating.once(call, self._create, again=self._created_before)
 
     async def get(self, call: Call) -> Answer:
-        return said(200, await self.show(call, await self._admission.to_read(call)))
+        return said(200, await self.show(await self._admission.to_read(call)))
 
-    async def show(self, call: Call, chat: Visible) -> Chat:
+    async def show(self, chat: Visible) -> Chat:
         """The chat by itself, for those who have changed it."""
         shelved = await self._shelved(chat.id)
         room = self._supervisor.slots.room()

@@ -17,7 +17,7 @@ from adapters.postgres.shelves.shelf import Shelf
 
 TITLE = "/api/experimental/chats/{chat}/title"
 
-ShowChat = Callable[[Call, Visible], Awaitable[Chat]]
+ShowChat = Callable[[Visible], Awaitable[Chat]]
 
 
 class Titles:
@@ -61,7 +61,7 @@ class Titles:
     async def regenerate(self, call: Call) -> Answer:
         chat = await self._admission.as_owner(call)
         await self._shelf.retitle(chat.id, await self._found(chat) or chat.title)
-        return said(200, await self._show(call, chat))
+        return said(200, await self._show(chat))
 
     async def propose(self, call: Call) -> Answer:
         chat = await self._admission.as_owner(call)
