@@ -36,8 +36,9 @@ def url(home):
 def ask(url):
     """Run a command as the admin, or as whoever has another token; what it printed."""
 
-    def asked(*words, token=ADMIN, said=""):
-        code, out, err = run(*words, said=said, PROMPTCORNER_URL=url, PROMPTCORNER_TOKEN=token)
+    def asked(*words, token=ADMIN, said="", **settings):
+        who = {"PROMPTCORNER_URL": url, "PROMPTCORNER_TOKEN": token}
+        code, out, err = run(*words, said=said, **who, **settings)
         assert (0, "") == (code, err), err
         return out
 
@@ -167,11 +168,16 @@ def test_what_is_not_said_is_asked_for(refused):
 
 
 def test_who_shows_no_token_or_a_wrong_one_is_told_what_to_do(refused, url):
-    missing, wrong = refused("users", "list", token=""), refused("users", "list", token="wrong")
+    missing = refused("users", "list", token="", PROMPTCORNER_DATA_DIR="/none")
+    wrong = refused("users", "list", token="wrong")
 
     assert missing.startswith("token: none is set; set PROMPTCORNER_TOKEN; ")
     assert wrong.startswith(f"daemon {url}: 401 ")
     assert wrong.endswith("; set PROMPTCORNER_TOKEN to a token that is good")
+
+
+def test_on_the_daemons_machine_whoever_reads_its_key_needs_no_token(ask, home):
+    assert "admin" in cells(ask("users", "list", token="", PROMPTCORNER_DATA_DIR=str(home)))
 
 
 def test_a_token_may_stand_in_a_file(refused, url, tmp_path):
