@@ -1,6 +1,7 @@
 """Who said what: flags, environment, files that it names, credentials of systemd, a TOML file."""
 
 import difflib
+import os
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
@@ -34,10 +35,6 @@ class Said:
     setting: Setting
     source: str  # in the words of whoever set it
     text: str | None = field(repr=False, default=None)
-
-    @property
-    def here(self) -> bool:
-        return self.text is not None
 
     def refused(self, fact: str) -> CannotStart:
         if self.setting.secret:
@@ -116,7 +113,7 @@ def sources(
         if name:
             path = Path(name).expanduser().absolute()
             return Sources(flags, environment, _document(path, f"{source} {name}"), path)
-    if usual_file is not None and usual_file.exists():
+    if usual_file is not None and os.path.exists(usual_file):  # no: also where we may not look
         document = _document(usual_file, str(usual_file))
         return Sources(flags, environment, document, usual_file)
     return Sources(flags, environment, {}, None)
@@ -179,7 +176,9 @@ def _from_file(setting: Setting, source: str, path: Path) -> Said:
         secret = text.decode().strip()
     except UnicodeDecodeError:
         raise CannotStart("config", f"{source} {path} is no text") from None
-    return Said(setting, f"{source} {path}", secret or None)
+    if not secret:  # whoever names a file means what should be in it, not the default
+        raise CannotStart("config", f"{source} {path} is empty")
+    return Said(setting, f"{source} {path}", secret)
 
 
 def _bytes(path: Path, bytes_max: int, source: str) -> bytes:

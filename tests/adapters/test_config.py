@@ -412,6 +412,16 @@ def test_a_secret_in_a_file_is_bounded_and_text(written):
     assert f"config: OPENAI_API_KEY_FILE {odd} is no text" == no_text
 
 
+@pytest.mark.parametrize("variable", ["DATABASE_URL_FILE", "CREDENTIALS_DIRECTORY"])
+def test_an_empty_file_of_a_secret_is_not_the_default(variable, written):
+    file = written(" \n", "database_url")
+    names = {"DATABASE_URL_FILE": file, "CREDENTIALS_DIRECTORY": file.parent}
+
+    said = refusal(environment={variable: str(names[variable])})
+
+    assert said.endswith(f" {file} is empty")
+
+
 # numbers
 
 
