@@ -1,16 +1,18 @@
 """Tasks that only wait: for a client's answer, for the time of the next attempt."""
 
+from datetime import datetime
 from functools import partial
 
 import trio
 
-from actors.machine.chat import Stored
+from actors.machine.chat import RetryState, Stored
 from actors.machine.fences import fence_of, stands
 from actors.machine.requests import CancelRequiresAction
 from actors.turn.commits import Committed, begin_attempt, commit
 from actors.turn.patience import patiently
 from actors.turn.work import Held, Left, Obsolete
 from actors.turn.world import World
+from runtime.clock import wall
 
 
 async def await_client(held: Held, world: World) -> Committed:
@@ -37,8 +39,19 @@ def seconds_left(stored: Stored) -> float:
 
 
 async def await_attempt(held: Held, world: World) -> Committed:
-    """The pause that the retry state speaks of; then the next attempt is counted."""
+    """The pause that the retry state speaks of; then the next attempt is counted.
+
+    Who has not read the history has not made the attempt that failed: he took the chat over in its
+    pause, and waits for what is left of it.
+    """
     retry = held.stored.chat.retry_state
     assert retry is not None, "there is a pause only after an attempt that failed"
-    await trio.sleep(retry.delay_ms / 1000)
+    taken_over = held.history is None
+    await trio.sleep(seconds_left_of(retry, wall()) if taken_over else retry.delay_ms / 1000)
     return await begin_attempt(held, world)
+
+
+def seconds_left_of(retry: RetryState, now: datetime) -> float:
+    """Never more than all of it, whatever the clocks of two processes say."""
+    left = (retry.retrying_at - now).total_seconds()
+    return min(max(left, 0.0), retry.delay_ms / 1000)

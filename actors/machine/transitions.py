@@ -223,6 +223,8 @@ def _take_up(stored: Stored, request: ask.TakeUp) -> Change:
     chat = stored.chat
     if chat.holder is not None or stored.state not in (State.R0, State.R1):
         return unchanged(stored)
+    if chat.retry_state is not None:  # a pause is not cut short by a new holder
+        return _same(stored, holder=request.holder)
     return _same(stored, holder=request.holder, generation_attempt=chat.generation_attempt + 1)
 
 

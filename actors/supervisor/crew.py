@@ -75,7 +75,8 @@ class Crew:
     def start(self, stored: Stored, holder: Holder) -> None:
         """An actor for a chat that has just been acquired, with all that is known of it."""
         chat = stored.chat
-        begun = chat.status is Status.RUNNING  # who acquires such a chat counts its attempt
+        # Who acquires a chat counts its attempt, unless a pause comes first.
+        begun = chat.status is Status.RUNNING and chat.retry_state is None
         life = self._world.live(holder, Held(stored, attempt_begun=begun))
         running = self._children.start(
             Child(

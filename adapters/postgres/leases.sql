@@ -49,8 +49,9 @@ RETURNING id;
 -- looked at than there is room for, so a full one hides no other. A chat that has moved on since
 -- it was looked at, or is locked, is left to whoever was faster. A worker whose own lease has run
 -- out takes nothing. Free chats are found by their index, and those of a worker that is gone by
--- one look at the index for each worker there is, however many chats it holds. What is written is the law's
--- Acquire and, where work begins, its RecordGenerationAttempt.
+-- one look at the index for each worker there is, however many chats it holds. What is written is
+-- the law's Acquire and, where work begins at once, its RecordGenerationAttempt; a pause before an
+-- attempt is not cut short by a new holder.
 WITH RECURSIVE fresh AS MATERIALIZED (
     SELECT id FROM workers WHERE heartbeat_at > now() - %(lease_seconds)s * interval '1 second'
 ), holders AS (
@@ -104,11 +105,8 @@ WITH RECURSIVE fresh AS MATERIALIZED (
            worker_id = %(worker)s,
            runner_id = gen_random_uuid(),
            snapshot_version = c.snapshot_version + 1,
-           generation_attempt = c.generation_attempt + (c.status = 'running')::integer,
-           retry_state = CASE WHEN c.status <> 'running' THEN c.retry_state END,
-           retry_state_version = CASE WHEN c.status = 'running' AND c.retry_state IS NOT NULL
-                                      THEN c.snapshot_version + 1
-                                      ELSE c.retry_state_version END
+           generation_attempt = c.generation_attempt
+                              + (c.status = 'running' AND c.retry_state IS NULL)::integer
       FROM locked l
      WHERE c.id = l.id
     RETURNING c.*, l.place

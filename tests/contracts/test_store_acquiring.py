@@ -217,11 +217,23 @@ async def test_what_is_written_is_what_the_law_says(world, status, files):
 def lawfully(viewed, holder):
     """What the law makes of a chat that is acquired."""
     chat = replace(viewed.chat, snapshot_version=viewed.chat.snapshot_version + 1)
-    begins = chat.status is Status.RUNNING
+    begins = chat.status is Status.RUNNING and chat.retry_state is None
     requests = [ask.Acquire(holder), *([ask.RecordGenerationAttempt()] if begins else [])]
     made = bundle(replace(viewed, chat=chat), requests)
     assert isinstance(made, Change)
     return made
+
+
+@pytest.mark.parametrize(("pauses", "attempts"), [(False, 2), (True, 1)])
+async def test_a_pause_before_an_attempt_is_not_cut_short(world, pauses, attempts):
+    pause = [ask.RecordRetryState(RETRY)] if pauses else []
+    chat = await a_chat(world, then=[ask.RecordGenerationAttempt(), *pause])
+    await world.leases.beat(ME)
+
+    [stored] = await world.leases.acquire(ME, ROOMY)
+
+    assert (chat, attempts) == (stored.chat.id, stored.chat.generation_attempt)
+    assert (RETRY if pauses else None) == stored.chat.retry_state
 
 
 async def test_its_tail_is_what_still_stands_of_the_last_answer(world):

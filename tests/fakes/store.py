@@ -277,8 +277,9 @@ class MemoryStore:
 
     def _taken(self, id, worker):
         holder = Holder(worker, RunnerId(uuid4()))
-        running = self.chats[id].chat.status is Status.RUNNING
-        begun = (ask.RecordGenerationAttempt(),) if running else ()
+        chat = self.chats[id].chat
+        begins = chat.status is Status.RUNNING and chat.retry_state is None
+        begun = (ask.RecordGenerationAttempt(),) if begins else ()
         made = bundle(self._locked(id), [ask.Acquire(holder), *begun])
         assert isinstance(made, Change), str(made)
         [applied] = self._written([made], fresh=[True])

@@ -238,8 +238,8 @@ class Plain:
     def TakeUp(self, request):
         if self.holder is None and self.status == "running" and not self.archived:
             self.holder = request.holder
-            self.attempt += 1
-            self._set_retry(None)
+            if self.retry is None:
+                self.attempt += 1
 
     def Abandon(self, request):
         self._need(self.holder is not None)
