@@ -122,6 +122,19 @@ transitions.py: transitions, model
 transitions.py: transitions, model
 -        new_epoch=True,
 
+# what has just been summarised is summarised again
+closing.py: transitions, model
+-    return bool(tail) and not any(
+-        isinstance(part, ToolCallPart) and part.name == SUMMARY_CALL for part in said
+-    )
++    return bool(tail)
+
+# what no model has answered is summarised
+closing.py: transitions, model
+-    return bool(tail) and not any(
++    return not any(
+         isinstance(part, ToolCallPart) and part.name == SUMMARY_CALL for part in said
+
 # an interruption forgets calls of its own partial message
 transitions.py: transitions, model
 -    partial = change(stored, said=request.partials).after
