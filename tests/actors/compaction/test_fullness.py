@@ -113,6 +113,14 @@ def test_what_has_grown_since_a_summary_is_summarised_again():
     assert Verdict.PROCEED is verdict_on(*said, small, user("e"), grown, *SUMMARY)
 
 
+def test_where_users_have_seen_nothing_since_a_summary_another_would_be_the_same():
+    said = (user("a"), assistant("b", usage=USED_80), *SUMMARY)
+    hidden = assistant("for the model", usage=USED_80, visibility=Visibility.MODEL)
+
+    assert 80 == full(*said, hidden).tokens
+    assert Verdict.PROCEED is verdict_on(*said, hidden)
+
+
 def test_it_is_worth_it_once_a_model_has_said_something_new():
     said = (user("a"), assistant(call("b")), tool(result("b")))
 
