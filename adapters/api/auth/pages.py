@@ -73,7 +73,8 @@ def asking(username: str, fault: str = "") -> str:
 def welcome(username: str) -> str:
     return _PAGE.substitute(
         title="Your password is set",
-        body=f'<p>This browser is logged in as {escape(username)}. <a href="/docs">What it can do</a></p>',
+        body=f"<p>This browser is logged in as {escape(username)}."
+        ' <a href="/docs">What it can do</a></p>',
     )
 
 
