@@ -40,6 +40,7 @@ from adapters.api.shelf.repeating import Repeating
 from adapters.api.streams.opening import Streaming, open_streaming
 from adapters.composing import Chats
 from adapters.config import Config
+from adapters.metrics.pools import Pools
 from adapters.postgres.conversation.pages import Pages
 from adapters.postgres.files.shelf import FileShelf
 from adapters.postgres.shelves.pins import Pins
@@ -130,11 +131,16 @@ async def open_edge(
                 "trio": trio.lowlevel.current_statistics(),
             }
 
+        async def metrics() -> bytes:
+            await pools.look(chats.supervisor.slots.statistics())
+            return chats.figures.exposition()
+
+        pools = Pools(chats.figures, chats.episodes, store.pool)
         ground = Ground(config, chats, auth, admission, shelf)
         health = Health(
             access_url=access_url,
             deployment_id=str(auth.deployment.id),
-            metrics=chats.figures.exposition,
+            metrics=metrics,
             report=report,
         )
         subjects: Sequence[Routes] = (

@@ -1,6 +1,6 @@
 """Every metric there is, declared in one place, and the page with them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from prometheus_client import (
@@ -14,7 +14,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from adapters.metrics.flattened import PREFIX, Answered, Flattened, Report, Requests
+from adapters.metrics.flattened import PREFIX, Answered, Flattened, Pulled, Report, Requests
 
 MODEL = ("provider", "model")
 TOOL = (*MODEL, "tool_name")
@@ -40,6 +40,10 @@ class Figures:
         """From now on show these as well."""
         self.registry.register(Flattened(report))
         self.registry.register(Requests(answered))
+
+    def pull(self, name: str, says: str, read: Callable[[], float]) -> None:
+        """A count that somebody keeps, read when it is wanted."""
+        self.registry.register(Pulled(f"{PREFIX}_{name}", says, read))
 
     def exposition(self) -> bytes:
         """The page that Prometheus reads."""
@@ -69,9 +73,6 @@ class Figures:
         self.steps = self._counter("chatd_steps", "calls of a model that were begun", *MODEL)
         self.stream_retries = self._counter(
             "chatd_stream_retries", "failures that are tried again", *MODEL, "kind"
-        )
-        self.stream_buffer_dropped = self._counter(
-            "chatd_stream_buffer_dropped", "parts that no watcher was shown: it was full"
         )
         self.agents_active = self._gauge("chatd_agents_active", "chats held here", "pool")
         self.agents_queued = self._gauge(

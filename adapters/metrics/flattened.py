@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from prometheus_client.metrics_core import Metric, SummaryMetricFamily, UnknownMetricFamily
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+    UnknownMetricFamily,
+)
 from prometheus_client.registry import Collector
 
 PREFIX = "promptcorner"
@@ -31,6 +36,18 @@ class Flattened(Collector):
         for name, value in flattened(self._report()):
             says = f"statistics() of {name.partition('_')[0]}"
             yield UnknownMetricFamily(f"{PREFIX}_{name}", says, value=value)
+
+
+class Pulled(Collector):
+    """One count of somebody else's, which only grows."""
+
+    def __init__(self, name: str, says: str, read: Callable[[], float]) -> None:
+        self._name = name
+        self._says = says
+        self._read = read
+
+    def collect(self) -> Iterator[Metric]:
+        yield CounterMetricFamily(self._name, self._says, value=self._read())
 
 
 class Requests(Collector):

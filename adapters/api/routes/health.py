@@ -4,7 +4,7 @@ Beside the probes (`adapters.api.probes`), which answer while nothing else does.
 """
 
 import importlib.metadata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -50,7 +50,7 @@ class Health:
         *,
         access_url: str,
         deployment_id: str,
-        metrics: Callable[[], bytes],
+        metrics: Callable[[], Awaitable[bytes]],
         report: Report,
     ) -> None:
         self._build = BuildInfo(
@@ -118,7 +118,7 @@ class Health:
         )
 
     async def metrics(self, call: Call) -> Answer:
-        return Answer(200, self._metrics(), METRICS_TYPE, UNCACHED)
+        return Answer(200, await self._metrics(), METRICS_TYPE, UNCACHED)
 
     async def actors(self, call: Call) -> Answer:
         return said(200, self._report(), UNCACHED)

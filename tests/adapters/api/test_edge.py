@@ -2,6 +2,8 @@
 
 import pytest
 
+from adapters.rehearsal.behaviour import Behaviour
+
 pytestmark = pytest.mark.slow
 
 
@@ -60,3 +62,28 @@ async def test_what_is_not_there_says_so_in_the_usual_form(edge, status, path):
 
     assert status == answer.status
     assert answer.document["message"]
+
+
+async def test_how_full_it_is_can_be_read_and_who_waits_for_a_place(fresh):
+    from tests.adapters.api.edges import an_edge
+
+    def figure(page, name, pool):
+        [line] = [
+            line
+            for line in page.splitlines()
+            if line.startswith(f'promptcorner_chatd_{name}{{pool="{pool}"}}')
+        ]
+        return float(line.split()[-1])
+
+    async with an_edge(fresh, behaviour=Behaviour(first_token_ms=60_000), root_chats=1) as edge:
+        said = {"organization_id": edge.organization, "content": [{"type": "text", "text": "hi"}]}
+        for _ in range(3):
+            assert 201 == (await edge.member.post("/api/experimental/chats", said)).status
+
+        page = (await edge.nobody.get("/metrics")).body.decode()
+
+        assert (1, 0) == tuple(figure(page, "agents_active", p) for p in ("root", "subagent"))
+        queued = (figure(page, "agents_queued_for_capacity", p) for p in ("root", "subagent"))
+        assert (2, 0) == tuple(queued)
+        assert 'promptcorner_chatd_chats{state="streaming"} 1.0' in page
+        assert "promptcorner_chatd_stream_buffer_dropped_total 0.0" in page
