@@ -7,6 +7,9 @@ asks for help does not wait for a database driver.
 
 import argparse
 import importlib.metadata
+import os
+import select
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -51,8 +54,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         code: int = options.run(options)
+        sys.stdout.flush()
     except CannotStart as refusal:
         return _refuse(str(refusal))
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        if not _reader_is_gone():
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left to say
+        return 128 + signal.SIGPIPE
     return code
 
 
@@ -69,6 +80,13 @@ def parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add_to(commands)
     return top
+
+
+def _reader_is_gone() -> bool:
+    """Whether nobody reads what we print any more: `promptcorner ... | head`."""
+    looking = select.poll()
+    looking.register(sys.stdout.fileno(), 0)
+    return any(seen & select.POLLERR for _, seen in looking.poll(0))
 
 
 def _refuse(why: str) -> int:

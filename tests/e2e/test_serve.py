@@ -213,6 +213,17 @@ def test_help_names_every_setting_of_the_environment():
     assert [] == [name for row in SETTINGS for name in row.variables if name not in out]
 
 
+def test_whoever_reads_the_first_line_only_is_not_shown_a_traceback():
+    words, how = command("config", "show")
+    with subprocess.Popen(
+        words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how
+    ) as process:
+        process.stdout.close()
+
+        assert b"" == process.stderr.read()
+        assert 128 + signal.SIGPIPE == process.wait()
+
+
 def test_version_is_that_of_the_distribution():
     assert (0, "promptcorner 0.1.0\n", "") == run("--version")
 
