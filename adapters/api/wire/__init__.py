@@ -1,1 +1,1 @@
-"""What clients send and get, exactly as it stands on the wire. Pure: one module for each subject."""
+"""What clients send and get, exactly as it stands on the wire. Pure: a module for each subject."""
