@@ -3,10 +3,9 @@ end. What passes here is not changed.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from math import inf
-from types import TracebackType
 
 from actors.ids import ModelConfigId
 from actors.machine.chat import Chat, ChatError, Message
@@ -70,10 +69,16 @@ class MeasuredProvider:
     labels: Labels
     limits: Limits
 
-    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+    @asynccontextmanager
+    async def stream(self, prompt: Prompt) -> AsyncIterator[AsyncIterator[Batch]]:
         self._begin(prompt)
         self.figures.steps.labels(*self.labels).inc()
-        return _Stream(self.provider.stream(prompt), self)
+        async with self.provider.stream(prompt) as batches:
+            heard = _Heard(batches, self)
+            try:
+                yield heard
+            finally:
+                heard.note_guards()
 
     async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
         self._begin(prompt)
@@ -91,42 +96,24 @@ class MeasuredProvider:
         figures.prompt_size_bytes.labels(*self.labels).observe(_size(prompt.messages))
 
 
-class _Stream:
+class _Heard:
     """One answer on its way, and when anything of it was heard."""
 
-    __slots__ = ("_batches", "_heard", "_measured", "_since", "_stream")
+    __slots__ = ("_batches", "_has_begun", "_measured", "_since")
 
-    def __init__(
-        self,
-        stream: AbstractAsyncContextManager[AsyncIterator[Batch]],
-        measured: MeasuredProvider,
-    ) -> None:
-        self._stream = stream
+    def __init__(self, batches: AsyncIterator[Batch], measured: MeasuredProvider) -> None:
+        self._batches = batches
         self._measured = measured
-        self._batches: AsyncIterator[Batch]
         self._since = now()  # that it has been silent; infinity: it is over
-        self._heard = False
-
-    async def __aenter__(self) -> AsyncIterator[Batch]:
-        self._batches = await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        type: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool | None:
-        self._note_guards()
-        return await self._stream.__aexit__(type, error, traceback)
+        self._has_begun = False
 
     def __aiter__(self) -> AsyncIterator[Batch]:
         return self
 
     async def __anext__(self) -> Batch:
         batch = await self._batches.__anext__()
-        if not self._heard:
-            self._heard = True
+        if not self._has_begun:
+            self._has_begun = True
             if not isinstance(batch[0], Failed):
                 self._measured.first_part(now() - self._since)
         self._since = now()
@@ -139,12 +126,12 @@ class _Stream:
                     self._measured.failed(failure.kind)
         return batch
 
-    def _note_guards(self) -> None:
+    def note_guards(self) -> None:
         """Cut short after so long a silence: that was our own guard."""
         limits, seconds = self._measured.limits, now() - self._since
-        if not self._heard and seconds >= limits.startup_seconds:
+        if not self._has_begun and seconds >= limits.startup_seconds:
             self._measured.failed(FailureKind.TIMEOUT)
-        elif self._heard and seconds >= limits.silence_seconds:
+        elif self._has_begun and seconds >= limits.silence_seconds:
             self._measured.failed(FailureKind.STREAM_SILENCE_TIMEOUT)
 
 
