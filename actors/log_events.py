@@ -45,6 +45,14 @@ ENTRIES = (
         "chat.orphaned", "warning", ("chat", "runner"), "held here and run by nobody: given back"
     ),
     Entry("settling.failed", "warning", ("chat", "error"), "giving back a chat is tried again"),
+    # watchers
+    Entry(
+        "feed.unread", "warning", ("chat", "error"), "a watched chat is not read, it is tried again"
+    ),
+    Entry("feed.broken", "error", ("chat", "error"), "a bug in a feed: its watchers are let go"),
+    Entry("feeds.unasked", "warning", ("chats", "error"), "the poll behind hints is made later"),
+    Entry("watch.unread", "warning", ("news", "error"), "owners were not told of their chats"),
+    Entry("watch.broken", "error", ("error",), "a bug in an owner's feed: he is let go"),
     # the process
     Entry("lease.begun", "info", ("worker",), "chats may be taken in this name"),
     Entry(

@@ -26,7 +26,10 @@ class Subscription:
         """The next frame, as soon as there is something to be told. Cancelled, it has told
         nothing."""
         feed, cursor = self._feed, self._cursor
-        await self._let_others_run()
+        self._in_a_row += 1
+        if self._in_a_row > FRAMES_IN_A_ROW_MAX:  # who takes everything does not hold up the others
+            self._in_a_row = 0
+            await trio.lowlevel.checkpoint()
         while True:
             if self._have is not None:
                 await self._begin(self._have, pack)
@@ -54,10 +57,3 @@ class Subscription:
         self._have = None
         if beginning is not None:  # otherwise the feed has ended
             self._frames = beginning.frames(pack)[::-1]
-
-    async def _let_others_run(self) -> None:
-        """A client that takes everything at once does not keep the others waiting."""
-        self._in_a_row += 1
-        if self._in_a_row == FRAMES_IN_A_ROW_MAX:
-            self._in_a_row = 0
-            await trio.lowlevel.checkpoint()

@@ -46,6 +46,13 @@ CALLER = "x-caller"
 PATIENCE_SECONDS = 10.0  # for a real server; a test that waits longer has gone wrong
 SECRET_KEY = "a-master-key-for-tests-of-more-than-32-characters"
 
+UPGRADE = {
+    "connection": "Upgrade",
+    "upgrade": "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
 
 class Callers:
     """Whoever the request says that he is."""

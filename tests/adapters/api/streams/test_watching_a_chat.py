@@ -1,14 +1,25 @@
 """Watchers of a chat, over real sockets, with a daemon that runs it."""
 
 from itertools import groupby
+from socket import SO_RCVBUF, SOL_SOCKET
 
 import pytest
 import trio
 
 from actors.machine import requests as ask
+from adapters.api.host import sockets
 from adapters.rehearsal.behaviour import Behaviour, Call
 from tests.adapters.api.streams.clients import status
-from tests.adapters.api.streams.ground import BOB, PATIENCE_SECONDS, a_message, a_stage
+from tests.adapters.api.streams.ground import (
+    ANN,
+    BOB,
+    CALLER,
+    PATIENCE_SECONDS,
+    ROOT,
+    UPGRADE,
+    a_message,
+    a_stage,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -292,6 +303,53 @@ async def test_watchers_in_another_process_see_every_status_and_every_message(fr
 
     assert ["running", "waiting"] * 5 == watcher.state.statuses[seen:]
     assert ANSWERED * 6 == watcher.state.said
+
+
+async def test_a_chat_that_is_handed_over_in_mid_message_is_told_to_its_end(fresh):
+    async with a_stage(fresh) as there, trio.open_nursery() as nursery:
+
+        async def watch(task_status):
+            async with there.watch(chat) as watcher:
+                task_status.started(watcher)
+                await trio.sleep_forever()
+
+        async with a_stage(fresh) as here:
+            chat = await here.create(SLOWLY + " [[delta-ms: 200]]")
+            watcher = await nursery.start(lambda task_status: watch(task_status))
+            async with here.watch(chat) as nearby:
+                await nearby.until(lambda state: len(state.parts) >= 2)
+                here.streaming.leave()
+                await nearby.until_closed()
+        await watcher.until(status("waiting"), seconds=30)
+        async with there.watch(chat) as later:
+            await later.until(status("waiting"))
+        nursery.cancel_scope.cancel()
+
+    assert 1001 == nearby.closed[0]
+    assert ["running", "waiting"] == [each for each, _ in groupby(watcher.state.statuses)]
+    assert [("assistant", "good day")] == watcher.state.said[1:]
+    assert later.state.messages == watcher.state.messages
+    assert [] == watcher.state.parts
+
+
+async def test_a_client_that_does_not_read_is_cut_off_and_the_others_go_on(stage, monkeypatch):
+    monkeypatch.setattr(sockets, "FRAME_SECONDS", 0.3)
+    chat = await stage.create(HELLO)
+    stream = await trio.open_tcp_stream("127.0.0.1", int(stage.url.rpartition(":")[2]))
+    async with stream, stage.watch(chat) as watcher:
+        stream.setsockopt(SOL_SOCKET, SO_RCVBUF, 4096)
+        head = {CALLER: str(ANN), "host": "x", **UPGRADE}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        path = f"{ROOT}/{chat}/stream"
+        await stream.send_all(f"GET {path} HTTP/1.1\r\n{lines}\r\n".encode())
+        await watcher.until(status("waiting"))
+        with trio.fail_after(PATIENCE_SECONDS):
+            while stage.feeds.statistics().watchers == 2:
+                await stage.send(chat, "x" * 500_000 + HELLO)
+                turns = watcher.state.statuses.count("waiting")
+                await watcher.until(lambda state, n=turns: state.statuses.count("waiting") > n)
+
+    assert "waiting" == watcher.state.status
 
 
 # the end
