@@ -234,7 +234,7 @@ async def _commit_step(
     following = _leads_to(held.stored.chat, held.history or (), rows, offered)
     match following:
         case EndTurn():
-            return await end_turn(held, [CommitStep(rows, is_summary, ends_turn=True)], world)
+            return await end_turn(held, [CommitStep(rows, ends_turn=True)], world)
         case AwaitClient():
             request: Request = EnterRequiresAction()
         case CallModel() | RunTools() | Summarise():

@@ -20,6 +20,7 @@ from adapters.api.door.app import Door
 from adapters.api.sending import Sending
 from adapters.composing import Chats, dial_of, open_chats
 from adapters.models.environment import offered
+from adapters.models.settings import override_name
 from adapters.postgres.driver.connection import Connection
 from adapters.rehearsal.rehearsal import Rehearsal
 from adapters.rehearsal.server import serve
@@ -80,9 +81,10 @@ def said_in(message):
 
 
 @asynccontextmanager
-async def a_daemon(conninfo, behaviour, *, context_limit=None):
+async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None):
     """Its providers, one for each wire, are all the rehearsal. With a `context_limit` the model of
-    chats that name none has such a window."""
+    chats that name none has such a window. `summaries_by`: the number of the model that makes
+    them."""
     async with serve(behaviour) as running:
         environment = {
             "DATABASE_URL": conninfo,
@@ -92,7 +94,10 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None):
         }
         told = config.read({}, environment)
         models = offered(told.environ)
-        await prepare(conninfo, models[0], context_limit)
+        settings = {}
+        if summaries_by is not None:
+            settings[override_name("compaction")] = str(models[summaries_by].id)
+        await prepare(conninfo, models[0], context_limit, settings)
         async with open_chats(told, conninfo, models=models, dial=dial_of(told.environ)) as chats:
             with trio.fail_after(PATIENCE_SECONDS):
                 while chats.supervisor.slots.worker is None:
@@ -103,7 +108,7 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None):
             yield Daemon(ground, chats, running.rehearsal, models)
 
 
-async def prepare(conninfo, model, context_limit):
+async def prepare(conninfo, model, context_limit, settings):
     """Nobody is there but ANN."""
     connection = await Connection.open(conninfo)
     try:
@@ -112,6 +117,11 @@ async def prepare(conninfo, model, context_limit):
         await connection.execute(
             "INSERT INTO users (id, username) VALUES (%(id)s, 'ann')", {"id": ANN}
         )
+        for name, value in settings.items():
+            await connection.execute(
+                "INSERT INTO settings (name, value) VALUES (%(name)s, to_json(%(value)s::text))",
+                {"name": name, "value": value},
+            )
         if context_limit is not None:
             await connection.execute(
                 "INSERT INTO model_configs (id, provider_id, model, enabled, is_default,"

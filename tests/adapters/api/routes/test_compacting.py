@@ -68,12 +68,16 @@ async def test_a_summary_that_is_asked_for_is_made_once_and_then_read_by_the_mod
         chat = await daemon.begin("hello")
         await daemon.at_rest(chat)
 
+        before = (await daemon.chats.store.reading.view(chat)).chat.snapshot_version
+
         asked = await daemon.ask("POST", f"{chat}/compact")
         await daemon.at_rest(chat)
+        after = (await daemon.chats.store.reading.view(chat)).chat.snapshot_version
         again = await daemon.ask("POST", f"{chat}/compact")
 
         assert [200, 409] == [asked.status, again.status]
         assert "running" == asked.said["status"]
+        assert before + 2 == after  # asked for, and made: no third write
         assert [(USER, BOTH, False), (ASSISTANT, BOTH, False), *TRIPLET] == await rows(daemon, chat)
         assert 2 == daemon.rehearsal.requests
         shown = (await daemon.ask("GET", f"{chat}/messages")).said["messages"]
@@ -170,8 +174,30 @@ async def test_a_summary_with_nothing_in_it_is_asked_for_again(fresh):
         history = await daemon.at_rest(chat)
 
         assert "no summary" in stored.chat.retry_state.error
+        assert b'result="error"' in daemon.chats.figures.exposition()
         assert stored.chat.compaction_requested_at is not None
         assert "the summary" in history[2][1]
+
+
+@pytest.mark.slow
+async def test_a_model_that_was_set_for_it_makes_the_summary(fresh):
+    async with a_daemon(fresh, Behaviour(text="done"), summaries_by=1) as daemon:
+        own, other = daemon.models[:2]
+        assert ("anthropic", "openai") == (own.provider.type, other.provider.type)
+        chat = await daemon.begin("hello")
+        await daemon.at_rest(chat)
+        sent = message("again", model_config_id=str(own.id))
+        await daemon.ask("POST", f"{chat}/messages", sent)
+        await daemon.at_rest(chat)
+
+        await daemon.ask("POST", f"{chat}/compact")
+        await daemon.at_rest(chat)
+
+        heard = daemon.rehearsal.heard[-1]
+        assert heard.head.path.endswith("/responses")
+        assert other.model == msgspec.json.decode(heard.body)["model"]
+        history = await daemon.chats.store.reading.history(chat)
+        assert [own.id] * 3 == [row.body.model_config_id for row in history[-3:]]
 
 
 @pytest.mark.slow
