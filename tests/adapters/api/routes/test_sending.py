@@ -7,6 +7,7 @@ import pytest
 from actors.machine import requests as ask
 from actors.machine.chat import QUEUE_ROWS_MAX
 from actors.machine.states import State, state_of
+from actors.parts.model import FileReferencePart
 from tests.actors.machine.chats import ANN, BOB, HOLDER, send
 from tests.adapters.api.routes.ground import ADA, MODELS, message, text
 from tests.contracts.given import a_chat, applied
@@ -276,3 +277,23 @@ async def test_an_answer_that_was_never_noted_is_made_again(ground, done):
     second = await ground.ask(ANN, "POST", f"{chat}/messages", message("a"), headers=named)
 
     assert (200, first.said) == (second.status, second.said)
+
+
+async def test_lines_that_a_user_points_at_are_a_part_of_his_message(ground):
+    chat = await a_chat(ground.store, done=True)
+    pointed = {"type": " File-Reference ", "file_name": "a.py", "start_line": 3, "end_line": 4}
+
+    answer = await ground.ask(
+        ANN, "POST", f"{chat}/messages", {"content": [{**pointed, "content": "x = 1"}]}
+    )
+
+    [part] = answer.said["message"]["content"]
+    assert ("file-reference", "a.py", 3, 4, "x = 1") == (
+        part["type"],
+        part["file_name"],
+        part["start_line"],
+        part["end_line"],
+        part["content"],
+    )
+    kept = await ground.store.rows(chat)
+    assert (FileReferencePart("a.py", 3, 4, "x = 1"),) == kept.messages[-1].body.parts
