@@ -1,6 +1,7 @@
 """The first start, and what several processes know of people."""
 
 import logging
+import sys
 
 import pytest
 import trio
@@ -19,8 +20,12 @@ def entries(caplog, name):
     return [record.fields for record in caplog.records if record.message == name]
 
 
-async def test_the_first_start_prints_a_link_for_a_person_and_for_the_log(people, capsys, caplog):
+@pytest.mark.parametrize(("is_terminal", "count"), [(True, 1), (False, 0)])
+async def test_the_first_start_tells_a_link_to_the_log_and_to_a_person_at_a_terminal(
+    people, capsys, caplog, monkeypatch, is_terminal, count
+):
     caplog.set_level(logging.INFO)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
 
     async with a_door(people, admin_token=None) as door:
         printed = capsys.readouterr().err
@@ -30,7 +35,7 @@ async def test_the_first_start_prints_a_link_for_a_person_and_for_the_log(people
             name: value for name, value in entry.items() if name != "link"
         }
         assert entry["link"].startswith(f"{ACCESS_URL}/join/")
-        assert 1 == printed.count(entry["link"])
+        assert count == printed.count(entry["link"])
         page = await door.asks("GET", entry["link"].removeprefix(ACCESS_URL))
         assert b"Welcome, admin" in page.body
 
