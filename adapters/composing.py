@@ -31,6 +31,7 @@ from adapters.api import pieces
 from adapters.api.sending import Sending
 from adapters.bus import Switchboard
 from adapters.config import Config
+from adapters.context.standing import TurnWords
 from adapters.housekeeping import keep_house
 from adapters.metrics.figures import Figures
 from adapters.metrics.measuring import measured
@@ -43,6 +44,7 @@ from adapters.models.stage import Stage
 from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.postgres.committing import WRITERS, Committer
 from adapters.postgres.driver.pool import Pool
+from adapters.postgres.files.kept import KeptFiles
 from adapters.postgres.files.shelf import PromptFiles
 from adapters.postgres.hints import Hints
 from adapters.postgres.journal import Journal
@@ -61,6 +63,7 @@ from adapters.refusals import CannotStart
 from adapters.secrets import Vault, open_vault
 from adapters.tools.agents.source import AgentTools
 from adapters.tools.declared import DeclaredTools
+from adapters.tools.planning import PlanningTools
 from adapters.tools.toolbox import Toolbox
 from runtime.children import Child, Children, open_children
 from runtime.clock import wall
@@ -128,7 +131,7 @@ async def open_chats(
             ledger=store.ledger,
             reading=store.reading,
             models=catalogue,
-            prompts=Prompting(catalogue, store.files),
+            prompts=Prompting(TurnWords(catalogue), store.files),
             tools=toolbox,
             journal=store.journal,
             prices=prices,
@@ -141,6 +144,7 @@ async def open_chats(
         )
         supervisor = start_supervisor(config, store, measured(world, figures), children)
         sending = Sending(store.ledger, supervisor)
+        toolbox.add(PlanningTools(KeptFiles(store.pool)))
         toolbox.add(AgentTools(sending, PostgresFamily(store.pool), store.bus, catalogue))
         yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)
 

@@ -82,3 +82,9 @@ def allowed(name: str, kind: Kind) -> bool:
 def may_use_others(kind: Kind) -> bool:
     """Whether tools that the client executes are offered."""
     return kind is Kind.ROOT
+
+
+def may_search(chat: Chat) -> bool:
+    """Whether its model may use the provider's own search. A child that looks around may."""
+    looks_alone = bool(chat.mode) and chat.is_root
+    return not looks_alone and kind_of(chat) not in (Kind.ROOT_PLAN, Kind.CHILD_PLAN)

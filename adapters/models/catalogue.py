@@ -9,7 +9,6 @@ more before it is said not to exist: it may have been made elsewhere a moment ag
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from uuid import UUID
 
 from actors.ids import ModelConfigId, UserId
@@ -17,7 +16,6 @@ from actors.machine.chat import Body, Chat, ChatError, Message, Role, Visibility
 from actors.parts.model import TextPart
 from actors.store.bus import Bus
 from actors.store.hints import CatalogueChanged, LookAtEverything, News
-from actors.subagents.rules import EXPLORE, told_of_family
 from actors.turn.ports import Model, Titles
 from adapters.models.caching import Cache, CacheStatistics
 from adapters.models.choosing import (
@@ -41,11 +39,9 @@ from adapters.models.contents import (
     assembled,
     own_key_subject,
 )
-from adapters.models.prompting import Standing
 from adapters.models.sanitising import sanitised
-from adapters.models.settings import PLAN_MODE_INSTRUCTIONS, OwnSettings
+from adapters.models.settings import OwnSettings
 from adapters.models.stage import Stage
-from adapters.models.words.standing import PLAN_MODE, PLAN_MODE_CHILD, user_instructions
 from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.providers.http import HttpClient
 from adapters.secrets import CannotOpen, Vault
@@ -215,21 +211,6 @@ class Catalogue:
             return model
         return self._ready(found, own, override.effort)
 
-    async def standing(self, chat: Chat) -> Standing:
-        """What a turn is told after the chat's own system rows, and never stored; and whose the
-        models of earlier messages were."""
-        contents = await self.contents()
-        own = await self.own(chat.owner_id)
-        words = [*told_of_family(chat)]
-        words += [user_instructions(own.settings.prompt)] if own.settings.prompt else []
-        if chat.mode == "explore":
-            words.append(EXPLORE)
-        elif chat.is_planning:
-            words.append(PLAN_MODE if chat.is_root else PLAN_MODE_CHILD)
-            if chat.is_root and (more := contents.settings.value(PLAN_MODE_INSTRUCTIONS)):
-                words.append(str(more))
-        return Standing(tuple(words), partial(_identity, contents))
-
     def forget(self) -> None:
         self._vain.clear()
         self._all.drop(_ALL)
@@ -275,15 +256,6 @@ class TitlesByOverride:
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
         if model.config_id != REHEARSAL_MODEL:
             self._titles.begin(chat, history, self._catalogue.for_titles(chat, model))
-
-
-def _identity(contents: Contents, id: ModelConfigId | None) -> str | None:
-    """Which provider a message came from; None: nobody knows any more."""
-    if id is not None:
-        provider = contents.known.get(id)
-    else:
-        provider = None if contents.default is None else contents.default.provider_id
-    return None if provider is None else str(provider)
 
 
 def _sentence(why: str) -> str:

@@ -12,6 +12,7 @@ from actors.parts.prompt import Asker, Prompt, Tool
 from actors.prompts.files import Files, accepts
 from actors.prompts.projection import Target, projected
 from actors.prompts.selecting import IdentityOf
+from actors.tools.gating import may_search
 from actors.turn.ports import Model
 from runtime.log import emit
 
@@ -61,7 +62,7 @@ class Prompting:
             made.messages,
             system=(*made.system, *standing.words),
             tools=tuple(tools),
-            provider_tools=model.provider_tools,
+            provider_tools=model.provider_tools if may_search(chat) else (),
             settings=model.settings,
             asker=Asker(chat.owner_id, chat.root, None if chat.is_root else chat.id),
         )

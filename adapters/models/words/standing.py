@@ -1,7 +1,8 @@
-"""What the model of a new chat is told before anybody says anything. Pure.
+"""What models are told by the daemon itself. Pure.
 
-An administrator adds to it or leaves it out (`/config/system-prompt`). A chat keeps the words that
-it was created with.
+Before anybody says anything there is the default system prompt: an administrator adds to it or
+leaves it out (`/config/system-prompt`), and a chat keeps the words that it was created with. The
+rest is said anew in every turn that it holds for.
 """
 
 DEFAULT_SYSTEM_PROMPT = """\
@@ -35,15 +36,35 @@ you are about to do.
 
 PLAN_MODE = """\
 <plan-mode>
-The user wants a plan, not the work itself. Change nothing: read, search and ask until you know \
-what is to be done, then write the plan as your answer. A plan names its goal, the steps in their \
-order with the places that they change, how each is checked, and what is still open.
+The user wants a plan, not the work itself. Until he has agreed to one you change nothing: no \
+files but the plan's own, no state of any program, no commits, nothing that others can see. Use \
+tools and commands only to look, and agents only to investigate.
+1. Look before you plan: read what the change touches, how it is tested, what it resembles.
+2. If the plan depends on what only the user can decide, ask with ask_user_question; all that you \
+have to know at once, never what a tool could tell you. Your turn ends, and his next message is \
+the answer.
+3. Write the plan: its goal; the steps in their order, each with the places that it changes; how \
+each is checked; what can go wrong; what is still open. Name what is there, by its path. No code \
+but what decides something.
+4. Hand it in with propose_plan, which ends your turn. A plan that is only told is not handed in. \
+If the user wants changes, change the plan and propose it again.
+Once the user leaves plan mode, do what the plan says.
 </plan-mode>"""
+
+
+def plan_file_path(path: str) -> str:
+    """For a chat whose plan is a file."""
+    return (
+        f"<plan-file-path>\n{path}\n</plan-file-path>\n"
+        "Write the plan into this file, and nothing into any other; propose_plan reads it there."
+    )
+
 
 PLAN_MODE_CHILD = """\
 <plan-mode>
-You work for another agent that makes a plan. Change nothing: look into what you were asked, and \
-answer with what you found, with its places.
+You work for another agent that makes a plan, and do not make one yourself. Change nothing: no \
+files, no state of any program. Look into what you were asked, and answer with what you found, \
+with its places, and with what speaks for and against it.
 </plan-mode>"""
 
 

@@ -29,6 +29,32 @@ WITH added AS (
 INSERT INTO file_contents (file_id, bytes, sha256)
 SELECT id, %(bytes)s, %(sha256)s FROM added;
 
+-- name: lock_files_of_chat
+-- Who else links files to it waits, so that their number holds. The lock is that of an UPDATE.
+SELECT FROM chats WHERE id = %(chat)s FOR NO KEY UPDATE;
+
+-- name: keep_file
+-- A file that a chat has made, with what is in it, linked to it: all, or nothing if there is no
+-- room. Under an id that is there already nothing is written. Whether it is the chat's now; no row
+-- for a chat that is gone.
+WITH had AS (
+    SELECT count(l.file_id) AS number, coalesce(bool_or(l.file_id = %(id)s), false) AS has_it
+      FROM chats c LEFT JOIN chat_files l ON l.chat_id = c.id
+     WHERE c.id = %(chat)s
+     GROUP BY c.id
+), added AS (
+    INSERT INTO files (id, owner_id, name, media_type, size_bytes)
+    SELECT %(id)s, %(owner)s, %(name)s, %(media_type)s, octet_length(%(bytes)s::bytea)
+      FROM had WHERE NOT has_it AND number < %(most)s
+    RETURNING id
+), filled AS (
+    INSERT INTO file_contents (file_id, bytes, sha256)
+    SELECT id, %(bytes)s, sha256(%(bytes)s::bytea) FROM added
+), linked AS (
+    INSERT INTO chat_files (chat_id, file_id) SELECT %(chat)s, id FROM added
+)
+SELECT had.has_it OR EXISTS (SELECT FROM added) FROM had;
+
 -- name: file_summed
 -- A file that the caller may see, with the sum of its content.
 SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.sha256

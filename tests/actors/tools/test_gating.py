@@ -2,7 +2,8 @@
 
 import pytest
 
-from actors.tools.gating import Kind, allowed
+from actors.tools.gating import Kind, allowed, may_search
+from tests.actors.machine.chats import CHAT, a_chat
 
 COLUMNS = (
     Kind.ROOT,
@@ -46,3 +47,19 @@ def test_a_tool_is_there_for_chats_of_these_kinds(name):
     expected = TABLE[name].split()
 
     assert expected == ["x" if allowed(name, kind) else "-" for kind in COLUMNS]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({}, True),
+        ({"plan_mode": "plan"}, False),
+        ({"parent_id": CHAT}, True),
+        ({"parent_id": CHAT, "plan_mode": "plan"}, False),
+        ({"parent_id": CHAT, "mode": "explore"}, True),
+        ({"mode": "explore"}, False),
+        ({"parent_id": CHAT, "mode": "computer_use"}, True),
+    ],
+)
+def test_who_plans_does_not_search_nor_a_root_that_only_looks(columns, expected):
+    assert expected is may_search(a_chat(**columns).chat)

@@ -16,6 +16,7 @@ import trio
 
 from actors.ids import ModelConfigId
 from adapters.bus import Switchboard
+from adapters.context.standing import TurnWords
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Around, key_subject, own_key_subject
 from adapters.models.environment import offered
@@ -82,6 +83,9 @@ class Ground:
         async with self.pool.connection() as connection:
             await connection.run([(f"DELETE FROM {table}", ()) for table in TABLES])
         self.catalogue.forget()
+
+    async def standing(self, chat):
+        return await TurnWords(self.catalogue).standing(chat)
 
     async def add_users(self, *ids):
         for id in ids:

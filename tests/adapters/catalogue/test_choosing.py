@@ -195,7 +195,7 @@ async def test_messages_of_a_model_that_the_environment_no_longer_offers_keep_th
 
     async with open_ground(migrated, environ=new) as after:
         await after.catalogue.begin()
-        standing = await after.catalogue.standing(a_chat_for())
+        standing = await after.standing(a_chat_for())
         model = await after.catalogue.model_for(a_chat_for(said_by))
 
     assert model.identity == standing.identity_of(said_by)

@@ -31,7 +31,7 @@ async def a_turn(ground, model):
     await ground.catalogue.choose(ANN, model, None, last=model)
     await ground.catalogue.system_messages("be kind")
     made = await ground.catalogue.model_for(chat)
-    await ground.catalogue.standing(chat)
+    await ground.standing(chat)
     TitlesByOverride(UNTITLED, ground.catalogue).begin(chat, (), made)
     return made
 

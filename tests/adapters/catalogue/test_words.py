@@ -1,9 +1,11 @@
 """What a chat is told beside what is said in it; and who finds it a title."""
 
 import pytest
+import trio
 
 from actors.machine.chat import ChatError, Role, Visibility
 from actors.parts.assemble import Answer
+from adapters.context.standing import PLACE_SECONDS_MAX, TurnWords
 from adapters.models.catalogue import TitlesByOverride
 from adapters.models.contents import REHEARSAL, REHEARSAL_MODEL
 from adapters.models.settings import (
@@ -46,8 +48,8 @@ async def test_where_there_is_nothing_to_say_there_is_no_row(ground):
 async def test_instructions_of_the_user_stand_in_all_his_chats(ground):
     await ground.settings.put_own(ANN, OWN_PROMPT, "be brief")
 
-    anns = await ground.catalogue.standing(a_chat_for())
-    bobs = await ground.catalogue.standing(a_chat_for(owner_id=BOB))
+    anns = await ground.standing(a_chat_for())
+    bobs = await ground.standing(a_chat_for(owner_id=BOB))
 
     instructions = "<user-instructions>\nbe brief\n</user-instructions>"
     assert (*bobs.words, instructions) == anns.words
@@ -57,9 +59,9 @@ async def test_instructions_of_the_user_stand_in_all_his_chats(ground):
 async def test_a_chat_that_plans_is_told_so_and_how_if_it_is_a_root(ground):
     await ground.settings.put({PLAN_MODE_INSTRUCTIONS: "name the branch"})
 
-    root = await ground.catalogue.standing(a_chat_for(plan_mode="plan"))
-    child = await ground.catalogue.standing(a_chat_for(plan_mode="plan", parent_id=CHAT))
-    plain = await ground.catalogue.standing(a_chat_for())
+    root = await ground.standing(a_chat_for(plan_mode="plan"))
+    child = await ground.standing(a_chat_for(plan_mode="plan", parent_id=CHAT))
+    plain = await ground.standing(a_chat_for())
 
     assert (*plain.words, PLAN_MODE, "name the branch") == root.words
     assert PLAN_MODE_CHILD == child.words[-1]
@@ -127,9 +129,52 @@ async def test_a_rehearsal_ends_with_the_first_provider(ground):
     model = await ground.add_model(provider)
     somebody = await ground.catalogue.model_for(a_chat_for(said_by))
     contents = await ground.catalogue.contents()
-    standing = await ground.catalogue.standing(a_chat_for())
+    standing = await ground.standing(a_chat_for())
 
     assert isinstance(nobody, ChatError)
     assert model == somebody.config_id == contents.default.id
     assert [provider] == list(contents.providers)
     assert str(REHEARSAL) == standing.identity_of(said_by)
+
+
+class Disk:
+    """The port PlanFiles, of a workspace that answers or does not."""
+
+    def __init__(self, place):
+        self.found = place
+        self.asked = trio.Event()
+
+    async def place(self, chat):
+        self.asked.set()
+        if self.found is None:
+            await trio.sleep_forever()
+        return self.found
+
+
+async def test_a_chat_that_plans_in_a_workspace_is_told_where_its_plan_stands(ground):
+    words = TurnWords(ground.catalogue, plans=Disk("/home/x/PLAN.md"))
+
+    planning = await words.standing(a_chat_for(plan_mode="plan"))
+    child = await words.standing(a_chat_for(plan_mode="plan", parent_id=CHAT))
+    plain = await words.standing(a_chat_for())
+
+    assert "<plan-file-path>\n/home/x/PLAN.md\n" in planning.words[-1]
+    assert "plan-file-path" not in "".join((*child.words, *plain.words))
+
+
+async def test_a_workspace_that_does_not_answer_holds_up_a_turn_for_a_while_only(
+    mock_clock, ground
+):
+    silent, answers = Disk(None), []
+    await ground.standing(a_chat_for(plan_mode="plan"))
+
+    async def ask():
+        words = TurnWords(ground.catalogue, plans=silent)
+        answers.append(await words.standing(a_chat_for(plan_mode="plan")))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask)
+        await silent.asked.wait()
+        mock_clock.jump(PLACE_SECONDS_MAX + 1)
+
+    assert PLAN_MODE == answers[0].words[-1]

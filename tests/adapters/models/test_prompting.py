@@ -81,6 +81,14 @@ async def test_it_is_what_was_said_and_how_the_model_is_called():
     assert CallSettings(top_k=7) == prompt.settings
 
 
+async def test_a_chat_that_plans_is_not_given_the_search_of_its_provider():
+    model = a_model(provider_tools=(WebSearch(),))
+
+    prompt = await prompt_of(user("hello"), model=model, chat=a_chat(plan_mode="plan").chat)
+
+    assert () == prompt.provider_tools
+
+
 async def test_files_that_are_there_are_sent_along():
     png = StoredFile("image/png", "a.png", b"\x89PNG")
     shelf = Shelf({IMAGE: png})

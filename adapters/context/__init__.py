@@ -1,0 +1,4 @@
+"""What an agent is given beside its conversation.
+
+standing   the words that hold for a turn, in their order
+"""
