@@ -16,6 +16,7 @@ ANSWER_SECONDS = 300.0  # to make an answer, its body's reading included; then 5
 SEND_SECONDS = 20.0  # for a client to take its answer, or one piece of it; then it is cut off
 SEND_BYTES_PER_SECOND = 64 * 1024  # a larger one has a second more for each of these
 LINGER_SECONDS = 1.0  # after the last answer, for the client to read it before we hang up
+LINGER_SECONDS_MAX = 20.0  # likewise, while he still sends; then he may lose the answer
 CLOSE_SECONDS = 1.0  # nothing is sent any more, so nothing can hold it up
 GRACE_SECONDS = 5.0  # for answers under way when the server drains; then they are cut
 BUSY_SECONDS = 0.1  # without descriptors, or what else is short: wait, then accept again

@@ -135,7 +135,7 @@ class Conversation:
     async def send(self, answer: Answer, *, closing: bool) -> bool:
         """Whether another request may follow. TooSlowError: they do not take it."""
         protocol = self._protocol
-        closing = closing or protocol.they_are_waiting_for_100_continue
+        closing = closing or self._leaves_too_much()
         head = protocol.send(head_of(answer, closing=closing)) or b""
         if isinstance(answer.body, bytes):
             has_body = answer.body and self.method != "HEAD" and answer.status not in BODYLESS
@@ -146,6 +146,15 @@ class Conversation:
             await self._push(head)
             await self._stream_out(answer.body)
         return await self._may_go_on()
+
+    def _leaves_too_much(self) -> bool:
+        """Whether nobody will read the rest of the body. Who is told so before it happens asks
+        elsewhere next; who is not would find that we have hung up on his next request."""
+        if self._protocol.they_are_waiting_for_100_continue:
+            return True
+        if self._protocol.their_state is not h11.SEND_BODY:
+            return False
+        return self._promised > bounds.DISCARD_BYTES_MAX or self._promised == 0  # 0: in chunks
 
     async def _stream_out(self, body: AsyncIterator[bytes]) -> None:
         try:

@@ -241,8 +241,15 @@ def _host_of(stream: trio.SocketStream) -> str:
 
 
 async def _hang_up(stream: trio.abc.HalfCloseableStream) -> None:
-    """Close our side, then wait for theirs: closing at once could destroy the answer."""
-    with trio.move_on_after(bounds.LINGER_SECONDS):
+    """Close our side, then wait for theirs: closing at once, or while they still send, could
+    destroy the answer."""
+    with trio.move_on_after(bounds.LINGER_SECONDS_MAX):
         await stream.send_eof()
-        while await stream.receive_some(bounds.READ_BYTES):
+        while await _still_sends(stream):
             pass
+
+
+async def _still_sends(stream: trio.abc.HalfCloseableStream) -> bool:
+    with trio.move_on_after(bounds.LINGER_SECONDS):
+        return bool(await stream.receive_some(bounds.READ_BYTES))
+    return False

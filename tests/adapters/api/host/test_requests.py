@@ -172,6 +172,26 @@ async def test_a_body_over_the_bound_is_refused_and_the_connection_closed(a_clie
     assert await client.is_cut_off()
 
 
+@pytest.mark.parametrize(
+    ("of_the_body", "expected"),
+    [
+        (b"Content-Length: %d" % bounds.DISCARD_BYTES_MAX, None),  # read, and the next one heard
+        (b"Content-Length: %d" % (bounds.DISCARD_BYTES_MAX + 1), "close"),
+        (b"Transfer-Encoding: chunked", "close"),
+    ],
+)
+async def test_who_sends_too_much_is_told_that_the_connection_ends(a_client, of_the_body, expected):
+    """Otherwise he would send his next request here, and find that nobody hears it."""
+    client = a_client()
+
+    await client.send(b"POST /x HTTP/1.1\r\nHost: here\r\n" + of_the_body + b"\r\n\r\n")
+    if b"chunked" in of_the_body:
+        await client.send(b"65\r\n" + b"x" * 0x65 + b"\r\n")
+
+    answer = await client.answer()
+    assert (413, expected) == (answer.status, answer.headers.get("connection"))
+
+
 async def test_a_body_of_just_the_bound_is_taken(a_client):
     client = a_client()
 

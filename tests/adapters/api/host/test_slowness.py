@@ -1,5 +1,7 @@
 """Clients that are slow, silent or gone, and a server that drains; on virtual time."""
 
+import itertools
+
 import pytest
 import trio
 import trio.testing
@@ -17,10 +19,10 @@ async def never(request):
     await trio.sleep_forever()
 
 
-async def drip(client, data):
+async def drip(client, data, seconds=1.0):
     for byte in data:
         await client.send(bytes([byte]))
-        await trio.sleep(1)
+        await trio.sleep(seconds)
 
 
 @pytest.mark.parametrize("drips", [False, True])
@@ -64,6 +66,33 @@ async def test_a_large_body_has_longer(a_client, autojump_clock):
 
     assert 408 == (await client.answer()).status
     assert bounds.BODY_SECONDS + 100 == pytest.approx(trio.current_time() - began)
+
+
+async def test_who_sends_on_after_a_refusal_is_heard_for_a_while_and_keeps_the_answer(
+    a_client, autojump_clock
+):
+    """Clients read the answer when all is sent, and to hang up on them before destroys it."""
+    client = a_client()
+    began, step = trio.current_time(), bounds.LINGER_SECONDS * 0.9
+
+    await client.send(POST.replace(b"50", b"1000000"))
+    with pytest.raises(trio.BrokenResourceError):
+        await drip(client, itertools.repeat(ord("x")), step)
+
+    assert bounds.LINGER_SECONDS_MAX == pytest.approx(trio.current_time() - began, abs=step)
+    assert 413 == (await client.answer()).status
+
+
+async def test_who_sends_no_more_after_a_refusal_is_not_waited_for(a_client, autojump_clock):
+    client = a_client()
+    began = trio.current_time()
+
+    await client.send(POST.replace(b"50", b"1000000"), b"x")
+    await trio.sleep(bounds.LINGER_SECONDS * 1.1)
+
+    with pytest.raises(trio.BrokenResourceError):
+        await client.send(b"x")
+    assert 2 * bounds.LINGER_SECONDS > trio.current_time() - began
 
 
 async def test_an_idle_connection_is_closed_without_a_word(a_client, autojump_clock):
