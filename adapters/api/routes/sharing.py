@@ -59,7 +59,7 @@ class Sharing:
         )
 
     async def get(self, call: Call) -> Answer:
-        chat = await self._admission.to_update(call)
+        chat = await self._admission.to_read(call)
         self._check(chat)
         users, everyone = await self._readers.of(chat.id)
         groups = [] if everyone is None else [self._group(everyone)]

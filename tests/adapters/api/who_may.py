@@ -78,7 +78,7 @@ TABLE = """
     GET    C/{chat}/cost                                401      404    404    200   200   200
     GET    C/{chat}/stream                              401      404    404    101   101   101
     GET    C/{chat}/stream/sse                          401      404    404    200   200   200
-    GET    C/{chat}/acl                                 401      404    404    404   200   200
+    GET    C/{chat}/acl                                 401      404    404    200   200   200
     PATCH  C/{chat}/acl                                 401      404    404    403   204   204
     POST   C/{chat}/interrupt                           401      404    404    404   409   409
     POST   C/{chat}/tool-results                        401      404    404    404   409   403

@@ -73,12 +73,14 @@ async def test_an_admin_may_share_what_is_not_his(ground):
     assert 204 == (await change(ground, chat, ADA, user_roles={OTHER: "read"})).status
 
 
-async def test_who_only_reads_cannot_share(ground):
+async def test_who_only_reads_sees_who_else_does_and_cannot_change_it(ground):
     chat = await ground.a_chat()
+    before = (await acl(ground, chat, BOB)).status
     await ground.share(chat, BOB)
 
     assert 403 == (await change(ground, chat, BOB, group_roles={EVERYBODY: "read"})).status
-    assert 404 == (await acl(ground, chat, BOB)).status
+    assert (404, 200) == (before, (await acl(ground, chat, BOB)).status)
+    assert [OTHER] == [user["id"] for user in (await acl(ground, chat, BOB)).said["users"]]
 
 
 @pytest.mark.parametrize(
