@@ -17,7 +17,7 @@ from actors.parts.model import TextPart
 from actors.store.bus import Bus
 from actors.store.hints import CatalogueChanged, LookAtEverything, News
 from actors.turn.ports import Model, Titles
-from adapters.models.caching import Cache, CacheStatistics
+from adapters.caching import Cache, CacheStatistics
 from adapters.models.choosing import (
     NO_MODEL,
     Choice,
@@ -40,7 +40,7 @@ from adapters.models.contents import (
     own_key_subject,
 )
 from adapters.models.sanitising import sanitised
-from adapters.models.settings import OwnSettings
+from adapters.models.settings import Override, OwnSettings
 from adapters.models.stage import Stage
 from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.providers.http import HttpClient
@@ -205,10 +205,18 @@ class Catalogue:
         contents, own = self._all.glance(_ALL), self._own.glance(chat.owner_id)
         if contents is None or own is None:
             return model
-        override = contents.settings.override(context)
+        return self._in_place(contents, own, contents.settings.override(context)) or model
+
+    async def model_for_advice(self, chat: Chat) -> Model | ChatError:
+        """The one that an administrator has set for this, if it can be asked; else the chat's."""
+        contents, own = await self.contents(), await self.own(chat.owner_id)
+        advisor = self._in_place(contents, own, contents.settings.advisor.model)
+        return advisor or await self.model_for(chat)
+
+    def _in_place(self, contents: Contents, own: Own, override: Override) -> Model | None:
         found = contents.models.get(override.id) if override.id is not None else None
         if found is None or unusable(found, own, byok=self.byok) is not None:
-            return model
+            return None
         return self._ready(found, own, override.effort)
 
     def forget(self) -> None:

@@ -78,6 +78,15 @@ class OwnOverride:
 
 
 @dataclass(frozen=True, slots=True)
+class AdvisorSettings:
+    """Of the model that agents ask for advice. 0: no limit to uses, the usual number of tokens."""
+
+    uses_max: int = 0  # in one turn
+    output_tokens_max: int = 0
+    model: Override = Override()  # none: the chat's own
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Of the deployment."""
 
@@ -99,6 +108,17 @@ class Settings:
 
     def override(self, context: str) -> Override:
         return _override(self.values.get(override_name(context)))
+
+    @property
+    def advisor(self) -> AdvisorSettings:
+        stored = self.value(ADVISOR)
+        id, effort = stored.get("model_config_id"), stored.get("reasoning_effort")
+        model = _override(stored_override(id, effort))
+        return AdvisorSettings(
+            int(stored.get("max_uses_per_run", 0)),
+            int(stored.get("max_output_tokens", 0)),
+            model if model.id is not None and model.id.int else Override(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +160,7 @@ class OwnSettings:
         }
 
 
-def stored_override(id: UUID | None, effort: str | None) -> str:
+def stored_override(id: UUID | str | None, effort: str | None) -> str:
     return "" if id is None else f"{id}:{effort}" if effort else str(id)
 
 

@@ -16,7 +16,7 @@ from adapters.api.auth.shown import TICKET_PARAMETER, TOKEN_CHARACTERS_MAX, Head
 from adapters.api.auth.signing import Signing
 from adapters.api.endpoints import Access, Answer, Caller, Endpoint, Via
 from adapters.api.refused import Refused, forbidden, not_found
-from adapters.postgres.people.kept import Kept, KeptStatistics
+from adapters.caching import Cache, CacheStatistics
 from adapters.postgres.people.tokens import Good, Tokens, hash_of
 from runtime.clock import now, wall
 
@@ -68,8 +68,8 @@ class Callers:
         self._tokens = tokens
         self._signing = signing
         self._used = used
-        self._known: Kept[bytes | str, _Known] = Kept(
-            self._look, seconds=KEPT_SECONDS, entries_max=KEPT_MAX
+        self._known: Cache[bytes | str, _Known] = Cache(
+            self._look, keep_seconds=KEPT_SECONDS, most=KEPT_MAX
         )
 
     async def let_in(self, head: Head, row: Endpoint) -> Caller | Answer | None:
@@ -111,12 +111,12 @@ class Callers:
 
     def forget(self, user: UserId) -> None:
         """Something of this user has changed: his tokens, or what he may do."""
-        self._known.forget_those(lambda known: known.user.id == user)
+        self._known.drop_those(lambda known: known.user.id == user)
 
     def forget_all(self) -> None:
-        self._known.forget_all()
+        self._known.drop_all()
 
-    def statistics(self) -> KeptStatistics:
+    def statistics(self) -> CacheStatistics:
         return self._known.statistics()
 
     async def _if_good(self, head: Head) -> Caller | None:
@@ -143,7 +143,7 @@ class Callers:
         return not self._signing.is_csrf(head.headers.get(CSRF_HEADER, ""), token)
 
     async def _good(self, key: bytes | str) -> _Known | None:
-        known = await self._known.get(key)
+        known = await self._known.find(key)
         return known if known is not None and now() < known.until else None
 
     async def _look(self, key: bytes | str) -> _Known | None:

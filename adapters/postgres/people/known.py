@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from actors.ids import UserId
-from adapters.postgres.people.kept import Kept, KeptStatistics
+from adapters.caching import Cache, CacheStatistics
 from adapters.postgres.people.user import User
 from adapters.postgres.people.users import Users
 
@@ -14,25 +14,25 @@ KEPT_MAX = 10_000  # users; beyond it the oldest is read anew
 class KnownUsers:
     def __init__(self, users: Users) -> None:
         self._users = users
-        self._by_id: Kept[UserId, User] = Kept(
-            self._read, seconds=KEPT_SECONDS, entries_max=KEPT_MAX
+        self._by_id: Cache[UserId, User] = Cache(
+            self._read, keep_seconds=KEPT_SECONDS, most=KEPT_MAX
         )
-        self._by_name: Kept[str, User] = Kept(
-            users.called, seconds=KEPT_SECONDS, entries_max=KEPT_MAX
+        self._by_name: Cache[str, User] = Cache(
+            users.called, keep_seconds=KEPT_SECONDS, most=KEPT_MAX
         )
 
     async def of_id(self, id: UserId) -> User | None:
         """Also one that was deleted."""
-        return await self._by_id.get(id)
+        return await self._by_id.find(id)
 
     async def of_ids(self, ids: Collection[UserId]) -> dict[UserId, User]:
         """Those that there are or have been; what is not at hand in one statement."""
         found = {id: user for id in ids if (user := self._by_id.at_hand(id)) is not None}
         missing = [id for id in ids if id not in found]
         if missing:
-            before = self._by_id.forgotten_count
+            before = self._by_id.dropped_count
             read = await self._users.of_ids(missing)
-            if self._by_id.forgotten_count == before:
+            if self._by_id.dropped_count == before:
                 for id, user in read.items():
                     self._by_id.put(id, user)
             found |= read
@@ -40,18 +40,18 @@ class KnownUsers:
 
     async def called(self, name: str) -> User | None:
         """Who has this name now."""
-        return await self._by_name.get(name.lower())
+        return await self._by_name.find(name.lower())
 
     def forget(self, id: UserId) -> None:
         """He has changed."""
-        self._by_id.forget(id)
-        self._by_name.forget_those(lambda user: user.id == id)
+        self._by_id.drop(id)
+        self._by_name.drop_those(lambda user: user.id == id)
 
     def forget_all(self) -> None:
-        self._by_id.forget_all()
-        self._by_name.forget_all()
+        self._by_id.drop_all()
+        self._by_name.drop_all()
 
-    def statistics(self) -> KeptStatistics:
+    def statistics(self) -> CacheStatistics:
         return self._by_id.statistics()
 
     async def _read(self, id: UserId) -> User | None:

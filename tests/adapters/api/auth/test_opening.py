@@ -98,12 +98,12 @@ async def test_use_is_noted_within_a_minute(people, rushing_clock):
 async def test_who_may_have_missed_news_reads_names_anew(people):
     async with a_door(people) as door:
         await door.asks("GET", ME, token=ADMIN_TOKEN)
-        reads = door.auth.known.statistics().reads
+        reads = door.auth.known.statistics().read_count
 
         door.bus.hear(LookAtEverything())
         await door.asks("GET", ME, token=ADMIN_TOKEN)
 
-        assert reads + 1 == door.auth.known.statistics().reads
+        assert reads + 1 == door.auth.known.statistics().read_count
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
 """What was read lately, for those who ask again: with an age, a bound, and one read at a time.
 
-Whoever asks while somebody reads the same waits for that answer. What is forgotten is not believed
-any more, not even if a read of it is still on its way.
+Whoever asks while somebody reads the same waits for that answer. What is dropped is not believed
+any more, not even if a read of it is still on its way. A read that fails fails for all who wait for
+it, and is not kept; if the reader is cancelled, one of those who wait reads in its place.
 """
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -17,10 +19,11 @@ _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
-class KeptStatistics:
+class CacheStatistics:
     kept: int
-    hits: int
-    reads: int
+    hit_count: int
+    read_count: int
+    dropped_count: int
 
 
 @dataclass(slots=True, eq=False)
@@ -33,26 +36,32 @@ class _Flight(Generic[_Value]):
     was_cancelled: bool = True  # until it is known how it ended
 
 
-class Kept(Generic[_Key, _Value]):
+class Cache(Generic[_Key, _Value]):
     """What is not there (None) is not kept: it may be there the next moment."""
 
     def __init__(
         self,
         read: Callable[[_Key], Awaitable[_Value | None]],
         *,
-        seconds: float,
-        entries_max: int,
+        keep_seconds: float,
+        most: int,
     ) -> None:
-        """At `entries_max` the oldest is let go."""
+        """At `most` the one that was not asked for longest is let go."""
         self._read = read
-        self._seconds = seconds
-        self._entries_max = entries_max
-        self._entries: dict[_Key, tuple[float, _Value]] = {}  # until when; the oldest is first
+        self._keep_seconds = keep_seconds
+        self._most = most
+        self._entries: OrderedDict[_Key, tuple[float, _Value]] = OrderedDict()  # until when
         self._flights: dict[_Key, _Flight[_Value]] = {}
-        self._hits = self._reads = 0
-        self.forgotten_count = 0  # whoever reads by another way, and sees it grow, keeps nothing
+        self._hit_count = self._read_count = 0
+        self.dropped_count = 0  # whoever reads by another way, and sees it grow, keeps nothing
 
-    async def get(self, key: _Key) -> _Value | None:
+    async def get(self, key: _Key) -> _Value:
+        """Of a reader that always has an answer."""
+        value = await self.find(key)
+        assert value is not None, f"{key}: there is always something to read"
+        return value
+
+    async def find(self, key: _Key) -> _Value | None:
         while True:
             value = self.at_hand(key)
             if value is not None:
@@ -71,39 +80,46 @@ class Kept(Generic[_Key, _Value]):
         until, value = self._entries.get(key, (0.0, None))
         if value is None or until <= now():
             return None
-        self._hits += 1
+        self._hit_count += 1
+        self._entries.move_to_end(key)
         return value
+
+    def glance(self, key: _Key) -> _Value | None:
+        """What is kept, however old."""
+        return self._entries.get(key, (0.0, None))[1]
 
     def put(self, key: _Key, value: _Value) -> None:
         """It has been read, by whatever way."""
-        self._entries.pop(key, None)
-        self._entries[key] = (now() + self._seconds, value)
-        if len(self._entries) > self._entries_max:
-            del self._entries[next(iter(self._entries))]
+        self._entries[key] = (now() + self._keep_seconds, value)
+        self._entries.move_to_end(key)
+        if len(self._entries) > self._most:
+            self._entries.popitem(last=False)
 
-    def forget(self, key: _Key) -> None:
-        self.forgotten_count += 1
+    def drop(self, key: _Key) -> None:
+        self.dropped_count += 1
         self._entries.pop(key, None)
         self._flights.pop(key, None)
 
-    def forget_those(self, where: Callable[[_Value], bool]) -> None:
+    def drop_those(self, where: Callable[[_Value], bool]) -> None:
         """And whatever is being read, of which nobody knows yet."""
-        self.forgotten_count += 1
+        self.dropped_count += 1
         for key in [key for key, (_, value) in self._entries.items() if where(value)]:
             del self._entries[key]
         self._flights.clear()
 
-    def forget_all(self) -> None:
-        self.forgotten_count += 1
+    def drop_all(self) -> None:
+        self.dropped_count += 1
         self._entries.clear()
         self._flights.clear()
 
-    def statistics(self) -> KeptStatistics:
-        return KeptStatistics(kept=len(self._entries), hits=self._hits, reads=self._reads)
+    def statistics(self) -> CacheStatistics:
+        return CacheStatistics(
+            len(self._entries), self._hit_count, self._read_count, self.dropped_count
+        )
 
     async def _fly(self, key: _Key) -> _Value | None:
         flight = self._flights[key] = _Flight[_Value]()
-        self._reads += 1
+        self._read_count += 1
         try:
             flight.value = await self._read(key)
             flight.was_cancelled = False
