@@ -1,5 +1,6 @@
 """The host on real sockets: how many it lets in, what the system may do to it, TLS, the end."""
 
+import contextlib
 import gc
 import os
 import resource
@@ -14,7 +15,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.api.endpoints import Upgrade, said
+from adapters.api.endpoints import Answer, Upgrade, said
 from adapters.api.host.frames import framed
 from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
@@ -75,30 +76,72 @@ async def test_a_drained_server_lets_nobody_in():
         await trio.open_tcp_stream(*address)
 
 
+def lowest_free_descriptor():
+    """The next one; with this as the limit there is none."""
+    next_one = os.dup(0)
+    os.close(next_one)
+    return next_one
+
+
 async def test_without_descriptors_it_waits_and_goes_on():
-    server = Server(empty)
+    server = Server(empty, connections_max=2)
     async with serving(server) as listener:
         client = await connected(listener)
         await client.send(GET)
         await client.answer()
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         late = trio.socket.socket()
-        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) - 1, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free_descriptor(), hard))
         try:
             await late.connect(listener.socket.getsockname())
-            while not server.statistics().starved_count:
-                await trio.sleep(0.01)
+            with trio.fail_after(10):
+                while not server.statistics().starved_count:
+                    await trio.sleep(0.01)
             await client.send(GET)
             assert 200 == (await client.answer()).status  # who is in is served
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         other = Client(trio.SocketStream(late))
 
-        await other.send(GET)
+        with trio.fail_after(10):
+            await other.send(GET)
 
-        assert 200 == (await other.answer()).status
+            assert 200 == (await other.answer()).status
         await client.stream.aclose()
         await other.stream.aclose()
+
+
+@pytest.mark.slow
+async def test_an_answer_that_does_not_fit_at_once_arrives_whole():
+    large = b"x" * (8 * 1024 * 1024)
+
+    async def answer(request):
+        return Answer(200, large, "application/octet-stream")
+
+    async with serving(Server(answer)) as listener:
+        client = await connected(listener)
+        await client.send(GET, GET)
+
+        assert [large, large] == [(await client.answer()).body for _ in range(2)]
+        await client.stream.aclose()
+
+
+async def test_who_sends_far_too_much_hears_so_all_the_same():
+    """Hanging up on a client that still sends would destroy the answer on its way."""
+
+    async def answer(request):
+        return said(200, await request.body(100))
+
+    async with serving(Server(answer)) as listener:
+        client = await connected(listener)
+        size = 4 * 1024 * 1024
+        head = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % size
+
+        await client.send(head, *[b"x" * 65536] * (size // 65536))
+
+        assert 413 == (await client.answer()).status
+        assert await client.is_cut_off()
+        await client.stream.aclose()
 
 
 async def test_a_socket_takes_what_does_not_fit_at_once():
@@ -124,6 +167,48 @@ async def test_a_socket_takes_what_does_not_fit_at_once():
         end = await socket.next()
         await socket.send(end.response())
         assert [] == await socket.all()
+        await client.stream.aclose()
+
+
+def drained(client):
+    """All that has arrived, taken at once: then there is room, and nobody knows of it yet."""
+    pieces = []
+    with contextlib.suppress(BlockingIOError):
+        while data := os.read(client.stream.socket.fileno(), 1 << 20):
+            pieces.append(data)
+    return b"".join(pieces)
+
+
+@pytest.mark.slow
+async def test_what_is_said_while_a_frame_waits_comes_behind_it():
+    """Room in the system's buffers is for whoever has the turn, and nobody else."""
+    large, small = framed(b"x" * (32 * 1024 * 1024)), framed(b"small")
+    speakers, room = 20, [trio.Event() for _ in range(20)]
+
+    async def serve(socket):
+        async def speak_up(event):
+            await event.wait()
+            await socket.send(small)
+
+        async with trio.open_nursery() as nursery:
+            for event in room:
+                nursery.start_soon(speak_up, event)
+            await socket.send(large)
+
+    async def upgrade(request):
+        return Upgrade(serve)
+
+    async with serving(Server(upgrade)) as listener:
+        client = await connected(listener)
+        await client.send(ASKING)
+        await client.head()
+        for event in room:
+            await trio.testing.wait_all_tasks_blocked()
+            client.buffer += drained(client)
+            event.set()
+
+        assert large == await client.take(len(large))
+        assert small * speakers == await client.take(len(small) * speakers)
         await client.stream.aclose()
 
 
