@@ -15,6 +15,7 @@ import trio
 
 from actors.background.jobs import Background, open_background
 from actors.chat.actor import ChatActor
+from actors.context.advising import Advised
 from actors.episodes.buffer import Episodes
 from actors.ids import Holder
 from actors.store.hints import Hint
@@ -30,7 +31,7 @@ from actors.turn.world import World
 from adapters.api import pieces
 from adapters.api.sending import Sending
 from adapters.bus import Switchboard
-from adapters.config import Config
+from adapters.config import ADVISOR_EXPERIMENT, Config
 from adapters.context.standing import TurnWords
 from adapters.housekeeping import keep_house
 from adapters.metrics.figures import Figures
@@ -61,6 +62,7 @@ from adapters.providers.http import HttpClient
 from adapters.providers.proxy import proxied, proxy_of
 from adapters.refusals import CannotStart
 from adapters.secrets import Vault, open_vault
+from adapters.tools.advisor import AdvisorTool
 from adapters.tools.agents.source import AgentTools
 from adapters.tools.declared import DeclaredTools
 from adapters.tools.planning import PlanningTools
@@ -126,12 +128,15 @@ async def open_chats(
         def compacted(model: Model, result: str) -> None:
             figures.compactions.labels(model.label, model.name, result).inc()
 
+        advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
+        prompts = Prompting(TurnWords(catalogue, advised=advised), store.files)
+        guards = Guards(config.startup_seconds, config.silence_seconds)
         toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
         world = World(
             ledger=store.ledger,
             reading=store.reading,
             models=catalogue,
-            prompts=Prompting(TurnWords(catalogue), store.files),
+            prompts=prompts,
             tools=toolbox,
             journal=store.journal,
             prices=prices,
@@ -140,11 +145,12 @@ async def open_chats(
                 AutomaticTitles(background, store.titles, store.files), catalogue
             ),
             compacting=ConfiguredCompacting(catalogue, count=compacted),
-            limits=Guards(config.startup_seconds, config.silence_seconds),
+            limits=guards,
         )
         supervisor = start_supervisor(config, store, measured(world, figures), children)
         sending = Sending(store.ledger, supervisor)
         toolbox.add(PlanningTools(KeptFiles(store.pool)))
+        toolbox.add(AdvisorTool(advised, catalogue, prompts, guards))
         toolbox.add(AgentTools(sending, PostgresFamily(store.pool), store.bus, catalogue))
         yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)
 

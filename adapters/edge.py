@@ -15,6 +15,7 @@ import trio
 from adapters.api.admission import Admission
 from adapters.api.auth.opening import Auth, open_auth
 from adapters.api.auth.shown import Head
+from adapters.api.catalogue.settings import Feature
 from adapters.api.catalogue.subjects import catalogue_subjects
 from adapters.api.door.app import Door
 from adapters.api.endpoints import Answer, Caller, Endpoint, Routes, Upgrade
@@ -173,6 +174,7 @@ def subjects_of(ground: Ground) -> Sequence[Routes]:
             pool=chats.store.pool,
             tell=chats.store.bus.tell,
             people=auth.known,
+            feature=Feature(config.experiments),
         ),
         *chat_subjects(ground),
     )

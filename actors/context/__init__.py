@@ -1,5 +1,7 @@
-"""What an agent is given beside its conversation, and how it plans.
+"""What an agent is given beside its conversation: plans, advice.
 
-ports      what is asked of a workspace for that
-plans      questions to the user, and plans that are handed in   (pure)
+plans       plans that are handed in                                       (pure)
+advising    who may ask for advice, how often, what an advisor reads       (pure)
+consulting  an advisor is asked
+ports       what is asked of the world for that
 """

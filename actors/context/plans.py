@@ -1,4 +1,4 @@
-"""Questions to the user, and plans that are handed in: what they have to be. Pure."""
+"""Plans that are handed in: where they stand, and what they have to be. Pure."""
 
 from actors.machine.chat import Chat
 

@@ -8,9 +8,17 @@ of every message and every repr.
 
 from adapters.config.kinds import Address, LogFormat
 from adapters.config.reading import Config, Shown, read, shown
-from adapters.config.table import SETTINGS, Setting, Subject
+from adapters.config.table import (
+    ADVISOR_EXPERIMENT,
+    DESKTOP_EXPERIMENT,
+    SETTINGS,
+    Setting,
+    Subject,
+)
 
 __all__ = [
+    "ADVISOR_EXPERIMENT",
+    "DESKTOP_EXPERIMENT",
     "SETTINGS",
     "Address",
     "Config",

@@ -108,6 +108,28 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Some:
+    """Any of these words, or `none`."""
+
+    words: tuple[str, ...]
+    shape: ClassVar[str] = "WORD,…"
+
+    @property
+    def bounds(self) -> str:
+        return f"none, or any of {', '.join(self.words)}"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.bounds}, with commas between them"
+
+    def read(self, text: str) -> frozenset[str]:
+        said = frozenset(word.strip() for word in text.split(",")) - {"", "none"}
+        if not said <= frozenset(self.words):
+            raise Unfit(self.must)
+        return said
+
+
+@dataclass(frozen=True, slots=True)
 class Switch:
     shape: ClassVar[str] = "on|off"
     bounds: ClassVar[str] = ""
@@ -222,6 +244,7 @@ Kind = (
     | Place
     | Seconds
     | Secret
+    | Some
     | Switch
     | WebAddress
     | Word

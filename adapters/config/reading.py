@@ -33,6 +33,7 @@ class Config:
     startup_seconds: float
     silence_seconds: float
     drain_seconds: float
+    experiments: frozenset[str]
     log: LogFormat
     log_level: str
     environ: Mapping[str, str] = field(repr=False)

@@ -17,6 +17,7 @@ from adapters.config.kinds import (
     Place,
     Seconds,
     Secret,
+    Some,
     Switch,
     WebAddress,
     Word,
@@ -27,6 +28,8 @@ from adapters.directories import DATA_DIR_SAYS, default_data_dir
 PREFIX = "PROMPTCORNER_"
 SECRET_CHARACTERS_MAX = 1024
 KEY_CHARACTERS_MAX = 10_240  # of a provider
+ADVISOR_EXPERIMENT = "chat-advisor"
+DESKTOP_EXPERIMENT = "chat-virtual-desktop"
 
 
 class Subject(Enum):
@@ -230,6 +233,13 @@ _CHATS = (
         usual="30",
         says="for steps that run when it is told to stop; then they are cut, and made again"
         " by another process",
+    ),
+    Setting(
+        name="experiments",
+        subject=Subject.CHATS,
+        kind=Some((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),
+        usual="none",
+        says="what is tried out: agents that ask an advisor; settings for desktops",
     ),
 )
 _LOG = (

@@ -1,7 +1,7 @@
 """What a turn is told after the chat's own system rows, and never stored.
 
 In this order: what the chat is to others; what its user tells all of his chats; what it may do in
-this mode.
+this mode; that it may ask for advice.
 """
 
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from functools import partial
 
 import trio
 
+from actors.context.advising import GUIDANCE, NOBODY, Advised
 from actors.context.ports import NO_WORKSPACES, PlanFiles
 from actors.ids import ModelConfigId
 from actors.machine.chat import Chat
@@ -31,8 +32,15 @@ PLACE_SECONDS_MAX = 35.0  # to find the plan's file; then the chat plans without
 class TurnWords:
     """Fulfils `adapters.models.prompting.Surroundings`."""
 
-    def __init__(self, catalogue: Catalogue, *, plans: PlanFiles = NO_WORKSPACES) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        advised: Advised = NOBODY,
+        plans: PlanFiles = NO_WORKSPACES,
+    ) -> None:
         self._catalogue = catalogue
+        self._advised = advised
         self._plans = plans
 
     async def standing(self, chat: Chat) -> Standing:
@@ -44,6 +52,8 @@ class TurnWords:
         words += overlay(kind_of(chat), contents)
         if kind_of(chat) is Kind.ROOT_PLAN and (path := await self._plan_path(chat)):
             words.append(plan_file_path(path))
+        if chat in self._advised:
+            words.append(GUIDANCE)
         return Standing(tuple(words), partial(identity_of, contents))
 
     async def _plan_path(self, chat: Chat) -> str | None:

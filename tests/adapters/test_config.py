@@ -36,6 +36,7 @@ SAID = {
     "startup_seconds": "2.5",
     "silence_seconds": "2.5",
     "drain_seconds": "2.5",
+    "experiments": "chat-advisor, chat-virtual-desktop",
     "log": "json",
     "log_level": "debug",
 }
@@ -97,7 +98,8 @@ def test_what_is_said_is_of_the_type_that_the_field_announces(name):
     value = getattr(config.read({}, environment), name)
 
     wanted = typing.get_type_hints(config.Config)[name]
-    plain = [each for each in typing.get_args(wanted) or (wanted,) if isinstance(each, type)]
+    either = (frozenset,) if typing.get_origin(wanted) is frozenset else typing.get_args(wanted)
+    plain = [each for each in either or (wanted,) if isinstance(each, type)]
     assert isinstance(value, (*plain, str) if not plain else tuple(plain))
     assert value != getattr(config.read({}, {}), name)
 
@@ -110,6 +112,11 @@ def test_a_default_is_one_that_could_be_said(row):
     assert row.says
     assert len(row.says) <= 120, "a line"
     assert row.secret is isinstance(row.kind, Secret) or row.name == "database_url"
+
+
+def test_experiments_are_those_that_are_named():
+    assert frozenset() == config.read({}, {}).experiments
+    assert {"chat-advisor"} == config.read({"experiments": "none, chat-advisor"}, {}).experiments
 
 
 # who is heard first
@@ -288,6 +295,11 @@ def test_a_secret_is_in_no_refusal(name):
         ({"listen": "7390"}, "--listen=7390, must be HOST:PORT with a port of 0..65535"),
         ({"log": "xml"}, "--log=xml, must be auto, text or json"),
         ({"sharing": "maybe"}, "--sharing=maybe, must be on or off"),
+        (
+            {"experiments": "chat-adviser"},
+            "--experiments=chat-adviser, must be none, or any of chat-advisor,"
+            " chat-virtual-desktop, with commas between them",
+        ),
         ({"postgres_user": ""}, "--postgres-user is empty, must not be empty"),
     ],
 )

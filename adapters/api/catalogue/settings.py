@@ -14,6 +14,7 @@ from adapters.api.catalogue.overriding import checked, invalid, model_of, shown,
 from adapters.api.endpoints import Access, Answer, Call, Endpoint, Handler, done, said
 from adapters.api.refused import Refused
 from adapters.api.wire import settings as wire
+from adapters.config import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT
 from adapters.models import settings as names
 from adapters.models.catalogue import Catalogue
 from adapters.models.sanitising import PROMPT_BYTES_MAX, is_too_long, sanitised
@@ -24,8 +25,6 @@ CONFIG = "/api/experimental/chats/config"
 PROMPT_BODY_BYTES_MAX = 262_144
 DAYS_MAX = 3_650
 TTL_MS_MIN, TTL_MS_MAX = 60_000, 30 * 24 * 3_600_000
-ADVISOR_EXPERIMENT = "chat-advisor"
-DESKTOP_EXPERIMENT = "chat-virtual-desktop"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,14 @@
 import pytest
 import trio
 
+from actors.context.advising import GUIDANCE, Advised
 from actors.machine.chat import ChatError, Role, Visibility
 from actors.parts.assemble import Answer
 from adapters.context.standing import PLACE_SECONDS_MAX, TurnWords
 from adapters.models.catalogue import TitlesByOverride
 from adapters.models.contents import REHEARSAL, REHEARSAL_MODEL
 from adapters.models.settings import (
+    ADVISOR,
     INCLUDE_DEFAULT_SYSTEM_PROMPT,
     OWN_PROMPT,
     PLAN_MODE_INSTRUCTIONS,
@@ -178,3 +180,48 @@ async def test_a_workspace_that_does_not_answer_holds_up_a_turn_for_a_while_only
         mock_clock.jump(PLACE_SECONDS_MAX + 1)
 
     assert PLAN_MODE == answers[0].words[-1]
+
+
+async def test_who_may_ask_an_advisor_is_told_so_after_everything_else(ground):
+    words = TurnWords(ground.catalogue, advised=Advised(True))
+
+    root = await words.standing(a_chat_for())
+    others = [
+        await words.standing(a_chat_for(**columns))
+        for columns in ({"parent_id": CHAT}, {"plan_mode": "plan"}, {"mode": "explore"})
+    ]
+
+    assert GUIDANCE == root.words[-1]
+    assert not any(GUIDANCE in other.words for other in others)
+
+
+async def test_advice_is_asked_of_the_model_that_is_set_for_it_if_it_can_be(ground):
+    provider = await ground.add_provider()
+    chats = await ground.add_model(provider, "chats")
+    wise = await ground.add_model(provider, "wise", call=EFFORTS)
+    chat = a_chat_for(chats)
+
+    async def asked():
+        return await ground.catalogue.model_for_advice(chat)
+
+    usual = await asked()
+    await ground.settings.put({ADVISOR: {"model_config_id": str(wise), "reasoning_effort": "high"}})
+    preferred = await asked()
+    await ground.configs.remove(wise)
+    again = await asked()
+
+    assert ["chats", "wise", "chats"] == [usual.name, preferred.name, again.name]
+    assert "high" == preferred.settings.effort
+
+
+async def test_an_advisor_helps_a_chat_whose_own_model_is_gone(ground):
+    provider = await ground.add_provider()
+    wise = await ground.add_model(provider, "wise")
+    off = await ground.add_model(provider, "off", enabled=False)
+
+    refused = await ground.catalogue.model_for_advice(a_chat_for(off))
+    await ground.settings.put({ADVISOR: {"model_config_id": str(wise)}})
+    preferred = await ground.catalogue.model_for_advice(a_chat_for(off))
+
+    assert isinstance(refused, ChatError)
+    assert "wise" == preferred.name

@@ -6,8 +6,10 @@ import pytest
 
 from actors.ids import ModelConfigId
 from adapters.models.settings import (
+    ADVISOR,
     INCLUDE_DEFAULT_SYSTEM_PROMPT,
     SYSTEM_PROMPT,
+    AdvisorSettings,
     Override,
     OwnOverride,
     OwnSettings,
@@ -36,6 +38,27 @@ ID = ModelConfigId(UUID(int=7))
 )
 def test_a_model_that_stands_in_for_another(stored, override):
     assert override == Settings({override_name("general"): stored}).override("general")
+
+
+@pytest.mark.parametrize(
+    ("stored", "advisor"),
+    [
+        ({}, AdvisorSettings()),
+        ({"model_config_id": str(UUID(int=0))}, AdvisorSettings()),
+        ({"model_config_id": "rubbish"}, AdvisorSettings()),
+        (
+            {
+                "max_uses_per_run": 3,
+                "max_output_tokens": 9,
+                "model_config_id": str(ID),
+                "reasoning_effort": "low",
+            },
+            AdvisorSettings(3, 9, Override(ID, "low")),
+        ),
+    ],
+)
+def test_who_is_asked_for_advice_and_how_often(stored, advisor):
+    assert advisor == Settings({ADVISOR: stored}).advisor
 
 
 @pytest.mark.parametrize(

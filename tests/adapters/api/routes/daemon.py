@@ -52,9 +52,10 @@ class Daemon:
     async def ask(self, method, path, said=None, **how):
         return await self.ground.ask(ANN, method, path, said, **how)
 
-    async def begin(self, *said, tools=()):
+    async def begin(self, *said, tools=(), **new):
         """A new chat in which ANN has said this, and which is answered at once."""
-        new = ask.NewChat(new_chat_id(), ANN, dynamic_tools=tuple(map(ask.DynamicTool, tools)))
+        declared = tuple(map(ask.DynamicTool, tools))
+        new = ask.NewChat(new_chat_id(), ANN, dynamic_tools=declared, **new)
         sending = Sending(self.chats.store.ledger, self.chats.supervisor)
         applied = await sending.create(ask.CreateChat(new, (user(*said),)))
         assert isinstance(applied, Applied)
@@ -81,16 +82,17 @@ def said_in(message):
 
 
 @asynccontextmanager
-async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None):
+async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None, **environ):
     """Its providers, one for each wire, are all the rehearsal. With a `context_limit` the model of
     chats that name none has such a window. `summaries_by`: the number of the model that makes
-    them."""
+    them. `environ` is said to the daemon, too."""
     async with serve(behaviour) as running:
         environment = {
             "DATABASE_URL": conninfo,
             "PROMPTCORNER_SECRET_KEY": SECRET_KEY,
             "PROMPTCORNER_DRAIN_SECONDS": "0",
             **{name: value.format(url=running.url) for name, value in PROVIDERS.items()},
+            **environ,
         }
         told = config.read({}, environment)
         models = offered(told.environ)

@@ -1,0 +1,54 @@
+"""A model is asked for advice, and what it says is told while it comes."""
+
+from collections.abc import Callable
+from itertools import count
+
+import trio
+
+from actors.episodes.buffer import Episode
+from actors.episodes.pieces import Said
+from actors.ids import EpisodeKey
+from actors.machine.chat import ChatError
+from actors.parts.assemble import Answer
+from actors.parts.failure import ProviderFailure
+from actors.parts.model import TextPart
+from actors.parts.prompt import Prompt
+from actors.turn import retries
+from actors.turn.answering import ask
+from actors.turn.ports import Model
+from actors.turn.world import Limits
+from runtime.clock import wall
+
+
+async def consult(
+    model: Model,
+    prompt: Prompt,
+    key: EpisodeKey,
+    *,
+    limits: Limits,
+    told: Callable[[str], object],
+    begun_anew: Callable[[], object],
+) -> Answer | ProviderFailure:
+    """Asked again while that may help; then what was `told` of the attempt before is void. How
+    long all of it may take is the caller's affair."""
+
+    def hear(_: EpisodeKey, said: Said) -> bytes:
+        if isinstance(said.piece, TextPart):
+            told(said.piece.text)
+        return b""
+
+    for attempt in count(1):
+        asked = await ask(model, prompt, Episode(key, hear), limits)
+        if isinstance(asked.said, Answer):
+            return asked.said
+        following = retries.after(asked.said, attempt=attempt, now=wall())
+        if isinstance(following, ChatError):
+            return asked.said
+        begun_anew()
+        await trio.sleep(following.after_seconds)
+    raise AssertionError("attempts are counted without end")
+
+
+def advice_in(answer: Answer) -> str:
+    """Empty: there is none."""
+    return "".join(part.text for part in answer.parts if isinstance(part, TextPart)).strip()
