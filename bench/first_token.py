@@ -46,6 +46,7 @@ TARGETS = (
 DELTAS, DELTA_SECONDS = 100, 0.02
 SPREAD_SECONDS = DELTAS * DELTA_SECONDS  # chats begin one after the other, as people do
 INTERRUPTED = 100  # of the chats under way
+PACED_TURNS = 2  # of each chat
 FAST_TURNS = 4  # of each chat, without any pause
 OPENING = 32  # chats that are made at the same time
 READ_BYTES = 65_536
@@ -365,16 +366,17 @@ async def chats(port: int, count: int) -> AsyncIterator[list[Chat]]:
 # what is measured
 
 
-async def _paced(made: Sequence[Chat], spread_seconds: float) -> dict[str, float]:
+async def _paced(made: Sequence[Chat], daemon: psutil.Process) -> dict[str, float]:
     for chat in made:
         chat.first_ms.clear()
         chat.delta_ms.clear()
 
     async def live(number: int, chat: Chat) -> None:
-        await trio.sleep(spread_seconds * number / len(made))
-        for _ in range(2):
+        await trio.sleep(SPREAD_SECONDS * number / len(made))
+        for _ in range(PACED_TURNS):
             await chat.turn("slowly")
 
+    before = _cpu_seconds(daemon)
     async with trio.open_nursery() as nursery:
         for number, chat in enumerate(made):
             nursery.start_soon(live, number, chat)
@@ -385,6 +387,7 @@ async def _paced(made: Sequence[Chat], spread_seconds: float) -> dict[str, float
         "first_token_p99_ms": _percentile(first, 99),
         "delta_p50_ms": _percentile(deltas, 50),
         "delta_p99_ms": _percentile(deltas, 99),
+        "delta_cpu_us": (_cpu_seconds(daemon) - before) / len(deltas) * 1e6,
     }
 
 
@@ -429,9 +432,9 @@ async def _measured(port: int, daemon: psutil.Process) -> dict[str, float]:
     with trio.fail_after(PATIENCE_SECONDS):
         async with chats(port, CHATS) as made:
             figures |= await _fast(made, daemon)
-            few = await _paced(made[: CHATS // 10], SPREAD_SECONDS)
+            few = await _paced(made[: CHATS // 10], daemon)
             figures |= {f"few_{name}": value for name, value in few.items()}
-            figures |= await _paced(made, SPREAD_SECONDS)
+            figures |= await _paced(made, daemon)
             figures |= await _interrupted(made[:INTERRUPTED])
     return figures
 

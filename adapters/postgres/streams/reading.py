@@ -1,7 +1,11 @@
-"""What watchers read: each answer is one trip and one snapshot."""
+"""What watchers read: each answer is one statement, which sees one snapshot."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
 
+import msgspec
 import trio
 
 from actors.ids import ChatId
@@ -11,13 +15,43 @@ from actors.machine.refusals import ChatNotFound
 from actors.machine.states import Status
 from actors.parts.model import ToolCallPart
 from actors.subscribers.diff import Found, Have
-from adapters.postgres.codec import rows, statements
+from adapters.postgres.codec import rows
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
 
 DECODED_AT_ONCE = 64  # messages; then other tasks run
+
+# What the statement builds as JSON, in the order of the rows of the same name.
+_Count = int | None
+_MessageRow = tuple[
+    int,
+    int,
+    datetime,
+    bool,
+    str,
+    msgspec.Raw,
+    int,
+    str,
+    bool,
+    UUID | None,
+    UUID | None,
+    str | None,
+    _Count,
+    _Count,
+    _Count,
+    str | None,
+    _Count,
+    _Count,
+    _Count,
+    _Count,
+    _Count,
+    _Count,
+]
+_QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None, datetime]
+_messages = msgspec.json.Decoder(tuple[_MessageRow, ...]).decode
+_queue = msgspec.json.Decoder(tuple[_QueuedRow, ...]).decode
 
 
 class WatchersReading:
@@ -28,28 +62,25 @@ class WatchersReading:
         self._lease_seconds = lease_seconds
 
     async def found(self, chat: ChatId, have: Have) -> Found | ChatNotFound:
-        named = {"chat": chat, "lease_seconds": self._lease_seconds}
-        since = named | {"message_id": have.message_id, "history_version": have.history_version}
+        asked = {
+            "chat": chat,
+            "lease_seconds": self._lease_seconds,
+            "message_id": have.message_id,
+            "history_version": have.history_version,
+        }
         async with self._pool.connection() as connection:
-            stored, standing, queue, tail = await connection.read(
-                [
-                    (SQL["watched_chat"], named),
-                    (SQL["standing_messages"], since),
-                    statements.queue(chat),
-                    (SQL["open_tail"], named),
-                ]
-            )
+            stored = await connection.execute(SQL["watched_chat"], asked)
         if not stored:
             return ChatNotFound(chat)
-        [(gone_at, trail, *row)] = stored
+        [(gone_at, trail, *row, standing, queue, tail)] = stored
         read = rows.chat_of(row)
         return Found(
             read.chat,
-            await _messages_of(standing),
+            await _messages_of(_messages(standing or b"[]")),
             gone_at,
-            tuple(map(rows.queued_of, queue)),
+            tuple([rows.queued_of(_bare(queued)) for queued in _queue(queue or b"[]")]),
             _statuses_of(trail),
-            _calls_of(read, tail),
+            _calls_of(read, _messages(tail or b"[]")),
         )
 
     async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
@@ -58,13 +89,13 @@ class WatchersReading:
             return dict(await connection.execute(SQL["moved_on"], asked))
 
 
-async def _messages_of(found: Sequence[Row]) -> tuple[Message, ...]:
+async def _messages_of(found: Sequence[tuple[Any, ...]]) -> tuple[Message, ...]:
     """A long history is read while others go on."""
     messages: list[Message] = []
     for begin in range(0, len(found), DECODED_AT_ONCE):
         if begin:
             await trio.lowlevel.checkpoint()
-        messages += map(rows.message_of, found[begin : begin + DECODED_AT_ONCE])
+        messages += map(_message, found[begin : begin + DECODED_AT_ONCE])
     return tuple(messages)
 
 
@@ -73,8 +104,23 @@ def _statuses_of(trail: Sequence[str]) -> tuple[tuple[int, Status], ...]:
     return tuple([(int(version), Status(status)) for version, status in changes])
 
 
-def _calls_of(read: ChatRow, tail: Sequence[Row]) -> tuple[ToolCallPart, ...]:
+def _calls_of(read: ChatRow, tail: Sequence[tuple[Any, ...]]) -> tuple[ToolCallPart, ...]:
     if not tail:
         return ()
-    bodies = tuple([rows.message_of(row).body for row in tail])
+    bodies = tuple([_message(row).body for row in tail])
     return outstanding_dynamic(Stored(read.chat, read.now, tail=bodies))
+
+
+def _message(row: tuple[Any, ...]) -> Message:
+    return rows.message_of(_bare(row))
+
+
+def _bare(row: tuple[Any, ...]) -> Row:
+    """As it comes outside of JSON: content as bytes, times in UTC."""
+    return tuple([_cell(cell) for cell in row])
+
+
+def _cell(cell: Any) -> Any:
+    if isinstance(cell, msgspec.Raw):
+        return bytes(cell)
+    return cell.astimezone(UTC) if isinstance(cell, datetime) else cell

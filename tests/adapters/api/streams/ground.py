@@ -79,6 +79,14 @@ class Stage:
     def ledger(self):
         return self.chats.store.ledger
 
+    async def takes_chats(self):
+        """Whether what is sent here is run here, and not by another process."""
+        slots = self.chats.supervisor.slots
+        claim = slots.claim(is_root=True, now=trio.current_time())
+        if claim is not None:
+            slots.release(claim)
+        return claim is not None
+
     # what users do
 
     async def create(self, *texts, tools=(), by=ANN):
@@ -168,8 +176,10 @@ async def a_stage(conninfo, behaviour=None, **settings):
             [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
             nursery.start_soon(server.serve, [listener])
             url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
+            stage = Stage(conninfo, url, chats, streaming, server, client)
+            await eventually(stage.takes_chats)
             async with listener:
-                yield Stage(conninfo, url, chats, streaming, server, client)
+                yield stage
             streaming.leave()
             await server.drain([])
         nursery.cancel_scope.cancel()
