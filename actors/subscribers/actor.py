@@ -34,6 +34,7 @@ from actors.subscribers.diff import (
     Step,
     diff,
     first,
+    is_shown,
     known_of,
     step_applied,
     step_found,
@@ -284,7 +285,7 @@ class Feed:
         if not isinstance(found, Found):
             return self.end(found)
         encoded: dict[MessageId, bytes] = {}
-        for count, message in enumerate(found.messages, 1):
+        for count, message in enumerate(filter(is_shown, found.messages), 1):
             encoded[message.id] = self._world.encode(self.chat, MessageStands(message))
             if count % ENCODED_AT_ONCE == 0:
                 await trio.lowlevel.checkpoint()

@@ -10,7 +10,7 @@ it, and no status is left out.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from actors.machine.chat import Chat, ChatError, Message, Queued, RetryState, Role, Visibility
+from actors.machine.chat import Body, Chat, ChatError, Message, Queued, RetryState, Role, Visibility
 from actors.machine.closing import outstanding_dynamic
 from actors.machine.states import Status
 from actors.parts.model import ToolCallPart
@@ -231,8 +231,11 @@ def heads_of(chat: Chat) -> Heads:
 
 def is_shown(message: Message) -> bool:
     """Whether users get to see it."""
-    body = message.body
-    return not (message.deleted or body.role is Role.SYSTEM or body.visibility is Visibility.MODEL)
+    return not message.deleted and is_body_shown(message.body)
+
+
+def is_body_shown(body: Body) -> bool:
+    return body.role is not Role.SYSTEM and body.visibility is not Visibility.MODEL
 
 
 def _in_order(before: Heads, step: Step) -> list[Event]:

@@ -19,9 +19,11 @@ from msgspec import UNSET, Raw, UnsetType
 
 from actors.ids import ChatId
 from actors.machine import chat as stored
-from actors.machine.chat import Body, Message, Queued, RetryState, Role, Visibility
+from actors.machine.chat import Body, Message, Queued, RetryState
 from actors.parts import model
 from actors.parts.model import JsonText, Part
+from actors.subscribers.diff import is_body_shown as is_body_shown
+from actors.subscribers.diff import is_shown as is_shown
 
 
 class ChatMessagePart(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,15 +115,6 @@ class ChatStreamRetry(msgspec.Struct, frozen=True, kw_only=True):
     provider: str | UnsetType = UNSET
     status_code: int | UnsetType = UNSET
     retrying_at: datetime
-
-
-def is_shown(message: Message) -> bool:
-    """Whether clients get to see it."""
-    return not message.deleted and is_body_shown(message.body)
-
-
-def is_body_shown(body: Body) -> bool:
-    return body.role is not Role.SYSTEM and body.visibility is not Visibility.MODEL
 
 
 def message_of(chat: ChatId, message: Message) -> ChatMessage:
