@@ -32,6 +32,7 @@ from adapters.api import pieces
 from adapters.api.sending import Sending
 from adapters.bus import Switchboard
 from adapters.config import ADVISOR_EXPERIMENT, Config
+from adapters.context.skills import SkillIndex
 from adapters.context.standing import TurnWords
 from adapters.housekeeping import keep_house
 from adapters.metrics.figures import Figures
@@ -43,6 +44,7 @@ from adapters.models.contents import Around
 from adapters.models.prompting import Prompting
 from adapters.models.stage import Stage
 from adapters.postgres.catalogue.reading import CatalogueReading
+from adapters.postgres.catalogue.skills import Skills
 from adapters.postgres.committing import WRITERS, Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.files.kept import KeptFiles
@@ -66,6 +68,7 @@ from adapters.tools.advisor import AdvisorTool
 from adapters.tools.agents.source import AgentTools
 from adapters.tools.declared import DeclaredTools
 from adapters.tools.planning import PlanningTools
+from adapters.tools.skills import SkillTools
 from adapters.tools.toolbox import Toolbox
 from runtime.children import Child, Children, open_children
 from runtime.clock import wall
@@ -128,8 +131,9 @@ async def open_chats(
         def compacted(model: Model, result: str) -> None:
             figures.compactions.labels(model.label, model.name, result).inc()
 
+        skills = SkillIndex(Skills(store.pool, tell=store.bus.tell))
         advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
-        prompts = Prompting(TurnWords(catalogue, advised=advised), store.files)
+        prompts = Prompting(TurnWords(catalogue, skills=skills, advised=advised), store.files)
         guards = Guards(config.startup_seconds, config.silence_seconds)
         toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
         world = World(
@@ -151,8 +155,10 @@ async def open_chats(
         sending = Sending(store.ledger, supervisor)
         toolbox.add(PlanningTools(KeptFiles(store.pool)))
         toolbox.add(AdvisorTool(advised, catalogue, prompts, guards))
+        toolbox.add(SkillTools(skills))
         toolbox.add(AgentTools(sending, PostgresFamily(store.pool), store.bus, catalogue))
-        yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)
+        with skills.follow(store.bus):
+            yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)
 
 
 @asynccontextmanager

@@ -1,8 +1,10 @@
-"""What planning asks of the world."""
+"""What planning and skills ask of the world."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from actors.context.skills import Known
 from actors.ids import FileId
 from actors.machine.chat import Chat
 
@@ -55,3 +57,42 @@ class ChatFiles(Protocol):
         """Keep it and link it to the chat, all or nothing; the same id again changes nothing.
         False: the chat has as many files as it may have."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class SkillText:
+    """A skill of a workspace: where it stands, what it says, what lies beside it."""
+
+    directory: str
+    body: str  # without its front matter
+    files: tuple[str, ...] = ()  # directories end with a slash; none while they cannot be listed
+
+
+class WorkspaceSkills(Protocol):
+    """Those of the workspaces in which chats work, as each chat has them pinned."""
+
+    async def of(self, chat: Chat) -> Sequence[Known]:
+        """Asked in every turn: waits for nothing that is known from the one before."""
+        ...
+
+    async def text(self, chat: Chat, name: str) -> SkillText | Unreadable: ...
+
+    async def file(self, chat: Chat, name: str, path: str, *, bytes_max: int) -> bytes | Unreadable:
+        """As much of it as that; `path` is relative and leads nowhere else."""
+        ...
+
+
+class NoSkills:
+    """Where no chat has a workspace."""
+
+    async def of(self, chat: Chat) -> Sequence[Known]:
+        return ()
+
+    async def text(self, chat: Chat, name: str) -> SkillText | Unreadable:
+        return Unreadable(f"name: there is no skill {name!r}")
+
+    async def file(self, chat: Chat, name: str, path: str, *, bytes_max: int) -> bytes | Unreadable:
+        return Unreadable(f"name: there is no skill {name!r}")
+
+
+NO_SKILLS = NoSkills()

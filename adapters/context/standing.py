@@ -1,7 +1,7 @@
 """What a turn is told after the chat's own system rows, and never stored.
 
-In this order: what the chat is to others; what its user tells all of his chats; what it may do in
-this mode; that it may ask for advice.
+In this order: what the chat is to others; which skills there are; what its user tells all of his
+chats; what it may do in this mode; that it may ask for advice.
 """
 
 from collections.abc import Iterator
@@ -11,10 +11,12 @@ import trio
 
 from actors.context.advising import GUIDANCE, NOBODY, Advised
 from actors.context.ports import NO_WORKSPACES, PlanFiles
+from actors.context.skills import index
 from actors.ids import ModelConfigId
 from actors.machine.chat import Chat
 from actors.subagents.rules import EXPLORE, told_of_family
 from actors.tools.gating import Kind, kind_of
+from adapters.context.skills import SkillIndex
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Contents
 from adapters.models.prompting import Standing
@@ -36,10 +38,12 @@ class TurnWords:
         self,
         catalogue: Catalogue,
         *,
+        skills: SkillIndex,
         advised: Advised = NOBODY,
         plans: PlanFiles = NO_WORKSPACES,
     ) -> None:
         self._catalogue = catalogue
+        self._skills = skills
         self._advised = advised
         self._plans = plans
 
@@ -47,6 +51,8 @@ class TurnWords:
         contents = await self._catalogue.contents()
         own = await self._catalogue.own(chat.owner_id)
         words = [*told_of_family(chat)]
+        if told := index(await self._skills.of(chat)):
+            words.append(told)
         if own.settings.prompt:
             words.append(user_instructions(own.settings.prompt))
         words += overlay(kind_of(chat), contents)

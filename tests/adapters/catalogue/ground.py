@@ -16,6 +16,7 @@ import trio
 
 from actors.ids import ModelConfigId
 from adapters.bus import Switchboard
+from adapters.context.skills import SkillIndex
 from adapters.context.standing import TurnWords
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Around, key_subject, own_key_subject
@@ -74,6 +75,7 @@ class Ground:
     configs: ModelConfigs
     settings: Settings
     skills: Skills
+    index: SkillIndex
 
     async def execute(self, sql, **parameters):
         async with self.pool.connection() as connection:
@@ -85,7 +87,10 @@ class Ground:
         self.catalogue.forget()
 
     async def standing(self, chat):
-        return await TurnWords(self.catalogue).standing(chat)
+        return await self.words().standing(chat)
+
+    def words(self, **more):
+        return TurnWords(self.catalogue, skills=self.index, **more)
 
     async def add_users(self, *ids):
         for id in ids:
@@ -169,7 +174,9 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
     )
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stage.run)
-        with catalogue.follow(bus):
+        skills = Skills(pool, tell=bus.tell)
+        index = SkillIndex(skills)
+        with catalogue.follow(bus), index.follow(bus):
             yield Ground(
                 pool,
                 bus,
@@ -179,7 +186,8 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
                 Providers(pool, tell=bus.tell),
                 ModelConfigs(pool, tell=bus.tell, offers=bool(found)),
                 Settings(pool, tell=bus.tell),
-                Skills(pool, tell=bus.tell),
+                skills,
+                index,
             )
         await client.aclose()
         await pool.drain(1.0)

@@ -6,7 +6,7 @@ import trio
 from actors.context.advising import GUIDANCE, Advised
 from actors.machine.chat import ChatError, Role, Visibility
 from actors.parts.assemble import Answer
-from adapters.context.standing import PLACE_SECONDS_MAX, TurnWords
+from adapters.context.standing import PLACE_SECONDS_MAX
 from adapters.models.catalogue import TitlesByOverride
 from adapters.models.contents import REHEARSAL, REHEARSAL_MODEL
 from adapters.models.settings import (
@@ -154,7 +154,7 @@ class Disk:
 
 
 async def test_a_chat_that_plans_in_a_workspace_is_told_where_its_plan_stands(ground):
-    words = TurnWords(ground.catalogue, plans=Disk("/home/x/PLAN.md"))
+    words = ground.words(plans=Disk("/home/x/PLAN.md"))
 
     planning = await words.standing(a_chat_for(plan_mode="plan"))
     child = await words.standing(a_chat_for(plan_mode="plan", parent_id=CHAT))
@@ -171,7 +171,7 @@ async def test_a_workspace_that_does_not_answer_holds_up_a_turn_for_a_while_only
     await ground.standing(a_chat_for(plan_mode="plan"))
 
     async def ask():
-        words = TurnWords(ground.catalogue, plans=silent)
+        words = ground.words(plans=silent)
         answers.append(await words.standing(a_chat_for(plan_mode="plan")))
 
     async with trio.open_nursery() as nursery:
@@ -183,7 +183,7 @@ async def test_a_workspace_that_does_not_answer_holds_up_a_turn_for_a_while_only
 
 
 async def test_who_may_ask_an_advisor_is_told_so_after_everything_else(ground):
-    words = TurnWords(ground.catalogue, advised=Advised(True))
+    words = ground.words(advised=Advised(True))
 
     root = await words.standing(a_chat_for())
     others = [
