@@ -47,12 +47,10 @@ def run(*arguments, ordinary=False, said="", **settings):
 
 
 class Daemon:
-    """One `promptcorner serve` on any free port."""
+    """One `promptcorner serve`, on any free port if none is named."""
 
-    def __init__(self, home, log, *, ordinary=False, **settings):
-        words, how = command(
-            "serve", "--listen", "127.0.0.1:0", "--data-dir", home, ordinary=ordinary
-        )
+    def __init__(self, home, log, *, ordinary=False, listen="127.0.0.1:0", **settings):
+        words, how = command("serve", "--listen", listen, "--data-dir", home, ordinary=ordinary)
         self._log = log
         with log.open("wb") as stderr:
             self.process = subprocess.Popen(
