@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.e2e.daemons import a_daemon
+from tests.e2e.daemons import a_daemon, run
 
 pytestmark = pytest.mark.slow
 
@@ -23,12 +23,14 @@ BUT = r"/(stream|watch|sse|logout|mcp|inbox|git|diff|context|debug/runs)(/|$)|mc
 
 
 @pytest.mark.timeout(SECONDS_MAX)
-def test_whatever_the_document_allows_is_answered_as_it_says(home, tmp_path):
+@pytest.mark.parametrize("is_admin", [True, False])
+def test_whatever_the_document_allows_is_answered_as_it_says(home, tmp_path, is_admin):
     with a_daemon(home, PROMPTCORNER_ADMIN_TOKEN=TOKEN) as daemon:
-        url = f"http://{daemon.wait_ready()['listen']}/openapi.json"
+        url = f"http://{daemon.wait_ready()['listen']}"
+        token = TOKEN if is_admin else token_of_a_member(url)
         words = [
-            *(sys.executable, "-m", "schemathesis.cli", "run", url),
-            *("-H", f"Coder-Session-Token: {TOKEN}", "-H", "X-Coder-Bypass-Ratelimit: true"),
+            *(sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"),
+            *("-H", f"Coder-Session-Token: {token}", "-H", "X-Coder-Bypass-Ratelimit: true"),
             *("--checks", ",".join(CHECKS), "--phases", "coverage,fuzzing", "-n", str(EXAMPLES)),
             *("--exclude-path-regex", BUT, "--no-shrink", "--continue-on-failure"),
             *("--suppress-health-check", "all", "--warnings", "off", "--seed", "1"),
@@ -38,3 +40,11 @@ def test_whatever_the_document_allows_is_answered_as_it_says(home, tmp_path):
 
         assert 0 == done.returncode, done.stdout[-5000:] + done.stderr[-2000:]
         assert None is daemon.entry("request.crashed")
+
+
+def token_of_a_member(url):
+    said = {"PROMPTCORNER_URL": url, "PROMPTCORNER_TOKEN": TOKEN}
+    for words in (("users", "create", "mia"), ("tokens", "create", "tests", "--user", "mia")):
+        code, out, errors = run(*words, **said)
+        assert 0 == code, errors
+    return out.strip()
