@@ -33,7 +33,11 @@ class Config:
     startup_seconds: float
     silence_seconds: float
     drain_seconds: float
+    summaries: bool  # for lists, by models
     experiments: frozenset[str]
+    sandbox: str  # bubblewrap or none
+    sandbox_network: bool
+    templates_dir: Path | None  # None: `templates` in the data directory
     log: LogFormat
     log_level: str
     environ: Mapping[str, str] = field(repr=False)
@@ -52,6 +56,10 @@ class Config:
         scheme = "http" if self.tls_cert is None else "https"
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         return f"{scheme}://{Address(host, self.port)}"
+
+    @property
+    def workspaces_dir(self) -> Path:
+        return self.data_dir / "workspaces"
 
     @property
     def secret_key_file(self) -> Path:

@@ -39,6 +39,7 @@ class Subject(Enum):
     DATA = "data"
     ACCESS = "access and secrets"
     CHATS = "chats"
+    WORKSPACES = "workspaces"
     LOG = "log"
     PROVIDERS = "providers"
 
@@ -235,11 +236,42 @@ _CHATS = (
         " by another process",
     ),
     Setting(
+        name="summaries",
+        subject=Subject.CHATS,
+        kind=Switch(),
+        usual="on",
+        says="whether models are asked what came of a turn and what a chat is about, for lists",
+    ),
+    Setting(
         name="experiments",
         subject=Subject.CHATS,
         kind=Some((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),
         usual="none",
         says="what is tried out: agents that ask an advisor; settings for desktops",
+    ),
+)
+_WORKSPACES = (
+    Setting(
+        name="sandbox",
+        subject=Subject.WORKSPACES,
+        kind=Word(("bubblewrap", "none")),
+        usual="bubblewrap",
+        says="what commands of chats run in; without it they are refused; none lets them do all"
+        " that the daemon can",
+    ),
+    Setting(
+        name="sandbox_network",
+        subject=Subject.WORKSPACES,
+        kind=Switch(),
+        usual="off",
+        says="whether commands in the sandbox have a network",
+    ),
+    Setting(
+        name="templates_dir",
+        subject=Subject.WORKSPACES,
+        kind=Place("directory", "DIR"),
+        usual_says="templates in data_dir",
+        says="what workspaces can be made of: a directory, a git repository or a TOML file each",
     ),
 )
 _LOG = (
@@ -295,5 +327,13 @@ _PROVIDERS = (
     ),
 )
 
-SETTINGS: tuple[Setting, ...] = (*_LISTENING, *_DATA, *_ACCESS, *_CHATS, *_LOG, *_PROVIDERS)
+SETTINGS: tuple[Setting, ...] = (
+    *_LISTENING,
+    *_DATA,
+    *_ACCESS,
+    *_CHATS,
+    *_WORKSPACES,
+    *_LOG,
+    *_PROVIDERS,
+)
 NAMED = {setting.name: setting for setting in SETTINGS}

@@ -36,7 +36,11 @@ SAID = {
     "startup_seconds": "2.5",
     "silence_seconds": "2.5",
     "drain_seconds": "2.5",
+    "summaries": "off",
     "experiments": "chat-advisor, chat-virtual-desktop",
+    "sandbox": "none",
+    "sandbox_network": "on",
+    "templates_dir": "/x/templates",
     "log": "json",
     "log_level": "debug",
 }
@@ -77,6 +81,17 @@ def test_without_a_word_the_defaults_hold():
         settings.sharing,
     )
     assert settings.data_dir / "secret.key" == settings.secret_key_file
+
+
+def test_commands_run_in_a_sandbox_without_a_network_unless_somebody_says_otherwise():
+    settings = config.read({}, {})
+
+    assert ("bubblewrap", False, None) == (
+        settings.sandbox,
+        settings.sandbox_network,
+        settings.templates_dir,
+    )
+    assert settings.data_dir / "workspaces" == settings.workspaces_dir
 
 
 # the table

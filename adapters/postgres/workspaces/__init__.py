@@ -1,0 +1,1 @@
+"""Workspaces, as far as they are not directories."""

@@ -1,0 +1,13 @@
+"""Where chats work, on this machine: directories, and commands in a sandbox.
+
+beneath     a path below a directory, walked so that nobody leads us out of it
+files       the files of one workspace
+bubblewrap  what a command sees of the machine, as arguments of bwrap           (pure)
+sandbox     how commands are run: in the sandbox, without one, or not at all
+lifeline    what ends commands when this process is gone
+processes   commands that run, and what they have written
+templates   what a workspace can be made of, as the operator has laid it out
+making      a workspace, made of a template
+planning    plans of chats, as files
+local       all of it together: the workspaces of chats
+"""

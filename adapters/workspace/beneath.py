@@ -1,0 +1,208 @@
+"""A path below a directory, walked component by component, so that nobody leads us out of it.
+
+Each component is looked at and opened through the directory above it, which is open already, and
+never through a symbolic link: those we read and follow ourselves. So it does not matter what a
+command makes of the path meanwhile: whatever we have open lies beneath the root, and `..` is a
+step back in what we have walked, not what the disk says it is.
+"""
+
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from posixpath import isabs
+
+LINKS_MAX = 40  # symbolic links on one path; more are a circle, or as good as one
+COMPONENTS_MAX = 256  # of one path, links included; each directory on it is held open
+DIRECTORY_MODE = 0o755  # of directories that are made on the way
+
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_DIRECTORY = _OPEN | os.O_DIRECTORY
+# What a component has become since it was looked at: it is looked at again.
+_CHANGED = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EINVAL, errno.ENOENT, errno.EEXIST})
+
+
+class Denied(Exception):
+    """Why not, in words for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a path leads. `name` in the open `directory`; "": the root itself."""
+
+    directory: int
+    name: str
+    path: str  # without symbolic links
+    status: os.stat_result | None  # None: there is nothing, and nothing below it
+
+    @property
+    def is_directory(self) -> bool:
+        return self.status is not None and stat.S_ISDIR(self.status.st_mode)
+
+    @property
+    def is_file(self) -> bool:
+        return self.status is not None and stat.S_ISREG(self.status.st_mode)
+
+
+@contextmanager
+def walked(root: str, path: str, *, makes: bool = False) -> Iterator[Found]:
+    """Where `path` leads, its directories open as long as the block is. `makes`: those that are
+    missing on the way are made."""
+    walk = _Walk(root, path, makes=makes)
+    try:
+        yield walk.to_the_end()
+    finally:
+        walk.close()
+
+
+@contextmanager
+def opened(found: Found) -> Iterator[int]:
+    """What was found, for reading: nothing but a file, which may no longer be what was looked at
+    but lies where it lay."""
+    # Without O_NONBLOCK it would wait for the writer of a fifo that has just been put there.
+    descriptor = os.open(found.name, _OPEN | os.O_NONBLOCK, dir_fd=found.directory)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Denied(f"{found.path}: not a file any more; look at it again")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def components_of(root: str, path: str) -> deque[str] | None:
+    """Of an absolute path, those below the root; None: it does not begin with it."""
+    whole = _split(path)
+    top = _split(root)
+    below = list(whole)[len(top) :]
+    return deque(below) if list(whole)[: len(top)] == list(top) else None
+
+
+def _split(path: str) -> deque[str]:
+    return deque(part for part in path.split("/") if part not in ("", "."))
+
+
+class _Walk:
+    def __init__(self, root: str, path: str, *, makes: bool) -> None:
+        self._root = root
+        self._asked = path
+        self._makes = makes
+        self._descriptors: list[int] = []
+        self._names: list[str] = []
+        self._links = self._steps = 0
+        parts = components_of(root, path)
+        if parts is None:
+            raise self._outside()
+        self._parts = parts
+
+    def to_the_end(self) -> Found:
+        self._descriptors.append(os.open(self._root, _OPEN_DIRECTORY))
+        while self._parts:
+            found = self._step(self._parts.popleft())
+            if found is not None:
+                return found
+        name = self._names[-1] if self._names else ""
+        above = self._descriptors[-2] if self._names else self._descriptors[-1]
+        return Found(above, name, self._here(), os.fstat(self._descriptors[-1]))
+
+    def close(self) -> None:
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+
+    def _step(self, part: str) -> Found | None:
+        """One component further. What it finds, if the walk ends there."""
+        self._steps += 1
+        if self._steps > COMPONENTS_MAX:
+            raise Denied(
+                f"{self._asked}: more than {COMPONENTS_MAX} components; use a shorter path"
+            )
+        if part == "..":
+            if not self._names:
+                raise self._outside()
+            self._names.pop()
+            os.close(self._descriptors.pop())
+            return None
+        status = self._look(part)
+        if status is None:
+            return self._missing(part)
+        if stat.S_ISLNK(status.st_mode):
+            self._follow(part)
+            return None
+        if stat.S_ISDIR(status.st_mode):
+            self._enter(part)
+            return None
+        if self._parts:
+            raise Denied(f"{self._asked}: {self._here(part)} is not a directory")
+        return Found(self._descriptors[-1], part, self._here(part), status)
+
+    def _look(self, part: str) -> os.stat_result | None:
+        try:
+            return os.stat(part, dir_fd=self._descriptors[-1], follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def _missing(self, part: str) -> Found | None:
+        if self._makes and self._parts:
+            try:
+                os.mkdir(part, DIRECTORY_MODE, dir_fd=self._descriptors[-1])
+            except FileExistsError:
+                self._again(part)
+                return None
+            self._enter(part)
+            return None
+        if ".." in self._parts:
+            raise Denied(f"{self._asked}: there is no {self._here(part)}")
+        tail = "/".join([part, *self._parts])
+        self._parts.clear()
+        return Found(self._descriptors[-1], part, self._here(tail), None)
+
+    def _enter(self, part: str) -> None:
+        try:
+            directory = os.open(part, _OPEN_DIRECTORY, dir_fd=self._descriptors[-1])
+        except OSError as error:
+            if error.errno not in _CHANGED:
+                raise
+            self._again(part)
+            return
+        self._descriptors.append(directory)
+        self._names.append(part)
+
+    def _follow(self, part: str) -> None:
+        self._links += 1
+        if self._links > LINKS_MAX:
+            raise Denied(f"{self._asked}: more than {LINKS_MAX} symbolic links on the way")
+        try:
+            target = os.readlink(part, dir_fd=self._descriptors[-1])
+        except OSError as error:
+            if error.errno not in _CHANGED:
+                raise
+            self._again(part)
+            return
+        below = _split(target)
+        if isabs(target):
+            inside = components_of(self._root, target)
+            if inside is None:
+                raise self._outside()
+            below = inside
+            self._back_to_root()
+        self._parts.extendleft(reversed(below))
+
+    def _again(self, part: str) -> None:
+        """It has just become something else."""
+        self._parts.appendleft(part)
+
+    def _back_to_root(self) -> None:
+        while len(self._descriptors) > 1:
+            os.close(self._descriptors.pop())
+        self._names.clear()
+
+    def _here(self, *more: str) -> str:
+        return "/".join([self._root, *self._names, *more])
+
+    def _outside(self) -> Denied:
+        return Denied(
+            f"{self._asked}: outside the workspace, which is {self._root};"
+            " files elsewhere can only be looked at by commands"
+        )

@@ -1,0 +1,238 @@
+"""The workspaces of chats on this machine: found, made, started and stopped."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from secrets import token_hex
+from uuid import uuid5
+
+import trio
+
+from actors.machine.chat import Chat
+from actors.workspace import ports
+from actors.workspace.ports import NotStarted, Process, Refused, Signal, Workspace
+from adapters.config import Config
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.workspaces.registry import Registered, Registry
+from adapters.workspace.bubblewrap import Ground
+from adapters.workspace.files import LocalFiles
+from adapters.workspace.making import HOME, PASSING, NotMade, make
+from adapters.workspace.processes import Order, ProcessTable, open_processes
+from adapters.workspace.sandbox import Limits, NoSandbox, Sandbox, environment, sandbox_of
+from adapters.workspace.templates import Faulty, Template, Templates
+
+NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
+
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """How the set-up command of a workspace went; None: it could not be run."""
+
+    process: Process | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A workspace that a chat has, and what became of it just now."""
+
+    workspace: Registered
+    home: str
+    made: bool = False
+    set_up: SetUp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalProcesses:
+    """Fulfils `actors.workspace.ports.Processes`."""
+
+    table: ProcessTable
+    sandbox: Sandbox | NoSandbox
+    environ: Mapping[str, str]
+    chat: Chat
+    workspace: Registered
+    ground: Ground
+
+    async def start(self, command: ports.Command) -> Process | NotStarted | Refused:
+        started = await self.begin(command, seconds_max=self.workspace.seconds)
+        return started if not isinstance(started, str) else await self._now(started)
+
+    async def begin(
+        self, command: ports.Command, *, seconds_max: float
+    ) -> str | NotStarted | Refused:
+        if isinstance(self.sandbox, NoSandbox):
+            return Refused(self.sandbox.says)
+        wanted = str(Path(self.ground.home) / command.workdir)
+        workdir = await LocalFiles(self.ground.home).directory(wanted)
+        if isinstance(workdir, Refused):
+            return workdir
+        row = self.workspace
+        limits = Limits(row.memory_mb, row.file_mb, row.processes, row.seconds)
+        passing = self.sandbox.passing(self.ground)
+        order = Order(
+            chat=self.chat.id,
+            workspace=row.id,
+            command=command,
+            workdir=workdir,
+            arguments=self.sandbox.command(
+                command.text, self.ground, workdir=workdir, limits=limits
+            ),
+            environment=environment(self.environ, self.chat.id, self.ground, passing=passing),
+            seconds_max=seconds_max,
+        )
+        return self.table.start(order)
+
+    async def wait(self, id: str, seconds: float) -> Process | Refused:
+        return await self.table.wait(self.chat.id, id, seconds)
+
+    def all(self) -> list[Process]:
+        return list(self.table.all(self.chat.id))
+
+    def signal(self, id: str, signal: Signal) -> Refused | None:
+        return self.table.signal(self.chat.id, id, signal)
+
+    async def _now(self, id: str) -> Process | Refused:
+        return await self.table.wait(self.chat.id, id, 0)
+
+
+class LocalWorkspaces:
+    """Fulfils `actors.workspace.ports.Workspaces`."""
+
+    def __init__(
+        self,
+        directory: Path,
+        registry: Registry,
+        templates: Templates,
+        *,
+        table: ProcessTable,
+        sandbox: Sandbox | NoSandbox,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._directory = directory
+        self._table = table
+        self._sandbox = sandbox
+        self._environ = environ
+        self.registry = registry
+        self.templates = templates
+
+    async def of(self, chat: Chat) -> Workspace | Refused:
+        row = await self.registry.of(chat.id)
+        if row is None:
+            return Refused(f"this chat has no workspace; {_asks(chat, 'create_workspace')}")
+        if row.is_stopped:
+            return Refused(f"the workspace {row.name} is stopped; {_asks(chat, 'start_workspace')}")
+        if not await self._is_there(row):
+            return Refused(
+                f"the directory of the workspace {row.name} is not on this machine any more;"
+                f" {_asks(chat, 'create_workspace')}"
+            )
+        ground = self._ground(row)
+        processes = self._processes(chat, row)
+        return Workspace(row.id, row.name, ground.home, LocalFiles(ground.home), processes)
+
+    async def create(self, chat: Chat, call: str, template: Template, name: str) -> Standing:
+        """The chat's workspace: the one that it has, or a new one. NotMade: why there is none.
+        Called again for the same call, it goes on where it was cut short."""
+        row = await self.registry.of(chat.id)
+        if row is not None and (row.is_stopped or await self._is_there(row)):
+            known = await self.templates.named(row.template)
+            set_up = None if row.is_stopped else await self.set_up(chat, row, known)
+            return Standing(row, self._ground(row).home, set_up=set_up)
+        limits = template.limits
+        new = Registered(
+            # Ids of calls may come again in later steps.
+            uuid5(chat.id, f"{chat.history_version}/{call}"),
+            _name_of(name or template.display_name or template.name),
+            template.name,
+            limits.memory_mb,
+            limits.file_mb,
+            limits.processes,
+            limits.seconds,
+            is_set_up=not template.setup,
+        )
+        if not await self._is_there(new):
+            await make(template, self._place(new), self._environ)
+        row = await self._register(new, chat)
+        return Standing(
+            row, self._ground(row).home, made=True, set_up=await self.set_up(chat, row, template)
+        )
+
+    async def set_up(
+        self, chat: Chat, row: Registered, template: Template | Faulty | None
+    ) -> SetUp | None:
+        """Once in a workspace's life, to its end; again, if it was cut short."""
+        if row.is_set_up or not isinstance(template, Template) or not template.setup:
+            return None
+        seconds = float(template.setup_seconds)
+        processes = self._processes(chat, row)
+        begun = await processes.begin(ports.Command(template.setup), seconds_max=seconds)
+        if not isinstance(begun, str):
+            return SetUp(None, begun.says)
+        ended = await processes.wait(begun, seconds + 60)
+        if isinstance(ended, Refused):
+            return SetUp(None, ended.says)
+        await self.registry.is_set_up(row.id)
+        return SetUp(ended)
+
+    async def start(self, chat: Chat, row: Registered) -> Standing:
+        await self.registry.start(row.id)
+        template = await self.templates.named(row.template)
+        return Standing(row, self._ground(row).home, set_up=await self.set_up(chat, row, template))
+
+    async def stop(self, row: Registered) -> None:
+        """With all that runs in it here."""
+        await self.registry.stop(row.id)
+        await self._table.end(lambda order: order.workspace == row.id, "its workspace was stopped")
+
+    async def _register(self, new: Registered, chat: Chat) -> Registered:
+        """Under its name, or if there is one of that name under another."""
+        for suffix in ("", f"-{token_hex(2)}"):
+            row = replace(new, name=f"{new.name[: NAME_CHARACTERS_MAX - len(suffix)]}{suffix}")
+            if await self.registry.add(row, chat.owner_id, chat.id):
+                return row
+        raise NotMade(f"workspace {new.name}: there is one of this name; give another")
+
+    def _processes(self, chat: Chat, row: Registered) -> LocalProcesses:
+        return LocalProcesses(
+            self._table, self._sandbox, self._environ, chat, row, self._ground(row)
+        )
+
+    def _place(self, row: Registered) -> Path:
+        return self._directory / str(row.id)
+
+    def _ground(self, row: Registered) -> Ground:
+        place = self._place(row)
+        return Ground(str(place / HOME), str(place / PASSING))
+
+    async def _is_there(self, row: Registered) -> bool:
+        return await trio.Path(self._ground(row).home).is_dir()
+
+
+@asynccontextmanager
+async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWorkspaces]:
+    """Commands run as long as the block is; directories stay."""
+    sandbox = await sandbox_of(config.sandbox, config.environ, network=config.sandbox_network)
+    async with open_processes() as table:
+        yield LocalWorkspaces(
+            config.workspaces_dir.resolve(),
+            Registry(pool),
+            Templates(config.templates_dir or config.data_dir / "templates"),
+            table=table,
+            sandbox=sandbox,
+            environ=config.environ,
+        )
+
+
+def _asks(chat: Chat, tool: str) -> str:
+    if chat.is_root:
+        return f"{tool} makes one" if tool == "create_workspace" else f"{tool} starts it"
+    return f"the chat that has spawned you has to call {tool}: say so in your report"
+
+
+def _name_of(text: str) -> str:
+    plain = _NOT_IN_NAMES.sub("-", text.lower()).strip("-")[:NAME_CHARACTERS_MAX].strip("-")
+    return plain or "workspace"

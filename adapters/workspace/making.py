@@ -1,0 +1,110 @@
+"""The directory of a workspace, made of a template: copied or cloned, beside its place first.
+
+Clones are made by the daemon itself, for it is the operator who has named what is cloned and may
+have given it the keys; nothing of what is cloned is run.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from subprocess import STDOUT
+
+import trio
+
+from adapters.workspace.templates import Template
+
+COPIED_BYTES_MAX = 4 * 1024 * 1024 * 1024  # of a template; then it is refused
+CLONE_SECONDS = 600.0  # for a clone; then it is given up
+# For what is half made to be removed; a thread that has begun does it to the end in any case.
+CLEANUP_SECONDS = 60.0
+SAID_CHARACTERS_MAX = 500  # of what git says of why it does not clone
+_OWN = 0o700  # of what other users of the machine need not see
+
+HOME, PASSING = "home", "tmp"  # in a workspace's directory: what it is about, and its /tmp
+
+
+class NotMade(Exception):
+    """Why, in words for the model."""
+
+
+async def make(template: Template, place: Path, environ: Mapping[str, str]) -> None:
+    """`place` is there as a whole afterwards, or not at all."""
+    beside = place.with_name(f".{place.name}.new")
+    try:
+        await trio.to_thread.run_sync(partial(_begin, beside))
+        await _fill(template, beside / HOME, environ)
+        await trio.to_thread.run_sync(os.rename, beside, place)
+    except (OSError, shutil.Error) as error:
+        raise NotMade(f"template {template.name}: {_fact(error)}") from error
+    finally:
+        with trio.move_on_after(CLEANUP_SECONDS, shield=True):
+            await trio.to_thread.run_sync(partial(shutil.rmtree, beside, ignore_errors=True))
+
+
+def _begin(beside: Path) -> None:
+    """What a process that was killed has left there is none of ours."""
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(_OWN, parents=True)
+    (beside / PASSING).mkdir()
+
+
+async def _fill(template: Template, home: Path, environ: Mapping[str, str]) -> None:
+    source = template.git or (str(template.directory) if template.is_repository else "")
+    if source:
+        await _clone(template, source, home, environ)
+    elif template.directory is not None:
+        await trio.to_thread.run_sync(_Copying(template.directory).into, home)
+    else:
+        await trio.to_thread.run_sync(home.mkdir)
+
+
+async def _clone(template: Template, source: str, home: Path, environ: Mapping[str, str]) -> None:
+    branch = ["--branch", template.branch] if template.branch else []
+    command = ["git", "clone", "--quiet", "--no-hardlinks", *branch, "--", source, str(home)]
+    quiet = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true"}
+    with trio.move_on_after(CLONE_SECONDS):
+        done = await trio.run_process(
+            command, capture_stdout=True, stderr=STDOUT, check=False, env=quiet
+        )
+        if done.returncode:
+            said = done.stdout.decode(errors="replace").strip()[:SAID_CHARACTERS_MAX]
+            raise NotMade(f"template {template.name}: git does not clone it: {said}")
+        return
+    raise NotMade(f"template {template.name}: not cloned within {CLONE_SECONDS:g} s")
+
+
+class _Copying:
+    """Of a directory: files, directories and symbolic links; nothing that waits or never ends."""
+
+    def __init__(self, source: Path) -> None:
+        self._source = source
+        self._bytes = 0
+
+    def into(self, home: Path) -> None:
+        shutil.copytree(
+            self._source, home, symlinks=True, ignore=_special, copy_function=self._copy
+        )
+
+    def _copy(self, source: str, target: str) -> None:
+        trio.from_thread.check_cancelled()
+        self._bytes += os.lstat(source).st_size
+        if self._bytes > COPIED_BYTES_MAX:
+            raise NotMade(f"{self._source.name}: more than {COPIED_BYTES_MAX} bytes to copy")
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _special(folder: str, names: Sequence[str]) -> list[str]:
+    def is_one(name: str) -> bool:
+        mode = os.lstat(os.path.join(folder, name)).st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+
+    return [name for name in names if is_one(name)]
+
+
+def _fact(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno).lower()
+    return "some of its files cannot be copied"

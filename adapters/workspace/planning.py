@@ -1,0 +1,26 @@
+"""Plans of chats, as files of their workspaces."""
+
+from dataclasses import dataclass
+
+from actors.context.ports import Unreadable
+from actors.machine.chat import Chat
+from actors.workspace.plans import plan_path
+from actors.workspace.ports import Refused, Workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspacePlans:
+    """Fulfils `actors.context.ports.PlanFiles`."""
+
+    workspaces: Workspaces
+
+    async def place(self, chat: Chat) -> str | None:
+        workspace = await self.workspaces.of(chat)
+        return None if isinstance(workspace, Refused) else plan_path(workspace.home, chat.id)
+
+    async def read(self, chat: Chat, path: str, *, bytes_max: int) -> bytes | Unreadable:
+        workspace = await self.workspaces.of(chat)
+        if isinstance(workspace, Refused):
+            return Unreadable(workspace.says)
+        found = await workspace.files.read(path, bytes_max=bytes_max)
+        return Unreadable(found.says) if isinstance(found, Refused) else found

@@ -1,0 +1,293 @@
+"""Commands that run, and what they have written. They outlive the turn that started them.
+
+A command is a process group of its own. When it ends, whatever it has left running in its group
+ends with it; when this process stops, all of them end; when this process is killed, the lifeline
+sees to it. A process is started in the main thread, because a sandbox ends with the thread that
+has started it.
+"""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from subprocess import DEVNULL, PIPE, STDOUT, Popen
+from uuid import UUID, uuid4
+
+import trio
+
+from actors.ids import ChatId
+from actors.workspace import ports
+from actors.workspace.output import Output
+from actors.workspace.ports import NotStarted, Refused, Signal
+from adapters.workspace.lifeline import Lifeline
+from runtime.children import Child, Children, open_children
+from runtime.clock import now, wall
+from runtime.ends import End
+
+RUNNING_PER_CHAT_MAX = 32  # one more is refused until one has ended
+RUNNING_MAX = 512  # of all chats of this process; likewise
+KEPT_SECONDS = 300.0  # that one which has ended is still known
+KEPT_MAX = 2_048  # that have ended; the one that ended first is forgotten
+READ_BYTES = 65_536
+# A command that writes more than a mebibyte in one go has to wait so long: it is not to keep us
+# from everything else.
+PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
+DRAIN_SECONDS = 1.0  # for the last words of a command; then somebody else holds its output open
+REAP_SECONDS = 5.0  # for a killed process to be gone; then it is left to the kernel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What to start."""
+
+    chat: ChatId
+    workspace: UUID
+    command: ports.Command
+    workdir: str
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    seconds_max: float
+
+
+@dataclass(eq=False, slots=True)
+class _Running:
+    id: str
+    order: Order
+    popen: Popen[bytes]
+    pidfd: int
+    began: float = field(default_factory=now)
+    began_at: datetime = field(default_factory=wall)
+    output: Output = field(default_factory=Output)
+    ended: trio.Event = field(default_factory=trio.Event)
+    ended_after: float = 0.0
+    ended_at: datetime | None = None
+    exit_code: int | None = None
+    why: str = ""
+
+    @property
+    def seconds(self) -> float:
+        return now() - self.began if self.exit_code is None else self.ended_after
+
+
+class ProcessTable:
+    """All that run in this process, and those that have ended a moment ago."""
+
+    def __init__(
+        self, children: Children, lifeline: Lifeline, *, kept_seconds: float = KEPT_SECONDS
+    ) -> None:
+        self._children = children
+        self._kept_seconds = kept_seconds
+        self._lifeline = lifeline
+        self._known: dict[str, _Running] = {}  # in the order in which they began
+
+    def start(self, order: Order) -> str | NotStarted | Refused:
+        self._forget()
+        running = [each for each in self._known.values() if each.exit_code is None]
+        own = sum(each.order.chat == order.chat for each in running)
+        if own >= RUNNING_PER_CHAT_MAX or len(running) >= RUNNING_MAX:
+            return Refused(
+                f"too many commands: {own} of this chat run already (at most"
+                f" {RUNNING_PER_CHAT_MAX}), {len(running)} in all (at most {RUNNING_MAX});"
+                " wait until some have ended, or end them with process_signal"
+            )
+        try:
+            popen = _begun(order)
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the command
+            return NotStarted(_why_not(error))
+        started = _Running(uuid4().hex[:12], order, popen, os.pidfd_open(popen.pid))
+        self._lifeline.add(popen.pid)
+        self._known[started.id] = started
+        body = partial(self._follow, started)
+        self._children.start(Child(name=started.id, body=body, when_ended=_nothing_to_do))
+        return started.id
+
+    async def wait(self, chat: ChatId, id: str, seconds: float) -> ports.Process | Refused:
+        found = self._find(chat, id)
+        if isinstance(found, Refused):
+            return found
+        with trio.move_on_after(seconds):
+            await found.ended.wait()
+        return _seen(found)
+
+    def all(self, chat: ChatId) -> Sequence[ports.Process]:
+        self._forget()
+        newest_first = reversed(self._known.values())
+        own = [_seen(each) for each in newest_first if each.order.chat == chat]
+        return sorted(own, key=lambda process: not process.is_running)
+
+    def signal(self, chat: ChatId, id: str, wanted: Signal) -> Refused | None:
+        found = self._find(chat, id)
+        if isinstance(found, Refused):
+            return found
+        if found.exit_code is not None:
+            return Refused(f"process {id} is not running any more (exit code {found.exit_code})")
+        if wanted is Signal.KILL:
+            _kill(found)
+        else:
+            _terminate(found)
+        return None
+
+    async def end(self, belongs: Callable[[Order], bool], why: str) -> None:
+        """Kill those, and wait until they are gone."""
+        ending = [each for each in self._known.values() if belongs(each.order)]
+        for each in ending:
+            if each.exit_code is None:
+                each.why = each.why or why
+                _kill(each)
+        for each in ending:
+            await each.ended.wait()
+
+    def _find(self, chat: ChatId, id: str) -> _Running | Refused:
+        found = self._known.get(id)
+        if found is None or found.order.chat != chat:
+            return Refused(
+                f"process {id} not found; see process_list. Processes that have ended are"
+                f" forgotten after {self._kept_seconds / 60:g} minutes, and all of them when the"
+                " server is started again"
+            )
+        return found
+
+    def _forget(self) -> None:
+        ended = [each for each in self._known.values() if each.ended.is_set()]
+        ended.sort(key=lambda each: each.began + each.ended_after)
+        over = len(ended) - KEPT_MAX
+        for number, each in enumerate(ended):
+            if number < over or each.began + each.ended_after + self._kept_seconds < now():
+                del self._known[each.id]
+
+    async def _follow(self, running: _Running) -> None:
+        """A command's life, from its start to its last word."""
+        try:
+            with trio.move_on_after(running.order.seconds_max) as life:
+                await self._live(running)
+            if life.cancelled_caught:
+                running.why = f"ended after {running.order.seconds_max:g} s, which is its limit"
+        finally:
+            _kill(running)
+            with trio.move_on_after(REAP_SECONDS, shield=True):
+                await trio.lowlevel.wait_readable(running.pidfd)
+            self._reap(running)
+
+    async def _live(self, running: _Running) -> None:
+        with _stream(running) as stream:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_listen, stream, running.output)
+                await trio.lowlevel.wait_readable(running.pidfd)
+                _kill(running)  # what it has left behind; itself it is not reaped yet
+                nursery.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+
+    def _reap(self, running: _Running) -> None:
+        self._lifeline.remove(running.popen.pid)
+        code = running.popen.poll()
+        os.close(running.pidfd)
+        running.ended_after = now() - running.began
+        running.ended_at = wall()
+        running.exit_code = -1 if code is None else code if code >= 0 else 128 - code
+        running.ended.set()
+
+
+@asynccontextmanager
+async def open_processes(*, kept_seconds: float = KEPT_SECONDS) -> AsyncIterator[ProcessTable]:
+    """Commands run as long as the block is; then all of them are killed."""
+    lifeline = Lifeline()
+    try:
+        async with open_children("commands", capacity=RUNNING_MAX) as children:
+            yield ProcessTable(children, lifeline, kept_seconds=kept_seconds)
+    finally:
+        lifeline.close()
+
+
+def _nothing_to_do(name: str, end: End) -> None:
+    """It has said itself that it is over."""
+
+
+def _begun(order: Order) -> Popen[bytes]:
+    return Popen(
+        order.arguments,
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=STDOUT,
+        cwd=order.workdir,
+        env=order.environment,
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+def _why_not(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename in ("sh", "bwrap"):
+        return f"{error.filename} is not installed here; install it where the server runs"
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"not started: {os.strerror(error.errno).lower()}"
+    return "not started: the command has a zero byte in it"
+
+
+@contextmanager
+def _stream(running: _Running) -> Iterator[trio.lowlevel.FdStream]:
+    assert running.popen.stdout is not None, "it was begun with a pipe"
+    stream = trio.lowlevel.FdStream(os.dup(running.popen.stdout.fileno()))
+    running.popen.stdout.close()
+    try:
+        yield stream
+    finally:
+        with suppress(trio.ClosedResourceError):
+            stream.close()
+
+
+async def _listen(stream: trio.lowlevel.FdStream, output: Output) -> None:
+    """Until nobody can write to it any more."""
+    count = 0
+    while data := await stream.receive_some(READ_BYTES):
+        output.add(data)
+        count += len(data)
+        if count > PAUSE_BYTES:
+            count = 0
+            await trio.sleep(PAUSE_SECONDS)
+
+
+def _kill(running: _Running) -> None:
+    """The whole group. As long as its leader is not reaped, its number is nobody else's."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(running.popen.pid, signal.SIGKILL)
+
+
+def _terminate(running: _Running) -> None:
+    """The members of the group, but not a sandbox around them: it would take them with it before
+    they could do anything about it."""
+    leader = running.popen.pid
+    members = [pid for pid in _members(leader) if pid != leader or not _is_sandbox(running)]
+    for pid in members:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGTERM)
+
+
+def _is_sandbox(running: _Running) -> bool:
+    return os.path.basename(running.order.arguments[0]) == "bwrap"
+
+
+def _members(group: int) -> Iterator[int]:
+    for name in os.listdir("/proc"):
+        if not name.isdecimal():
+            continue
+        with suppress(ProcessLookupError):
+            if os.getpgid(int(name)) == group:
+                yield int(name)
+
+
+def _seen(running: _Running) -> ports.Process:
+    order = running.order
+    return ports.Process(
+        id=running.id,
+        command=order.command.text,
+        workdir=order.workdir,
+        background=order.command.background,
+        output=running.output.shown,
+        started_at=running.began_at,
+        wall_ms=round(running.seconds * 1000),
+        exit_code=running.exit_code,
+        ended_at=running.ended_at,
+        why=running.why,
+    )

@@ -1,0 +1,175 @@
+"""How commands are run: in a sandbox, without one where somebody has said so, or not at all.
+
+Without a sandbox a command can do what the daemon can: that is for machines where nothing else is.
+Either way it gets none of the daemon's environment but what is said here.
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import STDOUT
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+import trio
+
+from actors.ids import ChatId
+from adapters.workspace.bubblewrap import PASSING, Ground, Layout, arguments, layout
+from runtime.log import emit
+
+WORD = "bubblewrap"  # of the setting; the other is "none"
+PROGRAM = "bwrap"
+EXAMINED_SECONDS = 10.0  # for the sandbox to show that it works; then it does not
+SAID_CHARACTERS_MAX = 200  # of what it says of why it does not
+
+USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_TAKEN = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ")  # from our own environment
+_TOLD = {
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "PAGER": "cat",
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    "PROMPTCORNER_CHAT": "true",
+}
+OPEN_FILES = 4_096  # at first; a command may ask for more
+_KIB, _BLOCK = 1024, 512  # what the shell counts memory and files in
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of each process of a workspace, and of each command's life."""
+
+    memory_mb: int = 4_096  # of data; at the bound it is told that there is none
+    file_mb: int = 4_096  # of a file that it writes; at the bound it is ended
+    processes: int = 1_024  # in the sandbox; at the bound none is started
+    seconds: int = 86_400  # of a command; then it is killed
+
+
+USUAL = Limits()
+
+
+class Sandbox(Protocol):
+    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+        """What to start, so that the shell runs `text`."""
+        ...
+
+    def passing(self, ground: Ground) -> str:
+        """The directory for passing files, as commands see it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    program: str
+    network: bool = False
+    layout: Layout = field(default_factory=layout)
+
+    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+        inside = arguments(
+            self.program, ground, workdir=workdir, network=self.network, layout=self.layout
+        )
+        return [*inside, *limited(text, limits, counted=True)]
+
+    def passing(self, ground: Ground) -> str:
+        return PASSING
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfined:
+    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+        return limited(text, limits, counted=False)
+
+    def passing(self, ground: Ground) -> str:
+        return ground.passing
+
+
+@dataclass(frozen=True, slots=True)
+class NoSandbox:
+    """Commands are refused."""
+
+    why: str
+
+    @property
+    def says(self) -> str:
+        return (
+            f"commands cannot be run here: {self.why}. Reading and writing files works; tell the"
+            ' user that his operator has to install bubblewrap, or to set sandbox = "none"'
+        )
+
+
+def limited(text: str, limits: Limits, *, counted: bool) -> list[str]:
+    """The shell, within its limits. What the system refuses to limit is not limited; shells do not
+    agree on the letter for processes. Their number is kept by user, so that it can only be limited
+    where a command has users of its own. When memory is short the command goes first."""
+    sets = [
+        "echo 500 > /proc/self/oom_score_adj",
+        f"ulimit -S -n {OPEN_FILES}",
+        f"ulimit -d {limits.memory_mb * 1024 * 1024 // _KIB}",
+        f"ulimit -f {limits.file_mb * 1024 * 1024 // _BLOCK}",
+        "ulimit -c 0",
+    ]
+    if counted:
+        sets.append(f"ulimit -u {limits.processes} || ulimit -p {limits.processes}")
+    return ["sh", "-c", f'{{ {"; ".join(sets)}; }} 2>/dev/null; exec sh -c "$1"', "sh", text]
+
+
+def environment(
+    ours: Mapping[str, str], chat: ChatId, ground: Ground, *, passing: str
+) -> dict[str, str]:
+    """Of a command: enough to work, and nothing that is secret."""
+    return {
+        "PATH": USUAL_PATH,
+        "LANG": "C.UTF-8",
+        **{name: ours[name] for name in _TAKEN if ours.get(name)},
+        **_TOLD,
+        "HOME": ground.home,
+        "TMPDIR": passing,
+        "PROMPTCORNER_CHAT_ID": str(chat),
+        "AGENT_BROWSER_SESSION": f"promptcorner-{chat}",
+    }
+
+
+async def sandbox_of(
+    word: str, environ: Mapping[str, str], *, network: bool
+) -> Sandbox | NoSandbox:
+    """As it is set, and as it works on this machine. Says once what commands can do, or why not."""
+    if word == "none":
+        emit("sandbox.none", "warning", says="commands of chats can do all that the daemon can")
+        return Unconfined()
+    found = await _examined(environ, network=network)
+    if isinstance(found, NoSandbox):
+        emit("sandbox.missing", "warning", why=found.why, says="commands of chats are refused")
+    return found
+
+
+async def _examined(environ: Mapping[str, str], *, network: bool) -> Bubblewrap | NoSandbox:
+    program = shutil.which(PROGRAM, path=environ.get("PATH", USUAL_PATH))
+    if program is None:
+        return NoSandbox("bubblewrap (bwrap) is not installed")
+    sandbox = Bubblewrap(program, network=network)
+    with TemporaryDirectory(prefix="promptcorner-") as top:
+        home, passing = Path(top) / "home", Path(top) / "tmp"
+        home.mkdir()
+        passing.mkdir()
+        ground = Ground(str(home), str(passing))
+        command = sandbox.command("true", ground, workdir=str(home), limits=USUAL)
+        said = await _run(command)
+    return sandbox if said is None else NoSandbox(f"bubblewrap does not work: {said}")
+
+
+async def _run(command: Sequence[str]) -> str | None:
+    """What is said by a command that fails."""
+    with trio.move_on_after(EXAMINED_SECONDS):
+        try:
+            done = await trio.run_process(command, capture_stdout=True, stderr=STDOUT, check=False)
+        except OSError as error:
+            return str(error.strerror or error).lower()
+        said = done.stdout.decode(errors="replace").strip()[:SAID_CHARACTERS_MAX]
+        return None if done.returncode == 0 else said or f"exit code {done.returncode}"
+    return f"no answer within {EXAMINED_SECONDS:g} s"
