@@ -67,9 +67,13 @@ from adapters.secrets import Vault, open_vault
 from adapters.tools.advisor import AdvisorTool
 from adapters.tools.agents.source import AgentTools
 from adapters.tools.declared import DeclaredTools
+from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.planning import PlanningTools
 from adapters.tools.skills import SkillTools
 from adapters.tools.toolbox import Toolbox
+from adapters.tools.workspace.source import WorkspaceTools
+from adapters.workspace.local import open_workspaces
+from adapters.workspace.planning import WorkspacePlans
 from runtime.children import Child, Children, open_children
 from runtime.clock import wall
 from runtime.restart import Restart
@@ -125,6 +129,7 @@ async def open_chats(
         open_client(dial) as client,
         open_background() as background,
         open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
+        open_workspaces(config, store.pool) as workspaces,
         open_children("chats of this process", capacity=1) as children,
     ):
 
@@ -132,8 +137,11 @@ async def open_chats(
             figures.compactions.labels(model.label, model.name, result).inc()
 
         skills = SkillIndex(Skills(store.pool, tell=store.bus.tell))
+        plans = WorkspacePlans(workspaces)
         advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
-        prompts = Prompting(TurnWords(catalogue, skills=skills, advised=advised), store.files)
+        prompts = Prompting(
+            TurnWords(catalogue, skills=skills, advised=advised, plans=plans), store.files
+        )
         guards = Guards(config.startup_seconds, config.silence_seconds)
         toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
         world = World(
@@ -153,9 +161,11 @@ async def open_chats(
         )
         supervisor = start_supervisor(config, store, measured(world, figures), children)
         sending = Sending(store.ledger, supervisor)
-        toolbox.add(PlanningTools(KeptFiles(store.pool)))
+        toolbox.add(PlanningTools(KeptFiles(store.pool), plans))
         toolbox.add(AdvisorTool(advised, catalogue, prompts, guards))
         toolbox.add(SkillTools(skills))
+        toolbox.add(WorkspaceTools(workspaces, KeptFiles(store.pool)))
+        toolbox.add(LifecycleTools(workspaces))
         toolbox.add(AgentTools(sending, PostgresFamily(store.pool), store.bus, catalogue))
         with skills.follow(store.bus):
             yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)

@@ -1,0 +1,205 @@
+"""What the tools for workspaces do."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from actors.machine.chat import Chat, Message
+from actors.parts.model import JsonText
+from actors.tools.gating import allowed, kind_of
+from actors.turn.ports import Calling, LocalTool, ToolOutput
+from actors.turn.steps import error_output
+from actors.workspace.ranking import NO_USES, Candidate, ranked
+from adapters.postgres.workspaces.registry import Registered
+from adapters.tools.lifecycle.asked import (
+    TOOLS,
+    CreateWorkspace,
+    ListTemplates,
+    ReadTemplate,
+    StartWorkspace,
+    StopWorkspace,
+)
+from adapters.tools.schemas import read
+from adapters.tools.workspace.shown import ended
+from adapters.workspace.local import LocalWorkspaces, SetUp
+from adapters.workspace.making import NotMade
+from adapters.workspace.templates import Faulty, Template
+
+PAGE = 10
+DESCRIPTION_CHARACTERS_MAX = 200  # in a list
+README_CHARACTERS_MAX = 1_000  # likewise
+
+Document = Mapping[str, Any]
+
+
+class Wrong(Exception):
+    """The call cannot be served; the words are for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleTools:
+    """Fulfils `adapters.tools.toolbox.ToolSource`."""
+
+    workspaces: LocalWorkspaces
+
+    async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
+        kind = kind_of(chat)
+        return [tool for tool in TOOLS if allowed(tool.tool.name, kind)]
+
+    async def run(self, calling: Calling, name: str) -> ToolOutput:
+        arguments, do = self._deeds()[name]
+        asked = read(arguments, calling.call.args or "{}")
+        if isinstance(asked, str):
+            return error_output(asked)
+        try:
+            document = await do(calling, asked)
+        except Wrong as wrong:
+            return error_output(str(wrong))
+        except NotMade as failed:  # the call was as it should be
+            document = {"error": str(failed)}
+        return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)))
+
+    def _deeds(self) -> Mapping[str, tuple[Any, Callable[..., Awaitable[Document]]]]:
+        return {
+            "list_templates": (ListTemplates, self._list),
+            "read_template": (ReadTemplate, self._read),
+            "create_workspace": (CreateWorkspace, self._create),
+            "start_workspace": (StartWorkspace, self._start),
+            "stop_workspace": (StopWorkspace, self._stop),
+        }
+
+    async def _list(self, calling: Calling, asked: ListTemplates) -> Document:
+        found = await self.workspaces.templates.all()
+        templates = {each.name: each for each in found if isinstance(each, Template)}
+        uses = await self.workspaces.registry.uses(calling.chat.owner_id)
+        ranking = ranked(
+            [
+                Candidate(
+                    each.name, each.display_name, each.description, uses.get(each.name, NO_USES)
+                )
+                for each in templates.values()
+            ],
+            asked.query,
+        )
+        page = max(asked.page, 1)
+        shown = ranking.candidates[(page - 1) * PAGE : page * PAGE]
+        more = len(ranking.candidates) > page * PAGE
+        recommended = ranking.recommended
+        return {
+            "templates": [_row(templates[each.id], each) for each in shown],
+            "page": page,
+            **({"next_page": page + 1} if more else {}),
+            **({"recommended_template_id": recommended} if recommended else {}),
+            "next_step": _next_step(recommended, bool(ranking.candidates)),
+        }
+
+    async def _read(self, calling: Calling, asked: ReadTemplate) -> Document:
+        template = await self._template(asked.template_id)
+        limits = template.limits
+        return {
+            "template": {
+                "id": template.name,
+                "name": template.name,
+                **_said(template),
+                **({"readme": template.readme} if template.readme else {}),
+                **({"setup": template.setup} if template.setup else {}),
+                "limits": {
+                    "memory_mb": limits.memory_mb,
+                    "file_mb": limits.file_mb,
+                    "processes": limits.processes,
+                    "seconds": limits.seconds,
+                },
+            },
+            "parameters": [],
+        }
+
+    async def _create(self, calling: Calling, asked: CreateWorkspace) -> Document:
+        template = await self._template(asked.template_id)
+        chat, call, name = calling.chat, calling.call.id, asked.name.strip()
+        standing = await self.workspaces.create(chat, call, template, name)
+        row = standing.workspace
+        document = {
+            "created": standing.made,
+            "workspace_name": row.name,
+            "path": standing.home,
+            **_set_up(standing.set_up),
+        }
+        if standing.made:
+            return document
+        if row.is_stopped:
+            advice = "this chat has a workspace, which is stopped; call start_workspace"
+            return {**document, "status": "stopped", "message": advice}
+        return {**document, "status": "already_exists"}
+
+    async def _start(self, calling: Calling, asked: StartWorkspace) -> Document:
+        row = await self._own(calling.chat)
+        standing = await self.workspaces.start(calling.chat, row)
+        return {
+            "started": True,
+            "workspace_name": row.name,
+            "path": standing.home,
+            **({} if row.is_stopped else {"message": "it was running already"}),
+            **_set_up(standing.set_up),
+        }
+
+    async def _stop(self, calling: Calling, asked: StopWorkspace) -> Document:
+        row = await self._own(calling.chat)
+        await self.workspaces.stop(row)
+        return {"stopped": True, "workspace_name": row.name}
+
+    async def _own(self, chat: Chat) -> Registered:
+        row = await self.workspaces.registry.of(chat.id)
+        if row is None:
+            raise Wrong("this chat has no workspace; create_workspace makes one")
+        return row
+
+    async def _template(self, id: str) -> Template:
+        found = await self.workspaces.templates.named(id.strip())
+        if found is None:
+            raise Wrong(f"template {id.strip()[:64]!r} not found; see list_templates")
+        if isinstance(found, Faulty):
+            raise Wrong(
+                f"template {found.name}: its settings cannot be read ({found.why});"
+                " take another, and tell the user"
+            )
+        return found
+
+
+def _row(template: Template, candidate: Candidate) -> Document:
+    uses = candidate.uses
+    readme = template.readme[:README_CHARACTERS_MAX]
+    last = uses.last_own_at
+    return {
+        "id": template.name,
+        "name": template.name,
+        **_said(template, description_characters=DESCRIPTION_CHARACTERS_MAX),
+        **({"readme_excerpt": readme} if readme else {}),
+        **({"active_developers": uses.developers} if uses.developers else {}),
+        **({"your_workspace_count": uses.own} if uses.own else {}),
+        **({"last_used_by_you": last.isoformat()} if last is not None else {}),
+    }
+
+
+def _said(template: Template, *, description_characters: int | None = None) -> Document:
+    described = template.description[:description_characters]
+    return {
+        **({"display_name": template.display_name} if template.display_name else {}),
+        **({"description": described} if described else {}),
+    }
+
+
+def _next_step(recommended: str | None, is_any: bool) -> str:
+    if recommended:
+        return f"call create_workspace with template_id {recommended}"
+    if is_any:
+        return "ask the user which of them to take"
+    return "no template fits; look again without a query"
+
+
+def _set_up(set_up: SetUp | None) -> Document:
+    if set_up is None:
+        return {}
+    if set_up.process is None:
+        return {"setup": {"success": False, "error": set_up.why_not}}
+    return {"setup": ended(set_up.process)}

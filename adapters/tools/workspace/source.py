@@ -1,0 +1,239 @@
+"""What the tools of a workspace do: arguments read and checked, the rest asked of the workspace."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from posixpath import basename, isabs, normpath
+from typing import Any
+from uuid import uuid5
+
+from actors.context.ports import ChatFiles, Document
+from actors.ids import FileId
+from actors.machine.chat import FILES_PER_CHAT_MAX, Chat, Message
+from actors.parts.model import FilePart, JsonText
+from actors.tools.gating import allowed, kind_of
+from actors.turn.ports import Calling, LocalTool, ToolOutput
+from actors.turn.steps import error_output
+from actors.workspace.changes import FileEdits
+from actors.workspace.commands import meant, seconds_of
+from actors.workspace.numbering import LINES_MAX, numbered
+from actors.workspace.plans import unwritable
+from actors.workspace.ports import (
+    Command,
+    NotStarted,
+    Refused,
+    Signal,
+    Workspace,
+    Workspaces,
+)
+from adapters.api.files.media_types import Mismatched, Unsupported, media_type_of
+from adapters.api.files.names import cleaned
+from adapters.tools.schemas import read
+from adapters.tools.workspace.asked import (
+    TOOLS,
+    WAIT_SECONDS,
+    WAIT_SECONDS_MAX,
+    AttachFile,
+    Execute,
+    LooseEditFiles,
+    ProcessList,
+    ProcessOutput,
+    ProcessSignal,
+    ReadFile,
+    WriteFile,
+)
+from adapters.tools.workspace.shown import LISTED_MAX, executed, listed, not_started, seen
+
+READ_BYTES_MAX = 1024 * 1024  # of a file; a larger one is refused
+ATTACHED_BYTES_MAX = 10 * 1024 * 1024  # likewise
+NOTHING_APPLIED = "no edit was applied"
+
+
+class Wrong(Exception):
+    """The call cannot be served; the words are for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceTools:
+    """Fulfils `adapters.tools.toolbox.ToolSource`."""
+
+    workspaces: Workspaces
+    files: ChatFiles
+
+    async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
+        kind = kind_of(chat)
+        return [tool for tool in TOOLS if allowed(tool.tool.name, kind)]
+
+    async def run(self, calling: Calling, name: str) -> ToolOutput:
+        arguments, do = self._deeds()[name]
+        asked = read(arguments, calling.call.args or "{}")
+        if isinstance(asked, str):
+            return error_output(asked)
+        try:
+            workspace = _granted(await self.workspaces.of(calling.chat))
+            done = await do(workspace, calling, asked)
+        except Wrong as wrong:
+            return error_output(str(wrong))
+        return done if isinstance(done, ToolOutput) else _said(done)
+
+    def _deeds(self) -> Mapping[str, tuple[Any, Callable[..., Awaitable[Any]]]]:
+        return {
+            "read_file": (ReadFile, self._read),
+            "write_file": (WriteFile, self._write),
+            "edit_files": (LooseEditFiles, self._edit),
+            "attach_file": (AttachFile, self._attach),
+            "execute": (Execute, self._execute),
+            "process_output": (ProcessOutput, self._output),
+            "process_list": (ProcessList, self._list),
+            "process_signal": (ProcessSignal, self._signal),
+        }
+
+    # files
+
+    async def _read(self, at: Workspace, calling: Calling, asked: ReadFile) -> Mapping[str, Any]:
+        path = _absolute(asked.path)
+        content = _granted(await at.files.read(path, bytes_max=READ_BYTES_MAX))
+        limit = asked.limit if asked.limit > 0 else LINES_MAX
+        lines = numbered(content, offset=asked.offset, limit=limit)
+        if isinstance(lines, str):
+            raise Wrong(f"{path}: {lines}")
+        return {
+            "content": lines.content,
+            "file_size": len(content),
+            "total_lines": lines.total,
+            "lines_read": lines.read,
+        }
+
+    async def _write(self, at: Workspace, calling: Calling, asked: WriteFile) -> Mapping[str, Any]:
+        path = asked.path.strip()
+        await _may_write(at, calling.chat, path)
+        _granted(await at.files.write(_absolute(path), asked.content.encode(errors="replace")))
+        return {"ok": True}
+
+    async def _edit(
+        self, at: Workspace, calling: Calling, asked: LooseEditFiles
+    ) -> Mapping[str, Any]:
+        if not asked.files:
+            raise Wrong("files is empty; say which files to edit, and how")
+        merged: dict[str, FileEdits] = {}
+        for index, file in enumerate(asked.files):
+            path = file.path.strip()
+            if not path or not file.edits:
+                lacking = "edits" if path else "path"
+                raise Wrong(f"files[{index}].{lacking} is empty; {NOTHING_APPLIED}")
+            await _may_write(at, calling.chat, path)
+            edits = tuple(edit.edit for edit in file.edits)
+            first = merged.setdefault(normpath(_absolute(path)), FileEdits(path, ()))
+            merged[normpath(path)] = FileEdits(first.path, (*first.edits, *edits))
+        edited = _granted(await at.files.edit(tuple(merged.values())))
+        return {"ok": True, "files": [{"path": each.path, "diff": each.diff} for each in edited]}
+
+    async def _attach(self, at: Workspace, calling: Calling, asked: AttachFile) -> ToolOutput:
+        path = _absolute(asked.path)
+        content = _granted(await at.files.read(path, bytes_max=ATTACHED_BYTES_MAX))
+        if not content:
+            raise Wrong(f"{path}: empty; there is nothing to attach")
+        name = cleaned(asked.name) or cleaned(basename(path)) or "file"
+        found = media_type_of("", name, content)
+        assert not isinstance(found, Mismatched), "nobody has said what it is"
+        media_type = found.media_type if isinstance(found, Unsupported) else found
+        chat = calling.chat
+        id = FileId(uuid5(chat.id, f"{chat.history_version}/{calling.call.id}"))
+        if not await self.files.keep(chat, Document(id, name, media_type, content)):
+            raise Wrong(
+                f"{path}: the chat has {FILES_PER_CHAT_MAX} files, which is all it may have"
+            )
+        told = {
+            "ok": True,
+            "path": path,
+            "file_id": str(id),
+            "name": name,
+            "media_type": media_type,
+            "size": len(content),
+        }
+        return ToolOutput(_json(told), shown=(FilePart(media_type, name, id),))
+
+    # commands
+
+    async def _execute(self, at: Workspace, calling: Calling, asked: Execute) -> Mapping[str, Any]:
+        if not asked.command.strip():
+            raise Wrong("command is empty; say what to run")
+        seconds = _seconds("timeout", asked.timeout)
+        wanted = meant(asked.command, background=asked.run_in_background)
+        command = Command(wanted.text, asked.workdir.strip(), wanted.background)
+        started = _granted(await at.processes.start(command))
+        if isinstance(started, NotStarted):
+            return not_started(started.says)
+        if not wanted.background:
+            started = _granted(await at.processes.wait(started.id, seconds))
+        return executed(started, waited_seconds=seconds, began_in_background=wanted.background)
+
+    async def _output(
+        self, at: Workspace, calling: Calling, asked: ProcessOutput
+    ) -> Mapping[str, Any]:
+        id, seconds = _process_id(asked.process_id), _seconds("wait_timeout", asked.wait_timeout)
+        found = await at.processes.wait(id, seconds)
+        return {"error": found.says} if isinstance(found, Refused) else seen(found)
+
+    async def _list(self, at: Workspace, calling: Calling, asked: ProcessList) -> Mapping[str, Any]:
+        return {"processes": [listed(each) for each in at.processes.all()[:LISTED_MAX]]}
+
+    async def _signal(
+        self, at: Workspace, calling: Calling, asked: ProcessSignal
+    ) -> Mapping[str, Any]:
+        id = _process_id(asked.process_id)
+        refused = at.processes.signal(id, Signal(asked.signal))
+        if refused is not None:
+            return {"error": refused.says}
+        return {"success": True, "message": f"{asked.signal} was sent to process {id}"}
+
+
+def _granted(answer: Any) -> Any:
+    """What was asked for. Wrong: it was refused."""
+    if isinstance(answer, Refused):
+        raise Wrong(answer.says)
+    return answer
+
+
+def _absolute(path: str) -> str:
+    path = path.strip()
+    if not path:
+        raise Wrong("path is empty; give the absolute path of a file in the workspace")
+    if not isabs(path):
+        raise Wrong(f"{path}: not an absolute path")
+    return path
+
+
+async def _may_write(at: Workspace, chat: Chat, path: str) -> None:
+    """Refused where plans have a say in it. A plan is written where its path says, through no
+    symbolic link."""
+    why = unwritable(path, at.home, chat)
+    plans = chat.is_planning and chat.is_root
+    if why is None and plans and _granted(await at.files.resolve(path)) != path:
+        why = f"{path}: a symbolic link leads elsewhere; remove it, then write the plan"
+    if why is not None:
+        raise Wrong(why)
+
+
+def _seconds(name: str, duration: str) -> float:
+    if not duration.strip():
+        return WAIT_SECONDS
+    seconds = seconds_of(duration)
+    if seconds is None:
+        raise Wrong(f"{name}: {duration[:40]!r} is no duration; write it as 30s or 5m")
+    return min(seconds, WAIT_SECONDS_MAX)
+
+
+def _process_id(text: str) -> str:
+    id = text.strip()
+    if not id:
+        raise Wrong("process_id is empty; see process_list")
+    return id
+
+
+def _said(document: Mapping[str, Any]) -> ToolOutput:
+    return ToolOutput(_json(document))
+
+
+def _json(document: Mapping[str, Any]) -> JsonText:
+    return JsonText(json.dumps(document, ensure_ascii=False))

@@ -1,0 +1,109 @@
+"""A chat with tools for its workspace, on a real database and a real disk."""
+
+import json
+import os
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from actors.ids import ChatId
+from actors.machine.requests import CreateChat, NewChat
+from actors.parts.model import ToolCallPart
+from actors.turn.ports import Calling
+from adapters.postgres.files.kept import KeptFiles
+from adapters.postgres.workspaces.registry import Registry
+from adapters.tools.lifecycle.source import LifecycleTools
+from adapters.tools.workspace.source import WorkspaceTools
+from adapters.workspace.local import LocalWorkspaces
+from adapters.workspace.processes import open_processes
+from adapters.workspace.sandbox import Unconfined
+from adapters.workspace.templates import Templates
+from tests.actors.machine.chats import ANN, BOB, user
+from tests.adapters.postgres.stores import migrated_database, open_store
+
+
+@dataclass
+class Daemon:
+    """What one process has: commands, and a directory that it may share with others."""
+
+    store: object
+    workspaces: LocalWorkspaces
+    templates: Path
+    calls: list = field(default_factory=list)
+
+    async def chat(self, *, parent=None, owner=ANN, **columns):
+        new = NewChat(
+            ChatId(uuid4()),
+            owner,
+            parent_id=None if parent is None else parent.id,
+            root_id=None if parent is None else parent.root,
+            **columns,
+        )
+        await self.store.ledger.create(CreateChat(new, (user("hello", by=owner),)))
+        return (await self.store.reading.view(new.id)).chat
+
+    async def run(self, chat, name, /, _id=None, **arguments):
+        """What comes of a call."""
+        self.calls.append(name)
+        call = ToolCallPart(_id or f"call-{len(self.calls)}", name, json.dumps(arguments))
+        calling = Calling(chat, call, (), show=lambda piece: None)
+        files = WorkspaceTools(self.workspaces, KeptFiles(self.store.pool))
+        for source in (files, LifecycleTools(self.workspaces)):
+            if name in [tool.tool.name for tool in await source.offered(chat, ())]:
+                return await source.run(calling, name)
+        raise LookupError(name)
+
+    async def call(self, chat, name, /, _id=None, **arguments):
+        """What the model is told of it."""
+        return json.loads((await self.run(chat, name, _id, **arguments)).result)
+
+    async def fault(self, chat, name, /, **arguments):
+        output = await self.run(chat, name, **arguments)
+        assert output.is_error, output
+        return json.loads(output.result)["error"]
+
+    async def home(self, chat):
+        made = await self.call(chat, "create_workspace", template_id="empty")
+        return Path(made["path"])
+
+
+@asynccontextmanager
+async def a_daemon(store, top, sandbox=None):
+    async with open_processes() as table:
+        workspaces = LocalWorkspaces(
+            top / "workspaces",
+            Registry(store.pool),
+            Templates(top / "templates"),
+            table=table,
+            sandbox=sandbox or Unconfined(),
+            environ=os.environ,
+        )
+        yield Daemon(store, workspaces, top / "templates")
+
+
+@pytest.fixture(scope="session")
+def migrated(server):
+    return migrated_database(server)
+
+
+@pytest.fixture
+async def store(migrated):
+    async with open_store(migrated) as store:
+        await store.empty("workspaces")
+        await store.add_users(ANN, BOB)
+        yield store
+        await store.empty("workspaces")
+
+
+@pytest.fixture
+async def daemon(store, tmp_path):
+    async with a_daemon(store, tmp_path) as daemon:
+        yield daemon
+
+
+@pytest.fixture
+async def chat(daemon):
+    return await daemon.chat()
