@@ -6,7 +6,7 @@ committer last, when nobody is left who writes.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
@@ -19,6 +19,7 @@ from actors.context.advising import Advised
 from actors.episodes.buffer import Episodes
 from actors.ids import Holder
 from actors.store.hints import Hint
+from actors.summaries.automatic import AutomaticSummaries
 from actors.supervisor import verbs
 from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
 from actors.supervisor.world import Limits as Capacity
@@ -40,7 +41,7 @@ from adapters.metrics.measuring import measured
 from adapters.models.catalogue import Catalogue, TitlesByOverride
 from adapters.models.compacting import ConfiguredCompacting
 from adapters.models.configured import ModelConfig
-from adapters.models.contents import Around
+from adapters.models.contents import REHEARSAL_MODEL, Around
 from adapters.models.prompting import Prompting
 from adapters.models.stage import Stage
 from adapters.postgres.catalogue.reading import CatalogueReading
@@ -56,6 +57,7 @@ from adapters.postgres.leases import Leases
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.reading import Reading
 from adapters.postgres.shelves.receipts import Receipts
+from adapters.postgres.summaries import Summaries
 from adapters.postgres.titles import Titles
 from adapters.prices import Prices, load_table
 from adapters.providers.bedrock.credentials import ambient
@@ -167,7 +169,16 @@ async def open_chats(
         toolbox.add(WorkspaceTools(workspaces, KeptFiles(store.pool)))
         toolbox.add(LifecycleTools(workspaces))
         toolbox.add(AgentTools(sending, PostgresFamily(store.pool), store.bus, catalogue))
-        with skills.follow(store.bus):
+        summaries = AutomaticSummaries(
+            background,
+            Summaries(store.pool, tell=store.bus.tell),
+            histories=store.reading,
+            models=catalogue,
+            may_be_asked=lambda model: model.config_id != REHEARSAL_MODEL,
+        )
+        with skills.follow(store.bus), ExitStack() as following:
+            if config.summaries:
+                following.enter_context(store.bus.follow_commits(summaries.committed))
             yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)
 
 

@@ -20,6 +20,8 @@ class Became(Enum):
     STATUS = "status"
     ACTION = "action"  # its client has to do something
     TITLE = "title"
+    TURN_SUMMARY = "turn_summary"
+    SUMMARY = "summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,20 @@ class TitleChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryChanged:
+    """What is said of the chat is another: of all of it, or of its latest turn. No snapshot moves
+    with that either."""
+
+    chat: ChatId
+    owner_id: UserId
+    of_chat: bool
+
+    @property
+    def became(self) -> Became:
+        return Became.SUMMARY if self.of_chat else Became.TURN_SUMMARY
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueChanged:
     """Providers, models or settings were changed: those of one user, or of the deployment."""
 
@@ -71,7 +87,7 @@ class PersonChanged:
     user: UserId
 
 
-Hint = ChatMoved | WorkWaits | TitleChanged | CatalogueChanged | PersonChanged
+Hint = ChatMoved | WorkWaits | TitleChanged | SummaryChanged | CatalogueChanged | PersonChanged
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from actors.ids import ChatId, UserId
 from actors.store.bus import Bus
-from actors.store.hints import Became, ChatMoved, News, TitleChanged
+from actors.store.hints import Became, ChatMoved, News, SummaryChanged, TitleChanged
 from actors.subscribers.actor import Ended
 from actors.subscribers.log import Cursor, Log, Pack
 from runtime.children import Body, Child, Children, open_children
@@ -55,6 +55,8 @@ class OwnerFeed:
                 self._put(became, chat)
             case TitleChanged(chat=chat):
                 self._put(Became.TITLE, chat)
+            case SummaryChanged(chat=chat):
+                self._put(news.became, chat)
             case _:
                 pass  # lists show it as before
 
@@ -139,7 +141,7 @@ class Owners:
                 self._close(owner, feed)
 
     def heard(self, news: News) -> None:
-        if isinstance(news, ChatMoved | TitleChanged):
+        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged):
             feed = self._feeds.get(news.owner_id)
             if feed is not None:
                 feed.heard(news)

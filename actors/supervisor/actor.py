@@ -22,6 +22,7 @@ from actors.store.hints import (
     LookAtEverything,
     News,
     PersonChanged,
+    SummaryChanged,
     TitleChanged,
     WorkWaits,
 )
@@ -180,7 +181,7 @@ class Supervisor:
             case LookAtEverything():
                 verbs.look_for_work(self.address)
                 verbs.compare(self.address)
-            case TitleChanged() | CatalogueChanged() | PersonChanged():
+            case TitleChanged() | SummaryChanged() | CatalogueChanged() | PersonChanged():
                 pass  # others care; running chats is the same under any title, and asks for models
             case _:
                 assert_never(news)

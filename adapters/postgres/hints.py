@@ -25,6 +25,7 @@ from actors.store.hints import (
     LookAtEverything,
     News,
     PersonChanged,
+    SummaryChanged,
     TitleChanged,
     WorkWaits,
 )
@@ -69,6 +70,12 @@ class _Renamed(msgspec.Struct, tag="t", array_like=True, frozen=True):
     owner_id: UUID
 
 
+class _Summed(msgspec.Struct, tag="s", array_like=True, frozen=True):
+    chat: UUID
+    owner_id: UUID
+    of_chat: bool
+
+
 class _Changed(msgspec.Struct, tag="c", array_like=True, frozen=True):
     user: UUID | None
 
@@ -86,12 +93,13 @@ _WIRE: dict[type, type] = {
     ChatMoved: _Moved,
     WorkWaits: _Waits,
     TitleChanged: _Renamed,
+    SummaryChanged: _Summed,
     CatalogueChanged: _Changed,
     PersonChanged: _Person,
     LookAtEverything: _Everything,
 }
 _NEWS = {wire: news for news, wire in _WIRE.items()}
-_Wire = _Moved | _Waits | _Renamed | _Changed | _Person | _Everything
+_Wire = _Moved | _Waits | _Renamed | _Summed | _Changed | _Person | _Everything
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[_Wire]).decode
 _LOST = _encode(_Everything())

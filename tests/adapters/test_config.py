@@ -37,6 +37,7 @@ SAID = {
     "silence_seconds": "2.5",
     "drain_seconds": "2.5",
     "summaries": "off",
+    "summaries": "off",
     "experiments": "chat-advisor, chat-virtual-desktop",
     "sandbox": "none",
     "sandbox_network": "on",

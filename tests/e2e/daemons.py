@@ -15,6 +15,8 @@ from tests.e2e.processes import ROOT, eventually, ordinary_user
 STOP_SECONDS_MAX = 60
 OURS = ("PROMPTCORNER_", "DATABASE_URL", "PG")  # what the environment of the tests must not decide
 
+QUIET = {"PROMPTCORNER_SUMMARIES": "off"}  # a model is asked for nothing but answers
+
 
 def environment(**settings):
     """That of the tests, without what would change the daemon, with `settings`."""
@@ -54,7 +56,7 @@ class Daemon:
         self._log = log
         with log.open("wb") as stderr:
             self.process = subprocess.Popen(
-                words, env=environment(**settings), stdin=subprocess.DEVNULL, stderr=stderr, **how
+                words, env=environment(**QUIET, **settings), stdin=subprocess.DEVNULL, stderr=stderr, **how
             )
 
     @property

@@ -17,6 +17,8 @@ _KINDS: Mapping[Became, WatchKind] = {
     Became.STATUS: "status_change",
     Became.ACTION: "action_required",
     Became.TITLE: "title_change",
+    Became.TURN_SUMMARY: "summary_change",
+    Became.SUMMARY: "chat_summary_change",
 }
 
 

@@ -149,6 +149,7 @@ def configured(conninfo, model_url, settings):
         "DATABASE_URL": make_conninfo(conninfo),
         "PROMPTCORNER_SECRET_KEY": SECRET_KEY,
         "PROMPTCORNER_ADMIN_TOKEN": ADMIN_TOKEN,
+        "PROMPTCORNER_SUMMARIES": "off",
         "OPENAI_COMPAT_BASE_URL": f"{model_url}/v1",
         **{f"PROMPTCORNER_{name.upper()}": str(value) for name, value in settings.items()},
     }

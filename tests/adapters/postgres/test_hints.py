@@ -15,6 +15,7 @@ from actors.store.hints import (
     ChatMoved,
     LookAtEverything,
     PersonChanged,
+    SummaryChanged,
     TitleChanged,
     WorkWaits,
 )
@@ -78,6 +79,7 @@ async def test_what_one_tells_the_other_hears_as_it_was(database, no_leaks):
         waits(2),
         moved(3, held=False),
         TitleChanged(ChatId(UUID(int=4)), ANN),
+        SummaryChanged(ChatId(UUID(int=4)), ANN, of_chat=True),
         CatalogueChanged(ANN),
         CatalogueChanged(None),
         PersonChanged(ANN),

@@ -91,6 +91,7 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
             "DATABASE_URL": conninfo,
             "PROMPTCORNER_SECRET_KEY": SECRET_KEY,
             "PROMPTCORNER_DRAIN_SECONDS": "0",
+            "PROMPTCORNER_SUMMARIES": "off",
             **{name: value.format(url=running.url) for name, value in PROVIDERS.items()},
             **environ,
         }

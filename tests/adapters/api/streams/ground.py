@@ -161,6 +161,7 @@ async def a_stage(conninfo, behaviour=None, **settings):
             "DATABASE_URL": make_conninfo(conninfo),
             "PROMPTCORNER_SECRET_KEY": SECRET_KEY,
             "OPENAI_COMPAT_BASE_URL": f"{running.url}/v1",
+            "PROMPTCORNER_SUMMARIES": "off",
             "PROMPTCORNER_DRAIN_SECONDS": "0",  # a story is over when it is told
             **{f"PROMPTCORNER_{name.upper()}": str(value) for name, value in settings.items()},
         }

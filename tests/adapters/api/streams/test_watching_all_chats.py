@@ -8,6 +8,7 @@ import pytest
 import trio
 from trio_websocket import ConnectionClosed
 
+from adapters.postgres.summaries import Summaries
 from adapters.rehearsal.behaviour import Behaviour, Call
 from tests.adapters.api.streams.ground import ANN, BOB, PATIENCE_SECONDS, ROOT, a_stage
 
@@ -111,6 +112,21 @@ async def test_a_new_title_is_told(stage):
 
     titled = [e["chat"]["title"] for e in listener.events if e["kind"] == "title_change"]
     assert "Weather" in titled
+
+
+async def test_what_came_of_a_turn_and_what_a_chat_is_about_is_told(stage):
+    async with a_listener(stage) as listener:
+        chat = await stage.create(HELLO)
+        await listener.until(lambda: listener.was(chat, "waiting"))
+        stored = await stage.chats.store.reading.view(chat)
+        summaries = Summaries(stage.chats.store.pool, tell=stage.chats.store.bus.tell)
+        await summaries.label(stored.chat, "Said hello")
+        await summaries.summarise(stored.chat, "They greet each other.")
+        await listener.until(lambda: "chat_summary_change" in listener.kinds(chat))
+
+    last = {event["kind"]: event["chat"] for event in listener.events}
+    assert "Said hello" == last["summary_change"]["last_turn_summary"]
+    assert "They greet each other." == last["chat_summary_change"]["summary"]
 
 
 async def test_only_the_owner_is_told(stage):

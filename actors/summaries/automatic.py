@@ -1,0 +1,147 @@
+"""The jobs that say what came of a turn and what a chat is about, once it has come to rest.
+
+They are begun by what this process commits, and no turn waits for them. Whatever goes wrong in
+them, the chat is what it was: its label says at least how the turn ended, and the summary that it
+has stays. Of two turns in a row the later one's is written, by the history that it knows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from actors.background.asking import ask
+from actors.background.jobs import Background
+from actors.ids import chat_name
+from actors.machine.chat import Chat, ChatError, Message
+from actors.parts.assemble import Answer
+from actors.parts.failure import ProviderFailure
+from actors.parts.prompt import Prompt
+from actors.store.answers import Applied
+from actors.summaries.ended import (
+    TRANSCRIPT_CHARACTERS_MIN,
+    Ended,
+    how,
+    is_due,
+    last_words,
+    report_summary,
+    transcript,
+)
+from actors.summaries.ports import Histories, Shown, SummaryStore
+from actors.summaries.wording import (
+    FINISHED,
+    WAITING,
+    label_in,
+    label_prompt,
+    summary_in,
+    summary_prompt,
+)
+from actors.titles.wording import rejects_temperature, without_temperature
+from actors.turn.ports import Model, Models
+from runtime.scope import CausedScope
+
+LABEL_SECONDS_MAX = 30.0  # all tries together; then the label only says that the turn has ended
+SUMMARY_SECONDS_MAX = 60.0  # likewise; then the chat keeps the summary that it has
+
+
+@dataclass(frozen=True, slots=True)
+class SummariesStatistics:
+    begun_count: int
+    labelled_count: int
+    summarised_count: int
+    failed_count: int  # the model did not answer, or not with what was asked for
+
+
+class AutomaticSummaries:
+    """Hand `committed` to whoever tells of commits."""
+
+    def __init__(
+        self,
+        background: Background,
+        store: SummaryStore,
+        *,
+        histories: Histories,
+        models: Models,
+        may_be_asked: Callable[[Model], bool],
+    ) -> None:
+        self._background = background
+        self._store = store
+        self._histories = histories
+        self._models = models
+        self._may_be_asked = may_be_asked
+        self._begun_count = 0
+        self._labelled_count = 0
+        self._summarised_count = 0
+        self._failed_count = 0
+
+    def committed(self, applied: Applied) -> None:
+        """In the task of whoever commits: waits for nothing."""
+        ended, chat = how(applied.change), applied.chat
+        if ended is None or (ended is not Ended.DONE and not chat.is_root):
+            return
+        job = partial(self._told, chat, ended) if chat.is_root else partial(self._reported, chat)
+        name = f"{chat_name(chat.id)} summary {chat.history_version}"
+        self._begun_count += self._background.begin(name, job)
+
+    def statistics(self) -> SummariesStatistics:
+        return SummariesStatistics(
+            self._begun_count, self._labelled_count, self._summarised_count, self._failed_count
+        )
+
+    async def _told(self, chat: Chat, ended: Ended) -> None:
+        if ended is not Ended.DONE:
+            await self._label(chat, WAITING if ended is Ended.WAITS else None)
+            return
+        model = await self._models.model_for(chat)
+        if isinstance(model, ChatError) or not self._may_be_asked(model):
+            await self._label(chat, FINISHED)
+            return
+        shown = await self._store.shown(chat.id)
+        history = await self._histories.history(chat.id)
+        if shown is None or has_moved(chat, history):
+            return
+        await self._label(chat, await self._label_of(chat, model, shown, last_words(history)))
+        told = transcript(history)
+        if is_due(history, has_summary=shown.has_summary) and len(told) > TRANSCRIPT_CHARACTERS_MIN:
+            await self._summarise(chat, model, told)
+
+    async def _reported(self, chat: Chat) -> None:
+        """A child says what it is about by itself, with its report."""
+        summary = report_summary(last_words(await self._histories.history(chat.id)))
+        if summary:
+            self._summarised_count += await self._store.summarise(chat, summary)
+
+    async def _label(self, chat: Chat, label: str | None) -> None:
+        self._labelled_count += await self._store.label(chat, label)
+
+    async def _label_of(self, chat: Chat, model: Model, shown: Shown, words: str) -> str:
+        if not words:
+            return WAITING
+        prompt = label_prompt(chat, model, title=shown.title, words=words)
+        return await self._asked(model, prompt, label_in, LABEL_SECONDS_MAX) or FINISHED
+
+    async def _summarise(self, chat: Chat, model: Model, told: str) -> None:
+        prompt = summary_prompt(chat, model, told)
+        summary = await self._asked(model, prompt, summary_in, SUMMARY_SECONDS_MAX)
+        if summary:
+            self._summarised_count += await self._store.summarise(chat, summary)
+
+    async def _asked(
+        self,
+        model: Model,
+        prompt: Prompt,
+        reading: Callable[[Answer], str | None],
+        seconds: float,
+    ) -> str | None:
+        said: Answer | ProviderFailure | None = None
+        with CausedScope(seconds=seconds):
+            said = await ask(model, prompt)
+            if isinstance(said, ProviderFailure) and rejects_temperature(said):
+                said = await ask(model, without_temperature(prompt))
+        found = reading(said) if isinstance(said, Answer) else None
+        self._failed_count += found is None
+        return found
+
+
+def has_moved(chat: Chat, history: Sequence[Message]) -> bool:
+    """Whether something has been said behind the end of this turn."""
+    return any(row.revision > chat.history_version for row in history)

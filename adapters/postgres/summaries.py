@@ -1,0 +1,36 @@
+"""Summaries of chats on PostgreSQL."""
+
+from actors.ids import ChatId
+from actors.machine.chat import Chat
+from actors.store.hints import SummaryChanged
+from actors.store.outbox import Tell
+from actors.summaries.ports import Shown
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
+
+
+class Summaries:
+    """Fulfils `actors.summaries.ports.SummaryStore`."""
+
+    def __init__(self, pool: Pool, *, tell: Tell) -> None:
+        self._pool = pool
+        self._tell = tell
+
+    async def shown(self, chat: ChatId) -> Shown | None:
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["shown_of_chat"], {"chat": chat})
+        return Shown(*found[0]) if found else None
+
+    async def label(self, chat: Chat, label: str | None) -> bool:
+        return await self._write(SQL["label_turn"], chat, label, of_chat=False)
+
+    async def summarise(self, chat: Chat, summary: str) -> bool:
+        return await self._write(SQL["summarise_chat"], chat, summary, of_chat=True)
+
+    async def _write(self, sql: str, chat: Chat, words: str | None, *, of_chat: bool) -> bool:
+        writing = {"chat": chat.id, "history_version": chat.history_version, "words": words}
+        async with self._pool.connection() as connection:
+            written = await connection.execute(sql, writing)
+        for (owner,) in written:
+            self._tell(SummaryChanged(chat.id, owner, of_chat))
+        return bool(written)

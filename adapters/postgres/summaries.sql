@@ -1,0 +1,20 @@
+-- Summaries stand beside the law: nothing of a chat moves with them. They are written only as long
+-- as nothing has been said behind what they sum up, and only if that is news.
+
+-- name: shown_of_chat
+-- What a list shows of it.
+SELECT title, summary IS NOT NULL FROM chats WHERE id = %(chat)s;
+
+-- name: label_turn
+-- How the latest turn ended.
+UPDATE chats SET last_turn_summary = %(words)s
+ WHERE id = %(chat)s AND history_version = %(history_version)s
+   AND last_turn_summary IS DISTINCT FROM %(words)s
+RETURNING owner_id;
+
+-- name: summarise_chat
+-- What all of it is about.
+UPDATE chats SET summary = %(words)s
+ WHERE id = %(chat)s AND history_version = %(history_version)s
+   AND summary IS DISTINCT FROM %(words)s
+RETURNING owner_id;

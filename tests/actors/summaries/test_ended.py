@@ -1,0 +1,142 @@
+"""What the end of a turn asks for, and what it is made of."""
+
+from dataclasses import replace
+
+import pytest
+
+from actors.compaction.fullness import Fullness
+from actors.compaction.rows import Compaction, Source, Summary
+from actors.ids import ChatId, EpisodeKey
+from actors.machine.change import Change
+from actors.machine.states import Status
+from actors.parts.usage import Cost
+from actors.summaries.ended import (
+    MESSAGE_CHARACTERS_MAX,
+    REPORT_CHARACTERS_MAX,
+    TRANSCRIPT_CHARACTERS_MAX,
+    Ended,
+    how,
+    is_due,
+    last_words,
+    report_summary,
+    transcript,
+    turns_done,
+)
+from tests.actors.machine.chats import CHAT, a_chat, assistant, call, user
+from tests.actors.turn.given import answered, hidden, history
+
+WAITING, RUNNING, INTERRUPTING, ACTION, ERROR = (
+    Status.WAITING,
+    Status.RUNNING,
+    Status.INTERRUPTING,
+    Status.REQUIRES_ACTION,
+    Status.ERROR,
+)
+
+
+def a_change(before, after):
+    stored = a_chat()
+    was = replace(stored, chat=replace(stored.chat, status=before))
+    return Change(was, replace(stored.chat, status=after), ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (RUNNING, WAITING, Ended.DONE),
+        (RUNNING, ACTION, Ended.WAITS),
+        (RUNNING, ERROR, Ended.CUT),
+        (INTERRUPTING, WAITING, Ended.CUT),
+        (INTERRUPTING, ERROR, Ended.CUT),
+        (RUNNING, RUNNING, None),
+        (RUNNING, INTERRUPTING, None),
+        (INTERRUPTING, RUNNING, None),
+        (WAITING, RUNNING, None),
+        (WAITING, WAITING, None),
+        (ACTION, RUNNING, None),
+        (ERROR, WAITING, None),
+    ],
+)
+def test_a_turn_has_ended_when_its_chat_comes_to_rest(before, after, expected):
+    assert expected is how(a_change(before, after))
+
+
+def test_a_turn_counts_when_its_prompt_was_answered():
+    asked = [user("a"), assistant(call("c")), *answered("c"), assistant("b")]
+
+    assert 0 == turns_done(history(user("a")))
+    assert 1 == turns_done(history(*asked))
+    assert 1 == turns_done(history(*asked, user("c")))
+    assert 2 == turns_done(history(*asked, user("c"), hidden(), user("d"), assistant("e")))
+
+
+@pytest.mark.parametrize(
+    ("turns", "has_summary", "expected"),
+    [
+        *((turns, False, turns > 0) for turns in range(4)),
+        *((turns, True, turns in (1, 4, 7)) for turns in range(9)),
+    ],
+)
+def test_a_summary_is_made_after_the_first_turn_and_then_after_every_third(
+    turns, has_summary, expected
+):
+    rows = history(*[user("a"), assistant("b")] * turns)
+
+    assert expected is is_due(rows, has_summary=has_summary)
+
+
+def test_what_was_said_last_is_of_the_latest_turn():
+    said = [user("a"), assistant("b"), user("c"), assistant("d", call("x")), *answered("x")]
+
+    assert "d" == last_words(history(*said))
+    assert "e" == last_words(history(*said, assistant("e")))
+    assert "" == last_words(history(*said, user("f"), assistant(call("y"))))
+
+
+def test_a_transcript_is_what_users_and_models_said():
+    said = [user("a"), assistant("b", call("x")), *answered("x"), hidden(), assistant("c")]
+
+    assert "user: a\n\nassistant: b\n\nassistant: c" == transcript(history(*said))
+
+
+def test_a_transcript_knows_what_a_summary_replaced():
+    key = EpisodeKey(ChatId(CHAT), 1, 1)
+    compaction = Compaction(key, Source.MANUAL, Fullness(0, 0, 70))
+    rows = compaction.rows(Summary("all of it", 1, Cost(0, "table")), None)
+
+    told = transcript(history(user("a"), *rows, assistant("b")))
+
+    assert "all of it" in told
+    assert told.startswith("user: a\n\nearlier: ")
+
+
+def test_of_long_messages_and_long_chats_the_ends_are_kept():
+    [long] = transcript(history(user("b" + "x" * 9_000 + "e"))).split("\n\n")
+    told = transcript(history(*[user("x" * 3_000)] * 20, assistant("last")))
+
+    assert len(long) <= MESSAGE_CHARACTERS_MAX + len("user: ")
+    assert ("user: bx", "xe") == (long[:8], long[-2:])
+    assert len(told) <= TRANSCRIPT_CHARACTERS_MAX
+    assert told.endswith("assistant: last")
+
+
+@pytest.mark.parametrize(
+    ("report", "expected"),
+    [
+        ("", ""),
+        ("# Result\n\nDone.", "Result"),
+        ("**Done**: see [the file](a.py).\n\nMore.", "Done: see the file."),
+        ("- one\n- two", "one two"),
+        ("```\ncode\n```\n\nIt `works`.", "It works."),
+        ("One. Two! Three? Four.", "One. Two! Three?"),
+    ],
+)
+def test_a_child_is_about_what_its_report_begins_with(report, expected):
+    assert expected == report_summary(report)
+
+
+def test_a_long_beginning_of_a_report_is_cut():
+    summary = report_summary("word " * 200)
+
+    assert len(summary) <= REPORT_CHARACTERS_MAX
+    assert summary.endswith("word…")

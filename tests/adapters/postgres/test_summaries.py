@@ -1,0 +1,82 @@
+"""Summaries on PostgreSQL: written over the history that they sum up, and nothing else moves."""
+
+from dataclasses import replace
+
+from actors.machine.requests import CreateChat, NewChat
+from actors.store.hints import SummaryChanged
+from actors.summaries.ports import Shown
+from adapters.postgres.summaries import Summaries
+from tests.actors.machine.chats import ANN, user
+from tests.adapters.postgres.stores import new_chat_id
+
+
+async def a_chat_of(store):
+    new = NewChat(new_chat_id(), ANN, title="Login")
+    created = await store.ledger.create(CreateChat(new, (user("fix it"),)))
+    store.told.clear()
+    return created.chat
+
+
+def summaries_of(store):
+    return Summaries(store.pool, tell=store.telling)
+
+
+async def written(store, chat):
+    [row] = await store.execute(
+        "SELECT last_turn_summary, summary FROM chats WHERE id = %(c)s", c=chat.id
+    )
+    return tuple(row)
+
+
+async def test_what_is_written_is_told_once(store):
+    chat, summaries = await a_chat_of(store), summaries_of(store)
+
+    assert await summaries.label(chat, "Fixed it")
+    assert await summaries.summarise(chat, "It was broken.")
+    assert not await summaries.label(chat, "Fixed it")
+    assert not await summaries.summarise(chat, "It was broken.")
+
+    assert ("Fixed it", "It was broken.") == await written(store, chat)
+    assert [SummaryChanged(chat.id, ANN, False), SummaryChanged(chat.id, ANN, True)] == store.told
+
+
+async def test_a_label_is_taken_back(store):
+    chat, summaries = await a_chat_of(store), summaries_of(store)
+    assert not await summaries.label(chat, None)
+    await summaries.label(chat, "Fixed it")
+
+    assert await summaries.label(chat, None)
+
+    assert (None, None) == await written(store, chat)
+
+
+async def test_nothing_is_written_over_a_history_that_has_moved_on(store):
+    chat = await a_chat_of(store)
+    late = replace(chat, history_version=chat.history_version - 1)
+
+    assert not await summaries_of(store).label(late, "Fixed it")
+    assert not await summaries_of(store).summarise(late, "It was broken.")
+
+    assert (None, None) == await written(store, chat)
+    assert [] == store.told
+
+
+async def test_it_is_known_what_is_shown_of_a_chat(store):
+    chat, summaries = await a_chat_of(store), summaries_of(store)
+
+    assert Shown("Login", False) == await summaries.shown(chat.id)
+    await summaries.summarise(chat, "It was broken.")
+
+    assert Shown("Login", True) == await summaries.shown(chat.id)
+    assert await summaries.shown(new_chat_id()) is None
+
+
+async def test_no_version_moves_with_a_summary_nor_the_time_of_the_last_change(store):
+    chat = await a_chat_of(store)
+    before = await store.rows(chat.id)
+
+    await summaries_of(store).label(chat, "Fixed it")
+    await summaries_of(store).summarise(chat, "It was broken.")
+
+    after = await store.rows(chat.id)
+    assert (before.chat, before.times) == (after.chat, after.times)

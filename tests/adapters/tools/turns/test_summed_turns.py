@@ -1,0 +1,40 @@
+"""Chats of a daemon whose lists say what came of them, with a rehearsal behind it."""
+
+import pytest
+import trio
+
+from actors.store.hints import Became, SummaryChanged
+from adapters.rehearsal.behaviour import Behaviour
+from tests.adapters.api.routes.daemon import PATIENCE_SECONDS, a_daemon
+
+pytestmark = pytest.mark.slow
+ANSWER = "The login now leads to the page where it began. " * 5
+ON = {"PROMPTCORNER_SUMMARIES": "on"}
+
+
+async def test_what_came_of_a_turn_is_told_after_it_and_what_the_chat_is_about(fresh):
+    script = tuple(
+        Behaviour(text=text) for text in (ANSWER, "Fixed login redirect", "It is mended.")
+    )
+    news = []
+    async with a_daemon(fresh, Behaviour(script=script), **ON) as daemon:
+        store = daemon.chats.store
+        with store.bus.follow_all(news.append):
+            chat = await daemon.begin("the login is broken")
+            with trio.fail_after(PATIENCE_SECONDS):
+                while len(summed := [n for n in news if isinstance(n, SummaryChanged)]) < 2:
+                    await trio.sleep(0.002)
+        async with store.pool.connection() as connection:
+            [shown] = await connection.execute(
+                "SELECT last_turn_summary, summary FROM chats WHERE id = %(id)s", {"id": chat}
+            )
+
+    assert ("Fixed login redirect", "It is mended.") == tuple(shown)
+    assert [Became.TURN_SUMMARY, Became.SUMMARY] == [each.became for each in summed]
+
+
+async def test_where_they_are_switched_off_a_model_is_asked_for_answers_only(fresh):
+    async with a_daemon(fresh, Behaviour(text=ANSWER)) as daemon:
+        await daemon.at_rest(await daemon.begin("the login is broken"))
+
+        assert 1 == len(daemon.rehearsal.heard)
