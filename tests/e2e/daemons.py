@@ -56,7 +56,11 @@ class Daemon:
         self._log = log
         with log.open("wb") as stderr:
             self.process = subprocess.Popen(
-                words, env=environment(**QUIET, **settings), stdin=subprocess.DEVNULL, stderr=stderr, **how
+                words,
+                env=environment(**QUIET | settings),
+                stdin=subprocess.DEVNULL,
+                stderr=stderr,
+                **how,
             )
 
     @property
