@@ -3,8 +3,7 @@
 One task reads the mailbox and waits for nothing else. Searches, comparisons and settling are tasks
 that come back as mail. The chat actors are its loose children; their ends are mail too.
 
-Hints about chats do not go through the mailbox: they are brought straight from whoever tells them
-to the actor of the chat, if there is one.
+Hints about chats are brought straight from whoever tells them to the chat's actor, if there is one.
 """
 
 from collections import Counter, OrderedDict

@@ -10,8 +10,9 @@ Connections that break are made again, and nothing is lost or told twice by it.
 """
 
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from itertools import count
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -80,46 +81,10 @@ class AsyncClient:
             self._organization = (await self.do(asks.me())).organization_ids[0]
         return await self.do(asks.create_chat(self._organization, content, **more))
 
-    @asynccontextmanager
-    async def follow(
-        self, chat: UUID, *, after_id: int = 0
-    ) -> AsyncIterator[AsyncIterator[ChatStreamEvent]]:
-        """What becomes of the chat, for ever: leave the loop when you have seen enough."""
-        async with aclosing(self._followed(chat, Following(after_id))) as events:
-            yield events
-
-    async def _followed(
-        self, chat: UUID, following: Following
-    ) -> AsyncGenerator[ChatStreamEvent, None]:
-        attempt = 0
-        while True:
-            try:
-                async with aclosing(self._connected(chat, following)) as connected:
-                    async for events in connected:
-                        attempt = 0
-                        for news in following.heard(events):
-                            yield news
-                fault: Fault = Ended()
-            except (httpx2.TransportError, Refused) as error:
-                fault = error
-            following.lost()
-            attempt += 1
-            delay = wait_seconds(fault, attempt, chance=random.random(), tries_max=CONNECTIONS_MAX)
-            if delay is None:
-                raise told(fault, self._url) from fault
-            await anyio.sleep(delay)
-
-    async def _connected(
-        self, chat: UUID, following: Following
-    ) -> AsyncGenerator[list[ChatStreamEvent], None]:
-        """The events of one connection, until it ends or breaks."""
-        wanted = exchange.stream_of(chat, following)
-        async with self._http.sse(**wanted, timeout=exchange.SILENCE_SECONDS) as stream:
-            if stream.response.status_code != 200:
-                await stream.response.aread()
-                raise exchange.refusal(stream.response)
-            async for event in stream:
-                yield exchange.events(event)
+    def follow(self, chat: UUID, *, after_id: int = 0) -> "Followed":
+        """What becomes of the chat, for ever: a block in which to read it, and to leave when you
+        have seen enough."""
+        return Followed(self._http, self._url, chat, Following(after_id))
 
     async def wait(self, chat: UUID, *, since: int = 0) -> Transcript:
         """Until the chat rests: its turn has ended, or it needs somebody to act. `since`: the id of
@@ -131,3 +96,68 @@ class AsyncClient:
                 if seen.rests_since(since):
                     break
         return seen
+
+
+class Followed:
+    """The events of a chat, over however many connections: `async with`, then `async for`."""
+
+    def __init__(
+        self, http: httpx2.AsyncClient, url: str, chat: UUID, following: Following
+    ) -> None:
+        self._http = http
+        self._url = url
+        self._chat = chat
+        self._following = following
+        self._news: deque[ChatStreamEvent] = deque()
+        self._connection = AsyncExitStack()
+        self._stream: AsyncIterator[httpx2.ServerSentEvent] | None = None
+        self._attempt = 0
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._connection.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ChatStreamEvent:
+        while not self._news:
+            try:
+                stream = self._stream or await self._connected()
+                self._news.extend(self._following.heard(exchange.events(await anext(stream))))
+                self._attempt = 0
+            except StopAsyncIteration:
+                await self._lost(Ended())
+            except (httpx2.TransportError, Refused) as fault:
+                await self._lost(fault)
+        return self._news.popleft()
+
+    async def _connected(self) -> AsyncIterator[httpx2.ServerSentEvent]:
+        wanted = exchange.stream_of(self._chat, self._following)
+        opened = self._http.sse(**wanted, timeout=exchange.SILENCE_SECONDS)
+        events = await self._connection.enter_async_context(opened)
+        if events.response.status_code != 200:
+            await events.response.aread()
+            raise exchange.refusal(events.response)
+        self._stream = aiter(events)
+        return self._stream
+
+    async def _lost(self, fault: Fault) -> None:
+        """Wait, and be ready for the next connection; or give up."""
+        await self._connection.aclose()
+        self._stream = None
+        self._following.lost()
+        self._attempt += 1
+        delay = wait_seconds(
+            fault, self._attempt, chance=random.random(), tries_max=CONNECTIONS_MAX
+        )
+        if delay is None:
+            raise told(fault, self._url) from fault
+        await anyio.sleep(delay)

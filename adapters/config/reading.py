@@ -34,8 +34,6 @@ class Config:
     silence_seconds: float
     drain_seconds: float
     summaries: bool  # for lists, by models
-    summaries: bool  # for lists, by models
-    experiments: frozenset[str]
     sandbox: str  # bubblewrap or none
     sandbox_network: bool
     templates_dir: Path | None  # None: `templates` in the data directory

@@ -243,13 +243,6 @@ _CHATS = (
         says="whether models are asked what came of a turn and what a chat is about, for lists",
     ),
     Setting(
-        name="summaries",
-        subject=Subject.CHATS,
-        kind=Switch(),
-        usual="on",
-        says="whether models are asked what came of a turn and what a chat is about, for lists",
-    ),
-    Setting(
         name="experiments",
         subject=Subject.CHATS,
         kind=Some((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),

@@ -3,22 +3,17 @@ those that are gone for good (410)."""
 
 from collections.abc import Iterator, Sequence
 
+import trio
+
 from adapters.api.endpoints import Access, Answer, Call, Endpoint
 from adapters.api.refused import Refused
 
 CHATS = "/api/experimental/chats"
-MCP = "/api/experimental/organizations/{organization}/mcp-servers"
-MCP_USER = "/api/experimental/mcp"
+MCP_HTTP = "/api/experimental/mcp/http"
 INBOX = "/api/v2/notifications/inbox"
 
 NOT_BUILT = (
-    ("MCP servers", "GET POST", MCP),
-    ("MCP servers", "GET PATCH DELETE", MCP + "/{server}"),
-    ("MCP servers", "GET PATCH", MCP + "/{server}/acl"),
-    ("MCP servers", "GET", MCP + "/{server}/oauth2/connect"),
-    ("MCP servers", "GET", MCP_USER + "/servers/{server}/oauth2/callback"),
-    ("MCP servers", "DELETE", MCP_USER + "/servers/{server}/oauth2/disconnect"),
-    ("MCP servers", "GET POST DELETE", MCP_USER + "/http"),
+    ("chats as MCP tools", "GET POST DELETE", MCP_HTTP),
     ("debug runs", "GET", CHATS + "/{chat}/debug/runs"),
     ("debug runs", "GET", CHATS + "/{chat}/debug/runs/{run}"),
     ("the inbox", "GET", INBOX),
@@ -65,6 +60,7 @@ def _gone() -> Iterator[Endpoint]:
 
 def _row(method: str, path: str, says: str, refused: Refused) -> Endpoint:
     async def refuse(call: Call) -> Answer:
+        await trio.lowlevel.checkpoint()
         raise refused
 
     return Endpoint(

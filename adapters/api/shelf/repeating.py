@@ -56,14 +56,16 @@ class Repeating:
             return former
         try:
             answer = await serve(call, receipt)
-        except Refused:
-            # Another process may have served it meanwhile: then it is not refused.
-            former = await self._former(call, again, receipt)
-            if former is None:
-                raise
-            return former
-        await self._note(receipt, answer)
-        return answer
+        except Refused as refused:
+            refusal = refused
+        else:
+            await self._note(receipt, answer)
+            return answer
+        # Another process may have served it meanwhile: then it is not refused.
+        former = await self._former(call, again, receipt)
+        if former is None:
+            raise refusal
+        return former
 
     async def _former(self, call: Call, again: Again, receipt: Receipt) -> Answer | None:
         """The answer that the request of this name got. None: it has not been served."""

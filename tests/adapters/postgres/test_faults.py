@@ -5,7 +5,6 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.faults import map_errors
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone, DatabaseRefused
 
@@ -114,26 +113,3 @@ async def test_closed_by_another_task_it_is_gone(connection):
         nursery.start_soon(close)
         with pytest.raises(DatabaseGone, match=r"^postgres/\d+: closed$"):
             await connection.execute(*SLEEP)
-
-
-def test_mapped_errors_name_the_subject_and_keep_the_cause():
-    with (
-        pytest.raises(DatabaseGone, match=r"^postgres: no route$") as caught,
-        map_errors("postgres", {ConnectionError: DatabaseBusy, OSError: DatabaseGone}),
-    ):
-        raise OSError("no route")
-
-    assert isinstance(caught.value.__cause__, OSError)
-
-
-def test_the_first_row_that_fits_wins():
-    with (
-        pytest.raises(DatabaseBusy, match=r"^postgres: ConnectionResetError$"),
-        map_errors("postgres", {ConnectionError: DatabaseBusy, OSError: DatabaseGone}),
-    ):
-        raise ConnectionResetError
-
-
-def test_an_error_that_is_not_in_the_table_passes():
-    with pytest.raises(KeyError), map_errors("postgres", {OSError: DatabaseGone}):
-        raise KeyError
