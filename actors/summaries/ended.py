@@ -35,14 +35,12 @@ class Ended(Enum):
 def how(change: Change) -> Ended | None:
     """None: no turn has ended with this, or the next one has begun with it."""
     before, after = change.before.chat.status, change.chat.status
-    if before is after or before not in (Status.RUNNING, Status.INTERRUPTING):
-        return None
     match before, after:
         case Status.RUNNING, Status.WAITING:
             return Ended.DONE
         case Status.RUNNING, Status.REQUIRES_ACTION:
             return Ended.WAITS
-        case _, (Status.ERROR | Status.WAITING):
+        case ((Status.RUNNING | Status.INTERRUPTING), (Status.ERROR | Status.WAITING)):
             return Ended.CUT
         case _:
             return None

@@ -37,7 +37,6 @@ SAID = {
     "silence_seconds": "2.5",
     "drain_seconds": "2.5",
     "summaries": "off",
-    "summaries": "off",
     "experiments": "chat-advisor, chat-virtual-desktop",
     "sandbox": "none",
     "sandbox_network": "on",

@@ -114,11 +114,12 @@ def test_who_has_not_asked_has_used_nothing_up():
 
 
 def test_the_question_itself_is_no_part_of_what_the_advisor_reads():
-    rows = history(user("a"), assistant("hm", calls("x", "advisor")))
+    search = calls("s", "web_search", provider_executed=True)
+    rows = history(user("a"), assistant("hm", search, calls("x", "advisor")))
 
     kept = without_call(rows, "x")
 
-    assert (TextPart("hm"),) == kept[-1].body.parts
+    assert (TextPart("hm"), search) == kept[-1].body.parts
     assert rows[:-1] == kept[:-1]
 
 

@@ -71,3 +71,8 @@ def test_a_file_of_a_skill_lies_below_it(path):
 )
 def test_what_leads_elsewhere_is_refused(path):
     assert path_fault(path).startswith("path: ")
+
+
+def test_who_wants_out_of_a_skill_is_told_that_it_cannot_be():
+    assert "must not lead out" in path_fault("a/../../x")
+    assert "hidden files" in path_fault("a/.b")

@@ -108,6 +108,11 @@ def test_a_transcript_knows_what_a_summary_replaced():
 
     assert "all of it" in told
     assert told.startswith("user: a\n\nearlier: ")
+    assert 0 == turns_done(history(user("a"), *rows))
+
+
+def test_what_was_taken_back_is_no_part_of_a_transcript():
+    assert "user: b" == transcript(history(user("a"), user("b"), deleted=(0,)))
 
 
 def test_of_long_messages_and_long_chats_the_ends_are_kept():
