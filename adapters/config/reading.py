@@ -34,6 +34,7 @@ class Config:
     silence_seconds: float
     drain_seconds: float
     summaries: bool  # for lists, by models
+    experiments: frozenset[str]
     sandbox: str  # bubblewrap or none
     sandbox_network: bool
     templates_dir: Path | None  # None: `templates` in the data directory
