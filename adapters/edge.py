@@ -91,6 +91,7 @@ class Ground:
     auth: Auth
     admission: Admission
     shelf: Shelf
+    streaming: Streaming
 
     @property
     def organization(self) -> UUID:
@@ -137,7 +138,7 @@ async def open_edge(
             return chats.figures.exposition()
 
         pools = Pools(chats.figures, chats.episodes, store.pool)
-        ground = Ground(config, chats, auth, admission, shelf)
+        ground = Ground(config, chats, auth, admission, shelf, streaming)
         health = Health(
             access_url=access_url,
             deployment_id=str(auth.deployment.id),
@@ -219,6 +220,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
             Readers(pool),
             organization=organization,
             organization_name=ORGANIZATION,
+            dropped=ground.streaming.guests.doubt,
             sharing=sharing,
         ),
         Files(files, organization=organization, link_key=chats.vault.derived("file links")),

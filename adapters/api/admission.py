@@ -4,6 +4,7 @@ of the request is looked at.
 Who may not see a chat is told exactly what he is told of one that does not exist.
 """
 
+from collections.abc import Set
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -62,6 +63,19 @@ class Admission:
         if not found.by_owner:
             raise forbidden("only the owner of the chat may do this")
         return found
+
+    async def uninvited(
+        self, watching: Set[tuple[ChatId, UserId]]
+    ) -> frozenset[tuple[ChatId, UserId]]:
+        """Of these, who may see his chat no more."""
+        asked = {
+            "chats": [chat for chat, _ in watching],
+            "watchers": [user for _, user in watching],
+            "sharing": self._sharing,
+        }
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["uninvited"], asked)
+        return frozenset((chat, user) for chat, user in found)
 
     async def visible(self, caller: Caller, chat: ChatId) -> Visible:
         asked = {

@@ -1,6 +1,6 @@
 """Sharing: who may read a chat besides its owner."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 from msgspec import UNSET
@@ -29,12 +29,15 @@ class Sharing:
         *,
         organization: UUID,
         organization_name: str,
+        dropped: Callable[[], None],
         sharing: bool = True,
     ) -> None:
+        """`dropped` is called when somebody may read less than before."""
         self._admission = admission
         self._readers = readers
         self._organization = organization
         self._organization_name = organization_name
+        self._dropped = dropped
         self._sharing = sharing
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -81,6 +84,8 @@ class Sharing:
             added=({UserId(id) for id in _with(users, READ)}, set(_with(groups, READ))),
             dropped=({UserId(id) for id in _with(users, NOTHING)}, set(_with(groups, NOTHING))),
         )
+        if NOTHING in {*users.values(), *groups.values()}:
+            self._dropped()
         return done()
 
     def _check(self, chat: Visible) -> None:

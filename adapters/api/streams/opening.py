@@ -13,6 +13,7 @@ from actors.subscribers.owners import Owners, open_owners
 from adapters.api.admission import Admission
 from adapters.api.endpoints import Routes
 from adapters.api.streams.encoding import encoded
+from adapters.api.streams.guests import Guests
 from adapters.api.streams.read_cursors import ReadCursors
 from adapters.api.streams.routes import Streams, Watch
 from adapters.api.streams.watching import Listing
@@ -30,13 +31,18 @@ class Streaming:
     routes: Sequence[Routes]
     feeds: Feeds
     owners: Owners
+    guests: Guests
 
     def leave(self) -> None:
         self.feeds.leave()
         self.owners.leave()
 
     def statistics(self) -> Mapping[str, Any]:
-        return {"feeds": self.feeds.statistics(), "owners": self.owners.statistics()}
+        return {
+            "feeds": self.feeds.statistics(),
+            "owners": self.owners.statistics(),
+            "guests": self.guests.statistics(),
+        }
 
 
 @asynccontextmanager
@@ -52,11 +58,13 @@ async def open_streaming(
 ) -> AsyncIterator[Streaming]:
     """Watchers are told what becomes of chats, as long as the block runs."""
     reading = WatchersReading(pool, lease_seconds=lease_seconds)
-    cursors = ReadCursors(shelf)
+    cursors, guests = ReadCursors(shelf), Guests(admission)
     async with (
-        open_children("streams", capacity=1) as children,
+        open_children("streams", capacity=2) as children,
         open_feeds(reading, encoded, episodes, bus) as feeds,
         open_owners(Listing(shelf, organization=organization), bus) as owners,
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))
-        yield Streaming((Streams(feeds, admission, cursors), Watch(owners)), feeds, owners)
+        children.start(Child(name="guests", body=guests.run, restart=Restart()))
+        streams = Streams(feeds, admission, read_cursors=cursors, guests=guests)
+        yield Streaming((streams, Watch(owners)), feeds, owners, guests)

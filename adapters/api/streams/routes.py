@@ -8,13 +8,15 @@ from actors.subscribers.diff import Have
 from actors.subscribers.feeds import Feeds
 from actors.subscribers.owners import Owners
 from adapters.api.admission import Admission, Visible
-from adapters.api.endpoints import Answer, Call, Endpoint, Parameter, Socket, Upgrade
+from adapters.api.endpoints import Answer, Call, Caller, Endpoint, Parameter, Socket, Upgrade
 from adapters.api.refused import Refused
 from adapters.api.streams.event_stream import EventStream
+from adapters.api.streams.guests import Guests, Uninvited
 from adapters.api.streams.positions import have_of, have_of_event
 from adapters.api.streams.read_cursors import ReadCursors
-from adapters.api.streams.serving import serve_owner, serve_socket
+from adapters.api.streams.serving import POLICY, serve_owner, serve_socket
 from adapters.api.wire.streams import ChatStreamEvent, ChatWatchEvent
+from runtime.scope import CausedScope
 
 STREAM = "/api/experimental/chats/{chat}/stream"
 WATCH = "/api/experimental/chats/watch"
@@ -29,10 +31,13 @@ _UNBUFFERED = (("cache-control", "no-cache"), ("x-accel-buffering", "no"))
 
 
 class Streams:
-    def __init__(self, feeds: Feeds, admission: Admission, read_cursors: ReadCursors) -> None:
+    def __init__(
+        self, feeds: Feeds, admission: Admission, *, read_cursors: ReadCursors, guests: Guests
+    ) -> None:
         self._feeds = feeds
         self._admission = admission
         self._read_cursors = read_cursors
+        self._guests = guests
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -63,25 +68,30 @@ class Streams:
         visible = await self._admission.to_read(call)
         have = have_of(call)
         self._make_sure_of_room()
-        return Upgrade(partial(self._serve, visible, have))
+        return Upgrade(partial(self._serve, visible, call.user, have))
 
     async def stream_sse(self, call: Call) -> Answer:
         visible = await self._admission.to_read(call)
         have = have_of_event(call)
         self._make_sure_of_room()
-        body = EventStream(self._feeds, visible.id, have, seen=partial(self._seen, visible))
+        events = EventStream(self._feeds, visible.id, have, seen=partial(self._seen, visible))
+        body = events if visible.by_owner else self._guests.served(visible, call.user, events)
         return Answer(200, body, media_type=EVENT_STREAM, headers=_UNBUFFERED)
 
     def _make_sure_of_room(self) -> None:
         if self._feeds.is_full:
             raise Refused(503, "Too many chats are watched here.", detail="try again later")
 
-    async def _serve(self, visible: Visible, have: Have, socket: Socket) -> None:
+    async def _serve(self, visible: Visible, who: Caller, have: Have, socket: Socket) -> None:
+        scope = CausedScope()
         self._seen(visible)
         try:
-            await serve_socket(socket, self._feeds, visible.id, have)
+            with self._guests.watching(visible, who, partial(scope.cancel, Uninvited())), scope:
+                await serve_socket(socket, self._feeds, visible.id, have)
         finally:
             self._seen(visible)
+        if scope.interrupted_by is not None:
+            await socket.close(POLICY, "you may read this chat no more")
 
     def _seen(self, visible: Visible) -> None:
         """Only the owner's reading is remembered."""

@@ -135,6 +135,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
         Readers(pool),
         organization=ORGANIZATION,
         organization_name="corner",
+        dropped=lambda: None,
         sharing=sharing,
     )
     return [row for subject in (chats, listing, sharing) for row in subject.endpoints()]
