@@ -61,11 +61,20 @@ class Result:
         return lines
 
 
-def save(results: Sequence[Result]) -> None:
+def save(result: Result) -> None:
     RESULTS.mkdir(exist_ok=True)
-    for result in results:
-        text = json.dumps(dict(result.figures), indent=2) + "\n"
-        (RESULTS / f"{result.module}.json").write_text(text)
+    text = json.dumps(dict(result.figures), indent=2) + "\n"
+    (RESULTS / f"{result.module}.json").write_text(text)
+
+
+def kept(module: str) -> Mapping[str, float] | None:
+    """The figures of the last time that this was asked; None: never here."""
+    path = RESULTS / f"{module}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def show(results: Sequence[Result]) -> None:
+    """The table and the plot, of all questions that have been asked so far."""
     table = "\n\n".join("\n".join(result.lines()) for result in results)
     (RESULTS / "table.txt").write_text(table + "\n")
     (RESULTS / "targets.svg").write_text(_plot(results))
