@@ -36,6 +36,7 @@ from adapters.config import ADVISOR_EXPERIMENT, Config
 from adapters.context.skills import SkillIndex
 from adapters.context.standing import TurnWords
 from adapters.housekeeping import keep_house
+from adapters.mcp.opening import Mcp, open_mcp
 from adapters.metrics.figures import Figures
 from adapters.metrics.measuring import measured
 from adapters.models.catalogue import Catalogue, TitlesByOverride
@@ -71,6 +72,7 @@ from adapters.tools.agents.source import AgentTools
 from adapters.tools.declared import DeclaredTools
 from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.planning import PlanningTools
+from adapters.tools.servers.source import ServerTools
 from adapters.tools.skills import SkillTools
 from adapters.tools.toolbox import Toolbox
 from adapters.tools.workspace.source import WorkspaceTools
@@ -112,6 +114,7 @@ class Chats:
     store: Store
     catalogue: Catalogue
     vault: Vault
+    mcp: Mcp
     episodes: Episodes
     supervisor: Supervisor
     background: Background
@@ -132,6 +135,7 @@ async def open_chats(
         open_background() as background,
         open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
         open_workspaces(config, store.pool) as workspaces,
+        open_mcp(store.pool, store.bus, vault=vault) as mcp,
         open_children("chats of this process", capacity=1) as children,
     ):
 
@@ -169,6 +173,8 @@ async def open_chats(
         toolbox.add(WorkspaceTools(workspaces, KeptFiles(store.pool)))
         toolbox.add(LifecycleTools(workspaces))
         toolbox.add(AgentTools(sending, PostgresFamily(store.pool), store.bus, catalogue))
+        server_tools = ServerTools(mcp.reached, catalogue)
+        toolbox.add(server_tools)
         summaries = AutomaticSummaries(
             background,
             Summaries(store.pool, tell=store.bus.tell),
@@ -176,10 +182,10 @@ async def open_chats(
             models=catalogue,
             may_be_asked=lambda model: model.config_id != REHEARSAL_MODEL,
         )
-        with skills.follow(store.bus), ExitStack() as following:
+        with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
-            yield Chats(store, catalogue, vault, episodes, supervisor, background, figures)
+            yield Chats(store, catalogue, vault, mcp, episodes, supervisor, background, figures)
 
 
 @asynccontextmanager

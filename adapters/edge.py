@@ -29,6 +29,7 @@ from adapters.api.routes.chats import Chats as ChatRoutes
 from adapters.api.routes.files import Files
 from adapters.api.routes.health import Health
 from adapters.api.routes.later import Later
+from adapters.api.routes.mcp.subjects import mcp_subjects
 from adapters.api.routes.messages import Messages
 from adapters.api.routes.people.shown import ORGANIZATION
 from adapters.api.routes.people.subjects import about_people
@@ -177,6 +178,14 @@ def subjects_of(ground: Ground) -> Sequence[Routes]:
             people=auth.known,
             feature=Feature(config.experiments),
         ),
+        *mcp_subjects(
+            chats.mcp,
+            chats.vault,
+            chats.store.pool,
+            organization=ground.organization,
+            organization_name=ORGANIZATION,
+            access_url=config.access_url,
+        ),
         *chat_subjects(ground),
     )
 
@@ -199,6 +208,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
         files=files,
         contents=chats.store.files,
         repeating=repeating,
+        servers=chats.mcp.known,
         organization=organization,
     )
     return (
@@ -211,6 +221,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
             files=files,
             catalogue=catalogue,
             repeating=repeating,
+            servers=chats.mcp.known,
         ),
         Queue(admission, ledger, sending=sending, files=files, catalogue=catalogue),
         Turns(admission, sending, shelf=shelf, organization=organization),
@@ -233,6 +244,7 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "background": chats.background.statistics(),
         "episodes": chats.episodes.statistics(),
         "catalogue": chats.catalogue.statistics(),
+        "mcp": chats.mcp.statistics(),
         "bus": chats.store.bus.statistics(),
         "pool": chats.store.pool.statistics(),
         "callers": auth.callers.statistics(),

@@ -30,6 +30,7 @@ PLACES: Mapping[str, Mapping[str, Any]] = {
     "organization": UUID,
     "queued": NUMBER,
     "run": UUID,
+    "server": UUID,
 }  # others are names
 
 SECURITY = {

@@ -30,6 +30,7 @@ from adapters.api.wire.chats import (
     UpdateChatRequest,
     shown,
 )
+from adapters.mcp.known import Known
 from adapters.models.catalogue import Catalogue
 from adapters.postgres.files.shelf import FileShelf
 from adapters.postgres.shelves.pins import Pins
@@ -58,6 +59,7 @@ class Chats:
         files: FileShelf,
         contents: FileReader,
         repeating: Repeating,
+        servers: Known,
         organization: UUID,
     ) -> None:
         self._admission = admission
@@ -70,6 +72,7 @@ class Chats:
         self._files = files
         self._contents = contents
         self._repeating = repeating
+        self._servers = servers
         self._organization = organization
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -140,13 +143,13 @@ class Chats:
         creating.check_model(asked)
         wanted = model_id(asked.model_config_id)
         choice = chosen(await self._catalogue.choose(call.user.id, wanted, asked.reasoning_effort))
-        creating.check_servers(asked.mcp_server_ids)
+        servers = await creating.servers_of(asked, call.user.id, self._servers)
         checked(asked.labels or {})
         creating.tools_of(asked)
         creating.check_plan_mode(asked.plan_mode)
         creating.client_type_of(asked)
         hidden = await self._catalogue.system_messages(asked.system_prompt or "")
-        settled = Settled(call.user.id, await self._title_of(parts), choice, hidden)
+        settled = Settled(call.user.id, await self._title_of(parts), choice, hidden, servers)
         request = creating.request_of(asked, parts, settled)
         answer = await self._sending.create(request, receipt=receipt)
         if not isinstance(answer, Applied):

@@ -26,6 +26,7 @@ from adapters.api.wire.sending import (
     EditChatMessageRequest,
     EditChatMessageResponse,
 )
+from adapters.mcp.known import Known, unknown_to
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import Choice
 from adapters.postgres.conversation.pages import Furniture, Page, Pages
@@ -53,6 +54,7 @@ class Messages:
         files: FileShelf,
         catalogue: Catalogue,
         repeating: Repeating,
+        servers: Known,
     ) -> None:
         self._admission = admission
         self._pages = pages
@@ -60,6 +62,7 @@ class Messages:
         self._files = files
         self._catalogue = catalogue
         self._repeating = repeating
+        self._servers = servers
 
     def endpoints(self) -> Sequence[Endpoint]:
         numbers = "a whole number"
@@ -144,7 +147,7 @@ class Messages:
             raise archived()
         body = call.read(CreateChatMessageRequest)
         parts = await parts_of(body.content, call.user, files=self._files)
-        furnished = _furnished(body, chat)
+        furnished = await self._furnished(body, chat)
         busy = _busy(body.busy_behavior)
         choice = chosen(
             await self._catalogue.choose(
@@ -163,6 +166,22 @@ class Messages:
         if not isinstance(answer, Applied):
             raise refused(answer)
         return said(200, shown.sent(answer))
+
+    async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> Furniture | None:
+        """How the chat is to be furnished from now on; None if that is as it is. What it has
+        already it may keep."""
+        servers = chat.mcp_server_ids
+        if body.mcp_server_ids is not None:
+            servers = tuple(dict.fromkeys(body.mcp_server_ids))
+        new = [id for id in servers if id not in chat.mcp_server_ids]
+        if new and (unknown := await unknown_to(self._servers, chat.owner_id, new)):
+            named = ", ".join(map(str, unknown))
+            raise _invalid("mcp_server_ids", f"unknown or disabled: {named}")
+        plan_mode = chat.plan_mode if body.plan_mode is None else body.plan_mode
+        if plan_mode not in PLAN_MODES:
+            raise _invalid("plan_mode", f"{plan_mode[:32]!r} is neither 'plan' nor empty")
+        wanted = Furniture(plan_mode, servers)
+        return None if wanted == Furniture(chat.plan_mode, chat.mcp_server_ids) else wanted
 
     async def _sent_before(self, call: Call, done: Done) -> Answer:
         page = await self._pages.some(done.chat, done.message_ids, done.queued_ids)
@@ -196,21 +215,6 @@ class Messages:
             last = last if replaced is None else replaced.model
         user, effort = call.user.id, body.reasoning_effort
         return chosen(await self._catalogue.choose(user, wanted, effort, last=last))
-
-
-def _furnished(body: CreateChatMessageRequest, chat: Visible) -> Furniture | None:
-    """How the chat is to be furnished from now on; None if that is as it is."""
-    servers = chat.mcp_server_ids
-    if body.mcp_server_ids is not None:
-        servers = tuple(dict.fromkeys(body.mcp_server_ids))
-    unknown = [str(id) for id in servers if id not in chat.mcp_server_ids]
-    if unknown:
-        raise _invalid("mcp_server_ids", f"unknown or disabled: {', '.join(unknown)}")
-    plan_mode = chat.plan_mode if body.plan_mode is None else body.plan_mode
-    if plan_mode not in PLAN_MODES:
-        raise _invalid("plan_mode", f"{plan_mode[:32]!r} is neither 'plan' nor empty")
-    wanted = Furniture(plan_mode, servers)
-    return None if wanted == Furniture(chat.plan_mode, chat.mcp_server_ids) else wanted
 
 
 def _busy(said: str | None) -> Busy:

@@ -1,7 +1,6 @@
 """A request for a new chat, field by field: refused at the first that cannot be."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 from uuid import UUID, uuid4
@@ -15,6 +14,8 @@ from actors.parts.model import JsonText, Part
 from adapters.api.refused import Refused, Validation
 from adapters.api.shelf.labelling import checked
 from adapters.api.wire import chats as wire
+from adapters.mcp.known import Known, unknown_to
+from adapters.mcp.servers import forced_on
 from adapters.models.choosing import Choice
 from adapters.models.sanitising import PROMPT_BYTES_MAX, is_too_long, sanitised
 
@@ -32,6 +33,7 @@ class Settled:
     title: str
     choice: Choice
     hidden: tuple[Body, ...]  # rows that only the model sees: they come first
+    servers: tuple[UUID, ...] = ()
 
 
 def check_place(asked: wire.CreateChatRequest, organization: UUID) -> None:
@@ -53,11 +55,15 @@ def check_model(asked: wire.CreateChatRequest) -> None:
         invalid("model_config_id", "must not be nil")
 
 
-def check_servers(servers: Sequence[UUID] | None) -> None:
-    """None are set up, so none is known."""
-    if servers:
-        unknown = ", ".join(str(id) for id in dict.fromkeys(servers))
-        invalid("mcp_server_ids", f"unknown or disabled: {unknown}")
+async def servers_of(
+    asked: wire.CreateChatRequest, owner: UserId, known: Known
+) -> tuple[UUID, ...]:
+    """Those that are asked for, and those that every chat has."""
+    wanted = tuple(dict.fromkeys(asked.mcp_server_ids or ()))
+    if unknown := await unknown_to(known, owner, wanted):
+        invalid("mcp_server_ids", f"unknown or disabled: {', '.join(map(str, unknown))}")
+    forced = forced_on((await known.servers()).values(), owner)
+    return tuple(dict.fromkeys((*wanted, *forced)))
 
 
 def check_plan_mode(plan_mode: str | None) -> None:
@@ -102,6 +108,7 @@ def request_of(
         plan_mode=asked.plan_mode or "",
         labels=checked(asked.labels or {}),
         dynamic_tools=tools_of(asked),
+        mcp_server_ids=settled.servers,
     )
     choice = settled.choice
     message = UserMessage(said, settled.owner, choice.model, choice.effort)

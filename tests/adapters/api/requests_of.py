@@ -309,6 +309,45 @@ async def delete_provider(world, asking, caller):
     asking.places["provider"] = await a_provider(world)
 
 
+async def a_server(world):
+    made = world.admin.post(servers_of(world), new_server())
+    return (await good(made, 201))["id"]
+
+
+def servers_of(world):
+    return f"/api/experimental/organizations/{world.edge.organization}/mcp-servers"
+
+
+def new_server():
+    slug = f"server-{next(NUMBERS)}"
+    return {
+        "display_name": slug,
+        "slug": slug,
+        "transport": "streamable_http",
+        "url": "http://127.0.0.1:1/mcp",
+        "auth_type": "none",
+        "availability": "default_off",
+    }
+
+
+async def add_server(world, asking, caller):
+    asking.document = new_server()
+
+
+async def about_server(world, asking, caller):
+    asking.places["server"] = await a_server(world)
+
+
+async def change_server(world, asking, caller):
+    await about_server(world, asking, caller)
+    asking.document = {"display_name": "called otherwise"}
+
+
+async def share_server(world, asking, caller):
+    await about_server(world, asking, caller)
+    asking.document = {"user_roles": {str(world.people["sharee"].id): "read"}}
+
+
 async def add_config(world, asking, caller):
     asking.document = new_config(world)
 
@@ -340,7 +379,16 @@ async def add_skill(world, asking, caller):
     asking.document = skill(f"skill-{next(NUMBERS)}")
 
 
+S = "/api/experimental/organizations/{organization}/mcp-servers"
 SPECIAL = {
+    f"POST {S}": add_server,
+    f"GET {S}/{{server}}": about_server,
+    f"PATCH {S}/{{server}}": change_server,
+    f"DELETE {S}/{{server}}": about_server,
+    f"GET {S}/{{server}}/acl": about_server,
+    f"PATCH {S}/{{server}}/acl": share_server,
+    f"GET {S}/{{server}}/oauth2/connect": about_server,
+    "GET /api/experimental/mcp/servers/{server}/oauth2/callback": about_server,
     f"POST {C}": create_chat,
     f"PATCH {C}/{{chat}}/acl": share,
     f"POST {C}/files": upload_file,

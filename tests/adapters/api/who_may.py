@@ -96,6 +96,18 @@ TABLE = """
     GET    C/files/{file}                               401      404    404    200   200   200
     POST   C/files/{file}/download-url                  401      404    404    200   200   200
 
+    # servers of tools: {server} is for everybody, and not of the kind that one logs in at
+    GET    O/{organization}/mcp-servers                 401      200    200    200   200   200
+    POST   O/{organization}/mcp-servers                 401      403    403    403   403   201
+    GET    O/{organization}/mcp-servers/{server}        401      200    200    200   200   200
+    PATCH  O/{organization}/mcp-servers/{server}        401      403    403    403   403   200
+    DELETE O/{organization}/mcp-servers/{server}        401      403    403    403   403   204
+    GET    O/{organization}/mcp-servers/{server}/acl    401      403    403    403   403   200
+    PATCH  O/{organization}/mcp-servers/{server}/acl    401      403    403    403   403   204
+    GET    O/{organization}/mcp-servers/{server}/oauth2/connect 401 400 400   400   400   400
+    GET    /api/experimental/mcp/servers/{server}/oauth2/callback   401 400 400 400 400 400
+    DELETE /api/experimental/mcp/servers/{server}/oauth2/disconnect 401 404 404 404 404 404
+
     # models and settings
     GET    C/models                                     401      200    200    200   200   200
     GET    C/model-configs                              401      200    200    200   200   200
@@ -168,16 +180,6 @@ TABLE = """
     GET    /api/experimental/mcp/http                   401      501    501    501   501   501
     POST   /api/experimental/mcp/http                   401      501    501    501   501   501
     DELETE /api/experimental/mcp/http                   401      501    501    501   501   501
-    GET    /api/experimental/mcp/servers/{server}/oauth2/callback   401 501 501 501 501 501
-    DELETE /api/experimental/mcp/servers/{server}/oauth2/disconnect 401 501 501 501 501 501
-    GET    O/{organization}/mcp-servers                 401      501    501    501   501   501
-    POST   O/{organization}/mcp-servers                 401      501    501    501   501   501
-    GET    O/{organization}/mcp-servers/{server}        401      501    501    501   501   501
-    PATCH  O/{organization}/mcp-servers/{server}        401      501    501    501   501   501
-    DELETE O/{organization}/mcp-servers/{server}        401      501    501    501   501   501
-    GET    O/{organization}/mcp-servers/{server}/acl    401      501    501    501   501   501
-    PATCH  O/{organization}/mcp-servers/{server}/acl    401      501    501    501   501   501
-    GET    O/{organization}/mcp-servers/{server}/oauth2/connect 401 501 501 501 501 501
     GET    /api/v2/notifications/inbox                  401      501    501    501   501   501
     GET    /api/v2/notifications/inbox/watch            401      501    501    501   501   501
     PUT    /api/v2/notifications/inbox/mark-all-as-read 401      501    501    501   501   501

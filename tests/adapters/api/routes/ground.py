@@ -26,6 +26,7 @@ from adapters.api.routes.queue import Queue
 from adapters.api.routes.turns import Turns
 from adapters.api.sending import Sending
 from adapters.api.shelf.repeating import Repeating
+from adapters.mcp.known import Known
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Around
 from adapters.models.environment import offered
@@ -33,6 +34,7 @@ from adapters.models.stage import Stage
 from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.postgres.conversation.pages import Pages
 from adapters.postgres.files.shelf import FileShelf
+from adapters.postgres.mcp.stored import Servers
 from adapters.postgres.shelves.receipts import Receipts
 from adapters.postgres.shelves.shelf import Shelf
 from adapters.providers.dial import dialler, tls_context
@@ -148,12 +150,17 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
             files=shelf,
             catalogue=catalogue,
             repeating=Repeating(Receipts(pool)),
+            servers=known_servers(pool),
         ),
         Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
         Turns(admission, sending, shelf=shelved, organization=ORGANIZATION),
         files,
     )
     return [row for route in routes for row in route.endpoints()]
+
+
+def known_servers(pool):
+    return Known(Servers(pool, tell=lambda hint: None), VAULT)
 
 
 def a_catalogue(pool):

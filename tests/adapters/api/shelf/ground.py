@@ -127,6 +127,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
         files=FileShelf(pool),
         contents=PromptFiles(pool),
         repeating=Repeating(Receipts(pool)),
+        servers=routes.known_servers(pool),
         organization=ORGANIZATION,
     )
     listing = ChatList(shelf, organization=ORGANIZATION, sharing=sharing)

@@ -1,0 +1,33 @@
+"""All rows about servers of tools, with what they need."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from adapters.api.endpoints import Routes
+from adapters.api.routes.mcp.oauth import OAuthRoutes
+from adapters.api.routes.mcp.readers import ReaderRoutes
+from adapters.api.routes.mcp.servers import ServerRoutes
+from adapters.mcp.opening import Mcp
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.shelves.readers import Readers
+from adapters.secrets import Vault
+
+
+def mcp_subjects(
+    mcp: Mcp,
+    vault: Vault,
+    pool: Pool,
+    *,
+    organization: UUID,
+    organization_name: str,
+    access_url: str | None,
+) -> Sequence[Routes]:
+    servers = ServerRoutes(mcp, vault, organization=organization, access_url=access_url)
+    readers = ReaderRoutes(
+        mcp,
+        Readers(pool),
+        servers,
+        organization=organization,
+        organization_name=organization_name,
+    )
+    return (servers, readers, OAuthRoutes(mcp, vault, servers))

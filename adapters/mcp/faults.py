@@ -1,0 +1,69 @@
+"""What went wrong with a server, in words that hold no secret. Pure."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx2
+import trio
+from mcp.shared.exceptions import MCPError
+
+from adapters.mcp.servers import Server
+
+SAID_CHARACTERS_MAX = 300  # of what a server or its connection says; the rest is cut
+SECRET_CHARACTERS_MIN = 4  # anything shorter would tear holes into ordinary words
+
+_ADDRESS = re.compile(r"\b(https?)://[^\s'\"<>]+")
+
+
+def words_for(error: BaseException, *hidden: str) -> str:
+    """The first thing that went wrong, for models and administrators."""
+    match _first(error):
+        case MCPError() as said:
+            words = said.message
+        case httpx2.HTTPStatusError() as refused:
+            words = f"it answered {refused.response.status_code}"
+        case httpx2.TimeoutException() | trio.TooSlowError():
+            words = "it did not answer in time"
+        case httpx2.ConnectError():
+            words = "it cannot be reached"
+        case FileNotFoundError():
+            words = "there is no such program"
+        case other:
+            words = str(other) or type(other).__name__
+    return scrubbed(" ".join(words.split()), *hidden)[:SAID_CHARACTERS_MAX]
+
+
+def scrubbed(text: str, *hidden: str) -> str:
+    """Without what must not be shown, and with addresses cut to what they show to all."""
+    for secret in sorted(hidden, key=len, reverse=True):
+        if len(secret) >= SECRET_CHARACTERS_MIN:
+            text = text.replace(secret, "…")
+    return _ADDRESS.sub(lambda found: _bare(found[0]), text)
+
+
+def hidden_in(server: Server, *more: str) -> Iterator[str]:
+    """Everything that is secret about a server."""
+    secrets = server.secrets
+    yield from (secrets.oauth2_client_secret, secrets.api_key_value, *more)
+    yield from secrets.custom_headers.values()
+    parts = urlsplit(server.config.url)
+    yield from filter(None, (parts.password, parts.username, parts.query, parts.fragment))
+
+
+def _first(error: BaseException) -> BaseException:
+    while True:
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        elif error.__cause__ is not None and not isinstance(error, MCPError | httpx2.HTTPError):
+            error = error.__cause__
+        else:
+            return error
+
+
+def _bare(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "…"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

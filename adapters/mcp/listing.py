@@ -1,0 +1,115 @@
+"""The tools of a server, as it lists them: checked, bounded, named for us.
+
+Servers are not trusted: a list has an end, a schema a size, and a name is made fit for providers.
+What is left out is written down, and the rest is there.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from mcp.client.client import Client
+from mcp.types import Tool as ListedTool
+
+from actors.parts.json_text import well_formed
+from actors.parts.prompt import Tool
+from actors.turn.ports import LocalTool
+from adapters.mcp.naming import distinct, is_allowed, offered_schema, tool_name
+from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
+from adapters.mcp.servers import Server
+from runtime.log import emit
+
+PAGES_MAX = 50  # of a list; what comes after is left out
+TOOLS_MAX = 500  # of a server; likewise
+SCHEMA_BYTES_MAX = 64 * 1024  # of a tool; with a bigger one it is left out
+SCHEMAS_BYTES_MAX = 1024 * 1024  # of all tools of a server; those beyond are left out
+DESCRIPTION_CHARACTERS_MAX = 8_192  # what is longer is cut
+
+# A reconnection, the call, and a little for what comes of it.
+DEADLINE_SECONDS = CONNECT_SECONDS_MAX + CALL_SECONDS_MAX + 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool, and whose it is."""
+
+    server: UUID
+    server_name: str
+    name: str  # at the server
+    local: LocalTool
+    with_intent: bool
+
+    @property
+    def here(self) -> str:
+        return self.local.tool.name
+
+    def renamed(self, name: str) -> "ServerTool":
+        return replace(self, local=replace(self.local, tool=replace(self.local.tool, name=name)))
+
+
+async def tools_of(client: Client, server: Server) -> Sequence[ServerTool]:
+    """Those that are allowed, in the server's order."""
+    found: list[ServerTool] = []
+    size = 0
+    for listed in await _listed(client):
+        if not is_allowed(listed.name, server.config):
+            continue
+        tool = _offered(listed, server)
+        size += len(tool.local.tool.schema.encode())
+        if size > SCHEMAS_BYTES_MAX:
+            _left_out(server, "the schemas of all tools", size, SCHEMAS_BYTES_MAX)
+            break
+        if len(tool.local.tool.schema.encode()) > SCHEMA_BYTES_MAX:
+            _left_out(server, f"the schema of {listed.name[:80]}", size, SCHEMA_BYTES_MAX)
+            continue
+        found.append(tool)
+    return found
+
+
+def all_distinct(tools: Sequence[ServerTool]) -> Sequence[ServerTool]:
+    """By name, then by server: always the same order, so that prompts are kept by providers."""
+    taken: dict[str, ServerTool] = {}
+    for tool in sorted(tools, key=lambda tool: (tool.here, tool.server, tool.name)):
+        name = distinct(tool.here, taken)
+        taken[name] = tool if name == tool.here else tool.renamed(name)
+    return sorted(taken.values(), key=lambda tool: tool.here)
+
+
+async def _listed(client: Client) -> Sequence[ListedTool]:
+    found: list[ListedTool] = []
+    cursor: str | None = None
+    for _ in range(PAGES_MAX):
+        page = await client.list_tools(cursor=cursor)
+        found += page.tools
+        cursor = page.next_cursor
+        if not cursor or len(found) >= TOOLS_MAX:
+            break
+    return found[:TOOLS_MAX]
+
+
+def _offered(listed: ListedTool, server: Server) -> ServerTool:
+    config = server.config
+    says = well_formed(listed.description or listed.title or "")[:DESCRIPTION_CHARACTERS_MAX]
+    schema = offered_schema(_plain(listed.input_schema), with_intent=config.model_intent)
+    hints = listed.annotations
+    harmless = hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
+    local = LocalTool(
+        Tool(tool_name(config.slug, listed.name), says, schema),
+        DEADLINE_SECONDS,
+        repeatable=harmless,
+    )
+    return ServerTool(
+        server.id, config.display_name, listed.name, local, with_intent=config.model_intent
+    )
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without halves of characters, which no provider takes."""
+    plain: dict[str, Any] = json.loads(well_formed(json.dumps(schema)))
+    return plain
+
+
+def _left_out(server: Server, what: str, size: int, most: int) -> None:
+    emit("mcp.left_out", "warning", server=server.config.slug, what=what, bytes=size, most=most)

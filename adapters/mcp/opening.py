@@ -1,0 +1,139 @@
+"""Everything about servers of tools, put together: open as long as chats are run.
+
+`Reached` is what the tools of chats ask: the tools of a server for a chat, and a call of one.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import trio
+from mcp.types import CallToolResult
+
+from actors.ids import chat_name
+from actors.machine.chat import Chat
+from actors.store.bus import Bus
+from adapters.mcp.faults import hidden_in, words_for
+from adapters.mcp.known import Known
+from adapters.mcp.listing import ServerTool, tools_of
+from adapters.mcp.oauth.guard import Network, guarded_client
+from adapters.mcp.reaching import (
+    CALL_SECONDS_MAX,
+    CONNECT_SECONDS_MAX,
+    Address,
+    quieten,
+    reached,
+)
+from adapters.mcp.renewing import Renewing
+from adapters.mcp.servers import Server
+from adapters.mcp.sessions import Session, Sessions, open_sessions
+from adapters.mcp.showing import shown_to
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.mcp.stored import Servers
+from adapters.secrets import Vault
+from runtime.log import emit
+
+
+class Fault(Exception):
+    """A server did not do what it was asked. The words are for models and administrators."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The servers of this deployment, as chats use them."""
+
+    known: Known
+    renewing: Renewing
+    sessions: Sessions
+    # Why a server could not be used the last time that a chat of this process tried.
+    faults: dict[UUID, str] = field(default_factory=dict)
+
+    async def tools(self, chat: Chat, server: Server) -> Sequence[ServerTool]:
+        """Its tools, in a session that stays for the calls of the turn; none if it cannot be used,
+        within CONNECT_SECONDS_MAX."""
+        hidden = list(hidden_in(server))
+        try:
+            with trio.fail_after(CONNECT_SECONDS_MAX):
+                session = await self._begin(chat, server, hidden)
+                tools = await tools_of(await session.client(), server)
+        except Exception as error:  # noqa: BLE001  one server is not worth a turn
+            self._failed(chat, server, words_for(error, *hidden))
+            return ()
+        self.faults.pop(server.id, None)
+        return tools
+
+    async def call(
+        self, chat: Chat, server: Server, tool: str, arguments: dict[str, Any]
+    ) -> CallToolResult:
+        """Or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
+        hidden = list(hidden_in(server))
+        try:
+            with trio.fail_after(CONNECT_SECONDS_MAX):
+                session = self.sessions.current(chat.id, server.id)
+                if session is None:
+                    session = await self._begin(chat, server, hidden)
+                client = await session.client()
+            with trio.fail_after(CALL_SECONDS_MAX):
+                return await client.call_tool(tool, arguments)
+        except trio.TooSlowError:
+            raise Fault(f"the server did not answer within {CALL_SECONDS_MAX:g} s") from None
+        except Exception as error:
+            raise Fault(words_for(error, *hidden)) from error
+
+    async def _begin(self, chat: Chat, server: Server, hidden: list[str]) -> Session:
+        if server.fault:
+            raise Fault(server.fault)
+        token = None
+        if server.config.auth_type == "oauth2":
+            token = await self.renewing.token(server, chat.owner_id)
+            hidden += [token.access_token, token.refresh_token] if token else []
+        is_sse = server.config.transport == "sse"
+        place = Address(server.config.url, shown_to(server, chat, token), is_sse)
+        return self.sessions.begin(chat.id, server.id, partial(reached, place))
+
+    def _failed(self, chat: Chat, server: Server, why: str) -> None:
+        self.faults[server.id] = why
+        self.sessions.leave_one(chat.id, server.id)
+        emit(
+            "mcp.unusable",
+            "warning",
+            chat=chat_name(chat.id),
+            server=server.config.slug,
+            url=server.config.bare_url,
+            why=why,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mcp:
+    """For those who serve clients, and for the tools of chats."""
+
+    stored: Servers
+    known: Known
+    reached: Reached
+    client: httpx2.AsyncClient  # for the endpoints of authorization servers
+    guarded: httpx2.AsyncClient  # for what strangers name
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {"known": self.known.statistics(), "sessions": self.reached.sessions.statistics()}
+
+
+@asynccontextmanager
+async def open_mcp(
+    pool: Pool, bus: Bus, *, vault: Vault, allowed: Sequence[Network] = ()
+) -> AsyncIterator[Mcp]:
+    quieten()
+    stored = Servers(pool, tell=bus.tell)
+    known = Known(stored, vault)
+    async with (
+        httpx2.AsyncClient(trust_env=False) as client,
+        guarded_client(allowed) as guarded,
+        open_sessions() as (sessions, nursery),
+    ):
+        renewing = Renewing(known, stored, vault, client, nursery)
+        with known.follow(bus), bus.follow_all(sessions.hear):
+            yield Mcp(stored, known, Reached(known, renewing, sessions), client, guarded)

@@ -1,0 +1,172 @@
+"""A session with a server of tools: over HTTP, over SSE as it was before, or over the pipes of a
+program. The official SDK speaks; what it may read is bounded here.
+
+Nothing of the environment takes part: no proxy that a variable names. Redirects are followed within
+the server's own origin only.
+"""
+
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import version
+from ssl import SSLContext
+from typing import Any, TextIO
+
+import httpx2
+from mcp.client.client import Client
+from mcp.client.sse import sse_client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import Implementation
+
+from adapters.providers.dial import tls_context
+from adapters.providers.identity import USER_AGENT
+
+CONNECT_SECONDS_MAX = 10.0
+CALL_SECONDS_MAX = 60.0
+# Of one answer; then it is broken off. What models are told of it is far less.
+ANSWER_BYTES_MAX = 16 * 1024 * 1024
+
+_TIMEOUT = httpx2.Timeout(CONNECT_SECONDS_MAX, read=CALL_SECONDS_MAX + CONNECT_SECONDS_MAX)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server behind HTTP. In the URL, too, there may be secrets."""
+
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False, default_factory=dict)
+    is_sse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A server as a child process of ours. It gets little of our environment."""
+
+    command: str
+    args: Sequence[str] = ()
+    env: Mapping[str, str] = field(repr=False, default_factory=dict)
+    directory: str | None = None
+
+
+class TooMuch(httpx2.TransportError):
+    """An answer that is too long, or that hides how long it is."""
+
+
+def quieten() -> None:
+    """What the SDK and its client write down has in it what servers say, and whole addresses."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+@asynccontextmanager
+async def reached(place: Address | Program) -> AsyncIterator[Client]:
+    """Entering connects and agrees on a version of the protocol. It has no deadline of its own."""
+    match place:
+        case Program():
+            with _nowhere() as nowhere:
+                async with _client(stdio_client(_parameters(place), errlog=nowhere)) as client:
+                    yield client
+        case Address(is_sse=True):
+            transport = sse_client(
+                place.url, httpx_client_factory=_factory(place), sse_read_timeout=_LONG_SECONDS
+            )
+            async with _client(transport, mode="legacy") as client:
+                yield client
+        case Address():
+            async with _http(place) as http:
+                transport = streamable_http_client(
+                    place.url, http_client=http, max_sse_event_size=ANSWER_BYTES_MAX
+                )
+                async with _client(transport) as client:
+                    yield client
+
+
+_LONG_SECONDS = 3_600.0  # of silence on the stream of a session that is kept for its turn
+
+
+def _client(transport: Any, mode: Any = "auto") -> Client:
+    ours = Implementation(name="promptcorner", version=version("promptcorner"))
+    return Client(transport, client_info=ours, cache=None, mode=mode)
+
+
+def _nowhere() -> TextIO:
+    """What a program says beside the protocol is for nobody."""
+    return open(os.devnull, "w")
+
+
+def _parameters(program: Program) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=program.command,
+        args=list(program.args),
+        env=dict(program.env),
+        cwd=program.directory,
+        encoding_error_handler="replace",
+    )
+
+
+def _http(place: Address, timeout: httpx2.Timeout = _TIMEOUT) -> httpx2.AsyncClient:
+    ours = {"user-agent": USER_AGENT, "accept-encoding": "identity"}
+    return httpx2.AsyncClient(
+        transport=Bounded(httpx2.AsyncHTTPTransport(verify=_context(), trust_env=False)),
+        headers={**ours, **place.headers},
+        timeout=timeout,
+        trust_env=False,
+    )
+
+
+def _factory(place: Address) -> Any:
+    def make(
+        headers: dict[str, str] | None = None,
+        timeout: httpx2.Timeout | None = None,
+        auth: httpx2.Auth | None = None,
+    ) -> httpx2.AsyncClient:
+        return _http(place, timeout or _TIMEOUT)
+
+    return make
+
+
+@lru_cache(maxsize=1)
+def _context() -> SSLContext:
+    """Dear to make, and the same for all."""
+    return tls_context()
+
+
+class Bounded(httpx2.AsyncBaseTransport):
+    """Answers of at most ANSWER_BYTES_MAX. A stream of events goes on for ever: of that each event
+    is bounded, by who reads it."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await self._inner.handle_async_request(request)
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            await response.aclose()
+            raise TooMuch("the server packed its answer although it was told not to")
+        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Measured(response.stream)
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Measured(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > ANSWER_BYTES_MAX:
+                raise TooMuch(f"the server's answer has more than {ANSWER_BYTES_MAX} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -1,0 +1,147 @@
+"""The sessions of chats at work: one for each server that a chat uses, kept while it is used.
+
+A session lives in a task of its own, so whoever asks for it may be cancelled. It ends when its chat
+comes to rest, when nobody has used it for a while, or when it breaks; who needs it then gets
+another one. A server may therefore keep things for the length of a turn, and no longer.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+import trio
+from mcp.client.client import Client
+
+from actors.ids import ChatId
+from actors.machine.states import Status
+from actors.store.hints import ChatMoved, News
+from runtime.cause import Cause
+from runtime.clock import now
+from runtime.scope import CausedScope
+
+IDLE_SECONDS = 300.0  # without use; then it ends, and the next use makes another
+LEAVE_SECONDS = 5.0  # for a farewell; then it is cut off
+SESSIONS_MAX = 2_000  # of one process; then the one that was begun first ends
+
+Open = Callable[[], AbstractAsyncContextManager[Client]]
+
+
+class Unreachable(Exception):
+    """There is no session, for this reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left(Cause):
+    """Nobody needs it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStatistics:
+    open: int
+    opened_count: int
+
+
+class Session:
+    def __init__(self, open: Open) -> None:
+        self._open = open
+        self._scope = CausedScope()
+        self._settled = trio.Event()  # it stands, or never will
+        self._leaving = trio.Event()
+        self._used_at = now()
+        self._client: Client | None = None
+        self._error: Exception | None = None
+        self.is_over = False
+
+    async def client(self) -> Client:
+        """Or what became of it, raised."""
+        self._used_at = now()
+        await self._settled.wait()
+        if self._client is None:
+            raise Unreachable("the session has ended") from self._error
+        return self._client
+
+    def leave(self) -> None:
+        """In good order, within LEAVE_SECONDS."""
+        if not self._settled.is_set():
+            self._scope.cancel(Left())
+        self._leaving.set()
+
+    async def run(self) -> None:
+        try:
+            with self._scope:
+                async with self._open() as client:
+                    self._client = client
+                    self._settled.set()
+                    await self._until_left()
+                    self.is_over = True
+                    self._scope.expire_in(LEAVE_SECONDS, Left())
+        except* Exception as error:  # whatever it is: it is told to who asks
+            self._error = error
+        finally:
+            self._client = None
+            self.is_over = True
+            self._settled.set()
+
+    async def _until_left(self) -> None:
+        while not self._leaving.is_set() and (rest := self._used_at + IDLE_SECONDS - now()) > 0:
+            with trio.move_on_after(rest):
+                await self._leaving.wait()
+
+
+class Sessions:
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self._nursery = nursery
+        self._of_chats: dict[ChatId, dict[UUID, Session]] = {}
+        self._count = self._opened_count = 0
+
+    def statistics(self) -> SessionStatistics:
+        return SessionStatistics(self._count, self._opened_count)
+
+    def hear(self, news: News) -> None:
+        """A chat that has come to rest needs none."""
+        if isinstance(news, ChatMoved) and news.status is not Status.RUNNING:
+            self.leave(news.chat)
+
+    def leave(self, chat: ChatId) -> None:
+        for session in self._of_chats.pop(chat, {}).values():
+            session.leave()
+
+    def leave_one(self, chat: ChatId, server: UUID) -> None:
+        if (session := self.current(chat, server)) is not None:
+            session.leave()
+
+    def begin(self, chat: ChatId, server: UUID, open: Open) -> Session:
+        """In the place of the one that there was."""
+        self.leave_one(chat, server)
+        if self._count >= SESSIONS_MAX:
+            self.leave(next(iter(self._of_chats)))
+        session = Session(open)
+        self._of_chats.setdefault(chat, {})[server] = session
+        self._count += 1
+        self._opened_count += 1
+        self._nursery.start_soon(self._run, chat, server, session)
+        return session
+
+    def current(self, chat: ChatId, server: UUID) -> Session | None:
+        found = self._of_chats.get(chat, {}).get(server)
+        return None if found is None or found.is_over else found
+
+    async def _run(self, chat: ChatId, server: UUID, session: Session) -> None:
+        try:
+            await session.run()
+        finally:
+            self._count -= 1
+            of_chat = self._of_chats.get(chat, {})
+            if of_chat.get(server) is session:
+                del of_chat[server]
+                if not of_chat:
+                    del self._of_chats[chat]
+
+
+@asynccontextmanager
+async def open_sessions() -> AsyncIterator[tuple[Sessions, trio.Nursery]]:
+    """Left, they are cut off."""
+    async with trio.open_nursery() as nursery:
+        yield Sessions(nursery), nursery
+        nursery.cancel_scope.cancel()

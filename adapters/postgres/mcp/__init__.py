@@ -1,0 +1,1 @@
+"""Servers of tools as they are stored, and what users show there."""

@@ -1,0 +1,5 @@
+"""The tools of servers that speak MCP, as a chat's tools.
+
+source   which a chat has, and a call of one
+finding  too many to tell the model of at once: a catalogue, a search, what was found   (pure)
+"""
