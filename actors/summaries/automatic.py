@@ -12,7 +12,7 @@ from functools import partial
 from actors.background.asking import ask
 from actors.background.jobs import Background
 from actors.ids import chat_name
-from actors.machine.chat import Chat, ChatError, Message
+from actors.machine.chat import Body, Chat, ChatError, Message
 from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Prompt
@@ -78,7 +78,12 @@ class AutomaticSummaries:
         ended, chat = how(applied.change), applied.chat
         if ended is None or (ended is not Ended.DONE and not chat.is_root):
             return
-        job = partial(self._told, chat, ended) if chat.is_root else partial(self._reported, chat)
+        said = applied.change.said
+        job = (
+            partial(self._told, chat, ended, said)
+            if chat.is_root
+            else partial(self._reported, chat, last_words(said))
+        )
         name = f"{chat_name(chat.id)} summary {chat.history_version}"
         self._begun_count += self._background.begin(name, job)
 
@@ -87,7 +92,7 @@ class AutomaticSummaries:
             self._begun_count, self._labelled_count, self._summarised_count, self._failed_count
         )
 
-    async def _told(self, chat: Chat, ended: Ended) -> None:
+    async def _told(self, chat: Chat, ended: Ended, said: Sequence[Body]) -> None:
         if ended is not Ended.DONE:
             await self._label(chat, WAITING if ended is Ended.WAITS else None)
             return
@@ -96,30 +101,33 @@ class AutomaticSummaries:
             await self._label(chat, FINISHED)
             return
         shown = await self._store.shown(chat.id)
-        history = await self._histories.history(chat.id)
-        if shown is None or has_moved(chat, history):
+        if shown is None:
             return
-        await self._label(chat, await self._label_of(chat, model, shown, last_words(history)))
-        told = transcript(history)
-        if is_due(history, has_summary=shown.has_summary) and len(told) > TRANSCRIPT_CHARACTERS_MIN:
-            await self._summarise(chat, model, told)
+        await self._label(chat, await self._label_of(chat, model, shown, said))
+        if is_due(shown.turns_done, has_summary=shown.has_summary):
+            await self._summarise(chat, model)
 
-    async def _reported(self, chat: Chat) -> None:
+    async def _reported(self, chat: Chat, words: str) -> None:
         """A child says what it is about by itself, with its report."""
-        summary = report_summary(last_words(await self._histories.history(chat.id)))
+        summary = report_summary(words)
         if summary:
             self._summarised_count += await self._store.summarise(chat, summary)
 
     async def _label(self, chat: Chat, label: str | None) -> None:
         self._labelled_count += await self._store.label(chat, label)
 
-    async def _label_of(self, chat: Chat, model: Model, shown: Shown, words: str) -> str:
-        if not words:
-            return WAITING
+    async def _label_of(self, chat: Chat, model: Model, shown: Shown, said: Sequence[Body]) -> str:
+        words = last_words(said)
+        if not words:  # a tool has ended the turn, to hear what its user says
+            return WAITING if said else FINISHED
         prompt = label_prompt(chat, model, title=shown.title, words=words)
         return await self._asked(model, prompt, label_in, LABEL_SECONDS_MAX) or FINISHED
 
-    async def _summarise(self, chat: Chat, model: Model, told: str) -> None:
+    async def _summarise(self, chat: Chat, model: Model) -> None:
+        history = await self._histories.history(chat.id)
+        told = transcript(history)
+        if has_moved(chat, history) or len(told) <= TRANSCRIPT_CHARACTERS_MIN:
+            return
         prompt = summary_prompt(chat, model, told)
         summary = await self._asked(model, prompt, summary_in, SUMMARY_SECONDS_MAX)
         if summary:

@@ -1,9 +1,8 @@
 """What the end of a turn asks for, and what it is made of. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
-from itertools import pairwise
 
 from actors.machine.change import Change
 from actors.machine.chat import Body, Message, Role, Visibility
@@ -46,26 +45,15 @@ def how(change: Change) -> Ended | None:
             return None
 
 
-def is_due(history: Sequence[Message], *, has_summary: bool) -> bool:
+def is_due(turns_done: int, *, has_summary: bool) -> bool:
     """Of a summary of the chat."""
-    turns = turns_done(history)
-    return turns > 0 and (not has_summary or turns % SUMMARY_TURNS == 1)
+    return turns_done > 0 and (not has_summary or turns_done % SUMMARY_TURNS == 1)
 
 
-def turns_done(history: Sequence[Message]) -> int:
-    """Prompts of users that were answered."""
-    roles = [body.role for body in _seen(history)]
-    return sum(first is Role.USER and second is Role.ASSISTANT for first, second in pairwise(roles))
-
-
-def last_words(history: Sequence[Message]) -> str:
-    """What the model said last, in the latest turn."""
-    for body in reversed(list(_seen(history))):
-        if body.role is Role.USER:
-            return ""
-        if text := _text(body):
-            return text
-    return ""
+def last_words(said: Sequence[Body]) -> str:
+    """What the model said with its last step."""
+    spoken = (body for body in reversed(said) if body.role is Role.ASSISTANT)
+    return next(filter(None, map(_text, spoken)), "")
 
 
 def transcript(history: Sequence[Message]) -> str:
@@ -103,15 +91,6 @@ def report_summary(report: str) -> str:
 
 def sentences(text: str) -> list[str]:
     return [sentence for sentence in _SENTENCE.split(text.strip()) if sentence]
-
-
-def _seen(history: Sequence[Message]) -> Iterator[Body]:
-    """By users, of users and models."""
-    for row in history:
-        body = row.body
-        hidden = row.deleted or body.compressed or body.visibility is Visibility.MODEL
-        if not hidden and body.role in (Role.USER, Role.ASSISTANT):
-            yield body
 
 
 def _text(body: Body) -> str:

@@ -14,6 +14,7 @@ class Shown:
 
     title: str
     has_summary: bool
+    turns_done: int  # prompts of users that were answered
 
 
 class SummaryStore(Protocol):

@@ -2,8 +2,17 @@
 -- as nothing has been said behind what they sum up, and only if that is news.
 
 -- name: shown_of_chat
--- What a list shows of it.
-SELECT title, summary IS NOT NULL FROM chats WHERE id = %(chat)s;
+-- What a list shows of it; and how many prompts of users were answered in it.
+SELECT title,
+       summary IS NOT NULL,
+       (SELECT count(*)
+          FROM (SELECT role, lead(role) OVER (ORDER BY id) AS next
+                  FROM messages
+                 WHERE chat_id = %(chat)s AND NOT deleted AND NOT compressed
+                   AND visibility <> 'model' AND role IN ('user', 'assistant')) AS seen
+         WHERE role = 'user' AND next = 'assistant')
+  FROM chats
+ WHERE id = %(chat)s;
 
 -- name: label_turn
 -- How the latest turn ended.

@@ -16,11 +16,12 @@ from actors.summaries.automatic import AutomaticSummaries
 from actors.summaries.ports import Shown
 from actors.summaries.wording import FINISHED, WAITING
 from actors.turn.ports import Model
-from tests.actors.machine.chats import CHAT, NOW, a_chat, assistant, call, user
+from tests.actors.machine.chats import CHAT, NOW, a_chat, assistant, user
 from tests.actors.titles.stage import HANGS, NO_CREDIT, NO_TEMPERATURE, Oracle, says
-from tests.actors.turn.given import history
+from tests.actors.turn.given import answered, history
 
 LONG = "The login now leads to the page where it began. " * 5
+SAID = (assistant(LONG),)
 LABEL, SUMMARY = "Fixed login redirect", "The login is mended. Tests are open."
 
 
@@ -31,12 +32,14 @@ class Store:
     rows: tuple
     oracle: Oracle
     has_summary: bool = False
+    turns_done: int = 1
     told: list = field(default_factory=list)
     model: object = None
+    read_count: int = 0
 
     async def shown(self, chat):
         await trio.lowlevel.checkpoint()
-        return Shown("Login", self.has_summary)
+        return Shown("Login", self.has_summary, self.turns_done)
 
     async def label(self, chat: Chat, label):
         self.told.append(("label", label))
@@ -47,6 +50,7 @@ class Store:
         return True
 
     async def history(self, chat):
+        self.read_count += 1
         await trio.lowlevel.checkpoint()
         return self.rows
 
@@ -70,10 +74,10 @@ async def a_list(*answers, rows=None, may_be_asked=True, **more):
         yield store, summaries
 
 
-def ended(before=Status.RUNNING, after=Status.WAITING, **columns):
+def ended(before=Status.RUNNING, after=Status.WAITING, said=SAID, **columns):
     stored = a_chat(**columns)
     was = replace(stored, chat=replace(stored.chat, status=before))
-    return Applied(Change(was, replace(stored.chat, status=after), ()), NOW, (), ())
+    return Applied(Change(was, replace(stored.chat, status=after), (), said), NOW, (), ())
 
 
 async def told(*answers, change=None, **more):
@@ -123,10 +127,12 @@ async def test_a_model_that_takes_no_temperature_is_asked_without(autojump_clock
 
 
 async def test_a_turn_that_ended_with_a_question_waits_for_its_user(autojump_clock):
-    store = await told(says(""), rows=history(user("fix it"), assistant(call("c"))))
+    asked = await told(says(""), change=ended(said=answered("c")), turns_done=2, has_summary=True)
+    silent = await told(says(""), change=ended(said=()), turns_done=2, has_summary=True)
 
-    assert [("label", WAITING)] == store.told
-    assert [] == store.oracle.prompts
+    assert [("label", WAITING)] == asked.told
+    assert [("label", FINISHED)] == silent.told
+    assert [] == asked.oracle.prompts + silent.oracle.prompts
 
 
 async def test_a_chat_that_needs_its_client_says_so_and_one_that_was_cut_says_nothing(
@@ -160,20 +166,27 @@ async def test_a_model_that_cannot_say_anything_is_not_asked(autojump_clock):
     assert [] == rehearsal.oracle.prompts
 
 
-async def test_what_has_gone_on_meanwhile_is_left_to_its_own_end(autojump_clock):
+async def test_a_chat_that_has_gone_on_is_not_summed_up_meanwhile(autojump_clock):
     rows = history(user("fix it"), assistant(LONG), user("and this"))
     moved = (*rows[:-1], replace(rows[-1], revision=51))
 
-    assert [] == (await told(says(LABEL), rows=moved)).told
+    store = await told(says(LABEL), says(SUMMARY), rows=moved)
+
+    assert [("label", LABEL)] == store.told
+
+
+async def test_between_two_summaries_a_history_is_not_even_read(autojump_clock):
+    store = await told(says(LABEL), rows=None, has_summary=True, turns_done=2)
+
+    assert [("label", LABEL)] == store.told
+    assert 0 == store.read_count
 
 
 async def test_a_child_is_about_what_it_reports_and_asks_no_model(autojump_clock):
-    rows = history(user("look"), assistant("**Found** it.\n\nMore."))
+    family = {"parent_id": ChatId(CHAT), "said": (assistant("**Found** it.\n\nMore."),)}
 
-    store = await told(says(LABEL), rows=rows, change=ended(parent_id=ChatId(CHAT)))
-    failed = await told(
-        says(LABEL), rows=rows, change=ended(parent_id=ChatId(CHAT), after=Status.ERROR)
-    )
+    store = await told(says(LABEL), change=ended(**family))
+    failed = await told(says(LABEL), change=ended(after=Status.ERROR, **family))
 
     assert [("summary", "Found it.")] == store.told
     assert [] == store.oracle.prompts + failed.told

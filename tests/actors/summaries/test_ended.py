@@ -20,7 +20,6 @@ from actors.summaries.ended import (
     last_words,
     report_summary,
     transcript,
-    turns_done,
 )
 from tests.actors.machine.chats import CHAT, a_chat, assistant, call, user
 from tests.actors.turn.given import answered, hidden, history
@@ -61,15 +60,6 @@ def test_a_turn_has_ended_when_its_chat_comes_to_rest(before, after, expected):
     assert expected is how(a_change(before, after))
 
 
-def test_a_turn_counts_when_its_prompt_was_answered():
-    asked = [user("a"), assistant(call("c")), *answered("c"), assistant("b")]
-
-    assert 0 == turns_done(history(user("a")))
-    assert 1 == turns_done(history(*asked))
-    assert 1 == turns_done(history(*asked, user("c")))
-    assert 2 == turns_done(history(*asked, user("c"), hidden(), user("d"), assistant("e")))
-
-
 @pytest.mark.parametrize(
     ("turns", "has_summary", "expected"),
     [
@@ -80,17 +70,15 @@ def test_a_turn_counts_when_its_prompt_was_answered():
 def test_a_summary_is_made_after_the_first_turn_and_then_after_every_third(
     turns, has_summary, expected
 ):
-    rows = history(*[user("a"), assistant("b")] * turns)
-
-    assert expected is is_due(rows, has_summary=has_summary)
+    assert expected is is_due(turns, has_summary=has_summary)
 
 
-def test_what_was_said_last_is_of_the_latest_turn():
-    said = [user("a"), assistant("b"), user("c"), assistant("d", call("x")), *answered("x")]
+def test_what_was_said_last_is_the_models_own():
+    said = [assistant("b"), assistant("d", call("x")), *answered("x"), assistant(call("y"))]
 
-    assert "d" == last_words(history(*said))
-    assert "e" == last_words(history(*said, assistant("e")))
-    assert "" == last_words(history(*said, user("f"), assistant(call("y"))))
+    assert "d" == last_words(said)
+    assert "" == last_words([*answered("x"), user("f")])
+    assert "" == last_words([])
 
 
 def test_a_transcript_is_what_users_and_models_said():
@@ -108,7 +96,6 @@ def test_a_transcript_knows_what_a_summary_replaced():
 
     assert "all of it" in told
     assert told.startswith("user: a\n\nearlier: ")
-    assert 0 == turns_done(history(user("a"), *rows))
 
 
 def test_what_was_taken_back_is_no_part_of_a_transcript():

@@ -6,7 +6,8 @@ from actors.machine.requests import CreateChat, NewChat
 from actors.store.hints import SummaryChanged
 from actors.summaries.ports import Shown
 from adapters.postgres.summaries import Summaries
-from tests.actors.machine.chats import ANN, user
+from tests.actors.machine.chats import ANN, assistant, call, user
+from tests.actors.turn.given import answered, hidden
 from tests.adapters.postgres.stores import new_chat_id
 
 
@@ -64,11 +65,24 @@ async def test_nothing_is_written_over_a_history_that_has_moved_on(store):
 async def test_it_is_known_what_is_shown_of_a_chat(store):
     chat, summaries = await a_chat_of(store), summaries_of(store)
 
-    assert Shown("Login", False) == await summaries.shown(chat.id)
+    assert Shown("Login", False, 0) == await summaries.shown(chat.id)
     await summaries.summarise(chat, "It was broken.")
 
-    assert Shown("Login", True) == await summaries.shown(chat.id)
+    assert Shown("Login", True, 0) == await summaries.shown(chat.id)
     assert await summaries.shown(new_chat_id()) is None
+
+
+async def test_a_turn_counts_when_its_prompt_was_answered(store):
+    asked = [user("a"), assistant(call("c")), *answered("c"), assistant("b"), user("c"), user("d")]
+    unseen = [hidden(), replace(assistant("e"), compressed=True)]
+    new = NewChat(new_chat_id(), ANN)
+    await store.ledger.create(CreateChat(new, (*asked, *unseen)))
+    shown = await summaries_of(store).shown(new.id)
+    other = NewChat(new_chat_id(), ANN)
+    await store.ledger.create(CreateChat(other, (*asked, *unseen, assistant("f"))))
+
+    assert 1 == shown.turns_done
+    assert 2 == (await summaries_of(store).shown(other.id)).turns_done
 
 
 async def test_no_version_moves_with_a_summary_nor_the_time_of_the_last_change(store):
