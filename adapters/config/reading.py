@@ -58,10 +58,6 @@ class Config:
         return f"{scheme}://{Address(host, self.port)}"
 
     @property
-    def workspaces_dir(self) -> Path:
-        return self.data_dir / "workspaces"
-
-    @property
     def secret_key_file(self) -> Path:
         """Where a secret key lies that nobody has set: made at the first start."""
         return self.data_dir / "secret.key"

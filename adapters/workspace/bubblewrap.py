@@ -64,9 +64,16 @@ def layout() -> Layout:
 
 
 def arguments(
-    program: str, ground: Ground, *, workdir: str, network: bool, layout: Layout
+    program: str,
+    ground: Ground,
+    *,
+    workdir: str,
+    network: bool,
+    layout: Layout,
+    hidden: Sequence[str] = (),
 ) -> list[str]:
-    """Of bwrap itself; the command comes behind them."""
+    """Of bwrap itself; the command comes behind them. `hidden` are directories of which nothing is
+    seen, wherever they lie, but for the workspace in one of them."""
     return [
         program,
         "--unshare-all",
@@ -88,9 +95,12 @@ def arguments(
         "--symlink",
         "../tmp",
         "/var/tmp",
+        *(word for path in hidden for word in ("--tmpfs", path)),
         "--bind",
         ground.home,
         ground.home,
+        # What all this has been put on is a disk in memory.
+        *(word for path in (*hidden, "/") for word in ("--remount-ro", path)),
         "--chdir",
         workdir,
         "--",

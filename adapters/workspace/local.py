@@ -215,12 +215,19 @@ class LocalWorkspaces:
 @asynccontextmanager
 async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWorkspaces]:
     """Commands run as long as the block is; directories stay."""
-    sandbox = await sandbox_of(config.sandbox, config.environ, network=config.sandbox_network)
+    data_dir = Path(await trio.Path(config.data_dir).resolve())
+    templates_dir = config.templates_dir or data_dir / "templates"
+    sandbox = await sandbox_of(
+        config.sandbox,
+        config.environ,
+        network=config.sandbox_network,
+        hidden=(str(data_dir), str(templates_dir)),
+    )
     async with open_processes() as table:
         yield LocalWorkspaces(
-            config.workspaces_dir.resolve(),
+            data_dir / "workspaces",
             Registry(pool),
-            Templates(config.templates_dir or config.data_dir / "templates"),
+            Templates(templates_dir),
             table=table,
             sandbox=sandbox,
             environ=config.environ,

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from subprocess import DEVNULL, PIPE, STDOUT, Popen
+from subprocess import PIPE, STDOUT, Popen
 from uuid import UUID, uuid4
 
 import trio
@@ -35,6 +35,8 @@ READ_BYTES = 65_536
 # A command that writes more than a mebibyte in one go has to wait so long: it is not to keep us
 # from everything else.
 PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
+# A command begins when the lifeline knows of it: if we die before that, it never does.
+_GATE = 'read -r go || exit; exec "$@" < /dev/null'
 DRAIN_SECONDS = 1.0  # for the last words of a command; then somebody else holds its output open
 REAP_SECONDS = 5.0  # for a killed process to be gone; then it is left to the kernel
 
@@ -97,8 +99,14 @@ class ProcessTable:
             popen = _begun(order)
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the command
             return NotStarted(_why_not(error))
-        started = _Running(uuid4().hex[:12], order, popen, os.pidfd_open(popen.pid))
-        self._lifeline.add(popen.pid)
+        try:
+            started = _Running(uuid4().hex[:12], order, popen, os.pidfd_open(popen.pid))
+            self._lifeline.add(popen.pid)
+        except OSError as error:  # too many open files, for one
+            with popen:  # which closes what is open of it, and waits for it
+                popen.kill()
+            return NotStarted(_why_not(error))
+        _let_go(popen)
         self._known[started.id] = started
         body = partial(self._follow, started)
         self._children.start(Child(name=started.id, body=body, when_ended=_nothing_to_do))
@@ -206,8 +214,8 @@ def _nothing_to_do(name: str, end: End) -> None:
 
 def _begun(order: Order) -> Popen[bytes]:
     return Popen(
-        order.arguments,
-        stdin=DEVNULL,
+        ["sh", "-c", _GATE, "sh", *order.arguments],
+        stdin=PIPE,
         stdout=PIPE,
         stderr=STDOUT,
         cwd=order.workdir,
@@ -217,9 +225,15 @@ def _begun(order: Order) -> Popen[bytes]:
     )
 
 
+def _let_go(popen: Popen[bytes]) -> None:
+    assert popen.stdin is not None, "it was begun with a pipe"
+    with suppress(BrokenPipeError), popen.stdin as gate:
+        gate.write(b"\n")
+
+
 def _why_not(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError) and error.filename in ("sh", "bwrap"):
-        return f"{error.filename} is not installed here; install it where the server runs"
+    if isinstance(error, FileNotFoundError) and error.filename == "sh":
+        return "not started: sh is not installed; the operator of the server can do that"
     if isinstance(error, OSError) and error.errno is not None:
         return f"not started: {os.strerror(error.errno).lower()}"
     return "not started: the command has a zero byte in it"

@@ -69,10 +69,16 @@ class Bubblewrap:
     program: str
     network: bool = False
     layout: Layout = field(default_factory=layout)
+    hidden: tuple[str, ...] = ()  # directories of which nothing is seen
 
     def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
         inside = arguments(
-            self.program, ground, workdir=workdir, network=self.network, layout=self.layout
+            self.program,
+            ground,
+            workdir=workdir,
+            network=self.network,
+            layout=self.layout,
+            hidden=self.hidden,
         )
         return [*inside, *limited(text, limits, counted=True)]
 
@@ -136,23 +142,23 @@ def environment(
 
 
 async def sandbox_of(
-    word: str, environ: Mapping[str, str], *, network: bool
+    word: str, environ: Mapping[str, str], *, network: bool, hidden: tuple[str, ...] = ()
 ) -> Sandbox | NoSandbox:
     """As it is set, and as it works on this machine. Says once what commands can do, or why not."""
     if word == "none":
         emit("sandbox.none", "warning", says="commands of chats can do all that the daemon can")
         return Unconfined()
-    found = await _examined(environ, network=network)
+    program = shutil.which(PROGRAM, path=environ.get("PATH", USUAL_PATH))
+    if program is None:
+        found: Sandbox | NoSandbox = NoSandbox("bubblewrap (bwrap) is not installed")
+    else:
+        found = await _examined(Bubblewrap(program, network, hidden=hidden))
     if isinstance(found, NoSandbox):
         emit("sandbox.missing", "warning", why=found.why, says="commands of chats are refused")
     return found
 
 
-async def _examined(environ: Mapping[str, str], *, network: bool) -> Bubblewrap | NoSandbox:
-    program = shutil.which(PROGRAM, path=environ.get("PATH", USUAL_PATH))
-    if program is None:
-        return NoSandbox("bubblewrap (bwrap) is not installed")
-    sandbox = Bubblewrap(program, network=network)
+async def _examined(sandbox: Bubblewrap) -> Bubblewrap | NoSandbox:
     with TemporaryDirectory(prefix="promptcorner-") as top:
         home, passing = Path(top) / "home", Path(top) / "tmp"
         home.mkdir()

@@ -91,7 +91,6 @@ def test_commands_run_in_a_sandbox_without_a_network_unless_somebody_says_otherw
         settings.sandbox_network,
         settings.templates_dir,
     )
-    assert settings.data_dir / "workspaces" == settings.workspaces_dir
 
 
 # the table

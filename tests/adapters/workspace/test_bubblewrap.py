@@ -35,8 +35,10 @@ sys.exit({answer} or os.waitstatus_to_exitcode(status) % 256)
 """
 
 
-def told(*, network=False):
-    return arguments("bwrap", GROUND, workdir=GROUND.home, network=network, layout=LAYOUT)
+def told(*, network=False, hidden=("/data",)):
+    return arguments(
+        "bwrap", GROUND, workdir=GROUND.home, network=network, layout=LAYOUT, hidden=hidden
+    )
 
 
 def pairs(words, option):
@@ -58,6 +60,17 @@ def test_nothing_but_programs_and_their_settings_is_seen():
     assert {"/usr", "/lib64"} <= set(seen)
     assert [] == [path for path in seen if path in ("/", "/etc", "/home", "/root", "/data", "/var")]
     assert ("usr/bin", "/bin") in pairs(told(), "--symlink")
+
+
+def test_what_is_hidden_is_hidden_wherever_it_lies_and_nothing_around_it_is_writable():
+    words = told(hidden=("/opt/data", "/opt/templates"))
+
+    home = words.index(GROUND.home)
+    assert words.index("/opt") < words.index("/opt/data")
+    assert ["--tmpfs", "/opt/data", "--tmpfs", "/opt/templates", "--bind"] == words[home - 5 : home]
+    assert ["--remount-ro", "/opt/data", "--remount-ro", "/opt/templates", "--remount-ro", "/"] == (
+        words[home + 2 : home + 8]
+    )
 
 
 def test_everything_is_its_own_and_ends_with_us():
