@@ -7,6 +7,7 @@ whole or not at all. A program that meets a schema newer than it knows refuses t
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
@@ -44,8 +45,10 @@ class Migration:
         return f"{self.version:04d}_{self.name}"
 
 
+@cache
 def known() -> tuple[Migration, ...]:
-    """The steps of this program, in order."""
+    """The steps of this program, in order. Read once: a newer version that is laid over the files
+    of one that runs is not what runs."""
     found = []
     for file in files(__package__).joinpath("migrations").iterdir():
         if match := _FILE.fullmatch(file.name):

@@ -40,6 +40,10 @@ async def test_a_database_that_is_up_to_date_is_left_alone(database, look):
     assert before == await look("SELECT * FROM schema_migrations")
 
 
+def test_a_program_that_runs_does_not_learn_steps_from_files_that_are_laid_beside_it():
+    assert known() is STEPS
+
+
 async def test_processes_that_start_together_take_each_step_once(database, look):
     taken = []
 
