@@ -1,0 +1,97 @@
+"""A workspace in whole turns, of a daemon with a rehearsal behind it."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import trio
+
+from actors.machine.chat import Role
+from actors.workspace.plans import plan_path
+from adapters.rehearsal.behaviour import Behaviour, Call
+from tests.adapters.api.conftest import fresh
+from tests.adapters.api.routes import daemon
+
+__all__ = ["fresh"]
+pytestmark = pytest.mark.slow
+CREATES = Call("create_workspace", json.dumps({"template_id": "empty"}))
+
+
+def executes(command, **more):
+    return Call("execute", json.dumps({"command": command, "timeout": "20s", **more}))
+
+
+def a_daemon(conninfo, data_dir, *calls, sandbox="none"):
+    """Whose model makes these calls, one in each step."""
+    steps = [
+        Behaviour(tool_calls=(call,), tool_rounds=number) for number, call in enumerate(calls, 1)
+    ]
+    return daemon.a_daemon(
+        conninfo,
+        Behaviour(script=(*steps, Behaviour(text="done"))),
+        PROMPTCORNER_DATA_DIR=str(data_dir),
+        PROMPTCORNER_SANDBOX=sandbox,
+        PATH=os.environ["PATH"],
+    )
+
+
+async def results(running, **new):
+    """What the calls of a turn came to; and the chat."""
+    id = await running.begin("work", **new)
+    await running.at_rest(id)
+    history = await running.chats.store.reading.history(id)
+    said = [row.body.parts[0] for row in history if row.body.role is Role.TOOL]
+    return [json.loads(part.result) for part in said], id
+
+
+def alive(pid):
+    return Path(f"/proc/{pid}").exists()
+
+
+async def test_a_chat_makes_itself_a_workspace_and_works_in_it(fresh, tmp_path):
+    calls = (CREATES, executes("echo here > a; pwd"), executes("cat a"))
+    async with a_daemon(fresh, tmp_path, *calls) as running:
+        (made, wrote, read), chat = await results(running)
+        view = await running.chats.store.reading.view(chat)
+
+    home = tmp_path / f"workspaces/{view.chat.workspace_id}/home"
+    assert str(home) == made["path"]
+    assert f"{home}\n" == wrote["output"]
+    assert "here\n" == read["output"]
+
+
+async def test_commands_end_with_the_daemon(fresh, tmp_path):
+    calls = (CREATES, executes("echo $$ > pid; sleep 1000", run_in_background=True))
+    async with a_daemon(fresh, tmp_path, *calls) as running:
+        (made, begun), _ = await results(running)
+        pid_file = Path(made["path"]) / "pid"
+        with trio.fail_after(daemon.PATIENCE_SECONDS):
+            while not (pid_file.exists() and pid_file.read_text().strip()):
+                await trio.sleep(0.005)
+        pid = int(pid_file.read_text())
+        assert begun["backgrounded"]
+        assert alive(pid)
+
+    assert not alive(pid)
+
+
+async def test_without_a_sandbox_the_daemon_runs_no_command(fresh, tmp_path):
+    calls = (CREATES, executes("true"))
+    async with a_daemon(fresh, tmp_path, *calls, sandbox="bubblewrap") as running:
+        (made, refused), _ = await results(running)
+
+    assert made["created"]
+    assert "commands cannot be run here" in refused["error"]
+
+
+async def test_a_plan_is_proposed_as_a_file_of_the_workspace(fresh, tmp_path):
+    plan = Call("propose_plan", json.dumps({"path": ""}))
+    writes = executes(
+        "d=.promptcorner/plans; mkdir -p $d; echo '# Plan' > $d/PLAN-$PROMPTCORNER_CHAT_ID.md"
+    )
+    async with a_daemon(fresh, tmp_path, CREATES, writes, plan) as running:
+        (made, _, proposed), chat = await results(running, plan_mode="plan")
+
+    assert plan_path(made["path"], chat) == proposed["path"]
+    assert proposed["ok"]
