@@ -14,6 +14,7 @@ from actors.parts.deltas import Failed, Finished
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.parts.prompt import AssistantSaid, Prompt, Said, ToolsSaid, UserSaid
+from actors.turn.answering import RENEWED_SHARE
 from actors.turn.ports import (
     Batch,
     Calling,
@@ -131,7 +132,7 @@ class _Heard:
         limits, seconds = self._measured.limits, now() - self._since
         if not self._has_begun and seconds >= limits.startup_seconds:
             self._measured.failed(FailureKind.TIMEOUT)
-        elif self._has_begun and seconds >= limits.silence_seconds:
+        elif self._has_begun and seconds >= limits.silence_seconds * (1 - RENEWED_SHARE):
             self._measured.failed(FailureKind.STREAM_SILENCE_TIMEOUT)
 
 

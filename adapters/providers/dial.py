@@ -16,6 +16,7 @@ from adapters.providers.broken import Unreachable, Untrusted
 CONNECT_SECONDS_MAX = 30.0  # name, TCP and TLS together; then `Unreachable`
 CLOSE_SECONDS_MAX = 2.0
 READ_BYTES = 64 * 1024
+CLOSED = -1  # the descriptor of a socket that is
 
 _PORTS = {"https": 443, "http": 80}
 
@@ -59,15 +60,15 @@ class Patient(trio.abc.Stream):
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream
-        self.socket = stream.socket
+        self._descriptor = stream.socket.fileno()  # to ask for it each time is dear
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         while True:
-            if self.socket.fileno() < 0:
+            if self._descriptor == CLOSED:
                 raise trio.ClosedResourceError("socket: we have closed it")
-            await trio.lowlevel.wait_readable(self.socket)
+            await trio.lowlevel.wait_readable(self._descriptor)
             try:
-                return os.read(self.socket.fileno(), max_bytes or READ_BYTES)
+                return os.read(self._descriptor, max_bytes or READ_BYTES)
             except BlockingIOError:  # the kernel had thought better of it
                 continue
             except OSError as error:
@@ -80,6 +81,7 @@ class Patient(trio.abc.Stream):
         await self._stream.wait_send_all_might_not_block()
 
     async def aclose(self) -> None:
+        self._descriptor = CLOSED  # the number may soon be another's
         await self._stream.aclose()
 
 

@@ -37,7 +37,7 @@ from actors.parts.model import (
     ToolResultPart,
 )
 from actors.parts.prompt import CallSettings, Prompt
-from actors.turn.answering import ask, shown
+from actors.turn.answering import RENEWED_SHARE, ask, shown
 from actors.turn.ports import Model
 from actors.turn.world import Limits
 from runtime.log import LOGGER_NAME
@@ -126,6 +126,13 @@ async def test_silence_has_a_limit(autojump_clock, script, seconds):
     kind = FailureKind.STREAM_SILENCE_TIMEOUT
     assert (kind, True, "openai") == (made.said.kind, made.said.retryable, made.said.provider)
     assert seconds == pytest.approx(made.seconds)
+
+
+async def test_silence_after_a_quick_succession_ends_hardly_early(autojump_clock):
+    made = await heard(*["a", 0.1] * 100, HANGS)
+
+    assert FailureKind.STREAM_SILENCE_TIMEOUT is made.said.kind
+    assert 609.9 >= made.seconds >= 609.9 - 600 * RENEWED_SHARE
 
 
 async def test_silence_short_of_the_limits_is_none(autojump_clock):
