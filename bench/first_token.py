@@ -173,6 +173,7 @@ def a_daemon(model: str) -> Iterator[tuple[int, psutil.Process]]:
             **os.environ,
             "PROMPTCORNER_CONFIG": "/dev/null",
             "PROMPTCORNER_ADMIN_TOKEN": TOKEN,
+            "PROMPTCORNER_SUMMARIES": "off",  # they are turns of their own
             "OPENAI_COMPAT_BASE_URL": model,
         }
         words = [*COMMAND, "serve", "--listen=127.0.0.1:0", f"--data-dir={home}/data"]

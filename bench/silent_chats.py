@@ -42,6 +42,7 @@ SETTINGS = {
     "PROMPTCORNER_STARTUP_SECONDS": "3600",
     "PROMPTCORNER_ROOT_CHATS": str(CHATS + WARM),
     "PROMPTCORNER_DRAIN_SECONDS": "0",
+    "PROMPTCORNER_SUMMARIES": "off",  # they are turns of their own
 }
 IN_FLIGHT = """
     SELECT count(*) FROM chats WHERE status = 'running' AND worker_id IS NOT NULL

@@ -140,7 +140,7 @@ async def a_bench(url: str, **settings: str) -> AsyncIterator[Bench]:
         user = await a_user(pool)
         await pool.drain(1)
         asked = open_chats(
-            config.read({"drain_seconds": "0"}, {}),
+            config.read({"drain_seconds": "0", "summaries": "off"}, {}),
             conninfo,
             models=offered(environ),
             dial=dial_of(environ),
