@@ -155,7 +155,12 @@ async def open_edge(
         )
         rows = [auth.streams.guarding(row) for subject in subjects for row in subject.endpoints()]
         published = Published(rows, access_url=access_url)
-        door = Door([*rows, *published.endpoints()], auth.callers, origin=config.access_url)
+        door = Door(
+            [*rows, *published.endpoints()],
+            auth.callers,
+            origin=config.access_url,
+            trusted=config.trusted_proxies,
+        )
         chats.figures.follow(report, door.counts)
         entrance.open(door)
         try:

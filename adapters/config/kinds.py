@@ -6,6 +6,7 @@
 
 import re
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import ClassVar, Literal
 from urllib.parse import urlsplit
@@ -196,6 +197,20 @@ class WebAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class Networks:
+    shape: ClassVar[str] = "ADDRESS,…"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = "must be none, or addresses and networks, as 10.0.0.1,192.0.2.0/24"
+
+    def read(self, text: str) -> frozenset[IPv4Network | IPv6Network]:
+        said = {word.strip() for word in text.split(",")} - {"", "none"}
+        try:
+            return frozenset(map(ip_network, said))
+        except ValueError:
+            raise Unfit(self.must) from None
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseAddress:
     shape: ClassVar[str] = "URL"
     bounds: ClassVar[str] = ""
@@ -241,6 +256,7 @@ Kind = (
     Count
     | DatabaseAddress
     | Listening
+    | Networks
     | Place
     | Seconds
     | Secret

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 
 from adapters.config.kinds import Address, LogFormat, Unfit
@@ -17,6 +18,7 @@ class Config:
 
     listen: Address  # port 0: any free one, told in the line `daemon.ready`
     access_url: str | None  # without a slash at its end; None: the address it listens at
+    trusted_proxies: frozenset[IPv4Network | IPv6Network]
     tls_cert: Path | None  # both or none
     tls_key: Path | None
     data_dir: Path

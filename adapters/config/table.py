@@ -14,6 +14,7 @@ from adapters.config.kinds import (
     DatabaseAddress,
     Kind,
     Listening,
+    Networks,
     Place,
     Seconds,
     Secret,
@@ -110,6 +111,13 @@ _LISTENING = (
         kind=WebAddress(),
         usual_says="the address it listens at",
         says="the address that users know it by, for links; https makes its cookies secure",
+    ),
+    Setting(
+        name="trusted_proxies",
+        subject=Subject.LISTENING,
+        kind=Networks(),
+        usual="none",
+        says="whose X-Forwarded-For is believed: limits go by the address of who asks, not theirs",
     ),
     Setting(
         name="tls_cert",

@@ -20,6 +20,7 @@ SECRET = "secret-" + "x" * 40
 SAID = {
     "listen": "[::1]:80",
     "access_url": "https://chats.test/here",
+    "trusted_proxies": "10.0.0.1, 2001:db8::/32",
     "tls_cert": "/cert.pem",
     "tls_key": "/key.pem",
     "data_dir": "/data",
@@ -341,6 +342,13 @@ def test_an_address_for_links_is_one_that_links_can_begin_with(url):
 
 def test_an_address_for_links_has_no_slash_at_its_end():
     assert "http://a/b" == config.read({"access_url": "http://a/b/"}, {}).access_url
+
+
+@pytest.mark.parametrize("said", ["10.0.0.1/8", "proxy", "10.0.0.1;10.0.0.2", "10.0.0.0/33"])
+def test_proxies_are_named_by_their_addresses(said):
+    assert f"--trusted-proxies={said}, must be none, or addresses" in refusal(
+        {"trusted_proxies": said}
+    )
 
 
 def test_a_certificate_needs_its_key():

@@ -5,13 +5,14 @@ In this order: is there such a row (404, 405); who asks, and may he (401, 403, 4
 answer here: nothing is raised to the host, and no client sees a traceback.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
 from adapters.api.auth.shown import Head
+from adapters.api.door.proxies import HEADER, Network, asker
 from adapters.api.door.rates import Rates
 from adapters.api.door.tree import OtherMethods, Tree, segments
 from adapters.api.endpoints import Access, Answer, Call, Caller, Endpoint, Upgrade
@@ -52,6 +53,7 @@ class Callers(Protocol):
 class _Visit:
     """What is known of a request by now; for the log and the counts."""
 
+    address: str
     row: Endpoint | None = None
     caller: Caller | None = None
 
@@ -62,7 +64,7 @@ def nothing_here() -> Refused:
 
 class Door:
     """Serves rows to callers. `elsewhere` is what is said of every other path; `origin` how
-    clients reach us, if not as they say themselves."""
+    clients reach us, if not as they say themselves; `trusted` are proxies of ours."""
 
     def __init__(
         self,
@@ -71,17 +73,21 @@ class Door:
         *,
         elsewhere: Refused | None = None,
         origin: str | None = None,
+        trusted: Collection[Network] = (),
     ) -> None:
         self._tree = Tree(rows)
         self._callers = callers
         self._rates = Rates()
         self._elsewhere = elsewhere or nothing_here()
         self._origin = origin
+        self._trusted = trusted
         self.counts: dict[tuple[str, str, int], list[float]] = {}  # rows times statuses
 
     async def answer(self, request: Request) -> Answer | Upgrade:
         """Fulfils `adapters.api.host.server.Serve`."""
-        visit, began = _Visit(), now()
+        began = now()
+        forwarded = request.headers.get(HEADER, "")
+        visit = _Visit(asker(request.peer.host, forwarded, self._trusted))
         try:
             answer = await self._serve(request, visit)
         except Refused as refused:
@@ -110,7 +116,7 @@ class Door:
         if isinstance(caller, Answer):
             return caller
         visit.caller = caller
-        self._heed_rate(request, row, caller)
+        self._heed_rate(request, visit, row)
         if "%00" in request.path:  # of no name and no id
             raise nothing_here()
         body = await request.body(row.body_bytes_max)
@@ -122,7 +128,7 @@ class Door:
                 request.headers,
                 body,
                 self._origin or request.origin,
-                request.peer.host,
+                visit.address,
             )
         )
 
@@ -140,10 +146,11 @@ class Door:
             by_class[status // 100] += int(count)
         return DoorStatistics(sum(by_class), by_class[4], by_class[5])
 
-    def _heed_rate(self, request: Request, row: Endpoint, caller: Caller | None) -> None:
+    def _heed_rate(self, request: Request, visit: _Visit, row: Endpoint) -> None:
+        caller = visit.caller
         if caller and caller.is_admin and request.headers.get(BYPASS_HEADER) == "true":
             return
-        who = request.peer.host if caller is None else caller.id
+        who = visit.address if caller is None else caller.id
         seconds = self._rates.seconds_to_wait(who, (row.method, row.path), row.rate_per_minute)
         if seconds:
             raise Refused(
@@ -168,7 +175,7 @@ class Door:
             status=status,
             seconds=round(seconds, 6),
             user=visit.caller.username if visit.caller else None,
-            peer=request.peer.host,
+            peer=visit.address,
         )
 
 

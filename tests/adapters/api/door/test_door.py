@@ -2,6 +2,7 @@
 
 import json
 import logging
+from ipaddress import ip_network
 from uuid import uuid4
 
 import pytest
@@ -53,6 +54,9 @@ def row(handle=nothing, **how):
     return Endpoint(
         **{"method": "GET", "path": "/row", "says": "", "tag": "t", "handle": handle, **how}
     )
+
+
+PROXY = frozenset({ip_network("10.0.0.1")})  # where everybody here asks from
 
 
 def a_door(*rows, **how):
@@ -204,6 +208,24 @@ async def test_who_asks_too_often_waits_and_others_do_not(autojump_clock):
     assert (("retry-after", "60"),) == refused.headers
     assert 204 == (await door.answer(asking(path="/other"))).status
     assert 204 == (await door.answer(asking(who="admin"))).status
+
+
+async def test_behind_a_proxy_of_ours_each_asker_is_told_apart():
+    heard = []
+
+    async def note(call):
+        heard.append(call.address)
+        return done()
+
+    door = a_door(row(note, access=Access.OPEN, rate_per_minute=1), trusted=PROXY)
+    askers = ("192.0.2.1", "192.0.2.2", "192.0.2.1")
+
+    answers = [
+        await door.answer(asking(who="nobody", **{"x-forwarded-for": one})) for one in askers
+    ]
+
+    assert [204, 204, 429] == [answer.status for answer in answers]
+    assert [*askers[:2]] == heard
 
 
 async def test_an_admin_may_ask_not_to_be_counted_and_others_may_not():
