@@ -76,7 +76,7 @@ class Session:
                     await self._until_left()
                     self.is_over = True
                     self._scope.expire_in(LEAVE_SECONDS, Left())
-        except* Exception as error:  # whatever it is: it is told to who asks
+        except* Exception as error:  # noqa: BLE001  whatever it is: it is told to who asks
             self._error = error
         finally:
             self._client = None

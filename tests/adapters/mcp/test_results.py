@@ -39,7 +39,7 @@ def test_text_wins(content, more, result):
     said = output(*content, **more)
 
     assert result == json.loads(said.result)
-    assert not (said.is_error or said.is_media)
+    assert (False, False) == (said.is_error, said.is_media)
 
 
 @pytest.mark.parametrize(("item", "kind"), [(PICTURE, "image/png"), (BINARY, "a/b")])

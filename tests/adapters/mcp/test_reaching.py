@@ -1,0 +1,73 @@
+"""The official SDK's own server, over each of the ways to reach one."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+
+from adapters.mcp.reaching import Address, Program, reached
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[3]
+SECONDS_MAX = 30
+
+
+@pytest.fixture(params=["streamable-http", "sse"])
+async def address(request):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, "-m", "tests.fakes.tool_server", request.param, str(port)]
+    process = await trio.lowlevel.open_process(words, cwd=ROOT, stderr=subprocess.DEVNULL)
+    try:
+        with trio.fail_after(SECONDS_MAX):
+            while True:
+                try:
+                    await (await trio.open_tcp_stream("127.0.0.1", port)).aclose()
+                    break
+                except OSError:
+                    await trio.sleep(0.02)
+        is_sse = request.param == "sse"
+        url = f"http://127.0.0.1:{port}/{'sse' if is_sse else 'mcp'}"
+        yield Address(url, is_sse=is_sse)
+    finally:
+        process.kill()
+        with trio.move_on_after(5, shield=True):
+            await process.wait()
+
+
+async def test_a_real_server_is_spoken_with_over_http_and_sse(address):
+    with trio.fail_after(SECONDS_MAX):
+        async with reached(address) as client:
+            tools = await client.list_tools()
+            added = await client.call_tool("add", {"a": 1, "b": 2})
+            failed = await client.call_tool("fail", {})
+
+    assert ["add", "fail"] == sorted(tool.name for tool in tools.tools)
+    assert "3" == added.content[0].text
+    assert failed.is_error
+
+
+async def test_a_real_server_is_spoken_with_over_pipes_and_ends_with_its_session():
+    program = Program(
+        sys.executable,
+        ["-m", "tests.fakes.tool_server", "stdio"],
+        directory=str(ROOT),
+        env={"PATH": os.environ["PATH"]},
+    )
+
+    with trio.fail_after(SECONDS_MAX):
+        async with reached(program) as client:
+            added = await client.call_tool("add", {"a": 1, "b": 2})
+
+    assert "3" == added.content[0].text
+
+
+async def test_a_program_that_is_not_there_is_no_server():
+    with pytest.raises(OSError, match="no-such-program"):
+        async with reached(Program("/no-such-program")):
+            pass
