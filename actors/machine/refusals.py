@@ -54,6 +54,9 @@ class UnexpectedResult:
 ResultFault = DuplicateResult | InvalidResult | MissingResult | UnexpectedResult
 
 
+NO_TRANSITION = "no such transition"
+
+
 @dataclass(frozen=True, slots=True)
 class NotAllowed:
     """The law has no such transition from this state, or a condition of it does not hold."""

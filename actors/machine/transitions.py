@@ -42,6 +42,7 @@ from actors.machine.closing import (
     outstanding_dynamic,
 )
 from actors.machine.refusals import (
+    NO_TRANSITION,
     FilesFull,
     FilesUnavailable,
     InvalidState,
@@ -70,7 +71,7 @@ def transition(stored: Stored, request: ask.Request) -> Change | Refusal:
         name = type(request).__name__
         if state is State.INVALID:
             return InvalidState(name)
-        return NotAllowed(name, state, "no such transition")
+        return NotAllowed(name, state, NO_TRANSITION)
     made = _RULES[type(request)](stored, request)
     if not isinstance(made, Change):
         return made

@@ -4,6 +4,7 @@ from typing import assert_never
 
 from actors.machine.fences import MovedOn
 from actors.machine.refusals import (
+    NO_TRANSITION,
     ChatNotFound,
     FilesFull,
     FilesUnavailable,
@@ -25,6 +26,22 @@ _ARCHIVED = frozenset({State.XW, State.XE0, State.XE1})
 _SPEAKING = frozenset(
     {"SendMessage", "EditMessage", "PromoteQueued", "RequestCompaction", "CompleteRequiresAction"}
 )
+# As it says so to people, who do not know the letters of the states.
+_STATES = {
+    State.W: "it is waiting for a message, and nothing is queued",
+    State.E0: "it has stopped with an error, and nothing is queued",
+    State.E1: "it has stopped with an error",
+    State.R0: "it is running, and nothing is queued",
+    State.R1: "it is running",
+    State.I0: "it is being interrupted, and nothing is queued",
+    State.I1: "it is being interrupted",
+    State.A0: "it waits for tool results, and nothing is queued",
+    State.A1: "it waits for tool results",
+    State.XW: "it is archived",
+    State.XE0: "it is archived",
+    State.XE1: "it is archived",
+    State.INVALID: "it is in an invalid state",
+}
 
 
 def refused(answer: Refusal | MovedOn) -> Refused:
@@ -62,7 +79,10 @@ def _not_allowed(answer: NotAllowed) -> Refused:
         return Refused(400, "invalid request for this chat", detail=str(answer.fault))
     if answer.state in _ARCHIVED and answer.transition in _SPEAKING:
         return archived()
-    return Refused(409, "chat state does not allow this operation", detail=str(answer))
+    where = "" if answer.state is None else _STATES[answer.state]
+    why = "" if answer.rule == NO_TRANSITION else answer.rule
+    detail = ": ".join(filter(None, (where, why)))
+    return Refused(409, "chat state does not allow this operation", detail=detail)
 
 
 def archived() -> Refused:
