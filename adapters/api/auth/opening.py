@@ -125,7 +125,8 @@ def invite(founded: Founded, link: str) -> None:
     """The one place where a link is told: nobody else could tell it to the first admin. Who reads a
     log with a program gets one entry and nothing between."""
     hours, name = int(LINK_SECONDS // 3600), founded.admin.username
-    emit("admin.invited", "info", user=name, link=link, hours=hours, new=founded.is_new)
+    # Louder than news: where a log shows warnings only, nobody would get in.
+    emit("admin.invited", "warning", user=name, link=link, hours=hours, new=founded.is_new)
     if sys.stderr.isatty():
         words = f"Set the password of the first user, {name}, within {hours} hours:"
         sys.stderr.write(f"\n  {words}\n\n    {link}\n\n")
