@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SEED ?= 0
+WORKERS ?= 2
 
 .PHONY: help install serve test check bench soak diagram
 
@@ -23,7 +23,7 @@ serve: install  ## run the daemon on an embedded database
 	$(BIN)/promptcorner serve
 
 test: check  ## everything: format, lint, types, contracts, all tests
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n $(WORKERS) --dist loadfile
 
 check: install  ## format, lint, types, import contracts, house rules
 	$(BIN)/ruff format --check .
