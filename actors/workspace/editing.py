@@ -41,7 +41,9 @@ def edited(content: str, edit: Edit) -> str | CannotEdit:
     changes_endings = None not in (old_ending, new_ending) and old_ending != new_ending
     new = edit.new
     if new_ending is not None and not changes_endings:
-        new = with_ending(new, dominant_ending(content))
+        # A place may begin within a CRLF: its first half is not written again.
+        kept = "\n" if edit.old.startswith("\n") and new.startswith("\n") else ""
+        new = kept + with_ending(new[len(kept) :], dominant_ending(content))
     count = content.count(edit.old)
     if count:
         wrong = _too_many(count, edit)

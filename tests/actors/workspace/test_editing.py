@@ -1,7 +1,7 @@
 """Where an edit fits, and what comes of it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.workspace.editing import CannotEdit, Edit, edited
@@ -85,6 +85,7 @@ def test_what_is_there_exactly_is_replaced_exactly(before, old, after):
 
 
 @given(TEXTS, TEXTS)
+@example("\r\n\r", "\n\r")
 def test_an_edit_that_changes_nothing_changes_nothing(content, old):
     found = edited(content, Edit(old, old, replace_all=True))
 

@@ -102,9 +102,11 @@ async def test_symbolic_links_inside_are_followed(ground):
     (ground.home / "real/file").write_text("here")
     (ground.home / "relative").symlink_to("real")
     (ground.home / "absolute").symlink_to(ground.home / "relative" / "file")
+    (ground.home / "real/back").symlink_to(ground.home / "absolute")
 
     assert b"here" == await ground.read("relative/file")
     assert b"here" == await ground.read("absolute")
+    assert b"here" == await ground.read("real/back")
     assert ground.at("real/file") == await ground.files.resolve(ground.at("absolute"))
     assert ground.at("real/new/x") == await ground.files.resolve(ground.at("relative/new/x"))
     await ground.files.write(ground.at("absolute"), b"there")

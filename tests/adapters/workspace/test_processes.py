@@ -14,7 +14,7 @@ from actors.ids import ChatId
 from actors.workspace.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
 from actors.workspace.ports import Command, NotStarted, Refused, Signal
 from adapters.workspace.bubblewrap import Ground
-from adapters.workspace.processes import RUNNING_PER_CHAT_MAX, Order, open_processes
+from adapters.workspace.processes import DRAIN_SECONDS, RUNNING_PER_CHAT_MAX, Order, open_processes
 from adapters.workspace.sandbox import USUAL, Limits, Unconfined, environment
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
@@ -116,6 +116,7 @@ async def test_what_it_has_left_behind_ends_with_it(table, order, tmp_path):
     done = await run(table, order("sleep 1000 & echo $! > pid; echo done"))
 
     assert ("done\n", 0) == (done.output.text, done.exit_code)
+    assert done.wall_ms < DRAIN_SECONDS * 1_000  # nobody waits for what it has left
     await gone(int(await written(tmp_path / "pid")))
 
 
