@@ -71,16 +71,18 @@ class Reached:
     ) -> CallToolResult:
         """Or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
         hidden = list(hidden_in(server))
+        seconds = CONNECT_SECONDS_MAX
         try:
-            with trio.fail_after(CONNECT_SECONDS_MAX):
+            with trio.fail_after(seconds):
                 session = self.sessions.current(chat.id, server.id)
                 if session is None:
                     session = await self._begin(chat, server, hidden)
                 client = await session.client()
-            with trio.fail_after(CALL_SECONDS_MAX):
+            seconds = CALL_SECONDS_MAX
+            with trio.fail_after(seconds):
                 return await client.call_tool(tool, arguments)
         except trio.TooSlowError:
-            raise Fault(f"the server did not answer within {CALL_SECONDS_MAX:g} s") from None
+            raise Fault(f"the server did not answer within {seconds:g} s") from None
         except Exception as error:
             raise Fault(words_for(error, *hidden)) from error
 

@@ -9,6 +9,7 @@ import trio
 from actors.ids import ChatId
 from actors.machine.states import Status
 from actors.store.hints import ChatMoved
+from adapters.mcp.listing import PAGES_MAX
 from adapters.mcp.oauth.tokens import Token
 from adapters.mcp.reaching import ANSWER_BYTES_MAX, CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
 from adapters.mcp.servers import Secrets
@@ -24,6 +25,13 @@ from tests.adapters.mcp.given import (
 )
 from tests.fakes.tool_server import Raw, a_server, hang, listing, text, tool
 from tests.fakes.tool_server import said as answered
+
+
+async def huge(asked):
+    """Well formed, were it not for its size."""
+    document = {"jsonrpc": "2.0", "id": asked["id"], "result": listing(tool("a"))}
+    return Raw(json.dumps(document).encode() + b" " * ANSWER_BYTES_MAX)
+
 
 EVIL = '{"a": "' + "x" * 100
 
@@ -86,7 +94,7 @@ async def test_when_the_chat_rests_its_sessions_end_and_a_late_call_makes_anothe
                 b"x", headers={"content-encoding": "gzip", "content-type": "application/json"}
             )
         },
-        {"tools/list": Raw(b" " * (ANSWER_BYTES_MAX + 1))},
+        {"tools/list": huge},
     ],
     ids=["500", "403", "no json", "no list", "no name", "html", "packed", "huge"],
 )
@@ -178,6 +186,8 @@ async def test_a_list_without_an_end_has_one():
     async with a_server({"tools/list": more}) as wire, tools_of(one := configured(wire)) as tools:
         with trio.fail_after(20):
             assert await names(tools, using(one))
+
+    assert PAGES_MAX == wire.methods().count("tools/list")
 
 
 async def test_a_schema_that_is_too_big_leaves_its_tool_out():
