@@ -5,6 +5,7 @@ the pipe closes, which the kernel sees to, it kills the groups that are left and
 """
 
 import signal
+from contextlib import suppress
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
 from adapters.workspace.sandbox import USUAL_PATH
@@ -32,13 +33,15 @@ class Lifeline:
         self._shell: Popen[bytes] | None = None
 
     def add(self, group: int) -> None:
-        self._groups.add(group)
         self._tell(f"+ {group}\n")
+        self._groups.add(group)
 
-    def remove(self, group: int) -> None:
+    def forget(self, group: int) -> None:
         """Before its number can be given to others."""
-        self._groups.discard(group)
-        self._tell(f"- {group}\n")
+        if group in self._groups:
+            self._groups.discard(group)
+            with suppress(OSError):  # nobody could be begun in place of one who is gone
+                self._tell(f"- {group}\n")
 
     def close(self) -> None:
         shell, self._shell = self._shell, None
@@ -56,7 +59,8 @@ class Lifeline:
                 _leave(shell)
         if self._shell is None:
             self._shell = _begun()
-            _write(self._shell, "".join(f"+ {group}\n" for group in self._groups))
+            known = "".join(f"+ {group}\n" for group in self._groups)
+            _write(self._shell, known + line)
 
 
 def _begun() -> Popen[bytes]:

@@ -26,6 +26,7 @@ from adapters.workspace.lifeline import Lifeline
 from runtime.children import Child, Children, open_children
 from runtime.clock import now, wall
 from runtime.ends import End
+from runtime.errors import RuntimeFault
 
 RUNNING_PER_CHAT_MAX = 32  # one more is refused until one has ended
 RUNNING_MAX = 512  # of all chats of this process; likewise
@@ -74,6 +75,13 @@ class _Running:
         return now() - self.began if self.exit_code is None else self.ended_after
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessStatistics:
+    running: int
+    ended: int  # and still known
+    started_count: int
+
+
 class ProcessTable:
     """All that run in this process, and those that have ended a moment ago."""
 
@@ -84,6 +92,7 @@ class ProcessTable:
         self._kept_seconds = kept_seconds
         self._lifeline = lifeline
         self._known: dict[str, _Running] = {}  # in the order in which they began
+        self._started_count = 0
 
     def start(self, order: Order) -> str | NotStarted | Refused:
         self._forget()
@@ -100,16 +109,14 @@ class ProcessTable:
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the command
             return NotStarted(_why_not(error))
         try:
-            started = _Running(uuid4().hex[:12], order, popen, os.pidfd_open(popen.pid))
-            self._lifeline.add(popen.pid)
-        except OSError as error:  # too many open files, for one
+            started = self._taken_up(order, popen)
+        except (OSError, RuntimeFault) as error:  # too many open files; or we are stopping
             with popen:  # which closes what is open of it, and waits for it
                 popen.kill()
             return NotStarted(_why_not(error))
         _let_go(popen)
         self._known[started.id] = started
-        body = partial(self._follow, started)
-        self._children.start(Child(name=started.id, body=body, when_ended=_nothing_to_do))
+        self._started_count += 1
         return started.id
 
     async def wait(self, chat: ChatId, id: str, seconds: float) -> ports.Process | Refused:
@@ -147,6 +154,23 @@ class ProcessTable:
                 _kill(each)
         for each in ending:
             await each.ended.wait()
+
+    def statistics(self) -> ProcessStatistics:
+        running = sum(each.exit_code is None for each in self._known.values())
+        return ProcessStatistics(running, len(self._known) - running, self._started_count)
+
+    def _taken_up(self, order: Order, popen: Popen[bytes]) -> _Running:
+        """From here on somebody ends it, whatever happens."""
+        started = _Running(uuid4().hex[:12], order, popen, os.pidfd_open(popen.pid))
+        try:
+            self._lifeline.add(popen.pid)
+            body = partial(self._follow, started)
+            self._children.start(Child(name=started.id, body=body, when_ended=_nothing_to_do))
+        except (OSError, RuntimeFault):
+            self._lifeline.forget(popen.pid)
+            os.close(started.pidfd)
+            raise
+        return started
 
     def _find(self, chat: ChatId, id: str) -> _Running | Refused:
         found = self._known.get(id)
@@ -188,7 +212,7 @@ class ProcessTable:
                 nursery.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
 
     def _reap(self, running: _Running) -> None:
-        self._lifeline.remove(running.popen.pid)
+        self._lifeline.forget(running.popen.pid)
         code = running.popen.poll()
         os.close(running.pidfd)
         running.ended_after = now() - running.began
@@ -236,6 +260,8 @@ def _why_not(error: Exception) -> str:
         return "not started: sh is not installed; the operator of the server can do that"
     if isinstance(error, OSError) and error.errno is not None:
         return f"not started: {os.strerror(error.errno).lower()}"
+    if isinstance(error, RuntimeFault):
+        return "not started: the server is stopping"
     return "not started: the command has a zero byte in it"
 
 
