@@ -22,7 +22,8 @@ def refuse_if(faults: Iterable[tuple[str, str]], message: str) -> None:
     found = tuple(Validation(field, fact) for field, fact in faults)
     if found:
         first = found[0]
-        raise Refused(400, message, detail=f"{first.field}: {first.detail}", validations=found)
+        detail = f"{first.field}: {first.detail}" if first.field else first.detail
+        raise Refused(400, message, detail=detail, validations=found)
 
 
 def name_faults(name: str) -> Faults:
