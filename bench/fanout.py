@@ -104,7 +104,7 @@ class Ours(Way):
 
     def tell(self) -> None:
         for episode in self._running:
-            episode.add(Role.ASSISTANT, TextPart(TEXT))
+            episode.add(Role.ASSISTANT, TextPart(TEXT), alone=True)
 
     def is_read(self) -> bool:
         return self._log_bytes() == 0
@@ -175,7 +175,7 @@ def _chat(number: int) -> ChatId:
 def _frame(number: int) -> str:
     """As ours is."""
     episode = Episode(EpisodeKey(_chat(number), 1, 1), as_piece)
-    episode.add(Role.ASSISTANT, TextPart(TEXT))
+    episode.add(Role.ASSISTANT, TextPart(TEXT), alone=True)
     return f"[{episode.encoded[0].decode()}]\n"
 
 

@@ -42,11 +42,13 @@ class Episode:
     answer: Assembly | None = None  # of that model, as far as it has come
     results: tuple[Body, ...] = ()  # of the tools that have ended, once their batch has
     closed_at: float | None = None
-    heard: Callable[[bytes], None] | None = None  # called with each piece, as it is added
+    # Called with each piece as it is added, and whether it has come alone.
+    heard: Callable[[bytes, bool], None] | None = None
     _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
 
-    def add(self, role: Role, piece: Piece) -> bool:
-        """Say one thing more. False if the episode is closed or full: then nobody was shown it."""
+    def add(self, role: Role, piece: Piece, *, alone: bool = False) -> bool:
+        """Say one thing more. False if the episode is closed or full: then nobody was shown it.
+        `alone`: nothing else is to be said at the same moment."""
         if self.closed_at is not None:
             return False
         if self.dropped_count:
@@ -60,7 +62,7 @@ class Episode:
         self.encoded.append(encoded)
         self.bytes_count += len(encoded)
         if self.heard is not None:
-            self.heard(encoded)
+            self.heard(encoded, alone)
         if self._readers:
             self._readers.unpark_all()
         return True

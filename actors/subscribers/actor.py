@@ -247,9 +247,12 @@ class Feed:
             self._hear(piece)
         attempt.heard = self._hear
 
-    def _hear(self, piece: bytes) -> None:
+    def _hear(self, piece: bytes, alone: bool = False) -> None:
         self._told += 1
-        self.log.append(piece)
+        if alone:
+            self.log.say(piece)
+        else:
+            self.log.append(piece)
 
     def _let_go(self) -> None:
         if self._attempt is not None:

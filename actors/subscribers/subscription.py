@@ -4,7 +4,7 @@ import trio
 
 from actors.subscribers.actor import Ended, Feed
 from actors.subscribers.diff import Have
-from actors.subscribers.log import Pack
+from actors.subscribers.log import AtOnce, Pack
 
 NOTHING = Have()
 LOST_MAX = 3  # how often a watcher may fall behind all that is kept; then he is let go
@@ -22,15 +22,22 @@ class Subscription:
         self._lost_count = 0
         self._in_a_row = 0
 
+    def may_send(self, pack: Pack, at_once: AtOnce) -> None:
+        """While `next` waits, frames may go this way instead of coming out of it."""
+        self._cursor.pack, self._cursor.at_once = pack, at_once
+
     async def next(self, pack: Pack) -> bytes | Ended:
-        """The next frame, as soon as there is something to be told. Cancelled, it has told
-        nothing."""
+        """The next frame, as soon as there is something to be told; an empty one: the rest of one
+        that has gone in part. Cancelled, it has told nothing."""
         feed, cursor = self._feed, self._cursor
         self._in_a_row += 1
         if self._in_a_row > FRAMES_IN_A_ROW_MAX:  # who takes everything does not hold up the others
             self._in_a_row = 0
             await trio.lowlevel.checkpoint()
         while True:
+            if cursor.is_midway:
+                cursor.is_midway = False
+                return b""
             if self._have is not None:
                 await self._begin(self._have, pack)
             if self._frames:

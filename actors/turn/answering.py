@@ -94,9 +94,11 @@ class _Hearing:
         self._end: Finished | Failed | None = None
 
     def hear(self, batch: Batch, at: datetime) -> None:
-        add = self._episode.add
-        for piece in shown(batch, self._assembly, at):
-            add(Role.TOOL if type(piece) is ToolResultPart else Role.ASSISTANT, piece)
+        pieces = shown(batch, self._assembly, at)
+        alone = len(pieces) == 1
+        for piece in pieces:
+            role = Role.TOOL if type(piece) is ToolResultPart else Role.ASSISTANT
+            self._episode.add(role, piece, alone=alone)
         last = batch[-1]
         if isinstance(last, Finished | Failed):
             self._end = last

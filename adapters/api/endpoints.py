@@ -145,6 +145,11 @@ class Socket(Protocol):
         a client that does not read is cut off, and `SocketClosed` raised."""
         ...
 
+    def send_at_once(self, frames: bytes) -> int:
+        """How many of these bytes could be sent without waiting. What is left, if it is not all,
+        goes before whatever is sent next: `send` it nothing, and soon."""
+        ...
+
     async def close(self, code: int, reason: str = "") -> None:
         """Say goodbye, within a bound. A second one does nothing."""
         ...

@@ -26,13 +26,14 @@ GOODBYE_POSSIBLE = (ConnectionState.OPEN, ConnectionState.REMOTE_CLOSING)
 class WebSocket:
     """Fulfils `adapters.api.endpoints.Socket`, on a stream that has been agreed to be one."""
 
-    __slots__ = ("_gone", "_pings", "_pong_missing", "_protocol", "_stream", "_turn")
+    __slots__ = ("_gone", "_pings", "_pong_missing", "_protocol", "_rest", "_stream", "_turn")
 
     def __init__(self, stream: trio.abc.Stream, begun: bytes = b"") -> None:
         self._stream = stream
         self._protocol = Connection(ConnectionType.SERVER, trailing_data=begun)
         self._turn = trio.Lock()
         self._gone = trio.Event()
+        self._rest = b""  # of frames that went in part
         self._pings = 0
         self._pong_missing = False
 
@@ -42,6 +43,16 @@ class WebSocket:
             raise SocketClosed
         if not await self._write(frames):
             raise SocketClosed
+
+    def send_at_once(self, frames: bytes) -> int:
+        if self._gone.is_set() or self._protocol.state is not ConnectionState.OPEN:
+            return 0
+        if self._rest or self._turn.locked():
+            return 0
+        taken = written_at_once(self._stream, frames)
+        if 0 < taken < len(frames):
+            self._rest = frames[taken:]
+        return taken
 
     async def close(self, code: int, reason: str = "") -> None:
         if await self._say_goodbye(code, reason):
@@ -109,6 +120,8 @@ class WebSocket:
 
     async def _write(self, data: bytes) -> bool:
         """Whether they took all of it. If not they are cut off: half a frame is none."""
+        if self._rest:
+            data, self._rest = self._rest + data, b""
         unsent = memoryview(data)
         if not self._turn.locked():
             unsent = unsent[written_at_once(self._stream, data) :]

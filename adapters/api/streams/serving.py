@@ -33,6 +33,7 @@ async def serve_socket(socket: Socket, feeds: Feeds, chat: ChatId, have: Have) -
     """Returns when the socket is closed, or the client does not read."""
     try:
         with feeds.subscribe(chat, have) as watcher:
+            watcher.may_send(as_frame, socket.send_at_once)
             excuse = as_frame([unreadable(chat)])
             why = await _tell(socket, watcher, as_frame, excuse=excuse)
     except FeedsFull as full:

@@ -65,7 +65,7 @@ async def test_who_follows_hears_each_piece_as_it_is_added(autojump_clock, episo
 
     def began(episode):
         heard.append(str(episode.key)[-3:])
-        episode.heard = heard.append
+        episode.heard = lambda piece, alone: heard.append(piece)
 
     with episodes.follow(began):
         say(episodes.begin(key()), "a", "b")

@@ -356,6 +356,46 @@ async def test_a_read_that_fails_is_made_again(autojump_clock, stage):
             assert BEGINNING == await told(watcher)
 
 
+async def test_a_delta_that_comes_alone_is_sent_at_once_and_others_are_read(autojump_clock, stage):
+    async with feeds_of(stage) as feeds:
+        with feeds.subscribe(stage.chat, Have()) as watcher:
+            sent, read = [], []
+            watcher.may_send(as_lines, lambda frame: sent.append(frame) or len(frame))
+            assert BEGINNING == await told(watcher)
+            async with trio.open_nursery() as nursery:
+
+                @nursery.start_soon
+                async def _():
+                    read.append(await told(watcher))
+
+                await trio.testing.wait_all_tasks_blocked()
+                episode = stage.begin_attempt()
+                episode.add(Role.ASSISTANT, TextPart("h"), alone=True)
+                episode.add(Role.ASSISTANT, TextPart("i"))
+                episode.add(Role.ASSISTANT, TextPart("!"), alone=True)
+
+    assert ["+h"] == [in_short(json.loads(frame)) for frame in sent]
+    assert [["+i", "+!"]] == read
+
+
+async def test_whose_delta_went_in_part_has_to_send_the_rest(autojump_clock, stage):
+    async with feeds_of(stage) as feeds:
+        with feeds.subscribe(stage.chat, Have()) as watcher:
+            watcher.may_send(as_lines, lambda frame: 1)
+            assert BEGINNING == await told(watcher)
+            async with trio.open_nursery() as nursery:
+
+                @nursery.start_soon
+                async def _():
+                    assert b"" == await watcher.next(as_lines)
+
+                await trio.testing.wait_all_tasks_blocked()
+                stage.begin_attempt().add(Role.ASSISTANT, TextPart("h"), alone=True)
+
+            await stage.apply(ask.RecordGenerationAttempt())
+            assert "+h" not in await told(watcher)
+
+
 async def test_reads_that_always_fail_end_the_feed_and_a_new_one_can_begin(autojump_clock, stage):
     stage.reading.fails = READS_MAX
     async with feeds_of(stage) as feeds:

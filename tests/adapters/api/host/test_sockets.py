@@ -1,5 +1,7 @@
 """One WebSocket: what it is sent, that it is alive, and the ways in which it ends."""
 
+import os
+
 import pytest
 import trio
 import trio.testing
@@ -216,6 +218,96 @@ async def test_a_frame_that_was_cut_in_half_is_the_last_one(nursery):
     await connect_socket(nursery, serve, pair=trio.testing.lockstep_stream_pair)
 
     await closed.wait()
+    nursery.cancel_scope.cancel()
+
+
+@pytest.fixture
+async def loopback():
+    """Makes two ends that the system lies between: it takes what it has room for."""
+    ends = tuple(map(trio.SocketStream, trio.socket.socketpair()))
+    yield lambda: ends
+    for end in ends:
+        await trio.aclose_forcefully(end)
+
+
+async def message(client):
+    """The next one, whole, however it comes."""
+    words = []
+    while True:
+        event = await client.next()
+        words.append(event.data)
+        if event.message_finished:
+            return "".join(words)
+
+
+async def test_what_can_be_sent_at_once_is_and_the_rest_of_a_frame_goes_first(nursery, loopback):
+    taken = []
+    large, small = framed(b"x" * (4 << 20)), framed(b"y")
+
+    async def serve(socket):
+        await upgraded.wait()
+        taken.extend([socket.send_at_once(small), socket.send_at_once(large)])
+        client.client.buffer += os.read(client.client.stream.socket.fileno(), 4 << 20)
+        taken.append(socket.send_at_once(small))  # although there is room again
+        tried.set()
+        await socket.send(b"")
+        await socket.send(small)
+        await socket.until_closed()
+        taken.append(socket.send_at_once(small))
+
+    upgraded, tried = trio.Event(), trio.Event()
+    client = await connect_socket(nursery, serve, pair=loopback)
+    upgraded.set()
+    await tried.wait()
+
+    said = [await message(client) for _ in range(3)]
+
+    assert ["y", "x" * (4 << 20), "y"] == said
+    await client.send(CloseConnection(1000))
+    await client.all()
+    assert (len(small), True) == (taken[0], 0 < taken[1] < len(large))
+    assert [0, 0] == taken[2:]
+
+
+async def test_the_rest_of_a_frame_goes_before_the_answer_to_a_ping(nursery, loopback):
+    answered = trio.Event()
+
+    async def serve(socket):
+        socket.send_at_once(framed(b"x" * (4 << 20)))
+        await answered.wait()
+        await socket.send(b"")
+        await socket.send(framed(b"y"))
+
+    client = await connect_socket(nursery, serve, pair=loopback)
+    await client.send(Ping(payload=b"there?"))
+
+    said = [await message(client), await client.next()]
+    answered.set()
+
+    assert ["x" * (4 << 20), Pong(payload=b"there?")] == said
+    assert "y" == await message(client)
+    nursery.cancel_scope.cancel()
+
+
+async def test_at_once_nothing_is_sent_in_the_middle_of_what_somebody_sends(nursery, loopback):
+    taken = []
+
+    async def serve(socket):
+        async with trio.open_nursery() as inner:
+            inner.start_soon(socket.send, framed(b"x" * (4 << 20)))
+            await upgraded.wait()
+            await trio.testing.wait_all_tasks_blocked()
+            client.client.buffer += os.read(client.client.stream.socket.fileno(), 4 << 20)
+            taken.append(socket.send_at_once(framed(b"y")))  # although there is room again
+            tried.set()
+
+    upgraded, tried = trio.Event(), trio.Event()
+    client = await connect_socket(nursery, serve, pair=loopback)
+    upgraded.set()
+    await tried.wait()
+
+    assert "x" * (4 << 20) == await message(client)
+    assert [0] == taken
     nursery.cancel_scope.cancel()
 
 

@@ -69,7 +69,7 @@ async def test_the_advice_is_seen_while_it_comes(fresh):
     async with a_daemon(fresh, Behaviour(script=script), **ON) as daemon:
 
         def follow(episode):
-            episode.heard = lambda encoded: shown.append(json.loads(encoded))
+            episode.heard = lambda encoded, _: shown.append(json.loads(encoded))
 
         with daemon.chats.episodes.follow(follow):
             await a_turn(daemon)
