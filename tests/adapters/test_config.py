@@ -75,7 +75,7 @@ def test_without_a_word_the_defaults_hold():
 
     assert ("127.0.0.1", 7390) == (settings.host, settings.port)
     assert (default_data_dir(), None) == (settings.data_dir, settings.database_url)
-    assert (8, "auto", "info", True) == (
+    assert (24, "auto", "info", True) == (
         settings.pool_size,
         settings.log,
         settings.log_level,

@@ -12,7 +12,7 @@ SHORT_TOP = Path("/tmp")  # not TMPDIR: all processes must agree, whatever their
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
-    "max_connections": "100",
+    "max_connections": "200",
     "shared_buffers": "64MB",
     "jit": "off",
     "wal_level": "minimal",
