@@ -175,7 +175,7 @@ async def test_a_connection_that_broke_is_replaced(pool, network):
 
 async def test_an_idle_connection_the_server_closed_is_noticed_before_it_is_lent(pool, witness):
     async with pool.connection() as connection:
-        await witness.execute("SELECT pg_terminate_backend(%s, 1000)", (connection.backend,))
+        await witness.execute("SELECT pg_terminate_backend(%s, 30000)", (connection.backend,))
         ended = connection.backend
 
     async with pool.connection() as connection:
