@@ -167,7 +167,7 @@ async def test_the_backend_is_killed_before_commit(transfer, connection, witness
     with pytest.raises(DatabaseGone):
         async with connection.transaction() as tx:
             await tx.run([(ADD, {"id": account})])
-            await witness.execute("SELECT pg_terminate_backend(%s, 1000)", (connection.backend,))
+            await witness.execute("SELECT pg_terminate_backend(%s, 30000)", (connection.backend,))
 
     assert connection.closed
     assert not await what_holds(witness, account)
