@@ -285,12 +285,14 @@ class Play:
 
     def compare_hints(self, alive):
         """Whoever commits is there, so no other is called; memory does not know that. Nor which
-        of the commits went the short way, of which their holder is not told."""
+        of the commits went the short way, of which neither their holder nor lists are told."""
 
         def told(world):
             hints = [hint for hint in world.told if not (_calls(hint) and hint.chat in alive)]
             hints.sort(key=lambda hint: (hint.chat, hint.snapshot_version, _calls(hint)))
-            return [replace(h, by_holder=False) if h.chat in alive else h for h in hints]
+            return [
+                replace(h, by_holder=False, became=None) if h.chat in alive else h for h in hints
+            ]
 
         assert told(self.memory) == told(self.postgres)
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 NAME_BYTES_MAX = 255  # of a file's name; a longer one is cut before its ending
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_PLAIN = re.compile(r"[ !#-\[\]-~]*")  # may stand in a quoted string as it is
+_PLAIN = re.compile(r"[ !#-;=?-\[\]-~]*")  # may stand in a quoted string as it is: not " \ < >
 
 
 def name_said(disposition: str) -> str:
