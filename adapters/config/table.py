@@ -161,8 +161,8 @@ _DATA = (
         name="pool_size",
         subject=Subject.DATA,
         # The embedded server takes 200 connections, of all processes together. One that is lent
-        # stays so for some rounds of the loop: with 8 of them a first token of 200 busy chats waited
-        # 744 ms, with 32 of them 291.
+        # stays so for some rounds of the loop: with 8 of them the first token of 200 busy chats
+        # waited 744 ms, with 32 of them 291.
         kind=Count(1, 64),
         usual="24",
         says="database connections, beside six of its own; when all are lent, others wait",
