@@ -151,10 +151,10 @@ async def test_a_server_that_is_away_is_wrong():
 
 
 @pytest.mark.parametrize(
-    ("places", "state"), [(15, WRONG), (16, WARNING), (31, WARNING), (32, OK), (100, OK)]
+    ("places", "state"), [(31, WRONG), (32, WARNING), (63, WARNING), (64, OK), (100, OK)]
 )
 def test_the_server_has_to_let_in_a_process_and_better_two(places, state):
-    [finding] = stored.places(told(), places)  # which needs 8 and 8
+    [finding] = stored.places(told(), places)  # which needs 24 and 8
 
     assert state is finding.state
 
