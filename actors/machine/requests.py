@@ -1,7 +1,7 @@
 """What may be asked of a stored chat. Pure data; `transitions` says what each does."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 from uuid import UUID
@@ -92,9 +92,28 @@ class SetArchived:
 
 
 @dataclass(frozen=True, slots=True)
+class Furniture:
+    """What a message may change of its chat: how it is answered, and with which tools. None: as it
+    is."""
+
+    plan_mode: str | None = None
+    mcp_server_ids: tuple[UUID, ...] | None = None
+
+    def of(self, chat: Chat) -> Chat:
+        """The chat with it."""
+        plan_mode = chat.plan_mode if self.plan_mode is None else self.plan_mode
+        servers = chat.mcp_server_ids if self.mcp_server_ids is None else self.mcp_server_ids
+        return replace(chat, plan_mode=plan_mode, mcp_server_ids=servers)
+
+
+AS_IT_IS = Furniture()
+
+
+@dataclass(frozen=True, slots=True)
 class SendMessage:
     message: UserMessage
     busy: Busy = Busy.QUEUE
+    furniture: Furniture = AS_IT_IS
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,13 @@ def _set_archived(stored: Stored, request: ask.SetArchived) -> Change | Refusal:
 
 
 def _send_message(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
+    made = _taken_or_queued(stored, request)
+    if isinstance(made, Change) and request.furniture is not ask.AS_IT_IS:
+        return replace(made, chat=request.furniture.of(made.chat))
+    return made
+
+
+def _taken_or_queued(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
     if stored.state in (State.W, State.E0):
         closed = cancellations(stored, NEW_USER_MESSAGE)
         said = (*closed, request.message.as_body())

@@ -175,7 +175,8 @@ locked AS MATERIALIZED (
                history_version bigint, queue_version bigint, retry_state_version bigint,
                generation_attempt integer, pin_order integer, last_model_config_id uuid,
                last_reasoning_effort text, said json, unsaid bigint[], queued json,
-               requeued json, unqueued bigint[], links uuid[])
+               requeued json, unqueued bigint[], links uuid[], plan_mode text,
+               mcp_server_ids uuid[])
       JOIN chats c ON c.id = w.id AND c.snapshot_version = w.held
        FOR NO KEY UPDATE OF c SKIP LOCKED
 ), written AS (
@@ -198,7 +199,9 @@ locked AS MATERIALIZED (
            generation_attempt = w.generation_attempt,
            pin_order = CASE WHEN w.archived THEN 0 ELSE c.pin_order END, -- moved beside the law
            last_model_config_id = w.last_model_config_id,
-           last_reasoning_effort = w.last_reasoning_effort
+           last_reasoning_effort = w.last_reasoning_effort,
+           plan_mode = coalesce(w.plan_mode, c.plan_mode), -- moved beside the law, too
+           mcp_server_ids = coalesce(w.mcp_server_ids, c.mcp_server_ids)
       FROM locked w
      WHERE c.id = w.id
 )

@@ -69,7 +69,7 @@ class MemoryWorld:
     async def all_rows(self):
         return {
             id: Rows(
-                kept.new,
+                _as_it_is(kept.new, kept.chat),
                 kept.chat,
                 (kept.created_at, kept.updated_at),
                 tuple(kept.messages),
@@ -78,3 +78,8 @@ class MemoryWorld:
             )
             for id, kept in self.store.chats.items()
         }
+
+
+def _as_it_is(new, chat):
+    """How a chat began, as its row says it later: what a message has changed of it, too."""
+    return replace(new, plan_mode=chat.plan_mode, mcp_server_ids=chat.mcp_server_ids)

@@ -16,6 +16,7 @@ def both_hold_the_same(it):
     assert plain.queue == [[row.id, row.message, row.steers] for row in book.queue]
     assert (plain.status, plain.archived) == (chat.status.value, chat.archived)
     assert (plain.holder, plain.pin) == (chat.holder, chat.pin_order)
+    assert plain.furniture == [chat.plan_mode, chat.mcp_server_ids]
     assert (plain.error, plain.retry) == (chat.last_error, chat.retry_state)
     assert plain.deadline == chat.requires_action_deadline_at
     assert plain.marker == chat.compaction_requested_at

@@ -35,6 +35,7 @@ class Plain:
         self.model = self.effort = None
         self.snapshot, self.history_version, self.queue_version = 1, 0, 0
         self.retry_version = self.attempt = self.pin = 0
+        self.furniture = [new.plan_mode, new.mcp_server_ids]
         self._say(*bodies)
         self._link_files()
 
@@ -97,6 +98,10 @@ class Plain:
 
     def SendMessage(self, request):
         how = request.busy.value
+        if request.furniture.plan_mode is not None:
+            self.furniture[0] = request.furniture.plan_mode
+        if request.furniture.mcp_server_ids is not None:
+            self.furniture[1] = request.furniture.mcp_server_ids
         if self.status in OVER and not self.queue:
             self._close(self._open(), "interrupted by a new user message")
             self._say(request.message.as_body())

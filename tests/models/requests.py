@@ -41,6 +41,13 @@ LOST_FILE = FileId(UUID(int=399))  # referred to, but never stored
 HOLDERS = tuple(
     Holder(WorkerId(UUID(int=400 + n % 2)), RunnerId(UUID(int=410 + n))) for n in range(3)
 )
+FURNITURE = (
+    ask.AS_IT_IS,
+    ask.AS_IT_IS,
+    ask.Furniture("plan"),
+    ask.Furniture("", ()),
+    ask.Furniture(mcp_server_ids=(UUID(int=420), UUID(int=421))),
+)
 DYNAMIC_TOOLS = ("click", "type")
 TOOLS = ("shell", "read", "chat_summarized", *DYNAMIC_TOOLS)
 BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
@@ -263,7 +270,7 @@ def _of_kind(draw, kind, stored, message_ids, sane):
         case ask.SetArchived:
             return kind(draw(flags))
         case ask.SendMessage:
-            return kind(user_message(draw), pick(draw, tuple(ask.Busy)))
+            return kind(user_message(draw), pick(draw, tuple(ask.Busy)), pick(draw, FURNITURE))
         case ask.EditMessage:
             id = MessageId(pick(draw, (*message_ids, NO_SUCH_ID)))
             return kind(id, user_message(draw), draw(quiet_rows if sane else any_rows))

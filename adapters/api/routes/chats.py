@@ -192,6 +192,7 @@ class Chats:
             creating.check_workspace(asked.workspace_id)
         if asked.plan_mode is not None:
             await self._shelf.set_plan_mode(chat.id, asked.plan_mode)
+            await self._ledger.apply(chat.id, [])  # whoever holds it looks again
         return done()
 
     async def _retitle(self, chat: Visible, title: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from actors.ids import MessageId
 from actors.machine.chat import Queued, UserMessage
-from actors.machine.requests import Busy, EditMessage, SendMessage
+from actors.machine.requests import Busy, EditMessage, Furniture, SendMessage
 from actors.store.answers import Applied
 from actors.store.receipts import Receipt
 from adapters.api import shown
@@ -29,7 +29,7 @@ from adapters.api.wire.sending import (
 from adapters.mcp.known import Known, unknown_to
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import Choice
-from adapters.postgres.conversation.pages import Furniture, Page, Pages
+from adapters.postgres.conversation.pages import Page, Pages
 from adapters.postgres.files.shelf import FileShelf
 from adapters.postgres.shelves.receipts import Done
 
@@ -157,31 +157,26 @@ class Messages:
                 last=chat.last_model_config_id,
             )
         )
-        if furnished is not None:
-            await self._pages.furnish(chat.id, furnished)
         message = UserMessage(parts, call.user.id, choice.model, choice.effort)
         answer = await self._sending.apply(
-            chat.id, [SendMessage(message, busy)], is_root=chat.is_root, receipt=receipt
+            chat.id, [SendMessage(message, busy, furnished)], is_root=chat.is_root, receipt=receipt
         )
         if not isinstance(answer, Applied):
             raise refused(answer)
         return said(200, shown.sent(answer))
 
-    async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> Furniture | None:
-        """How the chat is to be furnished from now on; None if that is as it is. What it has
-        already it may keep."""
-        servers = chat.mcp_server_ids
+    async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> Furniture:
+        """How the chat is to be furnished from now on. What it has already it may keep."""
+        servers = None
         if body.mcp_server_ids is not None:
             servers = tuple(dict.fromkeys(body.mcp_server_ids))
-        new = [id for id in servers if id not in chat.mcp_server_ids]
+        new = [id for id in servers or () if id not in chat.mcp_server_ids]
         if new and (unknown := await unknown_to(self._servers, chat.owner_id, new)):
             named = ", ".join(map(str, unknown))
             raise _invalid("mcp_server_ids", f"unknown or disabled: {named}")
-        plan_mode = chat.plan_mode if body.plan_mode is None else body.plan_mode
-        if plan_mode not in PLAN_MODES:
-            raise _invalid("plan_mode", f"{plan_mode[:32]!r} is neither 'plan' nor empty")
-        wanted = Furniture(plan_mode, servers)
-        return None if wanted == Furniture(chat.plan_mode, chat.mcp_server_ids) else wanted
+        if body.plan_mode is not None and body.plan_mode not in PLAN_MODES:
+            raise _invalid("plan_mode", f"{body.plan_mode[:32]!r} is neither 'plan' nor empty")
+        return Furniture(body.plan_mode, servers)
 
     async def _sent_before(self, call: Call, done: Done) -> Answer:
         page = await self._pages.some(done.chat, done.message_ids, done.queued_ids)

@@ -81,6 +81,8 @@ class _Changed(_Law, kw_only=True, omit_defaults=True):
     held: int
     by_holder: bool
     touched: bool
+    plan_mode: str | None = None  # these two: as they are
+    mcp_server_ids: tuple[UUID, ...] | None = None
     unsaid: list[int] = []
     queued: list[_Queued] = []
     requeued: list[_Queued] = []
@@ -130,14 +132,19 @@ def write(change: Change, *, held: int, by_holder: bool) -> Write:
     changed = _Changed(
         held=held, by_holder=by_holder, touched=change.touched, **_law_columns(change)
     )
+    before, after = change.before.chat, change.chat
+    if after.plan_mode != before.plan_mode:
+        changed.plan_mode = after.plan_mode
+    if after.mcp_server_ids != before.mcp_server_ids:
+        changed.mcp_server_ids = after.mcp_server_ids
     if change.queue == change.before.queue and not (change.unsaid or change.links):
         return Write(_encode(changed), Extent.STEPS if change.said else Extent.COLUMNS)
-    before = {row.id: row for row in change.before.queue}
-    after = {row.id for row in change.queue}
+    waited = {row.id: row for row in change.before.queue}
+    waits = {row.id for row in change.queue}
     changed.unsaid = [row.id for row in change.unsaid]
     changed.queued = [_queued(row) for row in change.queue if row.id < 0]
-    changed.requeued = [_queued(r) for r in change.queue if r.id in before and r != before[r.id]]
-    changed.unqueued = [id for id in before if id not in after]
+    changed.requeued = [_queued(r) for r in change.queue if r.id in waited and r != waited[r.id]]
+    changed.unqueued = [id for id in waited if id not in waits]
     return Write(_encode(changed), Extent.EVERYTHING)
 
 

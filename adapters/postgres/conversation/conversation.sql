@@ -44,11 +44,3 @@ SELECT id, content, content_version
 SELECT model_config_id, reasoning_effort
   FROM messages
  WHERE chat_id = %(chat)s AND id = %(message)s AND NOT deleted;
-
--- name: furnish
--- How the chat is answered from now on. Nothing of its history moves with that.
-UPDATE chats
-   SET plan_mode = %(plan_mode)s,
-       mcp_server_ids = %(mcp_server_ids)s,
-       updated_at = CASE WHEN mcp_server_ids = %(mcp_server_ids)s THEN updated_at ELSE now() END
- WHERE id = %(chat)s;

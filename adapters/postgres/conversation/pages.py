@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from uuid import UUID
 
 from actors.ids import ChatId, MessageId, ModelConfigId, QueuedId
 from actors.machine.chat import Message, Queued
@@ -28,14 +27,6 @@ class Choice:
 
     model: ModelConfigId | None
     effort: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Furniture:
-    """What a message may change of its chat: how it is answered, and with which tools."""
-
-    plan_mode: str
-    mcp_server_ids: tuple[UUID, ...]
 
 
 class Pages:
@@ -87,15 +78,6 @@ class Pages:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["model_of_message"], asked)
         return Choice(*found[0]) if found else None
-
-    async def furnish(self, chat: ChatId, furniture: Furniture) -> None:
-        asked = {
-            "chat": chat,
-            "plan_mode": furniture.plan_mode,
-            "mcp_server_ids": list(furniture.mcp_server_ids),
-        }
-        async with self._pool.connection() as connection:
-            await connection.execute(SQL["furnish"], asked)
 
 
 def _words(id: int, content: bytes, version: int) -> str:

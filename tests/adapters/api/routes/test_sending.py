@@ -217,7 +217,8 @@ async def test_the_twenty_first_that_would_wait_is_refused(ground):
     await applied(ground.store.ledger.apply(chat, waiting))
     before = await ground.store.rows(chat)
 
-    answer = await ground.ask(ANN, "POST", f"{chat}/messages", message("one more"))
+    said = message("one more", plan_mode="plan", mcp_server_ids=[])
+    answer = await ground.ask(ANN, "POST", f"{chat}/messages", said)
 
     assert 429 == answer.status
     assert str(QUEUE_ROWS_MAX) in answer.said["detail"]
