@@ -90,10 +90,17 @@ def _closings(
 ) -> tuple[Body, ...]:
     model: ModelConfigId | None = stored.chat.last_model_config_id
     return tuple(
-        Body(
-            Role.TOOL,
-            (ToolResultPart(call.id, call.name, result, is_error=True, created_at=created_at),),
-            model_config_id=model,
-        )
+        Body(Role.TOOL, (_closing(call, result, created_at),), model_config_id=model)
         for call in calls
+    )
+
+
+def _closing(call: ToolCallPart, result: JsonText, created_at: datetime | None) -> ToolResultPart:
+    return ToolResultPart(
+        call.id,
+        call.name,
+        result,
+        is_error=True,
+        mcp_server_config_id=call.mcp_server_config_id,
+        created_at=created_at,
     )

@@ -4,9 +4,12 @@ A part takes its place when it *ends*, so the order of an answer is the order of
 its pieces lie side by side and are joined once: a delta costs a look-up and an append.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import assert_never
+from uuid import UUID
 
 from actors.parts.deltas import (
     Delta,
@@ -82,6 +85,7 @@ class _Input:
     id: str
     name: str
     provider_executed: bool
+    server: UUID | None
     started_at: datetime
     pieces: list[str] = field(default_factory=list)
 
@@ -90,14 +94,24 @@ class _Input:
         if args is None:
             return None
         return ToolCallPart(
-            self.id, self.name, args, self.provider_executed, created_at=self.started_at
+            self.id,
+            self.name,
+            args,
+            self.provider_executed,
+            mcp_server_config_id=self.server,
+            created_at=self.started_at,
         )
 
 
-class Assembly:
-    """An answer in the making. One per attempt; used by one task."""
+NOBODY: Mapping[str, UUID] = MappingProxyType({})
 
-    def __init__(self) -> None:
+
+class Assembly:
+    """An answer in the making. One per attempt; used by one task. `servers`: whose the tools are,
+    by their names, that belong to a server."""
+
+    def __init__(self, servers: Mapping[str, UUID] = NOBODY) -> None:
+        self._servers = servers
         self._parts: list[Part] = []
         self._blocks: dict[str, _Text | _Reasoning] = {}  # in the order in which they began
         self._inputs: dict[str, _Input] = {}
@@ -140,6 +154,10 @@ class Assembly:
         coming = self._blocks.get(block)
         return coming.started_at if isinstance(coming, _Reasoning) else None
 
+    def server_of(self, call: ToolInputStarted | ToolInputDelta | ToolCall) -> UUID | None:
+        """Whose tool is called, unless the provider runs it itself."""
+        return None if call.provider_executed else self._servers.get(call.name)
+
     def answer(self) -> Answer:
         """What was said, all of it; only after `Finished`."""
         assert self._finished is not None, "an answer has an end"
@@ -164,7 +182,8 @@ class Assembly:
 
     def _input(self, delta: ToolInputStarted | ToolInputDelta, now: datetime) -> _Input:
         if (coming := self._inputs.get(delta.id)) is None:
-            coming = _Input(delta.id, delta.name, delta.provider_executed, now)
+            server = self.server_of(delta)
+            coming = _Input(delta.id, delta.name, delta.provider_executed, server, now)
             self._inputs[delta.id] = coming
         return coming
 
@@ -181,7 +200,7 @@ class Assembly:
                 return ended.part(now)
             case ToolCall():
                 self._inputs.pop(delta.id, None)
-                return _call(delta, now)
+                return _call(delta, self.server_of(delta), now)
             case ProviderToolResult(id, name, result, is_error, metadata):
                 return ToolResultPart(
                     id,
@@ -235,7 +254,7 @@ def merged(older: Usage, newer: Usage) -> Usage:
     )
 
 
-def _call(delta: ToolCall, now: datetime) -> ToolCallPart:
+def _call(delta: ToolCall, server: UUID | None, now: datetime) -> ToolCallPart:
     """Arguments that are not JSON are left out, so that the call can be refused, not run."""
     args = json_or_none(delta.args) if delta.args.strip() else JsonText("{}")
     return ToolCallPart(
@@ -243,6 +262,7 @@ def _call(delta: ToolCall, now: datetime) -> ToolCallPart:
         delta.name,
         args,
         delta.provider_executed,
+        mcp_server_config_id=server,
         created_at=now,
         provider_metadata=delta.metadata,
     )

@@ -4,9 +4,10 @@ Our own guard is asked before anything is blamed on the provider: an attempt tha
 timeout, whatever came out of the connection on the way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from actors.episodes.buffer import Episode
 from actors.episodes.pieces import ArgsPiece, Piece, ReasoningPiece
@@ -15,7 +16,7 @@ from actors.failures.classify import classify
 from actors.failures.signals import Signals
 from actors.ids import chat_name
 from actors.machine.chat import Role
-from actors.parts.assemble import Answer, Assembly
+from actors.parts.assemble import NOBODY, Answer, Assembly
 from actors.parts.deltas import (
     Delta,
     Failed,
@@ -50,9 +51,17 @@ class Asked:
     runtime_ms: int
 
 
-async def ask(model: Model, prompt: Prompt, episode: Episode, limits: Limits) -> Asked:
+async def ask(
+    model: Model,
+    prompt: Prompt,
+    episode: Episode,
+    limits: Limits,
+    *,
+    servers: Mapping[str, UUID] = NOBODY,
+) -> Asked:
+    """`servers`: whose the tools are, by their names, that belong to a server."""
     began = episode.asked_model_at = now()
-    hearing = _Hearing(episode)
+    hearing = _Hearing(episode, Assembly(servers))
     gone_wrong = await _listen(model, prompt, hearing, limits)
     # What was heard to its end counts, whatever happened on the way out.
     said = hearing.outcome(model.label) or gone_wrong
@@ -88,9 +97,9 @@ async def _listen(
 class _Hearing:
     """Takes in what a provider says, and shows it."""
 
-    def __init__(self, episode: Episode) -> None:
+    def __init__(self, episode: Episode, assembly: Assembly) -> None:
         self._episode = episode
-        self._assembly = episode.answer = Assembly()
+        self._assembly = episode.answer = assembly
         self._end: Finished | Failed | None = None
 
     def hear(self, batch: Batch, at: datetime) -> None:
@@ -148,10 +157,10 @@ def _shown(delta: Delta, completed: Part | None, assembly: Assembly) -> Piece | 
     match delta:
         case ReasoningDelta(text=text):
             return ReasoningPiece(text, assembly.began_at(delta.block)) if text else None
-        case ToolInputStarted():
-            return ArgsPiece(delta.id, delta.name, "", delta.provider_executed)
-        case ToolInputDelta():
-            return ArgsPiece(delta.id, delta.name, delta.args_delta, delta.provider_executed)
+        case ToolInputStarted() | ToolInputDelta():
+            args = "" if isinstance(delta, ToolInputStarted) else delta.args_delta
+            server = assembly.server_of(delta)
+            return ArgsPiece(delta.id, delta.name, args, delta.provider_executed, server)
         case _:
             # Text and thoughts have been shown while they came; everything else is shown whole.
             return None if isinstance(completed, TextPart | ReasoningPart) else completed

@@ -122,7 +122,8 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     world.titles.begin(chat, history, model)
     episode = world.episodes.begin(_key(chat))
     try:
-        asked = await ask(model, prompt, episode, world.limits)
+        servers = tools.offered.servers
+        asked = await ask(model, prompt, episode, world.limits, servers=servers)
     finally:
         world.episodes.end(episode)
     if isinstance(asked.said, ProviderFailure):

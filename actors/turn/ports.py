@@ -1,10 +1,11 @@
 """What a chat asks of the world, said as protocols. Adapters implement these."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from actors.episodes.pieces import Piece
 from actors.ids import ModelConfigId
@@ -133,6 +134,7 @@ class LocalTool:
     strict: bool = False  # arguments that can be read in two ways are refused
     hidden: bool = False  # may be called, but the model is not told of it
     aliases: tuple[str, ...] = ()  # by which it may be called, too
+    server: UUID | None = None  # whose tool it is, if of a server that is set up for all
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,11 @@ class Offered:
         here = [tool.tool for tool in self.local if not tool.hidden]
         names = {tool.tool.name for tool in self.local}
         return (*here, *(tool for tool in self.declared if tool.name not in names))
+
+    @property
+    def servers(self) -> Mapping[str, UUID]:
+        """Whose each tool of a server is, by its name."""
+        return {tool.tool.name: tool.server for tool in self.local if tool.server is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ def _offered(listed: ListedTool, server: Server) -> ServerTool:
         Tool(tool_name(config.slug, listed.name), says, schema),
         DEADLINE_SECONDS,
         repeatable=harmless,
+        server=server.id,
     )
     return ServerTool(
         server.id, config.display_name, listed.name, local, with_intent=config.model_intent

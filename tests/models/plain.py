@@ -353,7 +353,14 @@ class Plain:
         return bool(calls)
 
     def _answer(self, call, result, **when):
-        said = ToolResultPart(call.id, call.name, result, is_error=True, **when)
+        said = ToolResultPart(
+            call.id,
+            call.name,
+            result,
+            is_error=True,
+            mcp_server_config_id=call.mcp_server_config_id,
+            **when,
+        )
         self._say(Body(Role.TOOL, (said,), model_config_id=self.model))
 
     def _take_head(self):

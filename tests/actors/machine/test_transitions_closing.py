@@ -1,5 +1,8 @@
 """Results made up for open calls: which calls are open, who closes which, with what words."""
 
+from dataclasses import replace
+from uuid import UUID
+
 import pytest
 
 from actors.machine import requests as ask
@@ -112,6 +115,14 @@ def test_a_made_up_result_is_seen_by_all_and_comes_from_nobody():
 
     row = made.said[0]
     assert (BOTH, False, None) == (row.visibility, row.compressed, row.created_by)
+
+
+def test_a_made_up_result_names_the_server_that_was_called():
+    asked = replace(call("x"), mcp_server_config_id=UUID(int=5))
+
+    made = done(a_chat(State.W, tail=(assistant(asked),)), send("m"))
+
+    assert UUID(int=5) == made.said[0].parts[0].mcp_server_config_id
 
 
 @pytest.mark.parametrize("state", [State.A0, State.A1])

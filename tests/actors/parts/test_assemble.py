@@ -1,6 +1,7 @@
 """Deltas to parts: order, metadata, times, ends that never come."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -31,6 +32,7 @@ from actors.parts.model import (
 from actors.parts.usage import Usage
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
+SERVER = UUID(int=7)
 END = Finished(FinishReason.STOP)
 
 
@@ -176,3 +178,12 @@ def test_an_answer_cut_short_keeps_what_was_said_and_calls_that_are_whole():
         TextPart("half a"),
         ToolCallPart("c", "f", '{"a":1}', created_at=at(4)),
     ) == assembly.cut_short(at(9))
+
+
+def test_a_call_that_is_cut_short_still_says_whose_tool_it_calls():
+    assembly = Assembly({"f": SERVER})
+
+    assembly.add(ToolInputDelta("c", "f", '{"a":1}'), T0)
+
+    [call] = assembly.cut_short(T0)
+    assert SERVER == call.mcp_server_config_id

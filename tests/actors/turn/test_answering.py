@@ -4,6 +4,7 @@ import logging
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 import trio
@@ -47,6 +48,7 @@ from tests.fakes.watching import pickled
 from tests.fakes.watching import shown as seen
 
 PROMPT = Prompt("model", ())
+SERVER = UUID(int=7)
 
 
 def an_episode():
@@ -270,6 +272,21 @@ def pieces(*batches):
         for second, batch in enumerate(batches)
         for piece in shown(batch, assembly, NOW + timedelta(seconds=second))
     ]
+
+
+def test_a_call_is_shown_with_the_server_whose_tool_it_calls():
+    assembly = Assembly({"one__add": SERVER})
+    batch = [
+        ToolInputStarted("c", "one__add"),
+        ToolInputDelta("c", "one__add", "{}"),
+        ToolCall("c", "one__add", "{}"),
+        ToolCall("d", "execute", "{}"),
+        ToolCall("e", "one__add", "{}", provider_executed=True),
+    ]
+
+    made = shown(batch, assembly, NOW)
+
+    assert [SERVER, SERVER, SERVER, None, None] == [p.mcp_server_config_id for p in made]
 
 
 def test_text_that_arrives_together_is_shown_together():

@@ -168,6 +168,10 @@ async def test_a_turn_asks_its_servers_and_says_which_could_not_be_used(edge, se
         assert 1 == bad.methods().count("tools/list")
         assert "fault" in (await edge.admin.get(f"{servers}/{two}")).document
         assert "fault" not in (await edge.admin.get(f"{servers}/{one}")).document
+        said = (await edge.member.get(f"/api/experimental/chats/{chat['id']}/messages")).document
+        parts = [part for row in said["messages"] for part in row["content"]]
+        named = {part["type"]: part["mcp_server_config_id"] for part in parts if "tool_name" in part}
+        assert {"tool-call": one, "tool-result": one} == named
 
 
 # logging in
