@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Protocol
 from uuid import UUID
 
 import psutil
@@ -70,20 +71,19 @@ UPGRADE = (
 )
 
 
-class Way:
-    """A server of events: one is told in every chat, and then all are waited for."""
+class Way(Protocol):
+    """A server of events."""
 
-    async def serve(self, listener: trio.SocketListener) -> None:
-        raise NotImplementedError
+    async def serve(self, listener: trio.SocketListener) -> None: ...
 
     def tell(self) -> None:
-        raise NotImplementedError
+        """An event in every chat."""
 
     def is_read(self) -> bool:
-        raise NotImplementedError
+        """Whether everybody has taken what was told."""
 
 
-class Ours(Way):
+class Ours:
     """The host, feeds and their logs; only the database is left out."""
 
     def __init__(self, chats: int) -> None:
@@ -136,7 +136,7 @@ class Group:
     waiting: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
 
 
-class Floor(Way):
+class Floor:
     """trio-websocket, and nothing else."""
 
     def __init__(self, chats: int) -> None:
