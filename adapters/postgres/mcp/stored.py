@@ -13,7 +13,6 @@ from adapters.postgres.driver.values import Json, Row, Statement
 from adapters.postgres.queries import SQL
 from adapters.postgres.shelves.readers import Everyone, Reader
 
-SUBJECTS_MAX = 1_000  # users and groups in one request about who may use it; more are refused
 SERVERS_MAX = 200  # of a deployment; one more is refused
 
 

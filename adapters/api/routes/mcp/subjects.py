@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from adapters.api.acl import AccessLists
 from adapters.api.endpoints import Routes
 from adapters.api.routes.mcp.oauth import OAuthRoutes
 from adapters.api.routes.mcp.readers import ReaderRoutes
@@ -23,11 +24,5 @@ def mcp_subjects(
     access_url: str | None,
 ) -> Sequence[Routes]:
     servers = ServerRoutes(mcp, vault, organization=organization, access_url=access_url)
-    readers = ReaderRoutes(
-        mcp,
-        Readers(pool),
-        servers,
-        organization=organization,
-        organization_name=organization_name,
-    )
-    return (servers, readers, OAuthRoutes(mcp, vault, servers))
+    lists = AccessLists(Readers(pool), organization, organization_name)
+    return (servers, ReaderRoutes(mcp, lists, servers), OAuthRoutes(mcp, vault, servers))

@@ -1,7 +1,7 @@
 """Servers of tools as clients set them up and log in there: the whole edge, a real database."""
 
 from urllib.parse import parse_qs, urlsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 import trio
@@ -123,6 +123,25 @@ async def test_whose_chats_may_use_it_is_for_administrators_to_say(edge, servers
     assert 200 == (await edge.member.get(path)).status
     assert 404 == (await edge.stranger.get(path)).status
     assert [] == (await edge.stranger.get(servers)).document
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"user_roles": {"nobody": "read"}},
+        {"user_roles": {str(UUID(int=9)): "read"}},
+        {"group_roles": {str(UUID(int=9)): "read"}},
+        {"user_roles": {str(UUID(int=9)): "write"}},
+    ],
+)
+async def test_who_is_not_there_cannot_be_let_use_it(edge, servers, wrong):
+    path = f"{servers}/{(await made(edge, servers))['id']}/acl"
+
+    refused = await edge.admin.patch(path, wrong)
+
+    assert 400 == refused.status
+    [validation] = refused.document["validations"]
+    assert next(iter(wrong)) == validation["field"]
 
 
 # chats
