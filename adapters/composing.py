@@ -135,7 +135,7 @@ async def open_chats(
         open_background() as background,
         open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
         open_workspaces(config, store.pool) as workspaces,
-        open_mcp(store.pool, store.bus, vault=vault) as mcp,
+        open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
         open_children("chats of this process", capacity=1) as children,
     ):
 

@@ -28,6 +28,7 @@ class Config:
     secret_key: str | None = field(repr=False)  # None: what stands in `secret_key_file`
     admin_token: str | None = field(repr=False)
     sharing: bool
+    private_networks: frozenset[IPv4Network | IPv6Network]  # that strangers may send us to
     user_keys: bool  # whether users may bring keys of their own
     root_chats: int  # at work in this process at once
     child_chats: int

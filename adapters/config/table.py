@@ -193,6 +193,14 @@ _ACCESS = (
         says="whether owners may let others read their chats; off hides what was shared",
     ),
     Setting(
+        name="private_networks",
+        subject=Subject.ACCESS,
+        kind=Networks(),
+        usual="none",
+        says="networks of your own that strangers' addresses may lead to: those that servers of"
+        " tools name for logins, and servers that a workspace names",
+    ),
+    Setting(
         name="user_keys",
         subject=Subject.ACCESS,
         kind=Switch(),

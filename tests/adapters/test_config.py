@@ -30,6 +30,7 @@ SAID = {
     "secret_key": SECRET,
     "admin_token": SECRET,
     "sharing": "off",
+    "private_networks": "10.1.0.0/16",
     "user_keys": "off",
     "root_chats": "9",
     "child_chats": "9",
@@ -344,11 +345,12 @@ def test_an_address_for_links_has_no_slash_at_its_end():
     assert "http://a/b" == config.read({"access_url": "http://a/b/"}, {}).access_url
 
 
+@pytest.mark.parametrize("setting", ["trusted_proxies", "private_networks"])
 @pytest.mark.parametrize("said", ["10.0.0.1/8", "proxy", "10.0.0.1;10.0.0.2", "10.0.0.0/33"])
-def test_proxies_are_named_by_their_addresses(said):
-    assert f"--trusted-proxies={said}, must be none, or addresses" in refusal(
-        {"trusted_proxies": said}
-    )
+def test_proxies_and_networks_are_named_by_their_addresses(setting, said):
+    flag = config.table.NAMED[setting].flag
+
+    assert f"{flag}={said}, must be none, or addresses" in refusal({setting: said})
 
 
 def test_a_certificate_needs_its_key():

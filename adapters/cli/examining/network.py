@@ -13,6 +13,7 @@ from actors.parts.prompt import CallSettings, Prompt, UserSaid
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
 from adapters.config import Config
+from adapters.mcp.oauth.guard import is_reachable
 from adapters.models.configured import ModelConfig
 from adapters.models.connecting import connected
 from adapters.models.environment import offered
@@ -24,6 +25,8 @@ from adapters.refusals import CannotStart
 ASK_SECONDS = 5.0  # for a daemon of ours to answer
 ANSWER_SECONDS = 60.0  # for a provider to say one word; then something is wrong
 ANSWER_TOKENS = 64
+# This machine itself, and who tells the machines of a cloud their secrets.
+OURS_ALONE = ("127.0.0.1", "::1", "169.254.169.254", "fd00:ec2::254")
 
 
 def daemon(config: Config) -> Iterator[Finding]:
@@ -71,6 +74,20 @@ def entrance(config: Config) -> Iterator[Finding]:
         fact = f"{config.listen} can be reached by others, without encryption"
         advice = "set tls_cert and tls_key, or access_url to the https:// of a proxy before it"
         yield warning("tls", fact, advice)
+
+
+def strangers(config: Config) -> Iterator[Finding]:
+    """Where addresses may lead that nobody of ours has named."""
+    networks = sorted(map(str, config.private_networks))
+    if not networks:
+        return
+    fact = f"addresses that strangers name may lead to {', '.join(networks)}"
+    near = [address for address in OURS_ALONE if is_reachable(address, config.private_networks)]
+    if near:
+        advice = "leave out of private_networks what holds this machine's own addresses"
+        yield warning("networks", f"{fact}, and so to {', '.join(near)}", advice)
+    else:
+        yield ok("networks", fact)
 
 
 def proxies(environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ dialled: a name that means something else a moment later leads nowhere. One addr
 network is enough to refuse the name, unless an administrator has allowed that network.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import httpx2
@@ -41,7 +41,7 @@ class Guarded(Exception):
     """The address is not one that a stranger may send us to."""
 
 
-def is_reachable(address: str, allowed: Sequence[Network] = ()) -> bool:
+def is_reachable(address: str, allowed: Collection[Network] = ()) -> bool:
     """Whether a stranger may send us to this address. Pure."""
     found = _plain(ip_address(address.partition("%")[0]))
     if any(found in network for network in allowed if network.version == found.version):

@@ -235,6 +235,16 @@ def test_a_certificate_that_is_none_is_wrong(tmp_path):
     assert ("tls", WRONG) == (finding.subject, finding.state)
 
 
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [("none", None), ("10.1.0.0/16", "ok"), ("127.0.0.0/8", "warn"), ("::/0", "warn")],
+)
+def test_networks_that_strangers_may_send_us_to_are_said(said, state):
+    findings = list(network.strangers(config.read({"private_networks": said}, {})))
+
+    assert ([state] if state else []) == [each.state.value for each in findings]
+
+
 def test_a_proxy_is_named_or_refused():
     [used] = network.proxies({"HTTPS_PROXY": "http://me:secret@proxy.test:3128", "NO_PROXY": "a.b"})
     [odd] = network.proxies({"HTTPS_PROXY": "socks5://proxy.test"})
