@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from actors.ids import ChatId, UserId, chat_name
 from actors.store.answers import Applied
 from actors.store.bus import Heard, Seen
-from actors.store.hints import ChatMoved, Hint, LookAtEverything, News, SummaryChanged, TitleChanged
+from actors.store.hints import (
+    ChatMoved,
+    ContextChanged,
+    Hint,
+    LookAtEverything,
+    News,
+    SummaryChanged,
+    TitleChanged,
+)
 from runtime.log import emit
 
 _ALL = "all"
@@ -109,7 +117,7 @@ class Switchboard:
         if isinstance(news, LookAtEverything):
             return [heard for group in self._followers.values() for heard in group.values()]
         wanted: list[Hashable] = [_ALL]
-        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged):
+        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged | ContextChanged):
             wanted += [("chat", news.chat), ("owner", news.owner_id)]
         return [
             heard

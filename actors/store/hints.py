@@ -22,6 +22,7 @@ class Became(Enum):
     TITLE = "title"
     TURN_SUMMARY = "turn_summary"
     SUMMARY = "summary"
+    CONTEXT = "context"  # what it knows of its workspace was pinned, or the files have moved on
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,14 @@ class SummaryChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextChanged:
+    """What the chat knows of its workspace was pinned, or is not what stands there any more."""
+
+    chat: ChatId
+    owner_id: UserId
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueChanged:
     """Providers, models or settings were changed: those of one user, or of the deployment."""
 
@@ -87,7 +96,15 @@ class PersonChanged:
     user: UserId
 
 
-Hint = ChatMoved | WorkWaits | TitleChanged | SummaryChanged | CatalogueChanged | PersonChanged
+Hint = (
+    ChatMoved
+    | WorkWaits
+    | TitleChanged
+    | SummaryChanged
+    | ContextChanged
+    | CatalogueChanged
+    | PersonChanged
+)
 
 
 @dataclass(frozen=True, slots=True)

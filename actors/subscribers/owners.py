@@ -13,7 +13,14 @@ from typing import Protocol
 
 from actors.ids import ChatId, UserId
 from actors.store.bus import Bus
-from actors.store.hints import Became, ChatMoved, News, SummaryChanged, TitleChanged
+from actors.store.hints import (
+    Became,
+    ChatMoved,
+    ContextChanged,
+    News,
+    SummaryChanged,
+    TitleChanged,
+)
 from actors.subscribers.actor import Ended
 from actors.subscribers.log import Cursor, Log, Pack
 from runtime.children import Body, Child, Children, open_children
@@ -57,6 +64,8 @@ class OwnerFeed:
                 self._put(Became.TITLE, chat)
             case SummaryChanged(chat=chat):
                 self._put(news.became, chat)
+            case ContextChanged(chat=chat):
+                self._put(Became.CONTEXT, chat)
             case _:
                 pass  # lists show it as before
 
@@ -141,7 +150,7 @@ class Owners:
                 self._close(owner, feed)
 
     def heard(self, news: News) -> None:
-        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged):
+        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged | ContextChanged):
             feed = self._feeds.get(news.owner_id)
             if feed is not None:
                 feed.heard(news)

@@ -16,13 +16,9 @@ import trio
 from actors.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.machine.chat import Stored
 from actors.store.hints import (
-    CatalogueChanged,
     ChatMoved,
     LookAtEverything,
     News,
-    PersonChanged,
-    SummaryChanged,
-    TitleChanged,
     WorkWaits,
 )
 from actors.store.ports import Room, Unreadable
@@ -180,10 +176,8 @@ class Supervisor:
             case LookAtEverything():
                 verbs.look_for_work(self.address)
                 verbs.compare(self.address)
-            case TitleChanged() | SummaryChanged() | CatalogueChanged() | PersonChanged():
-                pass  # others care; running chats is the same under any title, and asks for models
             case _:
-                assert_never(news)
+                pass  # running chats is the same under any title, and asks for models
 
     # searching
 

@@ -21,6 +21,7 @@ from actors.store.hints import (
     Became,
     CatalogueChanged,
     ChatMoved,
+    ContextChanged,
     Hint,
     LookAtEverything,
     News,
@@ -76,6 +77,11 @@ class _Summed(msgspec.Struct, tag="s", array_like=True, frozen=True):
     of_chat: bool
 
 
+class _Context(msgspec.Struct, tag="x", array_like=True, frozen=True):
+    chat: UUID
+    owner_id: UUID
+
+
 class _Changed(msgspec.Struct, tag="c", array_like=True, frozen=True):
     user: UUID | None
 
@@ -94,12 +100,13 @@ _WIRE: dict[type, type] = {
     WorkWaits: _Waits,
     TitleChanged: _Renamed,
     SummaryChanged: _Summed,
+    ContextChanged: _Context,
     CatalogueChanged: _Changed,
     PersonChanged: _Person,
     LookAtEverything: _Everything,
 }
 _NEWS = {wire: news for news, wire in _WIRE.items()}
-_Wire = _Moved | _Waits | _Renamed | _Summed | _Changed | _Person | _Everything
+_Wire = _Moved | _Waits | _Renamed | _Summed | _Context | _Changed | _Person | _Everything
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[_Wire]).decode
 _LOST = _encode(_Everything())

@@ -19,6 +19,7 @@ _KINDS: Mapping[Became, WatchKind] = {
     Became.TITLE: "title_change",
     Became.TURN_SUMMARY: "summary_change",
     Became.SUMMARY: "chat_summary_change",
+    Became.CONTEXT: "context_dirty",
 }
 
 

@@ -13,6 +13,7 @@ from actors.machine.states import Status
 from actors.store.hints import (
     CatalogueChanged,
     ChatMoved,
+    ContextChanged,
     LookAtEverything,
     PersonChanged,
     SummaryChanged,
@@ -80,6 +81,7 @@ async def test_what_one_tells_the_other_hears_as_it_was(database, no_leaks):
         moved(3, held=False),
         TitleChanged(ChatId(UUID(int=4)), ANN),
         SummaryChanged(ChatId(UUID(int=4)), ANN, of_chat=True),
+        ContextChanged(ChatId(UUID(int=4)), ANN),
         CatalogueChanged(ANN),
         CatalogueChanged(None),
         PersonChanged(ANN),
