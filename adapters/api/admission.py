@@ -30,6 +30,7 @@ class Visible:
     archived: bool
     title: str
     plan_mode: str
+    mode: str  # what it was spawned for; "": anything
     pin_order: int
     mcp_server_ids: tuple[UUID, ...]
     last_model_config_id: ModelConfigId | None
@@ -88,7 +89,8 @@ class Admission:
             found = await connection.execute(SQL["admit"], asked)
         if not found:
             raise not_found()
-        [(id, owner, parent, root, status, archived, title, plan, pin, mcp, model, effort)] = found
+        [(id, owner, parent, root, status, archived, title, plan, mode, *rest)] = found
+        pin, mcp, model, effort = rest
         return Visible(
             id,
             owner,
@@ -98,6 +100,7 @@ class Admission:
             archived,
             title,
             plan,
+            mode,
             pin,
             tuple(mcp),
             model,

@@ -11,11 +11,19 @@ from uuid import UUID
 import msgspec
 
 from actors.ids import UserId
+from actors.machine.chat import Chat
 from actors.store.bus import Bus
 from actors.store.hints import CatalogueChanged, LookAtEverything, News
 from adapters.caching import Cache, CacheStatistics
 from adapters.mcp.oauth.tokens import Token, connects
-from adapters.mcp.servers import Configured, Secrets, Server, about_server, about_token
+from adapters.mcp.servers import (
+    Configured,
+    Secrets,
+    Server,
+    about_server,
+    about_token,
+    used_by,
+)
 from adapters.postgres.mcp.stored import Servers, StoredServer, StoredToken
 from adapters.secrets import CannotOpen, Vault
 from runtime.clock import wall
@@ -78,6 +86,10 @@ class Known:
 
     async def servers(self) -> Mapping[UUID, Server]:
         return await self._all.get(_ALL)
+
+    async def usable(self, chat: Chat) -> tuple[UUID, ...]:
+        """Those that the chat's next step may use."""
+        return tuple(server.id for server in used_by(chat, await self.servers()))
 
     async def tokens(self, user: UserId) -> Mapping[UUID, HeldToken]:
         return await self._tokens.get(user)

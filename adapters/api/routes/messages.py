@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from actors.ids import MessageId
 from actors.machine.chat import Queued, UserMessage
 from actors.machine.requests import Busy, EditMessage, Furniture, SendMessage
@@ -41,6 +43,8 @@ PROMPTS_DEFAULT = 500
 PROMPTS_MAX = 2_000  # likewise
 
 PLAN_MODES = ("", "plan")
+EXPLORES = "explore"
+KEEPS_ITS_SERVERS = "mcp_server_ids: ignored, an exploring agent keeps those it was spawned with"
 _BUSY = {busy.value: busy for busy in Busy}
 
 
@@ -163,12 +167,16 @@ class Messages:
         )
         if not isinstance(answer, Applied):
             raise refused(answer)
-        return said(200, shown.sent(answer))
+        sent = shown.sent(answer)
+        if body.mcp_server_ids is not None and furnished.mcp_server_ids is None:
+            sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
+        return said(200, sent)
 
     async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> Furniture:
-        """How the chat is to be furnished from now on. What it has already it may keep."""
+        """How the chat is to be furnished from now on. What it has already it may keep, and one
+        that explores has to."""
         servers = None
-        if body.mcp_server_ids is not None:
+        if body.mcp_server_ids is not None and chat.mode != EXPLORES:
             servers = tuple(dict.fromkeys(body.mcp_server_ids))
         new = [id for id in servers or () if id not in chat.mcp_server_ids]
         if new and (unknown := await unknown_to(self._servers, chat.owner_id, new)):

@@ -65,6 +65,7 @@ class CreateChatMessageResponse(msgspec.Struct, frozen=True, kw_only=True):
     messages: Sequence[ChatMessage] | UnsetType = UNSET  # all that were added, the user's last
     queued_message: ChatQueuedMessage | UnsetType = UNSET
     queued: bool
+    warnings: Sequence[str] | UnsetType = UNSET  # what was asked for and is not done
 
 
 class EditChatMessageResponse(msgspec.Struct, frozen=True, kw_only=True):

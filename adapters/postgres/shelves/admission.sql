@@ -4,7 +4,8 @@
 -- The chat, if this caller may see it. What is shared is a whole family, by its root; the only
 -- group there is holds everybody.
 SELECT c.id, c.owner_id, c.parent_id, coalesce(c.root_id, c.id), c.status, c.archived, c.title,
-       c.plan_mode, c.pin_order, c.mcp_server_ids, c.last_model_config_id, c.last_reasoning_effort
+       c.plan_mode, c.mode, c.pin_order, c.mcp_server_ids, c.last_model_config_id,
+       c.last_reasoning_effort
   FROM chats c
  WHERE c.id = %(chat)s
    AND (%(is_admin)s::boolean

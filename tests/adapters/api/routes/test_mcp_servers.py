@@ -6,6 +6,11 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
+from actors.ids import ChatId
+from actors.machine.chat import UserMessage
+from actors.machine.requests import CreateChat, NewChat
+from actors.parts.model import TextPart
+from actors.store.answers import Applied
 from adapters.mcp.oauth.tokens import Token
 from tests.adapters.api.edges import eventually
 from tests.fakes.auth_server import an_auth_server
@@ -170,6 +175,34 @@ async def test_a_chat_is_told_to_use_what_is_there_and_has_what_is_forced(edge, 
     assert 200 == (await edge.member.post(send, {**said, "mcp_server_ids": [one]})).status
 
 
+async def a_child(edge, parent, **columns):
+    """As its parent spawns it."""
+    parent, child = ChatId(UUID(parent)), ChatId(uuid4())
+    new = NewChat(child, edge.member.id, parent_id=parent, root_id=parent, **columns)
+    said = UserMessage((TextPart("look"),), edge.member.id)
+    made = await edge.chats.store.ledger.create(CreateChat(new, (said.as_body(),)))
+    assert isinstance(made, Applied)
+    return str(child)
+
+
+@pytest.mark.parametrize(("mode", "is_kept"), [("explore", True), ("", False)])
+async def test_who_only_looks_keeps_the_servers_that_he_was_spawned_with(
+    edge, servers, mode, is_kept
+):
+    one, two = [(await made(edge, servers, slug=slug))["id"] for slug in ("one", "two")]
+    parent = (await chat_of(edge, edge.member)).document["id"]
+    child = await a_child(edge, parent, mode=mode, mcp_server_ids=(UUID(one),))
+    path = f"/api/experimental/chats/{child}"
+    asked = {"content": [{"type": "text", "text": "look"}], "mcp_server_ids": [two]}
+
+    sent = await edge.member.post(f"{path}/messages", asked)
+
+    assert 200 == sent.status, sent.body
+    assert is_kept is ("warnings" in sent.document)
+    now = (await edge.member.get(path)).document["mcp_server_ids"]
+    assert [one if is_kept else two] == now
+
+
 async def test_a_turn_asks_its_servers_and_says_which_could_not_be_used(edge, servers):
     async with a_server() as good, a_server({"tools/list": Raw(b"", 500)}) as bad:
         one = (await made(edge, servers, url=good.url))["id"]
@@ -189,7 +222,9 @@ async def test_a_turn_asks_its_servers_and_says_which_could_not_be_used(edge, se
         assert "fault" not in (await edge.admin.get(f"{servers}/{one}")).document
         said = (await edge.member.get(f"/api/experimental/chats/{chat['id']}/messages")).document
         parts = [part for row in said["messages"] for part in row["content"]]
-        named = {part["type"]: part["mcp_server_config_id"] for part in parts if "tool_name" in part}
+        named = {
+            part["type"]: part["mcp_server_config_id"] for part in parts if "tool_name" in part
+        }
         assert {"tool-call": one, "tool-result": one} == named
 
 
