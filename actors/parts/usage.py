@@ -24,7 +24,8 @@ class Cost:
     """What a step cost, in millionths of a US dollar, and who says so. Unknown is None, never 0."""
 
     micros: int | None
-    source: str  # table: the bundled prices; override: an administrator's; unknown
+    source: str  # table: the bundled prices; override: an administrator's; unknown; cut short
 
 
 UNPRICED = Cost(None, "unknown")
+CUT_SHORT = Cost(None, "cut short")  # of an answer: what it took is told at its end, if at all
