@@ -44,6 +44,7 @@ class Config:
     log: LogFormat
     log_level: str
     environ: Mapping[str, str] = field(repr=False)
+    files: frozenset[Path] = frozenset()  # in which settings stand, secret ones among them
 
     @property
     def host(self) -> str:
@@ -103,7 +104,9 @@ def _config(found: Mapping[str, Said], environment: Mapping[str, str]) -> Config
         raise CannotStart("config", fact, "set both, or none")
     providers = [row.name for row in SETTINGS if row.subject is Subject.PROVIDERS]
     said_of_providers = [found[name] for name in providers if values.pop(name) is not None]
-    return Config(**values, environ=_environ(said_of_providers, environment))  # type: ignore[arg-type]
+    files = frozenset(said.file for said in found.values() if said.file is not None)
+    environ = _environ(said_of_providers, environment)
+    return Config(**values, environ=environ, files=files)  # type: ignore[arg-type]
 
 
 def _value(said: Said) -> object:

@@ -35,6 +35,7 @@ class Said:
     setting: Setting
     source: str  # in the words of whoever set it
     text: str | None = field(repr=False, default=None)
+    file: Path | None = None  # it was read from
 
     def refused(self, fact: str) -> CannotStart:
         if self.setting.secret:
@@ -96,7 +97,8 @@ class Sources:
             fact = f"{key} and {key}_file both stand {where}"
             raise CannotStart("config", fact, "take one out")
         if key in self.document:
-            yield Said(setting, f"{key} {where}", _text(key, self.document[key], where))
+            text = _text(key, self.document[key], where)
+            yield Said(setting, f"{key} {where}", text, self.path)
         if f"{key}_file" in self.document:
             name = _text(f"{key}_file", self.document[f"{key}_file"], where)
             assert self.path is not None, "a document has been read from somewhere"
@@ -178,7 +180,7 @@ def _from_file(setting: Setting, source: str, path: Path) -> Said:
         raise CannotStart("config", f"{source} {path} is no text") from None
     if not secret:  # whoever names a file means what should be in it, not the default
         raise CannotStart("config", f"{source} {path} is empty")
-    return Said(setting, f"{source} {path}", secret)
+    return Said(setting, f"{source} {path}", secret, path)
 
 
 def _bytes(path: Path, bytes_max: int, source: str) -> bytes:

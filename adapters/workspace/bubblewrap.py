@@ -4,6 +4,10 @@ It sees the system's programs and what they need to run, and can write to its wo
 directory for passing files that goes with it. Nothing of the data directory, of users' homes or of
 other workspaces is there at all. It has processes, users and signals of its own, and a network only
 if that is allowed. With it ends all that it has started.
+
+To the kernel it is still the daemon's user. So what the kernel lets root change without asking for
+more is laid over with itself, read-only; and no further namespaces can be made inside, in which a
+command would be root of something.
 """
 
 import os
@@ -36,8 +40,17 @@ _SETTINGS = (
     "ssl",
     "timezone",
 )
+# Of the kernel, writable for its owner: the daemon, where that is root.
+_KERNELS = tuple(
+    f"/proc/{name}"
+    for name in ("acpi", "asound", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger")
+)
 PASSING = "/tmp"
+_ALIAS = "/var/tmp"
 _OF_THE_NETWORK = "/etc/resolv.conf"
+_NOTHING = "/dev/null"
+# Of each disk in memory that a command can write to; then it is full. No other limit counts them.
+MEMORY_DISK_BYTES_MAX = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +59,22 @@ class Ground:
 
     home: str  # what it is about; seen by the same path inside
     passing: str  # seen as PASSING; lives as long as the workspace does
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What commands see nothing of, wherever it lies, but for the workspace in one of them."""
+
+    directories: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def shown_files(self) -> list[str]:
+        """Those that would be seen: the others are not there in any case."""
+        return [path for path in self.files if any(_is_below(path, top) for top in _PROGRAMS)]
+
+
+ALL_SEEN = Unseen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,42 +99,60 @@ def arguments(
     workdir: str,
     network: bool,
     layout: Layout,
-    hidden: Sequence[str] = (),
+    unseen: Unseen,
 ) -> list[str]:
-    """Of bwrap itself; the command comes behind them. `hidden` are directories of which nothing is
-    seen, wherever they lie, but for the workspace in one of them."""
+    """Of bwrap itself; the command comes behind them."""
     return [
         program,
         "--unshare-all",
         *(["--share-net"] if network else []),
+        *("--unshare-user", "--disable-userns"),
         "--die-with-parent",
-        "--cap-drop",
-        "ALL",
+        *("--cap-drop", "ALL"),
+        *_directory("/etc"),
+        *_directory("/var"),
         *_read_only(*_PROGRAMS, *layout.directories),
         *(word for path, to in layout.links.items() for word in ("--symlink", to, path)),
         *_read_only(*(f"/etc/{name}" for name in _SETTINGS)),
         *(_read_only(_OF_THE_NETWORK) if network else ()),
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-        "--bind",
-        ground.passing,
-        PASSING,
-        "--symlink",
-        "../tmp",
-        "/var/tmp",
-        *(word for path in hidden for word in ("--tmpfs", path)),
-        "--bind",
-        ground.home,
-        ground.home,
+        *(word for path in unseen.shown_files for word in ("--ro-bind", _NOTHING, path)),
+        *("--proc", "/proc"),
+        *_read_only(*_KERNELS),
+        *("--dev", "/dev"),
+        *_in_memory("/dev/shm"),
+        *("--remount-ro", "/dev"),
+        *_tmp(ground, unseen),
+        *("--symlink", "../tmp", _ALIAS),
+        *(word for path in unseen.directories for word in ("--tmpfs", path)),
+        *("--bind", ground.home, ground.home),
         # What all this has been put on is a disk in memory.
-        *(word for path in (*hidden, "/") for word in ("--remount-ro", path)),
-        "--chdir",
-        workdir,
+        *(word for path in (*unseen.directories, "/") for word in ("--remount-ro", path)),
+        *("--chdir", workdir),
         "--",
     ]
 
 
+def _tmp(ground: Ground, unseen: Unseen) -> list[str]:
+    """Not what commands have filled before, if something is to be laid into it: a link that they
+    have left there would lead elsewhere. Then each command has one of its own, in memory."""
+    laid = (ground.home, *unseen.directories)
+    if any(_is_below(path, top) for path in laid for top in (PASSING, _ALIAS)):
+        return _in_memory(PASSING)
+    return ["--bind", ground.passing, PASSING]
+
+
+def _in_memory(path: str) -> list[str]:
+    return ["--perms", "1777", "--size", str(MEMORY_DISK_BYTES_MAX), "--tmpfs", path]
+
+
+def _directory(path: str) -> list[str]:
+    """One that is made for what lies in it would be for its owner alone."""
+    return ["--perms", "0755", "--dir", path]
+
+
 def _read_only(*paths: str) -> list[str]:
     return [word for path in paths for word in ("--ro-bind-try", path, path)]
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path.startswith(f"{top}/")

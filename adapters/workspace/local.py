@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 import trio
 
@@ -16,11 +16,18 @@ from actors.workspace.ports import NotStarted, Process, Refused, Signal, Workspa
 from adapters.config import Config
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.workspaces.registry import Registered, Registry
-from adapters.workspace.bubblewrap import Ground
+from adapters.workspace.bubblewrap import Ground, Unseen
 from adapters.workspace.files import LocalFiles
 from adapters.workspace.making import HOME, PASSING, NotMade, make
 from adapters.workspace.processes import Order, ProcessTable, open_processes
-from adapters.workspace.sandbox import Limits, NoSandbox, Sandbox, environment, sandbox_of
+from adapters.workspace.sandbox import (
+    Limits,
+    NoSandbox,
+    Sandbox,
+    environment,
+    sandbox_of,
+    tell,
+)
 from adapters.workspace.templates import Faulty, Template, Templates
 
 NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
@@ -201,6 +208,10 @@ class LocalWorkspaces:
             self._table, self._sandbox, self._environ, chat, row, self._ground(row)
         )
 
+    def home(self, workspace: UUID) -> str:
+        """The directory of a workspace, be it there or not."""
+        return str(self._directory / str(workspace) / HOME)
+
     def _place(self, row: Registered) -> Path:
         return self._directory / str(row.id)
 
@@ -216,13 +227,14 @@ class LocalWorkspaces:
 async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWorkspaces]:
     """Commands run as long as the block is; directories stay."""
     data_dir = Path(await trio.Path(config.data_dir).resolve())
-    templates_dir = config.templates_dir or data_dir / "templates"
+    templates_dir = Path(await trio.Path(config.templates_dir or data_dir / "templates").resolve())
     sandbox = await sandbox_of(
         config.sandbox,
         config.environ,
         network=config.sandbox_network,
-        hidden=(str(data_dir), str(templates_dir)),
+        unseen=_unseen(config, data_dir, templates_dir),
     )
+    tell(sandbox)
     async with open_processes() as table:
         yield LocalWorkspaces(
             data_dir / "workspaces",
@@ -232,6 +244,13 @@ async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWork
             sandbox=sandbox,
             environ=config.environ,
         )
+
+
+def _unseen(config: Config, data_dir: Path, templates_dir: Path) -> Unseen:
+    """Our directories, and the files in which settings stand, secret ones among them."""
+    apart = [] if templates_dir.is_relative_to(data_dir) else [templates_dir]
+    files = [*config.files, *([config.tls_key] if config.tls_key else [])]
+    return Unseen(tuple(map(str, (data_dir, *apart))), tuple(str(path.resolve()) for path in files))
 
 
 def _asks(chat: Chat, tool: str) -> str:

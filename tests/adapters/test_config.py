@@ -99,7 +99,7 @@ def test_commands_run_in_a_sandbox_without_a_network_unless_somebody_says_otherw
 
 
 def test_every_row_is_a_field_or_in_the_environment_of_providers():
-    fields = {field.name for field in dataclasses.fields(config.Config)} - {"environ"}
+    fields = {field.name for field in dataclasses.fields(config.Config)} - {"environ", "files"}
     providers = {row.name for row in config.SETTINGS if row.subject is config.Subject.PROVIDERS}
 
     assert fields == set(SAID)
@@ -166,6 +166,16 @@ def test_every_setting_may_be_said_in_the_file(name, written):
     expected = getattr(config.read({}, environment), name)
     assert expected == getattr(config.read({}, {}, file), name)
     assert f"{name} in {file}" == origins({}, {}, file)[name]
+
+
+def test_files_in_which_settings_stand_are_known(written):
+    secret = written("host=b", "url")
+    document = written('log_level = "error"')
+
+    settings = config.read({}, {"DATABASE_URL_FILE": str(secret)}, document)
+
+    assert {secret, document} == settings.files
+    assert frozenset() == config.read({}, {}).files
 
 
 def test_numbers_and_switches_of_the_file_need_no_quotes(written):

@@ -52,6 +52,7 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
     note(ok("config", f"{sum(row.origin != 'default' for row in shown)} settings are set"))
     note(*machine.files_of_secrets(shown), machine.descriptors(machine.descriptors_max()))
     note(*machine.data_dir(settings), machine.secret_key(settings))
+    note(await machine.sandbox(settings))
     if settings.database_url is None:
         note(stored.binaries())
     note(*await stored.database(settings))

@@ -10,12 +10,14 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import assert_never
 
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
 from adapters.config import Config, Shown
 from adapters.config.table import NAMED
 from adapters.refusals import CannotStart
 from adapters.secrets import open_vault
+from adapters.workspace.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbox_of
 
 MIB = 1024 * 1024
 ROOM_BYTES, ROOM_BYTES_MIN = 2048 * MIB, 200 * MIB  # less: a warning; then something is wrong
@@ -116,6 +118,27 @@ def secret_key(config: Config) -> Finding:
         return from_refusal(subject, refusal)
     where = "is set" if config.secret_key is not None else f"in {path}"
     return ok(subject, f"{vault.name} {where}")
+
+
+async def sandbox(config: Config) -> Finding:
+    """What commands of chats run in."""
+    subject = "sandbox"
+    found = await sandbox_of(config.sandbox, config.environ, network=config.sandbox_network)
+    match found:
+        case NoSandbox(why):
+            advice = (
+                "install bubblewrap 0.8 or newer where users may make namespaces"
+                " (docs/workspaces.md), or set sandbox to none"
+            )
+            return warning(subject, f"{why}: commands of chats are refused", advice)
+        case Unconfined():
+            advice = "only for a machine, or a container, in which there is nothing else"
+            return warning(subject, "none: commands of chats can do all that we can", advice)
+        case Bubblewrap(program):
+            network = "with a network" if config.sandbox_network else "without a network"
+            return ok(subject, f"{program}, {network}")
+        case _:
+            assert_never(found)
 
 
 def files_of_secrets(shown: Sequence[Shown]) -> Iterator[Finding]:

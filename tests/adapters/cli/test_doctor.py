@@ -102,6 +102,26 @@ def test_a_secret_key_that_others_may_read_is_wrong(tmp_path):
     assert "k" * 64 not in str((before, open_to_all, kept))
 
 
+@pytest.mark.parametrize(
+    ("said", "script", "state", "fact"),
+    [
+        ("bubblewrap", "exit 0", OK, "{}/bwrap, without a network"),
+        ("bubblewrap", "echo no namespaces; exit 1", WARNING, "{}/bwrap does not work: no namesp"),
+        ("none", "exit 0", WARNING, "none: commands of chats can do all that we can"),
+    ],
+)
+async def test_what_commands_of_chats_run_in_is_tried_out(said, script, state, fact, tmp_path):
+    program = tmp_path / "bwrap"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    settings = config.read({"sandbox": said}, {"PATH": str(tmp_path)})
+
+    found = await machine.sandbox(settings)
+
+    assert ("sandbox", state) == (found.subject, found.state)
+    assert found.fact.startswith(fact.format(tmp_path))
+
+
 @pytest.mark.parametrize(("mode", "count"), [(0o600, 0), (0o640, 1), (0o644, 1)])
 def test_a_file_with_a_secret_in_it_is_for_nobody_else(mode, count, tmp_path):
     file = tmp_path / "promptcorner.toml"

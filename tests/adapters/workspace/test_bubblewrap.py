@@ -9,10 +9,18 @@ import pytest
 
 from actors.workspace.ports import Command, Signal
 from adapters.postgres.workspaces.registry import Registered
-from adapters.workspace.bubblewrap import Ground, Layout, arguments
+from adapters.workspace.bubblewrap import Ground, Layout, Unseen, arguments
 from adapters.workspace.local import LocalProcesses
 from adapters.workspace.processes import open_processes
-from adapters.workspace.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbox_of
+from adapters.workspace.sandbox import (
+    Bubblewrap,
+    NoSandbox,
+    Unconfined,
+    program_of,
+    sandbox_of,
+    tell,
+)
+from runtime.log import LOGGER_NAME
 from tests.actors.machine.chats import a_chat
 
 GROUND = Ground("/data/workspaces/7/home", "/data/workspaces/7/tmp")
@@ -35,9 +43,9 @@ sys.exit({answer} or os.waitstatus_to_exitcode(status) % 256)
 """
 
 
-def told(*, network=False, hidden=("/data",)):
+def told(*, network=False, unseen=Unseen(("/data",)), ground=GROUND):  # noqa: B008 (frozen)
     return arguments(
-        "bwrap", GROUND, workdir=GROUND.home, network=network, layout=LAYOUT, hidden=hidden
+        "bwrap", ground, workdir=ground.home, network=network, layout=LAYOUT, unseen=unseen
     )
 
 
@@ -63,7 +71,7 @@ def test_nothing_but_programs_and_their_settings_is_seen():
 
 
 def test_what_is_hidden_is_hidden_wherever_it_lies_and_nothing_around_it_is_writable():
-    words = told(hidden=("/opt/data", "/opt/templates"))
+    words = told(unseen=Unseen(("/opt/data", "/opt/templates")))
 
     home = words.index(GROUND.home)
     assert words.index("/opt") < words.index("/opt/data")
@@ -129,7 +137,7 @@ async def test_commands_really_go_through_it(stand_in, tmp_path):
 
     assert (f"{tmp_path}/home/sub\n/tmp\n", 0) == (done.output.text, done.exit_code)
     argv, environment = stand_in.log()[-1]
-    assert [(f"{tmp_path}/tmp", "/tmp"), (f"{tmp_path}/home",) * 2] == pairs(argv, "--bind")
+    assert [(f"{tmp_path}/home",) * 2] == pairs(argv, "--bind")
     assert "SECRET" not in environment
     assert "pwd; echo $TMPDIR" == argv[-1]
     assert "ulimit -d 524288" in argv[-3]
@@ -154,7 +162,8 @@ async def test_a_wish_to_end_reaches_the_command_through_it(stand_in, tmp_path):
     assert done.output.text.endswith("tidied\n")
 
 
-async def test_without_it_commands_are_refused(tmp_path):
+async def test_without_it_commands_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [])  # nor is there the one that came with us
     sandbox = await sandbox_of("bubblewrap", {"PATH": str(tmp_path)}, network=False)
     async with open_processes() as table:
         refused = await workspace(tmp_path, sandbox, table, {}).start(Command("true"))
@@ -166,9 +175,68 @@ async def test_without_it_commands_are_refused(tmp_path):
 
 
 async def test_one_that_does_not_work_is_none(stand_in):
-    sandbox = await sandbox_of("bubblewrap", stand_in(answer=1), network=False)
+    environ = stand_in(answer=1)
+    sandbox = await sandbox_of("bubblewrap", environ, network=False)
 
-    assert NoSandbox("bubblewrap does not work: exit code 1") == sandbox
+    assert NoSandbox(f"{program_of(environ)} does not work: exit code 1") == sandbox
+
+
+async def test_where_the_kernel_lets_nobody_make_namespaces_it_is_said_and_commands_are_refused(
+    tmp_path,
+):
+    said = "bwrap: No permissions to create new namespace"
+    program = tmp_path / "bwrap"
+    program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    program.chmod(0o755)
+
+    sandbox = await sandbox_of("bubblewrap", {"PATH": str(tmp_path)}, network=False)
+    async with open_processes() as table:
+        refused = await workspace(tmp_path, sandbox, table, {}).start(Command("true"))
+
+    assert NoSandbox(f"{program} does not work: {said}") == sandbox
+    assert f"commands cannot be run here: {program} does not work: {said}. Reading" in refused.says
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "entry"),
+    [
+        (
+            NoSandbox("not installed"),
+            ("sandbox.missing", "warning", "not installed", "commands of chats are refused"),
+        ),
+        (
+            Unconfined(),
+            ("sandbox.none", "warning", None, "commands of chats can do all that the daemon can"),
+        ),
+        (Bubblewrap("/bin/bwrap"), ("sandbox.found", "info", None, None)),
+    ],
+)
+def test_the_log_says_what_commands_can_do(sandbox, entry, caplog):
+    caplog.set_level("INFO", LOGGER_NAME)
+
+    tell(sandbox)
+
+    [told] = caplog.records
+    fields = told.fields.get("why"), told.fields.get("says")
+    assert entry == (told.message, told.levelname.lower(), *fields)
+
+
+def test_files_in_which_settings_stand_are_covered_where_they_would_be_seen():
+    words = told(unseen=Unseen(files=("/opt/us/key", "/etc/us/key", "/usr/local/etc/us.toml")))
+
+    covered = [("/dev/null", "/opt/us/key"), ("/dev/null", "/usr/local/etc/us.toml")]
+    assert covered == pairs(words, "--ro-bind")
+
+
+def test_commands_tmp_is_their_own_where_something_of_ours_lies_below_it():
+    elsewhere = told()
+    below = told(ground=Ground("/tmp/data/w/home", "/tmp/data/w/tmp"))
+    beside = told(unseen=Unseen(("/var/tmp/templates",)))
+
+    assert (GROUND.passing, "/tmp") in pairs(elsewhere, "--bind")
+    for words in (below, beside):
+        assert "/tmp" not in [to for _, to in pairs(words, "--bind")]
+        assert "/tmp" in [to for to, _ in pairs(words, "--tmpfs")]
 
 
 async def test_it_is_left_out_where_somebody_has_said_so(stand_in, tmp_path):

@@ -19,7 +19,7 @@ from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.workspace.source import WorkspaceTools
 from adapters.workspace.local import LocalWorkspaces
 from adapters.workspace.processes import open_processes
-from adapters.workspace.sandbox import Unconfined
+from adapters.workspace.sandbox import NoSandbox, Unconfined, sandbox_of
 from adapters.workspace.templates import Templates
 from tests.actors.machine.chats import ANN, BOB, user
 from tests.adapters.postgres.stores import migrated_database, open_store
@@ -98,9 +98,11 @@ async def store(migrated):
         await store.empty("workspaces")
 
 
-@pytest.fixture
-async def daemon(store, tmp_path):
-    async with a_daemon(store, tmp_path) as daemon:
+@pytest.fixture(params=["none", "bubblewrap"])
+async def daemon(request, store, tmp_path):
+    sandbox = await sandbox_of(request.param, os.environ, network=False)
+    assert not isinstance(sandbox, NoSandbox), sandbox.why
+    async with a_daemon(store, tmp_path, sandbox) as daemon:
         yield daemon
 
 

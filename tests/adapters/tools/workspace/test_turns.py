@@ -22,7 +22,7 @@ def executes(command, **more):
     return Call("execute", json.dumps({"command": command, "timeout": "20s", **more}))
 
 
-def a_daemon(conninfo, data_dir, *calls, sandbox="none"):
+def a_daemon(conninfo, data_dir, *calls, sandbox="none", programs=""):
     """Whose model makes these calls, one in each step."""
     steps = [
         Behaviour(tool_calls=(call,), tool_rounds=number) for number, call in enumerate(calls, 1)
@@ -32,7 +32,7 @@ def a_daemon(conninfo, data_dir, *calls, sandbox="none"):
         Behaviour(script=(*steps, Behaviour(text="done"))),
         PROMPTCORNER_DATA_DIR=str(data_dir),
         PROMPTCORNER_SANDBOX=sandbox,
-        PATH=os.environ["PATH"],
+        PATH=f"{programs}:{os.environ['PATH']}",
     )
 
 
@@ -49,9 +49,10 @@ def alive(pid):
     return Path(f"/proc/{pid}").exists()
 
 
-async def test_a_chat_makes_itself_a_workspace_and_works_in_it(fresh, tmp_path):
+@pytest.mark.parametrize("sandbox", ["none", "bubblewrap"])
+async def test_a_chat_makes_itself_a_workspace_and_works_in_it(fresh, tmp_path, sandbox):
     calls = (CREATES, executes("echo here > a; pwd"), executes("cat a"))
-    async with a_daemon(fresh, tmp_path, *calls) as running:
+    async with a_daemon(fresh, tmp_path, *calls, sandbox=sandbox) as running:
         (made, wrote, read), chat = await results(running)
         view = await running.chats.store.reading.view(chat)
 
@@ -76,13 +77,32 @@ async def test_commands_end_with_the_daemon(fresh, tmp_path):
     assert not alive(pid)
 
 
+async def test_commands_in_the_sandbox_see_nothing_of_the_daemon(fresh, tmp_path):
+    (tmp_path / "secret.key").write_text("SECRET")
+    looks = executes(f"ls {tmp_path}; cat {tmp_path}/secret.key; ls /proc | grep -c '^[0-9]'")
+    async with a_daemon(fresh, tmp_path, CREATES, looks, sandbox="bubblewrap") as running:
+        (_, seen), _ = await results(running)
+
+    listed, missing, count = seen["output"].splitlines()
+    assert "workspaces" == listed
+    assert "No such file" in missing
+    assert int(count) <= 5
+
+
 async def test_without_a_sandbox_the_daemon_runs_no_command(fresh, tmp_path):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "bwrap").write_text("#!/bin/sh\necho no namespaces here; exit 1\n")
+    (programs / "bwrap").chmod(0o755)
     calls = (CREATES, executes("true"))
-    async with a_daemon(fresh, tmp_path, *calls, sandbox="bubblewrap") as running:
+    async with a_daemon(
+        fresh, tmp_path / "data", *calls, sandbox="bubblewrap", programs=programs
+    ) as running:
         (made, refused), _ = await results(running)
 
     assert made["created"]
     assert "commands cannot be run here" in refused["error"]
+    assert "bwrap does not work: no namespaces here" in refused["error"]
 
 
 async def test_a_plan_is_proposed_as_a_file_of_the_workspace(fresh, tmp_path):
