@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
+from typing import Protocol
 from uuid import UUID, uuid5
 
 import trio
@@ -71,6 +72,11 @@ class LocalProcesses:
     async def begin(
         self, command: ports.Command, *, seconds_max: float
     ) -> str | NotStarted | Refused:
+        order = await self.order(command, seconds_max=seconds_max)
+        return order if isinstance(order, Refused) else self.table.start(order)
+
+    async def order(self, command: ports.Command, *, seconds_max: float) -> Order | Refused:
+        """What is started for a command."""
         if isinstance(self.sandbox, NoSandbox):
             return Refused(self.sandbox.says)
         wanted = str(Path(self.ground.home) / command.workdir)
@@ -80,7 +86,7 @@ class LocalProcesses:
         row = self.workspace
         limits = Limits(row.memory_mb, row.file_mb, row.processes, row.seconds)
         passing = self.sandbox.passing(self.ground)
-        order = Order(
+        return Order(
             chat=self.chat.id,
             workspace=row.id,
             command=command,
@@ -91,7 +97,6 @@ class LocalProcesses:
             environment=environment(self.environ, self.chat.id, self.ground, passing=passing),
             seconds_max=seconds_max,
         )
-        return self.table.start(order)
 
     async def wait(self, id: str, seconds: float) -> Process | Refused:
         return await self.table.wait(self.chat.id, id, seconds)
@@ -104,6 +109,18 @@ class LocalProcesses:
 
     async def _now(self, id: str) -> Process | Refused:
         return await self.table.wait(self.chat.id, id, 0)
+
+
+class Neighbour(Protocol):
+    """Who keeps something of workspaces as long as they are worked in."""
+
+    def moved_in(self, chat: Chat) -> None:
+        """This chat's workspace has been made, or started."""
+        ...
+
+    async def moved_out(self, workspace: UUID) -> None:
+        """It has been stopped."""
+        ...
 
 
 class LocalWorkspaces:
@@ -121,8 +138,9 @@ class LocalWorkspaces:
     ) -> None:
         self._directory = directory
         self._table = table
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._environ = environ
+        self.neighbours: list[Neighbour] = []
         self.registry = registry
         self.templates = templates
 
@@ -144,6 +162,11 @@ class LocalWorkspaces:
     async def create(self, chat: Chat, call: str, template: Template, name: str) -> Standing:
         """The chat's workspace: the one that it has, or a new one. NotMade: why there is none.
         Called again for the same call, it goes on where it was cut short."""
+        standing = await self._create(chat, call, template, name)
+        self._moved_in(chat)
+        return standing
+
+    async def _create(self, chat: Chat, call: str, template: Template, name: str) -> Standing:
         row = await self.registry.of(chat.id)
         if row is not None and (row.is_stopped or await self._is_there(row)):
             known = await self.templates.named(row.template)
@@ -188,12 +211,20 @@ class LocalWorkspaces:
     async def start(self, chat: Chat, row: Registered) -> Standing:
         await self.registry.start(row.id)
         template = await self.templates.named(row.template)
-        return Standing(row, self._ground(row).home, set_up=await self.set_up(chat, row, template))
+        set_up = await self.set_up(chat, row, template)
+        self._moved_in(chat)
+        return Standing(row, self._ground(row).home, set_up=set_up)
 
     async def stop(self, row: Registered) -> None:
         """With all that runs in it here."""
         await self.registry.stop(row.id)
         await self._table.end(lambda order: order.workspace == row.id, "its workspace was stopped")
+        for neighbour in self.neighbours:
+            await neighbour.moved_out(row.id)
+
+    def _moved_in(self, chat: Chat) -> None:
+        for neighbour in self.neighbours:
+            neighbour.moved_in(chat)
 
     async def _register(self, new: Registered, chat: Chat) -> Registered:
         """Under its name, or if there is one of that name under another."""
@@ -205,7 +236,7 @@ class LocalWorkspaces:
 
     def _processes(self, chat: Chat, row: Registered) -> LocalProcesses:
         return LocalProcesses(
-            self._table, self._sandbox, self._environ, chat, row, self._ground(row)
+            self._table, self.sandbox, self._environ, chat, row, self._ground(row)
         )
 
     def home(self, workspace: UUID) -> str:
