@@ -33,19 +33,31 @@ _MISMATCHED = (
     "no tool output found for function call",
     "was provided without its required 'reasoning' item",
 )
-_CONFIG = (
-    "invalid model",
-    "model not found",
-    "model_not_found",
-    "unsupported model",
+_TOO_LONG = (
     "context length exceeded",
     "context_length_exceeded",
     "context_exceeded",
     "maximum context length",
-    "prompt is too long",  # Anthropic's words for it
+    "exceeds the context window",
+    "exceed context limit",
+    "available context size",  # llama.cpp's words for it
+    "prompt is too long",  # Anthropic's
+    "input is too long",  # Bedrock's
     "exceeds the maximum number of tokens",  # Google's
+    "request_too_large",
+)
+_CONFIG = (
+    *_TOO_LONG,
+    "invalid model",
+    "model not found",
+    "model_not_found",
+    "unsupported model",
     "malformed config",
     "resolve aws credentials",
+)
+_TOO_LONG_MESSAGE = (
+    "The conversation is too long for the model. Have it summarised, choose a model with a larger"
+    " context window, or start a new chat."
 )
 _TIMEOUT = (
     "timeout",
@@ -165,6 +177,7 @@ def classify(signals: Signals, now: datetime) -> ProviderFailure:
     if said := _outspoken(seen, provider, detail):
         return said
     rule = next((rule for rule in _RULES if rule.fits(seen)), _UNKNOWN)
+    too_long = rule.kind is FailureKind.CONFIG and seen.says(*_TOO_LONG)
     if rule is _UNKNOWN and signals.cut is Cut.CANCELLED:
         return failure(FailureKind.GENERIC, provider, message="The request was cancelled.")
     if detail is None and rule.kind is not FailureKind.AUTH:
@@ -174,8 +187,10 @@ def classify(signals: Signals, now: datetime) -> ProviderFailure:
         provider,
         retryable=rule.retryable and signals.cut is not Cut.DEADLINE,
         status=seen.status,
+        message=_TOO_LONG_MESSAGE if too_long else None,
         detail=detail,
         retry_after_seconds=retry_after_seconds(signals.headers, now),
+        too_long=too_long,
     )
 
 

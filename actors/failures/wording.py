@@ -58,6 +58,7 @@ def failure(
     message: str | None = None,
     detail: str | None = None,
     retry_after_seconds: float = 0.0,
+    too_long: bool = False,
 ) -> ProviderFailure:
     """A failure in our own words, or with a `message` of its own in both places."""
     text = words(kind, provider, retryable=retryable, status=status)
@@ -70,6 +71,7 @@ def failure(
         status,
         retry_after_seconds,
         detail,
+        too_long,
     )
 
 

@@ -36,3 +36,4 @@ class ProviderFailure:
     status_code: int | None = None
     retry_after_seconds: float = 0.0  # 0: the provider did not say
     detail: str | None = None
+    too_long: bool = False  # the prompt is longer than the model's window

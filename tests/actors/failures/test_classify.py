@@ -63,6 +63,29 @@ def test_words_decide_in_this_order(text, kind, retryable):
 
 
 @pytest.mark.parametrize(
+    ("text", "too_long"),
+    [
+        ("status 400: context_length_exceeded", True),
+        ("This model's maximum context length is 8 tokens", True),
+        ("Your input exceeds the context window of this model", True),
+        ("input length and `max_tokens` exceed context limit: 9 + 9 > 8", True),
+        ("the request exceeds the available context size", True),
+        ("Input is too long for requested model", True),
+        ("status 413: request_too_large", True),
+        ("status 429: maximum context length", True),
+        ("status 401: maximum context length", False),
+        ("invalid model", False),
+        ("status 500", False),
+    ],
+)
+def test_a_prompt_that_is_too_long_is_known_by_its_words(text, too_long):
+    failure = classify(Signals(text), NOW)
+
+    assert too_long == failure.too_long
+    assert too_long == failure.message.startswith("The conversation is too long for the model.")
+
+
+@pytest.mark.parametrize(
     ("signals", "kind", "retryable"),
     [
         ({"cut": Cut.DEADLINE}, "timeout", False),
