@@ -11,6 +11,7 @@ from actors.ids import ModelConfigId
 from actors.machine.chat import Body, Role
 from actors.parts.assemble import Assembly
 from actors.parts.model import FilePart, Part, ToolCallPart
+from actors.parts.usage import CUT_SHORT
 
 
 def partial_rows(
@@ -26,6 +27,7 @@ def partial_rows(
         parts,
         model_config_id=model_config_id,
         runtime_ms=(runtime_ms or None) if is_billed else None,
+        cost=CUT_SHORT if is_billed else None,
     )
     return (body,)
 

@@ -33,6 +33,7 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
+from actors.parts.usage import CUT_SHORT
 from tests.actors.machine.chats import FAST, NOW, a_chat, done
 
 LATER = NOW + timedelta(seconds=90)
@@ -60,7 +61,8 @@ def test_text_is_kept_as_far_as_it_had_come():
     [row] = kept(TextDelta("t", "Hel"), TextDelta("t", "lo"))
 
     said = (TextPart("Hello"),)
-    assert Body(Role.ASSISTANT, said, model_config_id=FAST, runtime_ms=7) == row
+    whole = Body(Role.ASSISTANT, said, model_config_id=FAST, runtime_ms=7, cost=CUT_SHORT)
+    assert whole == row
 
 
 @pytest.mark.parametrize("deltas", [[], [TextDelta("t", "")], [OPEN], [OPEN, args("")]])
@@ -123,6 +125,7 @@ def test_a_file_alone_is_not_billed():
 
     assert (FilePart("image/png", data="aGk="),) == file.parts
     assert [None, 7] == [file.runtime_ms, both.runtime_ms]
+    assert [None, CUT_SHORT] == [file.cost, both.cost]
 
 
 def test_no_time_at_all_is_no_runtime():
