@@ -67,8 +67,9 @@ def betas(prompt: Prompt) -> tuple[str, ...]:
 def body(prompt: Prompt, *, model: str | None, extra: Json) -> bytes:
     """`model`: the name, where it belongs into the body. `extra`: what the transport adds."""
     settings, options = prompt.settings, options_of(prompt)
+    thoughts = options.thinking_budget_tokens or 0  # they count as output: an answer needs room too
     request: Json = {
-        "max_tokens": settings.max_output_tokens or OUTPUT_TOKENS_MAX,
+        "max_tokens": settings.max_output_tokens or OUTPUT_TOKENS_MAX + thoughts,
         "messages": _messages(prompt, options),
         **({"model": model} if model is not None else {}),
         **_thinking(prompt, options),

@@ -90,6 +90,14 @@ def test_settings_are_sent_in_anthropics_words(given, sent):
     assert asked(settings=settings(**given)) == asked() | sent
 
 
+def test_where_no_cap_is_set_thoughts_do_not_eat_the_room_of_the_answer():
+    free = asked(settings=settings(max_output_tokens=None, thinking_budget_tokens=31_999))
+    capped = asked(settings=settings(max_output_tokens=5000, thinking_budget_tokens=2000))
+
+    assert OUTPUT_TOKENS_MAX + 31_999 == free["max_tokens"]
+    assert 5000 == capped["max_tokens"]
+
+
 @pytest.mark.parametrize("thinking", [{"effort": "low"}, {"thinking_budget_tokens": 2000}])
 def test_with_thinking_nothing_is_said_about_sampling(thinking):
     request = asked(settings=settings(temperature=0.5, top_p=0.5, top_k=1, **thinking))
