@@ -32,6 +32,13 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class NoSummary:
+    """A model was asked for one, and what it said is none."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Compaction:
     """Why and where a conversation is summarised."""
 

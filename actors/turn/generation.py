@@ -9,10 +9,18 @@ from collections.abc import Sequence
 from functools import partial
 from typing import assert_never
 
-from actors.compaction.fullness import STILL_FULL, Fullness, Verdict, fullness, verdict
-from actors.compaction.rows import Compaction, Source, Summary
-from actors.compaction.wording import asking_for_summary, summary_in
-from actors.episodes.buffer import Episode
+from actors.compaction.fullness import (
+    STILL_FULL,
+    THRESHOLD_OFF,
+    Fullness,
+    Verdict,
+    fullness,
+    is_progress,
+    may_summarise,
+    verdict,
+)
+from actors.compaction.portions import tokens_about
+from actors.compaction.rows import Compaction, NoSummary, Source, Summary
 from actors.failures.wording import failure
 from actors.ids import EpisodeKey
 from actors.machine.chat import Body, Chat, ChatError, Message, Role
@@ -36,6 +44,7 @@ from actors.turn.commits import (
     end_turn,
     end_with_error,
 )
+from actors.turn.compacting.scribe import Scribe
 from actors.turn.next_action import (
     Action,
     AwaitClient,
@@ -48,11 +57,17 @@ from actors.turn.next_action import (
 from actors.turn.patience import patiently
 from actors.turn.ports import CompactionPlan, Model, Offered, Toolset
 from actors.turn.tool_batch import run_batch
-from actors.turn.work import Advanced, Held, Obsolete
+from actors.turn.work import Advanced, Held, Obsolete, without_attempt
 from actors.turn.world import World
 from runtime.clock import wall
 
-NO_SUMMARY = "The model made no summary of the conversation."
+NO_SUMMARY = NoSummary(
+    "The model made no summary of the conversation. Choose another model, or start a new chat."
+)
+NOT_SHORTER = NoSummary(
+    "The summary of the conversation is as long as what it would replace. Choose a model with a"
+    " larger context window, edit an earlier message, or start a new chat."
+)
 
 ATTEMPTS_USED_UP = ChatError(
     "The chat was tried too many times without success and has been stopped. "
@@ -127,10 +142,24 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     finally:
         world.episodes.end(episode)
     if isinstance(asked.said, ProviderFailure):
+        is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
+        if asked.said.too_long and is_wanted:
+            return await _make_room(held, tools, world)
         return await _failed(held, asked.said, world)
     cost = world.prices.cost(model, asked.said.usage)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
-    return await _commit_step(held, rows, tools.offered, world)
+    committed = await _commit_step(held, rows, tools.offered, world)
+    if isinstance(committed, Obsolete):
+        await world.books.book(chat.id, "answer", [cost])
+    return committed
+
+
+async def _make_room(held: Held, tools: Toolset, world: World) -> Committed:
+    """The provider says that the window is too small, whatever we knew of it."""
+    counted = await _counted(without_attempt(held), world)
+    if not isinstance(counted, Advanced):
+        return counted
+    return await _summarise(counted.held, tools, Source.AUTOMATIC, world)
 
 
 async def _summarise(held: Held, tools: Toolset, source: Source, world: World) -> Committed:
@@ -144,46 +173,69 @@ async def _summarise(held: Held, tools: Toolset, source: Source, world: World) -
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), world)
     compaction = Compaction(_key(chat), source, _fullness(history, plan))
-    said = await _shown_summary(compaction, plan.model, prompt, world)
-    if isinstance(said, ProviderFailure):
-        is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
-        world.compacting.ended(plan.model, "timeout" if is_late else "error")
-        return await _failed(held, said, world)
-    rows = compaction.rows(said, model.config_id)
-    committed = await _commit_step(held, rows, tools.offered, world, is_summary=True)
-    if not isinstance(committed, Obsolete):
-        world.compacting.ended(plan.model, "success")
+    scribe = Scribe(compaction, plan.model, world)
+    said = await _shown_summary(compaction, scribe, prompt, world)
+    if isinstance(said, Summary):
+        rows = compaction.rows(said, model.config_id)
+        committed = await _commit_step(held, rows, tools.offered, world, is_summary=True)
+    else:
+        committed = await _not_summarised(held, said, plan.model, world)
+    if not isinstance(said, Summary) or isinstance(committed, Obsolete):
+        await world.books.book(chat.id, "compaction", scribe.costs)
+        return committed
+    world.compacting.ended(plan.model, "success")
+    await world.books.book(chat.id, "compaction", scribe.costs[:-1])  # the last one has a message
     return committed
 
 
 async def _shown_summary(
-    compaction: Compaction, model: Model, prompt: Prompt, world: World
-) -> Summary | ProviderFailure:
+    compaction: Compaction, scribe: Scribe, prompt: Prompt, world: World
+) -> Summary | NoSummary | ProviderFailure:
     """Watchers see that it is made, and the whole of it when it is there."""
     episode = world.episodes.begin(compaction.key)
     try:
         episode.add(Role.ASSISTANT, compaction.begun())
-        said = await _summary(compaction, model, prompt, world)
-        if isinstance(said, ProviderFailure):
-            episode.add(Role.TOOL, compaction.failed(said.message))
-        else:
-            episode.add(Role.TOOL, compaction.succeeded(said))
+        said = await _summary(compaction, scribe, prompt)
+        match said:
+            case Summary():
+                episode.add(Role.TOOL, compaction.succeeded(said))
+            case NoSummary(why):
+                episode.add(Role.TOOL, compaction.failed(why))
+            case ProviderFailure():
+                episode.add(Role.TOOL, compaction.failed(said.message))
+            case _:
+                assert_never(said)
         return said
     finally:
         world.episodes.end(episode)
 
 
 async def _summary(
-    compaction: Compaction, model: Model, prompt: Prompt, world: World
-) -> Summary | ProviderFailure:
-    unseen = Episode(compaction.key, lambda key, said: b"")  # nothing of it is kept by halves
-    asked = await ask(model, asking_for_summary(prompt), unseen, world.limits)
-    if isinstance(asked.said, ProviderFailure):
-        return asked.said
-    text = summary_in(asked.said)
+    compaction: Compaction, scribe: Scribe, prompt: Prompt
+) -> Summary | NoSummary | ProviderFailure:
+    text = await scribe.summary(prompt)
+    if isinstance(text, ProviderFailure):
+        return text
     if not text:
-        return failure(FailureKind.GENERIC, model.label, retryable=True, message=NO_SUMMARY)
-    return Summary(text, asked.runtime_ms, world.prices.cost(model, asked.said.usage))
+        return NO_SUMMARY
+    full = compaction.full
+    before = full.tokens + full.coming or tokens_about(prompt.messages)
+    # Whoever asks for a summary gets one, however little there is to be summed up.
+    if compaction.source is Source.AUTOMATIC and not is_progress(text, tokens_before=before):
+        return NOT_SHORTER
+    return Summary(text, scribe.runtime_ms, scribe.costs[-1])
+
+
+async def _not_summarised(
+    held: Held, said: NoSummary | ProviderFailure, model: Model, world: World
+) -> Committed:
+    if isinstance(said, NoSummary):
+        world.compacting.ended(model, "error")
+        poor = failure(FailureKind.GENERIC, model.label, retryable=True, message=said.why)
+        return await _failed(held, poor, world, attempts_max=retries.SUMMARY_ATTEMPTS_MAX)
+    is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
+    world.compacting.ended(model, "timeout" if is_late else "error")
+    return await _failed(held, said, world)
 
 
 def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:
@@ -200,10 +252,16 @@ async def _counted(held: Held, world: World) -> Committed:
     return begun
 
 
-async def _failed(held: Held, failure: ProviderFailure, world: World) -> Committed:
+async def _failed(
+    held: Held,
+    failure: ProviderFailure,
+    world: World,
+    *,
+    attempts_max: int = retries.ATTEMPTS_MAX,
+) -> Committed:
     """Say why there is a pause, and how long; or why there is no other attempt."""
     attempt = held.stored.chat.generation_attempt
-    following = retries.after(failure, attempt=attempt, now=wall())
+    following = retries.after(failure, attempt=attempt, now=wall(), attempts_max=attempts_max)
     if isinstance(following, ChatError):
         return await end_with_error(held, FinishError(following), world)
     return await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)

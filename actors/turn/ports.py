@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from actors.episodes.pieces import Piece
-from actors.ids import ModelConfigId
+from actors.ids import ChatId, ModelConfigId
 from actors.machine.chat import Chat, ChatError, Message
 from actors.parts.assemble import Answer
 from actors.parts.deltas import Delta
@@ -111,6 +111,23 @@ class Prices(Protocol):
     def cost(self, model: Model, usage: Usage) -> Cost:
         """What was paid for `usage`, as far as anybody knows."""
         ...
+
+
+class Books(Protocol):
+    async def book(self, chat: ChatId, what: str, costs: Sequence[Cost]) -> None:
+        """Note what was bought for a chat without becoming a message of it. Nothing depends on it:
+        what cannot be noted is told to whoever looks after the daemon."""
+        ...
+
+
+class Unbooked:
+    """Only messages are paid for."""
+
+    async def book(self, chat: ChatId, what: str, costs: Sequence[Cost]) -> None:
+        pass
+
+
+UNBOOKED = Unbooked()
 
 
 class Prompts(Protocol):

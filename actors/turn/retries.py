@@ -12,6 +12,8 @@ from actors.parts.failure import ProviderFailure
 from runtime.backoff import delay_seconds
 
 ATTEMPTS_MAX = 25  # at one history; after the last one the chat stops with the error
+# Likewise, once a model did sum the conversation up, and badly: each has read all of it.
+SUMMARY_ATTEMPTS_MAX = 3
 FIRST_SECONDS = 1.0
 CAP_SECONDS = 60.0  # a provider may ask for a longer pause, and gets it
 PAUSE_SECONDS_MAX = 86_400.0  # but no longer one than this, whatever it asks for
@@ -23,9 +25,11 @@ class Retry:
     state: RetryState  # the same, as it is stored and shown
 
 
-def after(failure: ProviderFailure, *, attempt: int, now: datetime) -> Retry | ChatError:
+def after(
+    failure: ProviderFailure, *, attempt: int, now: datetime, attempts_max: int = ATTEMPTS_MAX
+) -> Retry | ChatError:
     """What follows attempt number `attempt`, which failed: another one, or the end."""
-    if not failure.retryable or not 0 < attempt < ATTEMPTS_MAX:
+    if not failure.retryable or not 0 < attempt < attempts_max:
         return ChatError(
             failure.message,
             failure.kind.value,

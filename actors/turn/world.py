@@ -6,7 +6,9 @@ from actors.episodes.buffer import Episodes
 from actors.store.ports import Ledger, Reading
 from actors.turn.ports import (
     ON_REQUEST,
+    UNBOOKED,
     UNTITLED,
+    Books,
     Compacting,
     Journal,
     Models,
@@ -23,6 +25,7 @@ class Limits:
 
     startup_seconds: float = 60.0  # from asking a model to the first thing it says
     silence_seconds: float = 600.0  # between two things it says
+    summary_seconds: float = 900.0  # for one answer that sums up a conversation, to its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +40,5 @@ class World:
     episodes: Episodes
     titles: Titles = UNTITLED
     compacting: Compacting = ON_REQUEST
+    books: Books = UNBOOKED
     limits: Limits = Limits()

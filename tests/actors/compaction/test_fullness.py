@@ -2,11 +2,20 @@
 
 import pytest
 
-from actors.compaction.fullness import Fullness, Verdict, fullness, is_worth_it, verdict
+from actors.compaction.fullness import (
+    SUMMARIES_PER_TURN_MAX,
+    Fullness,
+    Verdict,
+    fullness,
+    is_progress,
+    is_worth_it,
+    may_summarise,
+    verdict,
+)
 from actors.compaction.rows import Compaction, Source, Summary
 from actors.ids import EpisodeKey
 from actors.machine.chat import Message, Role, Visibility
-from actors.parts.model import TextPart
+from actors.parts.model import JsonText, TextPart, ToolResultPart
 from actors.parts.usage import UNPRICED, Usage
 from tests.actors.machine.chats import CHAT, FAST, NOW, assistant, call, result, tool, user
 
@@ -71,6 +80,7 @@ def test_what_only_users_see_does_not_count():
         (1000, 100, 100, False),
         (1000, 0, 70, False),
         (70, 1000, 70, False),
+        (29, 100, 29, True),  # which is less in floating point
     ],
 )
 def test_it_is_too_full_from_the_threshold_on(tokens, limit, threshold, is_over):
@@ -119,6 +129,52 @@ def test_where_users_have_seen_nothing_since_a_summary_another_would_be_the_same
 
     assert 80 == full(*said, hidden).tokens
     assert Verdict.PROCEED is verdict_on(*said, hidden)
+
+
+def test_what_came_since_counts_where_the_next_call_would_not_fit():
+    used_60 = assistant(call("b"), usage=Usage(input_tokens=60, output_tokens=10_000))
+    fits, too_long = (tool(result("b", value=f'"{"x" * size}"')) for size in (140, 180))
+
+    assert Verdict.PROCEED is verdict_on(user("a"), used_60, fits)
+    assert Verdict.SUMMARISE is verdict_on(user("a"), used_60, too_long)
+    assert Verdict.PROCEED is verdict_on(user("a"), used_60, too_long, threshold=100)
+    assert 60 == full(user("a"), used_60, too_long).tokens
+
+
+def test_media_are_not_measured_by_their_letters():
+    picture = ToolResultPart("b", "look", JsonText(f'{{"data":"{"A" * 9000}"}}'), is_media=True)
+
+    assert 0 == full(user("a"), assistant(call("b", "look"), usage=USED_80), tool(picture)).coming
+
+
+def test_with_a_threshold_of_zero_every_call_is_preceded_by_a_summary():
+    said = (user("a"), assistant("b", usage=USED_80), *SUMMARY)
+
+    assert Verdict.SUMMARISE is verdict_on(
+        *said, assistant("c", usage=USED_80), user("d"), threshold=0
+    )
+
+
+def test_in_one_turn_only_so_many_are_made_unasked():
+    again = (assistant("b", usage=Usage(input_tokens=1)), *SUMMARY)
+    most = (user("a"), *again * (SUMMARIES_PER_TURN_MAX - 1))
+    grown = (assistant("c", usage=Usage(input_tokens=1)), assistant("d", usage=USED_80))
+
+    assert Verdict.SUMMARISE is verdict_on(*most, *grown)
+    assert Verdict.PROCEED is verdict_on(*most, *again, *grown)
+    assert Verdict.SUMMARISE is verdict_on(*most, *again, *grown, user("e"))
+
+
+def test_a_summary_is_made_unasked_of_whatever_has_been_said():
+    assert may_summarise(history(user("a")))
+    assert may_summarise(history(user("a"), *SUMMARY, user("b")))
+    assert not may_summarise(history(user("a"), *SUMMARY))
+    assert not may_summarise(())
+
+
+@pytest.mark.parametrize(("bytes_count", "saves"), [(380, True), (384, False), (4000, False)])
+def test_a_summary_has_to_save_a_twentieth(bytes_count, saves):
+    assert saves == is_progress("x" * bytes_count, tokens_before=100)
 
 
 def test_it_is_worth_it_once_a_model_has_said_something_new():
