@@ -33,6 +33,8 @@ from adapters.api import pieces
 from adapters.api.sending import Sending
 from adapters.bus import Switchboard
 from adapters.config import ADVISOR_EXPERIMENT, Config
+from adapters.context.opening import open_contexts
+from adapters.context.pinned import PinnedContexts
 from adapters.context.skills import SkillIndex
 from adapters.context.standing import TurnWords
 from adapters.housekeeping import keep_house
@@ -115,6 +117,9 @@ class Chats:
     catalogue: Catalogue
     vault: Vault
     mcp: Mcp
+    contexts: PinnedContexts
+    skills: SkillIndex
+    summaries: AutomaticSummaries
     episodes: Episodes
     supervisor: Supervisor
     background: Background
@@ -135,6 +140,7 @@ async def open_chats(
         open_background() as background,
         open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
         open_workspaces(config, store.pool) as workspaces,
+        open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
         open_children("chats of this process", capacity=1) as children,
     ):
@@ -142,12 +148,13 @@ async def open_chats(
         def compacted(model: Model, result: str) -> None:
             figures.compactions.labels(model.label, model.name, result).inc()
 
-        skills = SkillIndex(Skills(store.pool, tell=store.bus.tell))
+        skills = SkillIndex(Skills(store.pool, tell=store.bus.tell), contexts)
         plans = WorkspacePlans(workspaces)
         advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
-        prompts = Prompting(
-            TurnWords(catalogue, skills=skills, advised=advised, plans=plans), store.files
+        words = TurnWords(
+            catalogue, skills=skills, workspace=contexts, advised=advised, plans=plans
         )
+        prompts = Prompting(words, store.files)
         guards = Guards(config.startup_seconds, config.silence_seconds)
         toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
         world = World(
@@ -172,7 +179,8 @@ async def open_chats(
         toolbox.add(SkillTools(skills))
         toolbox.add(WorkspaceTools(workspaces, KeptFiles(store.pool)))
         toolbox.add(LifecycleTools(workspaces))
-        toolbox.add(AgentTools(sending, PostgresFamily(store.pool), store.bus, catalogue))
+        family = PostgresFamily(store.pool)
+        toolbox.add(AgentTools(sending, family, store.bus, catalogue, mcp.known.usable))
         server_tools = ServerTools(mcp.reached, catalogue)
         toolbox.add(server_tools)
         summaries = AutomaticSummaries(
@@ -185,7 +193,10 @@ async def open_chats(
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
-            yield Chats(store, catalogue, vault, mcp, episodes, supervisor, background, figures)
+            known = (contexts, skills, summaries)
+            yield Chats(
+                store, catalogue, vault, mcp, *known, episodes, supervisor, background, figures
+            )
 
 
 @asynccontextmanager

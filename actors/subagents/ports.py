@@ -11,6 +11,14 @@ from actors.machine.states import Status
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What a child has said last, and whether it came to the end of its work with it."""
+
+    report: str
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Kin:
     """A member of a family, as its relatives see it."""
 
@@ -23,6 +31,7 @@ class Kin:
     last_error: ChatError | None
     created_at: datetime
     updated_at: datetime
+    said: Said | None = None  # None: it has not been asked for, or the child is at work
 
     @property
     def type(self) -> str:
@@ -37,15 +46,29 @@ class Children:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class Household:
+    """What is asked of a chat before it gets another child: of what client it is, and how many
+    children it has, and has at work."""
+
+    client_type: str
+    children: int
+    at_work: int
+
+
 class Family(Protocol):
     async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
         """Those of `wanted` whose line of parents leads to `of`; no chat is its own descendant."""
+        ...
+
+    async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
+        """The same, and what those have said that are not at work: one question for all."""
         ...
 
     async def children(self, of: ChatId, *, limit: int, offset: int) -> Children:
         """Those that are not archived, the one that moved last first."""
         ...
 
-    async def report(self, chat: ChatId) -> str:
-        """See `rules.report`."""
+    async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> Household:
+        """`besides`: children that are not counted."""
         ...

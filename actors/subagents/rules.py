@@ -1,7 +1,7 @@
 """Who may spawn what, what a child is told, and what is said of it to its parent. Pure.
 
-A family is one level deep: children have no children. A child is an ordinary chat; it goes on
-existing when its work is done, and can be given more.
+A family is `DEPTH_MAX` levels deep: children have no children. A child is an ordinary chat; it goes
+on existing when its work is done, and can be given more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,19 @@ from enum import Enum
 from typing import Any
 from uuid import UUID, uuid5
 
+from actors.failures.wording import words
 from actors.ids import ChatId
-from actors.machine.chat import Chat, Message, Role, Visibility
+from actors.machine.chat import Chat, ChatError, Role
 from actors.machine.states import Status
-from actors.parts.model import TextPart
-from actors.subagents.ports import Kin
+from actors.parts.failure import FailureKind
+from actors.parts.model import Part, TextPart
+from actors.parts.usage import CUT_SHORT
+from actors.subagents.ports import Kin, Said
 
+DEPTH_MAX = 1  # of agents below a chat of a user; an agent that spawns is refused
 BUSY = frozenset({Status.RUNNING, Status.INTERRUPTING})  # in which nothing is to be reported yet
+
+UNKNOWN_ERROR = "it was stopped by an error of which nothing is known"
 
 
 class AgentType(Enum):
@@ -45,7 +51,10 @@ def type_of(name: str) -> AgentType | str:
 def may_spawn(chat: Chat) -> str | None:
     """Why this chat cannot spawn agents; None: it can."""
     if not chat.is_root:
-        return "this chat is an agent's own, and agents do not spawn agents; do the work here"
+        return (
+            f"this chat is an agent's own: agents are {DEPTH_MAX} level deep,"
+            " and agents do not spawn agents; do the work here"
+        )
     if chat.mode:
         return "a chat that only looks cannot spawn agents; do the work here"
     return None
@@ -61,34 +70,50 @@ def has_settled(status: Status) -> bool:
     return status not in BUSY
 
 
-def report(history: Sequence[Message]) -> str:
-    """What the child has said last, for its parent to read."""
-    for message in reversed(history):
-        body = message.body
-        if (
-            message.deleted
-            or body.role is not Role.ASSISTANT
-            or body.visibility is Visibility.MODEL
-        ):
-            continue
-        text = "".join(part.text for part in body.parts if isinstance(part, TextPart)).strip()
-        if text:
-            return text
-    return ""
+def is_whole(role: Role, cost_source: str | None) -> bool:
+    """Whether work whose last message is this has come to its end: with an answer that was heard
+    to its end. A message without an answer, or a result, is where somebody stopped it."""
+    return role is Role.ASSISTANT and cost_source not in (None, CUT_SHORT.source)
 
 
-def settled(child: Kin, said: str) -> dict[str, Any]:
-    """What a parent learns of a child that has come to rest. An error is news, no failure to
-    wait."""
-    document = {**introduced(child), "report": said}
-    error = child.last_error
-    if child.status is Status.ERROR and error is not None:
-        document["last_error"] = error.message
-        document["last_error_kind"] = error.kind
-        document["last_error_retryable"] = error.retryable
-        if error.detail:
-            document["last_error_detail"] = error.detail
-    return document
+def report_in(parts: Sequence[Part]) -> str:
+    """Of the message in which a child has said something last."""
+    return "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
+
+
+def settled(child: Kin) -> dict[str, Any]:
+    """What a parent learns of a child that has come to rest. An error is news, no failure to wait;
+    and what was said last before somebody cut the work short is no report."""
+    said = child.said or Said("", is_whole=False)
+    document = introduced(child)
+    if child.status is Status.ERROR:
+        return document | told_error(child.last_error) | {"report": said.report}
+    if child.status is Status.WAITING and said.is_whole:
+        return document | {"report": said.report}
+    return document | {"report": "", "unfinished": True}
+
+
+def told_error(error: ChatError | None) -> dict[str, Any]:
+    if error is None:
+        return told_error(ChatError(UNKNOWN_ERROR))
+    document = {
+        "last_error": _reason(error),
+        "last_error_kind": error.kind,
+        "last_error_retryable": error.retryable,
+    }
+    return document | ({"last_error_detail": error.detail} if error.detail else {})
+
+
+def _reason(error: ChatError) -> str:
+    """A message that says nothing gives way to what the provider said."""
+    if not error.detail:
+        return error.message or UNKNOWN_ERROR
+    nothing = words(
+        FailureKind.GENERIC, error.provider, retryable=error.retryable, status=error.status_code
+    )
+    if error.message in ("", nothing.ended, nothing.retrying):
+        return error.detail
+    return f"{error.message} ({error.detail})"
 
 
 def introduced(child: Kin) -> dict[str, Any]:

@@ -4,18 +4,50 @@
 -- A chat as family.kin_of reads it.
 c.id, c.parent_id, c.title, c.mode, c.status, c.archived, c.last_error, c.created_at, c.updated_at
 
--- name: descendants
--- Of the wanted chats those whose line of parents leads to this one. UNION ends a line that would
--- lead back into itself.
+-- part: lines
+-- From each of the wanted chats up to this one, if its line of parents leads here. UNION ends a line
+-- that would lead back into itself.
 WITH RECURSIVE line AS (
     SELECT id AS wanted, parent_id FROM chats WHERE id = ANY(%(wanted)s)
      UNION
     SELECT line.wanted, c.parent_id FROM line JOIN chats c ON c.id = line.parent_id
      WHERE line.parent_id <> %(of)s
 )
+
+-- name: descendants
+-- Of the wanted chats those whose line of parents leads to this one.
+{lines}
 SELECT {kin_row}
   FROM chats c
   JOIN line ON line.wanted = c.id AND line.parent_id = %(of)s;
+
+-- name: standing
+-- The same; and of those that are not at work, how what they have said ends, and the last that users
+-- see of it with any words in it. One statement, however many are waited for.
+{lines}
+SELECT {kin_row}, ending.role, ending.cost_source, told.content, told.content_version
+  FROM chats c
+  JOIN line ON line.wanted = c.id AND line.parent_id = %(of)s
+  LEFT JOIN LATERAL (
+           SELECT m.role, m.cost_source
+             FROM messages m
+            WHERE m.chat_id = c.id
+              AND NOT m.deleted AND NOT m.compressed AND m.visibility <> 'model'
+            ORDER BY m.id DESC
+            LIMIT 1) ending ON c.status NOT IN ('running', 'interrupting')
+  LEFT JOIN LATERAL (
+           SELECT answer.content, answer.content_version
+             FROM (SELECT m.id, m.content, m.content_version
+                     FROM messages m
+                    WHERE m.chat_id = c.id
+                      AND m.role = 'assistant' AND NOT m.deleted AND m.visibility <> 'model'
+                    ORDER BY m.id DESC
+                    LIMIT %(answers)s) answer
+            WHERE EXISTS (SELECT
+                            FROM json_array_elements(answer.content) part
+                           WHERE part ->> 'type' = 'text' AND part ->> 'text' ~ '\S')
+            ORDER BY answer.id DESC
+            LIMIT 1) told ON c.status NOT IN ('running', 'interrupting');
 
 -- name: children_page
 -- Those that are not archived, the one that moved last first; and how many there are in all.
@@ -29,10 +61,12 @@ SELECT count(*) OVER (), {kin_row}
 -- How many there are, for a page behind the last of them.
 SELECT count(*) FROM chats WHERE parent_id = %(of)s AND NOT archived;
 
--- name: latest_answers
--- What a chat has said last, as far as users see it.
-SELECT {message_row}
-  FROM messages
- WHERE chat_id = %(chat)s AND role = 'assistant' AND NOT deleted AND visibility <> 'model'
- ORDER BY id DESC
- LIMIT %(limit)s;
+-- name: household
+-- What a chat is asked before it gets another child: its client, and how many it has already.
+SELECT p.client_type,
+       count(c.id),
+       count(c.id) FILTER (WHERE c.status IN ('running', 'interrupting', 'requires_action'))
+  FROM chats p
+  LEFT JOIN chats c ON c.parent_id = p.id AND c.id <> ALL(%(besides)s)
+ WHERE p.id = %(of)s
+ GROUP BY p.client_type;

@@ -7,6 +7,7 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from actors.parts.prompt import Tool
+from actors.subagents.places import CHILDREN_MAX
 from actors.subagents.rules import SAYS
 from actors.turn.ports import LocalTool
 from adapters.models.call_config import selectable
@@ -85,7 +86,7 @@ class InterruptAgent(Struct, frozen=True):
 
 class ListAgents(Struct, frozen=True):
     limit: int = LISTED
-    offset: Annotated[int, Meta(ge=0)] = 0
+    offset: Annotated[int, Meta(ge=0, le=CHILDREN_MAX)] = 0
 
 
 def shown(model: ListedModel) -> Mapping[str, Any]:
@@ -135,8 +136,9 @@ TOOLS = (
     _tool(
         "wait_agent",
         WaitAgent,
-        "Wait until agents have settled, and read their reports. When the time is over they go on"
-        " working, and you may wait again.",
+        "Wait until agents have settled, and read their reports. `timed_out`: the time is over, the"
+        " agent goes on working, and you may wait again. `unfinished`: it rests, but was stopped"
+        " before it could report; tell it to go on, or go on without it.",
         seconds=WAIT_SECONDS_MAX + DEADLINE_SECONDS,
     ),
     _tool(

@@ -6,26 +6,35 @@ and a message is kept with a receipt in the call's name.
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from actors.ids import ChatId, ModelConfigId
 from actors.machine.chat import Chat, Message, UserMessage
-from actors.machine.refusals import InvalidState, NotAllowed, Repeated
+from actors.machine.refusals import InvalidState, NotAllowed, QueueFull, Repeated
 from actors.machine.requests import Busy, CreateChat, Interrupt, NewChat, SendMessage
 from actors.machine.states import Status
 from actors.parts.model import JsonText, TextPart
+from actors.parts.prompt import EFFORTS
 from actors.store.answers import Applied
 from actors.store.bus import Bus
 from actors.store.receipts import Receipt
 from actors.subagents import rules
+from actors.subagents.places import Places, no_place
 from actors.subagents.ports import Family, Kin
 from actors.subagents.rules import AgentType
 from actors.subagents.waiting import wait_for
-from actors.titles.fallback import fallback_title
+from actors.titles.fallback import (
+    SOURCE_CHARACTERS_MAX,
+    TITLE_CHARACTERS_MAX,
+    fallback_title,
+    printable,
+)
 from actors.tools.gating import allowed, kind_of
+from actors.turn.patience import patiently
 from actors.turn.ports import Calling, LocalTool, ToolOutput
 from actors.turn.steps import error_output
 from adapters.api.sending import Sending
@@ -46,7 +55,11 @@ from adapters.tools.schemas import read
 
 
 class Wrong(Exception):
-    """The call cannot be served; the words are for the model."""
+    """The call cannot be served; the words are for the model. `about`: an agent of its own."""
+
+    def __init__(self, why: str, about: Kin | None = None) -> None:
+        super().__init__(why)
+        self.about = about
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +70,8 @@ class AgentTools:
     family: Family
     bus: Bus
     catalogue: Catalogue
+    usable: Callable[[Chat], Awaitable[tuple[UUID, ...]]]  # servers of tools, in its next step
+    places: Places = field(default_factory=Places)
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         kind = kind_of(chat)
@@ -70,7 +85,7 @@ class AgentTools:
         try:
             return _said(await do(calling, asked))
         except Wrong as wrong:
-            return error_output(str(wrong))
+            return _refused(wrong)
 
     def _deeds(self) -> Mapping[str, tuple[Any, Callable[[Calling, Any], Awaitable[Any]]]]:
         return {
@@ -87,31 +102,46 @@ class AgentTools:
     async def _spawn(self, calling: Calling, asked: SpawnAgent) -> Mapping[str, Any]:
         chat, prompt = calling.chat, asked.prompt.strip()
         type = rules.type_of(asked.type)
-        why = rules.may_spawn(chat) or (type if isinstance(type, str) else None)
-        if why or isinstance(type, str):
+        if why := rules.may_spawn(chat):
             raise Wrong(why)
+        if isinstance(type, str):
+            raise Wrong(type)
         if not prompt:
             raise Wrong("prompt is empty; say what the agent is to do")
         choice = await self._model(chat, asked, type)
         child = rules.child_id(chat, calling.call.id)
-        new = NewChat(
+        with self.places.coming(chat.id, child) as before:
+            asking = partial(self.family.household, chat.id, besides=[*before, child])
+            household = await patiently(chat.id, "agents", asking)
+            if why := no_place(household, before=len(before)):
+                raise Wrong(why)
+            new = await self._new(chat, child, type)
+            new = replace(new, title=_title(asked), client_type=household.client_type)
+            said = UserMessage((TextPart(prompt),), chat.owner_id, choice.model, choice.effort)
+            return await self._create(chat, new, said)
+
+    async def _new(self, chat: Chat, child: ChatId, type: AgentType) -> NewChat:
+        """What it has from its parent. One that explores has what its parent could use just now."""
+        explores = type is AgentType.EXPLORE
+        return NewChat(
             child,
             chat.owner_id,
-            title=asked.title.strip()[:80] or fallback_title(prompt),
             parent_id=chat.id,
             root_id=chat.root,
-            plan_mode="" if type is AgentType.EXPLORE else chat.plan_mode,
-            mode=type.value if type is AgentType.EXPLORE else "",
+            plan_mode="" if explores else chat.plan_mode,
+            mode=type.value if explores else "",
             workspace_id=chat.workspace_id,
-            mcp_server_ids=chat.mcp_server_ids,
+            mcp_server_ids=await self.usable(chat) if explores else chat.mcp_server_ids,
         )
-        said = UserMessage((TextPart(prompt),), chat.owner_id, choice.model, choice.effort)
+
+    async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> Mapping[str, Any]:
         hidden = await self.catalogue.system_messages()
-        made = await self.sending.create(CreateChat(new, (*hidden, said.as_body())))
+        request = CreateChat(new, (*hidden, said.as_body()))
+        made = await patiently(chat.id, "agents", partial(self.sending.create, request))
         if not isinstance(made, Applied | NotAllowed):
             raise Wrong(str(made))
-        # Refused: the id is taken, by this very call before a crash.
-        return rules.introduced(await self._kin(chat, child))
+        # Not allowed: the id is taken, by this very call before a crash.
+        return rules.introduced(await self._kin(chat, new.id))
 
     async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> Choice:
         try:
@@ -119,7 +149,8 @@ class AgentTools:
         except ValueError:
             raise Wrong("model_config_id is no UUID; see list_subagent_models") from None
         effort = asked.reasoning_effort.strip() or None
-        last = chat.last_model_config_id
+        if effort is not None and effort not in EFFORTS:
+            raise Wrong(f"reasoning_effort is {effort[:20]!r}; it can be {', '.join(EFFORTS)}")
         override = None
         if wanted is None:
             override = await self.catalogue.for_child(
@@ -128,6 +159,7 @@ class AgentTools:
         if override is not None:
             return override
         named = None if wanted is None else ModelConfigId(wanted)
+        last = chat.last_model_config_id
         choice = await self.catalogue.choose(chat.owner_id, named, effort, last=last)
         if isinstance(choice, NoChoice):
             raise Wrong(f"{choice.message} {choice.detail}; see list_subagent_models")
@@ -143,8 +175,6 @@ class AgentTools:
         agents = [ChatId(id) for id in asked.agents]
         if not agents:
             raise Wrong("chat_id is missing; say which agents to wait for")
-        for agent in agents:
-            await self._kin(calling.chat, agent)
         found = await wait_for(
             calling.chat.id,
             agents,
@@ -153,18 +183,17 @@ class AgentTools:
             seconds=asked.seconds,
             any_of_them=asked.until == "any",
         )
-        documents = [await self._told(child) for child in found]
+        if found is None:
+            raise Wrong("how the agents stand could not be read in time; wait for them again")
+        for stranger in set(agents) - {child.id for child in found}:
+            raise Wrong(_stranger(stranger))
+        documents = [_told(child) for child in found]
         if asked.chat_id is not None and len(documents) == 1:
             return documents[0]
         return {
             "agents": documents,
             "timed_out": any(document.get("timed_out", False) for document in documents),
         }
-
-    async def _told(self, child: Kin) -> Mapping[str, Any]:
-        if not rules.has_settled(child.status):
-            return {**rules.introduced(child), "timed_out": True}
-        return rules.settled(child, await self.family.report(child.id))
 
     # talking
 
@@ -174,34 +203,34 @@ class AgentTools:
             raise Wrong("message is empty; say what the agent is to be told")
         child = await self._kin(chat, ChatId(asked.chat_id))
         if child.archived:
-            raise Wrong("this agent is archived; spawn another")
+            raise Wrong("this agent is archived; spawn another", child)
         message = UserMessage((TextPart(text),), chat.owner_id)
         busy = Busy.INTERRUPT if asked.interrupt else Busy.QUEUE
         key = f"call/{chat.id}/{chat.history_version}/{calling.call.id}"
         receipt = Receipt(chat.owner_id, key, sha256(text.encode()).digest())
-        sent = await self.sending.apply(
-            child.id, [SendMessage(message, busy)], is_root=False, receipt=receipt
-        )
+        send = partial(self.sending.apply, child.id, [SendMessage(message, busy)], is_root=False)
+        sent = await patiently(chat.id, "agents", partial(send, receipt=receipt))
+        if isinstance(sent, QueueFull):
+            raise Wrong(f"{sent.rows_max} messages wait for this agent; wait for it first", child)
         if not isinstance(sent, Applied | Repeated):
-            raise Wrong(str(sent))
-        now = await self._kin(chat, child.id)
-        was_running = child.status is Status.RUNNING
-        return {**rules.introduced(now), "interrupted": asked.interrupt and was_running}
+            raise Wrong(str(sent), child)
+        interrupted = asked.interrupt and child.status is Status.RUNNING
+        now = await self._now(chat, child, sent)
+        return {**rules.introduced(now), "interrupted": interrupted}
 
     async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> Mapping[str, Any]:
         child = await self._kin(calling.chat, ChatId(asked.chat_id))
         if child.archived or child.status is Status.ERROR:
             state = "archived" if child.archived else "stopped by an error"
-            raise Wrong(f"this agent is {state}; there is nothing to interrupt")
+            raise Wrong(f"this agent is {state}; there is nothing to interrupt", child)
         if child.status is not Status.RUNNING:
             stopping = child.status is Status.INTERRUPTING
             return {**rules.introduced(child), "interrupted": stopping}
-        done = await self.sending.apply(
-            child.id, [Interrupt("interrupted by its parent")], is_root=False
-        )
+        stop = [Interrupt("interrupted by its parent")]
+        done = await self.sending.apply(child.id, stop, is_root=False)
         if not isinstance(done, Applied | NotAllowed | InvalidState):
-            raise Wrong(str(done))
-        now = await self._kin(calling.chat, child.id)
+            raise Wrong(str(done), child)
+        now = await self._now(calling.chat, child, done)
         return {**rules.introduced(now), "interrupted": isinstance(done, Applied)}
 
     async def _list(self, calling: Calling, asked: ListAgents) -> Mapping[str, Any]:
@@ -227,9 +256,38 @@ class AgentTools:
         """A descendant of this chat. Of others nothing is said, not even that they exist."""
         found = await self.family.descendants(chat.id, [agent])
         if not found:
-            raise Wrong(f"{agent} is no agent of this chat; see list_agents")
+            raise Wrong(_stranger(agent))
         return found[0]
 
+    async def _now(self, chat: Chat, child: Kin, done: object) -> Kin:
+        """As it stands since this was done to it."""
+        if isinstance(done, Applied):
+            return replace(child, status=done.chat.status)
+        return await self._kin(chat, child.id)
 
-def _said(document: Mapping[str, Any]) -> ToolOutput:
-    return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)))
+
+def _told(child: Kin) -> Mapping[str, Any]:
+    if not rules.has_settled(child.status):
+        return {**rules.introduced(child), "timed_out": True}
+    return rules.settled(child)
+
+
+def _title(asked: SpawnAgent) -> str:
+    given = " ".join(printable(asked.title[:SOURCE_CHARACTERS_MAX]).split())
+    return given[:TITLE_CHARACTERS_MAX] or fallback_title(
+        printable(asked.prompt[:SOURCE_CHARACTERS_MAX])
+    )
+
+
+def _stranger(agent: ChatId) -> str:
+    return f"{agent} is no agent of this chat; see list_agents"
+
+
+def _said(document: Mapping[str, Any], *, is_error: bool = False) -> ToolOutput:
+    return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)), is_error=is_error)
+
+
+def _refused(wrong: Wrong) -> ToolOutput:
+    if wrong.about is None:
+        return error_output(str(wrong))
+    return _said({"error": str(wrong), "type": wrong.about.type}, is_error=True)

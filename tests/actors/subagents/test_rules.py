@@ -5,21 +5,20 @@ from uuid import UUID
 
 import pytest
 
-from actors.ids import ChatId, MessageId
-from actors.machine.chat import ChatError, Message, Visibility
+from actors.failures.wording import words
+from actors.ids import ChatId
+from actors.machine.chat import ChatError, Role
 from actors.machine.states import Status
-from actors.parts.model import ReasoningPart
+from actors.parts.failure import FailureKind
+from actors.parts.model import ReasoningPart, TextPart
+from actors.parts.usage import CUT_SHORT, UNPRICED
 from actors.subagents import rules
-from actors.subagents.ports import Kin
-from tests.actors.machine.chats import NOW, a_chat, assistant, user
-from tests.actors.turn.given import answered, calls
+from actors.subagents.ports import Kin, Said
+from tests.actors.machine.chats import NOW, a_chat
+from tests.actors.turn.given import calls
 
 ROOT = a_chat().chat
 CHILD = replace(ROOT, parent_id=ChatId(UUID(int=5)))
-
-
-def history(*bodies):
-    return [Message(MessageId(n), 1, NOW, False, body) for n, body in enumerate(bodies, 1)]
 
 
 @pytest.mark.parametrize(
@@ -44,24 +43,24 @@ def test_a_child_has_settled_when_there_is_something_to_report(status, expected)
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("role", "cost_source", "expected"),
     [
-        ([user("go"), assistant("  done ")], "done"),
-        ([user("go"), assistant("first"), assistant(calls("a")), *answered("a")], "first"),
-        ([user("go"), assistant(ReasoningPart("hm"))], ""),
-        ([user("go")], ""),
-        ([assistant("shown"), replace(assistant("hidden"), visibility=Visibility.MODEL)], "shown"),
+        (Role.ASSISTANT, "table", True),
+        (Role.ASSISTANT, UNPRICED.source, True),
+        (Role.ASSISTANT, CUT_SHORT.source, False),
+        (Role.ASSISTANT, None, False),  # files that were attached before it was stopped
+        (Role.TOOL, None, False),
+        (Role.USER, None, False),
     ],
-    ids=["the answer", "before its tools", "only thoughts", "nothing yet", "not what is hidden"],
 )
-def test_a_report_is_what_was_said_last(said, expected):
-    assert expected == rules.report(history(*said))
+def test_work_is_whole_that_ends_with_an_answer_heard_to_its_end(role, cost_source, expected):
+    assert expected is rules.is_whole(role, cost_source)
 
 
-def test_a_deleted_answer_is_not_reported():
-    [kept, gone] = history(assistant("kept"), assistant("gone"))
+def test_a_report_is_the_words_of_a_message():
+    parts = (ReasoningPart("hm"), TextPart("  do"), calls("a"), TextPart("ne "))
 
-    assert "kept" == rules.report([kept, replace(gone, deleted=True)])
+    assert ("done", "") == (rules.report_in(parts), rules.report_in(parts[:1]))
 
 
 def test_the_same_call_has_the_same_child_and_no_other():
@@ -74,21 +73,75 @@ def test_the_same_call_has_the_same_child_and_no_other():
     assert 4 == len(ids)
 
 
-def test_an_error_is_told_with_what_is_known_of_it():
-    error = ChatError("The provider is busy.", "overloaded", retryable=True, detail="529")
-    child = Kin(ROOT.id, CHILD.id, "t", "", Status.ERROR, False, error, NOW, NOW)
+@pytest.mark.parametrize(
+    ("status", "is_whole", "expected"),
+    [
+        (Status.WAITING, True, {"report": "said"}),
+        (Status.WAITING, False, {"report": "", "unfinished": True}),
+        (Status.REQUIRES_ACTION, True, {"report": "", "unfinished": True}),
+    ],
+    ids=["done", "interrupted", "waits for somebody"],
+)
+def test_only_of_work_that_is_done_the_last_words_are_a_report(status, is_whole, expected):
+    child = a_child(status, said=Said("said", is_whole))
 
-    assert {
-        "chat_id": str(ROOT.id),
-        "title": "t",
-        "status": "error",
-        "type": "general",
-        "report": "half",
-        "last_error": "The provider is busy.",
-        "last_error_kind": "overloaded",
-        "last_error_retryable": True,
-        "last_error_detail": "529",
-    } == rules.settled(child, "half")
+    assert {**INTRODUCED, "status": status.value, **expected} == rules.settled(child)
+
+
+GENERIC = words(FailureKind.GENERIC, "openai", retryable=True, status=None).ended
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (
+            ChatError("It is busy.", "overloaded", retryable=True, detail="529"),
+            {
+                "last_error": "It is busy. (529)",
+                "last_error_kind": "overloaded",
+                "last_error_retryable": True,
+                "last_error_detail": "529",
+            },
+        ),
+        (
+            ChatError("It is busy.", "overloaded"),
+            {
+                "last_error": "It is busy.",
+                "last_error_kind": "overloaded",
+                "last_error_retryable": False,
+            },
+        ),
+        (
+            ChatError(GENERIC, provider="openai", retryable=True, detail="what it said"),
+            {
+                "last_error": "what it said",
+                "last_error_kind": "generic",
+                "last_error_retryable": True,
+                "last_error_detail": "what it said",
+            },
+        ),
+        (
+            None,
+            {
+                "last_error": rules.UNKNOWN_ERROR,
+                "last_error_kind": "generic",
+                "last_error_retryable": False,
+            },
+        ),
+    ],
+    ids=["with detail", "without", "a message that says nothing", "nothing is known"],
+)
+def test_an_error_is_told_with_what_is_known_of_it(error, expected):
+    child = a_child(Status.ERROR, error, Said("half", False))
+
+    assert {**INTRODUCED, "status": "error", "report": "half", **expected} == rules.settled(child)
+
+
+def a_child(status, error=None, said=None):
+    return Kin(ROOT.id, CHILD.id, "t", "", status, False, error, NOW, NOW, said)
+
+
+INTRODUCED = {"chat_id": str(ROOT.id), "title": "t", "type": "general"}
 
 
 def test_a_role_is_told_to_whom_it_concerns():

@@ -12,7 +12,7 @@ from actors.ids import ChatId
 from actors.machine.states import Status
 from actors.store.hints import LookAtEverything, hints_of
 from actors.subagents.ports import Kin
-from actors.subagents.waiting import wait_for
+from actors.subagents.waiting import LAST_LOOK_SECONDS, wait_for
 from adapters.bus import Switchboard
 from tests.actors.machine.chats import NOW, a_chat
 
@@ -28,12 +28,18 @@ class Stage:
         self.status = dict.fromkeys(self.children, Status.RUNNING)
         self.bus = Switchboard()
         self.looks = 0
+        self.look_seconds = 0.1
+        self.is_away = False
 
-    async def descendants(self, of, wanted):
+    async def standing(self, of, wanted):
         self.looks += 1
         found = dict(self.status)
-        await trio.sleep(0.1)
-        return [Kin(id, of, "t", "", found[id], False, None, NOW, NOW) for id in wanted]
+        if self.is_away:
+            raise OSError("the store is away")
+        await trio.sleep(self.look_seconds)
+        return [
+            Kin(id, of, "t", "", found[id], False, None, NOW, NOW) for id in wanted if id in found
+        ]
 
     def move(self, child, status, *, tells=True):
         self.status[child] = status
@@ -41,10 +47,10 @@ class Stage:
             moved, *_ = hints_of(replace(CHAT, id=child, status=status), holder_is_fresh=True)
             self.bus.tell(moved)
 
-    async def wait(self, *, seconds=60, any_of_them=False):
+    async def wait(self, children=None, *, seconds=60, any_of_them=False):
         return await wait_for(
             PARENT,
-            self.children,
+            self.children if children is None else children,
             family=self,
             bus=self.bus,
             seconds=seconds,
@@ -113,6 +119,49 @@ async def test_doubt_makes_look(autojump_clock):
         stage.bus.hear(LookAtEverything())
 
     assert trio.current_time() < 6
+
+
+async def test_a_stranger_among_them_is_told_of_at_once(autojump_clock):
+    stage = Stage(2)
+
+    found = await stage.wait([*stage.children, PARENT])
+
+    assert stage.children == [child.id for child in found]
+    assert trio.current_time() < 1
+
+
+async def test_the_time_is_kept_by_a_store_that_hangs_too(autojump_clock):
+    stage = Stage(1)
+    stage.look_seconds = 10_000
+
+    assert await stage.wait(seconds=30) is None
+    assert 30 + LAST_LOOK_SECONDS == pytest.approx(trio.current_time(), abs=0.1)
+
+
+async def test_a_store_that_hangs_at_last_leaves_what_was_known(autojump_clock):
+    stage, found = Stage(1), []
+
+    async def wait():
+        found.extend(await stage.wait(seconds=30))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.sleep(5)
+        stage.look_seconds = 10_000
+
+    assert [Status.RUNNING] == [child.status for child in found]
+
+
+async def test_a_store_that_is_away_for_a_moment_is_asked_again(autojump_clock):
+    stage = Stage(1)
+    stage.is_away = True
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stage.wait)
+        await trio.sleep(1)
+        stage.is_away = False
+        stage.move(stage.children[0], Status.WAITING)
+
+    assert trio.current_time() < 5
 
 
 MOVES = st.lists(

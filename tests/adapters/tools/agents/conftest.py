@@ -1,5 +1,21 @@
-"""A database of its own for each test of agents."""
+"""A database of its own for each test of agents, a daemon on it, and a parent at rest."""
 
+import pytest
+
+from adapters.rehearsal.behaviour import Behaviour
 from tests.adapters.api.conftest import fresh
+from tests.adapters.api.routes.daemon import a_daemon
+from tests.adapters.tools.agents.ground import a_parent
 
 __all__ = ["fresh"]
+
+
+@pytest.fixture
+async def daemon(fresh):
+    async with a_daemon(fresh, Behaviour(text="the report", delta_ms=1)) as daemon:
+        yield daemon
+
+
+@pytest.fixture
+async def parent(daemon):
+    return await a_parent(daemon)

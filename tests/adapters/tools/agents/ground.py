@@ -10,6 +10,8 @@ from adapters.postgres.kin.family import PostgresFamily
 from adapters.tools.agents.source import AgentTools
 from tests.adapters.api.routes.daemon import Daemon
 
+SLOW = "[[first-token-ms: 60000]] take your time"
+
 
 @dataclass
 class Parent:
@@ -32,12 +34,18 @@ class Parent:
         return await self.daemon.at_rest(agent["chat_id"])
 
 
-async def a_parent(daemon, *said):
-    chat = await daemon.begin(*(said or ("hello",)))
+async def a_parent(daemon, *said, **new):
+    chat = await daemon.begin(*(said or ("hello",)), **new)
     await daemon.at_rest(chat)
     stored = await daemon.chats.store.reading.view(chat)
     chats = daemon.chats
     sending = Sending(chats.store.ledger, chats.supervisor)
     family = PostgresFamily(chats.store.pool)
-    tools = AgentTools(sending, family, chats.store.bus, chats.catalogue)
+    tools = AgentTools(sending, family, chats.store.bus, chats.catalogue, chats.mcp.known.usable)
     return Parent(daemon, tools, stored.chat)
+
+
+def error(document):
+    """Of a call that could not be served, and about which nothing more is said."""
+    assert ["error"] == list(document)
+    return document["error"]

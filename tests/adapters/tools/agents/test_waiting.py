@@ -1,0 +1,178 @@
+"""Agents are waited for: their reports, and what is none."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from uuid import UUID
+
+import pytest
+import trio
+
+from actors.ids import EpisodeKey
+from actors.store.hints import LookAtEverything
+from tests.adapters.tools.agents.ground import SLOW, a_parent, error
+
+pytestmark = pytest.mark.slow
+THINK = "[[text: ]] [[deltas: 0]] [[reasoning: 3]] and now?"
+
+
+async def test_several_agents_are_waited_for_at_once(parent):
+    agents = [await parent.spawn(f"work {n}") for n in range(5)]
+
+    told = await parent.call("wait_agent", chat_ids=[agent["chat_id"] for agent in agents])
+
+    assert not told["timed_out"]
+    assert [agent["chat_id"] for agent in agents] == [one["chat_id"] for one in told["agents"]]
+    assert {"the report"} == {one["report"] for one in told["agents"]}
+
+
+async def test_the_first_of_several_is_enough_where_any_will_do(parent):
+    slow, quick = await parent.spawn(SLOW), await parent.spawn("quick")
+
+    told = await parent.call(
+        "wait_agent", chat_ids=[slow["chat_id"], quick["chat_id"]], until="any"
+    )
+
+    assert [True, None] == [one.get("timed_out") for one in told["agents"]]
+    await parent.call("interrupt_agent", chat_id=slow["chat_id"])
+    await parent.at_rest(slow)
+
+
+async def test_a_wait_that_takes_too_long_says_so_and_the_agent_goes_on(parent):
+    slow = await parent.spawn(SLOW)
+
+    told = await parent.call("wait_agent", chat_id=slow["chat_id"], timeout_seconds=1)
+
+    assert ("running", True) == (told["status"], told["timed_out"])
+    await parent.call("interrupt_agent", chat_id=slow["chat_id"])
+    await parent.at_rest(slow)
+
+
+async def test_an_agent_that_failed_is_reported_and_no_failure_to_wait(parent):
+    agent = await parent.spawn("[[fault: 401]] work")
+
+    told = await parent.call("wait_agent", chat_id=agent["chat_id"])
+
+    assert ("error", "auth", False) == (
+        told["status"],
+        told["last_error_kind"],
+        told["last_error_retryable"],
+    )
+
+
+async def test_waiting_asks_the_database_nothing(parent):
+    slow = await parent.spawn("[[first-token-ms: 1500]] work")
+    looks = []
+    family = Counted(parent.tools.family, looks)
+    parent.tools = replace(parent.tools, family=family)
+
+    told = await parent.call("wait_agent", chat_id=slow["chat_id"])
+
+    assert "waiting" == told["status"]
+    # Where it stands; and that it has settled, as its commit told, with its report.
+    assert ["standing", "standing"] == looks
+
+
+async def test_of_an_agent_that_was_stopped_what_it_had_said_is_no_report(parent):
+    agent = await parent.spawn("[[text: the first report]] work")
+    await parent.at_rest(agent)
+    await parent.call("message_agent", chat_id=agent["chat_id"], message=SLOW)
+    await parent.call("interrupt_agent", chat_id=agent["chat_id"])
+    await parent.at_rest(agent)
+
+    told = await parent.call("wait_agent", chat_id=agent["chat_id"])
+
+    assert {**agent, "status": "waiting", "report": "", "unfinished": True} == told
+
+
+async def test_half_an_answer_is_no_report(parent):
+    agent = await parent.spawn(f"[[text: {'word ' * 100}]] [[delta-ms: 50]] tell me")
+    said = partial(_has_said, parent, agent)
+    await parent.daemon.until(UUID(agent["chat_id"]), said)
+    await parent.call("interrupt_agent", chat_id=agent["chat_id"])
+    [_, (_, half)] = await parent.at_rest(agent)
+
+    told = await parent.call("wait_agent", chat_id=agent["chat_id"])
+
+    assert half
+    assert ("", True) == (told["report"], told["unfinished"])
+
+
+def _has_said(parent, agent, stored):
+    """As far as its watchers are shown."""
+    chat = stored.chat
+    key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
+    episode = parent.daemon.chats.episodes.find(key)
+    return episode is not None and len(episode.encoded) > 3
+
+
+async def test_a_report_is_the_last_thing_said_with_any_words_in_it(parent):
+    agent = await parent.spawn("[[tool-calls: process_list:{}]] [[preamble: 3]] work")
+    said = [said for _, said in await parent.at_rest(agent)]
+    await parent.call("message_agent", chat_id=agent["chat_id"], message=THINK)
+    await parent.at_rest(agent)
+
+    told = await parent.call("wait_agent", chat_id=agent["chat_id"])
+
+    assert 4 == len(said)
+    assert ("the report", None) == (told["report"], told.get("unfinished"))
+
+
+async def test_news_that_got_lost_is_looked_for(parent):
+    agent = await parent.spawn("[[first-token-ms: 1500]] work")
+    bus = Deaf()
+    parent.tools = replace(parent.tools, bus=bus)
+    told = []
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(_wait, parent, agent, told))
+        await parent.at_rest(agent)
+        assert [] == told
+        bus.doubt()
+
+    assert "waiting" == told[0]["status"]
+
+
+async def _wait(parent, agent, told):
+    told.append(await parent.call("wait_agent", chat_id=agent["chat_id"]))
+
+
+@pytest.mark.parametrize("name", ["wait_agent", "message_agent", "interrupt_agent"])
+async def test_chats_that_are_not_ours_are_not_there(daemon, parent, name):
+    other = await a_parent(daemon, "another")
+    theirs = await other.spawn("work")
+    await other.at_rest(theirs)
+
+    for stranger in (theirs["chat_id"], str(other.chat.id), str(parent.chat.id), UUID(int=9)):
+        told = await parent.call(name, chat_id=stranger, message="hello")
+        assert f"{stranger} is no agent of this chat; see list_agents" == error(told)
+
+
+class Counted:
+    """A family that writes down what it is asked."""
+
+    def __init__(self, family, looks):
+        self._family = family
+        self._looks = looks
+
+    def __getattr__(self, name):
+        async def asked(*how):
+            self._looks.append(name)
+            return await getattr(self._family, name)(*how)
+
+        return asked
+
+
+class Deaf:
+    """A bus on which no news of chats arrives."""
+
+    def __init__(self):
+        self._heard = []
+
+    def follow_chat(self, chat, heard):
+        self._heard.append(heard)
+        return nullcontext()
+
+    def doubt(self):
+        for heard in self._heard:
+            heard(LookAtEverything())
