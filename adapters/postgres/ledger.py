@@ -77,14 +77,18 @@ class Ledger:
         *,
         receipt: Receipt | None = None,
     ) -> Applied | Refusal:
-        chat = request.chat.id
+        chat, parent = request.chat.id, request.chat.parent_id
         wanted = files_of(request) | needs(then).files
+        asked = [statements.now(), *([statements.files(chat, wanted)] if wanted else [])]
+        if parent is not None:
+            asked.append(statements.parent(parent))
         try:
             async with self._pool.connection() as connection, connection.transaction() as tx:
-                [[(tx.xid, now)], *found] = await tx.run(
-                    [statements.now(), *([statements.files(chat, wanted)] if wanted else [])],
-                    ask_xid=False,
-                )
+                [[(tx.xid, now)], *found] = await tx.run(asked, ask_xid=False)
+                if parent is not None and found.pop() != [(True,)]:
+                    raise _Refused(
+                        NotAllowed("CreateChat", None, f"its parent {parent} is archived")
+                    )
                 files = rows.files_of(found[0]) if found else NO_FILES
                 made = _accepted(create(request, now=now, files=files))
                 made = join(made, _accepted(bundle(made.after, then)))

@@ -110,6 +110,17 @@ async def test_only_a_root_can_be_archived_with_its_family(world):
     assert NotRoot(child) == refused
 
 
+async def test_no_child_is_born_into_an_archived_family(world):
+    root, _ = await _family(world, 1)
+    await world.ledger.archive_family(root, archived=True)
+    late = ask.NewChat(new_chat_id(), ANN, parent_id=root, root_id=root)
+
+    refused = await world.ledger.create(ask.CreateChat(late, (user("hello"),)))
+
+    assert NotAllowed("CreateChat", None, f"its parent {root} is archived") == refused
+    assert await world.rows(late.id) is None
+
+
 async def test_a_family_is_brought_back_together(world):
     root, children = await _family(world, 2)
     await world.ledger.archive_family(root, archived=True)

@@ -93,6 +93,8 @@ class MemoryStore:
         if not isinstance(following, Change):
             return following
         new = request.chat
+        if new.parent_id is not None and self.chats[new.parent_id].chat.archived:
+            return NotAllowed("CreateChat", None, f"its parent {new.parent_id} is archived")
         if new.id in self.chats:
             return NotAllowed("CreateChat", None, f"the id {new.id} is taken")
         made = join(made, following)

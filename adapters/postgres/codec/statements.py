@@ -40,6 +40,10 @@ def files(chat: ChatId, wanted: Set[FileId]) -> Statement:
     return SQL["files"], {"chat": chat, "wanted": sorted(wanted)}
 
 
+def parent(chat: ChatId) -> Statement:
+    return SQL["lock_parent"], {"parent": chat}
+
+
 def inserted(change: Change) -> Statement:
     return SQL["inserted"], _written(change)
 

@@ -70,3 +70,7 @@ SELECT p.client_type,
   LEFT JOIN chats c ON c.parent_id = p.id AND c.id <> ALL(%(besides)s)
  WHERE p.id = %(of)s
  GROUP BY p.client_type;
+
+-- name: lock_parent
+-- Whether a child may be born: its family is not archived, and is not until the child is there.
+SELECT NOT archived FROM chats WHERE id = %(parent)s FOR SHARE;

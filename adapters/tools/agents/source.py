@@ -138,10 +138,11 @@ class AgentTools:
         hidden = await self.catalogue.system_messages()
         request = CreateChat(new, (*hidden, said.as_body()))
         made = await patiently(chat.id, "agents", partial(self.sending.create, request))
-        if not isinstance(made, Applied | NotAllowed):
+        found = await self.family.descendants(chat.id, [new.id])
+        if not found or not isinstance(made, Applied | NotAllowed):
             raise Wrong(str(made))
         # Not allowed: the id is taken, by this very call before a crash.
-        return rules.introduced(await self._kin(chat, new.id))
+        return rules.introduced(found[0])
 
     async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> Choice:
         try:
