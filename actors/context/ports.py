@@ -96,3 +96,21 @@ class NoSkills:
 
 
 NO_SKILLS = NoSkills()
+
+
+class WorkspaceWords(Protocol):
+    """What stands in the workspaces of chats for whoever works there."""
+
+    async def told(self, chat: Chat) -> str | None:
+        """The same in every turn, until somebody asks for another. None: there is nothing."""
+        ...
+
+
+class NoWords:
+    """Where no chat has a workspace."""
+
+    async def told(self, chat: Chat) -> str | None:
+        return None
+
+
+NO_WORDS = NoWords()

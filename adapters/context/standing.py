@@ -1,7 +1,8 @@
 """What a turn is told after the chat's own system rows, and never stored.
 
-In this order: what the chat is to others; which skills there are; what its user tells all of his
-chats; what it may do in this mode; that it may ask for advice.
+In this order: what the chat is to others; what stands in its workspace for whoever works there;
+which skills there are; what its user tells all of his chats; what it may do in this mode; that it
+may ask for advice.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from functools import partial
 import trio
 
 from actors.context.advising import GUIDANCE, NOBODY, Advised
-from actors.context.ports import NO_WORKSPACES, PlanFiles
+from actors.context.ports import NO_WORDS, NO_WORKSPACES, PlanFiles, WorkspaceWords
 from actors.context.skills import index
 from actors.ids import ModelConfigId
 from actors.machine.chat import Chat
@@ -39,11 +40,13 @@ class TurnWords:
         catalogue: Catalogue,
         *,
         skills: SkillIndex,
+        workspace: WorkspaceWords = NO_WORDS,
         advised: Advised = NOBODY,
         plans: PlanFiles = NO_WORKSPACES,
     ) -> None:
         self._catalogue = catalogue
         self._skills = skills
+        self._workspace = workspace
         self._advised = advised
         self._plans = plans
 
@@ -51,6 +54,8 @@ class TurnWords:
         contents = await self._catalogue.contents()
         own = await self._catalogue.own(chat.owner_id)
         words = [*told_of_family(chat)]
+        if told := await self._workspace.told(chat):
+            words.append(told)
         if told := index(await self._skills.of(chat)):
             words.append(told)
         if own.settings.prompt:

@@ -46,7 +46,8 @@ def is_name(text: str) -> bool:
     return len(text.encode()) <= NAME_BYTES_MAX and _NAME.fullmatch(text) is not None
 
 
-def parsed(content: str) -> Skill | Unfit:
+def parsed(content: str, *, is_own: bool = True) -> Skill | Unfit:
+    """`is_own`: a user's, kept here; of those that lie in a workspace less is asked."""
     size = len(content.encode())
     if not content.strip():
         return Unfit("content", "is required")
@@ -59,22 +60,27 @@ def parsed(content: str) -> Skill | Unfit:
         return Unfit("content", "must begin with front matter between two lines of ---")
     fields = _fields(front[1].splitlines())
     body = _HTML_COMMENT.sub("", content[front.end() :]).strip()
-    return _checked(Skill(fields.get("name", ""), fields.get("description", ""), body))
+    skill = Skill(fields.get("name", ""), fields.get("description", ""), body)
+    return _checked(skill) or (_checked_as_own(skill) if is_own else None) or skill
 
 
-def _checked(skill: Skill) -> Skill | Unfit:
+def _checked(skill: Skill) -> Unfit | None:
     if not skill.name:
         return Unfit("name", "is required in the front matter")
     if not is_name(skill.name):
         return Unfit(
             "name", f"must be lowercase words joined by hyphens, of up to {NAME_BYTES_MAX} bytes"
         )
+    return None
+
+
+def _checked_as_own(skill: Skill) -> Unfit | None:
     size = len(skill.description.encode())
     if size > DESCRIPTION_BYTES_MAX:
         return Unfit("description", f"has {size} bytes, may have {DESCRIPTION_BYTES_MAX}")
     if not skill.body:
         return Unfit("content", "says nothing after its front matter")
-    return skill
+    return None
 
 
 def _fields(lines: Sequence[str]) -> dict[str, str]:

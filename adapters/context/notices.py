@@ -1,0 +1,96 @@
+"""What the system tells of directories that change (inotify). Hints only: they may get lost.
+
+Where there is no such thing, nothing is heard, and whoever relies on it has to look now and then.
+"""
+
+import ctypes
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import trio
+
+NOTICES_BYTES = 64 * 1024  # read at once
+
+_MODIFIED, _ATTRIBUTES, _CLOSED = 0x002, 0x004, 0x008
+_MOVED_FROM, _MOVED_TO, _CREATED, _DELETED = 0x040, 0x080, 0x100, 0x200
+_SELF_DELETED, _SELF_MOVED = 0x400, 0x800
+_OVERFLOW, _IGNORED = 0x4000, 0x8000
+_ONLY_DIRECTORIES, _NO_LINKS = 0x1000000, 0x2000000
+_WANTED = (
+    _MODIFIED | _ATTRIBUTES | _CLOSED | _MOVED_FROM | _MOVED_TO | _CREATED | _DELETED
+    | _SELF_DELETED | _SELF_MOVED | _ONLY_DIRECTORIES | _NO_LINKS
+)  # fmt: skip
+_HEAD = struct.Struct("iIII")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`place`: the number of a directory that is listened to; `name` in it, "" for itself."""
+
+    place: int
+    name: str
+    is_last: bool = False  # nothing will be heard of this directory any more
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """There was more than the system keeps: anything may have changed."""
+
+
+class Notices:
+    """Made by `open_notices`."""
+
+    def __init__(self, descriptor: int, library: ctypes.CDLL) -> None:
+        self._descriptor = descriptor
+        self._library = library
+
+    def listen(self, place: str) -> int | None:
+        """The number of this directory: the same for the same. None: it cannot be listened to,
+        because it is not there, or because there are too many."""
+        number: int = self._library.inotify_add_watch(self._descriptor, os.fsencode(place), _WANTED)
+        return None if number < 0 else number
+
+    def ignore(self, place: int) -> None:
+        self._library.inotify_rm_watch(self._descriptor, place)
+
+    async def next(self) -> list[Notice | Missed]:
+        """Waits until there is something."""
+        await trio.lowlevel.wait_readable(self._descriptor)
+        return self.at_hand()
+
+    def at_hand(self) -> list[Notice | Missed]:
+        with suppress(BlockingIOError):
+            return list(_parsed(os.read(self._descriptor, NOTICES_BYTES)))
+        return []
+
+
+def _parsed(data: bytes) -> Iterator[Notice | Missed]:
+    at = 0
+    while at < len(data):
+        place, mask, _, length = _HEAD.unpack_from(data, at)
+        at += _HEAD.size
+        name = os.fsdecode(data[at : at + length].rstrip(b"\0"))
+        at += length
+        if mask & _OVERFLOW:
+            yield Missed()
+        else:
+            yield Notice(place, name, is_last=bool(mask & _IGNORED))
+
+
+@contextmanager
+def open_notices() -> Iterator[Notices | None]:
+    """None: this system has none, or no more of them."""
+    library = ctypes.CDLL(None, use_errno=True)
+    descriptor = -1
+    with suppress(AttributeError):  # no Linux
+        descriptor = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    if descriptor < 0:
+        yield None
+        return
+    try:
+        yield Notices(descriptor, library)
+    finally:
+        os.close(descriptor)

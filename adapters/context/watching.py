@@ -1,0 +1,242 @@
+"""Workspaces that chats work in are looked at: when somebody asks, and when something moves.
+
+What the system tells is a hint; behind it there is a slow look at all of them. A workspace that
+nobody asks for is forgotten in favour of those that somebody does, and looked at again when its
+next turn begins. What is found is told to the store, which knows whose chats it is news for.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Protocol
+from uuid import UUID
+
+import trio
+
+from actors.context.ports import Unreadable
+from adapters.context.looking import Looked, Places, look
+from adapters.context.notices import Missed, Notice, Notices, open_notices
+from adapters.postgres.driver.faults import DatabaseFault
+from runtime.log import emit
+
+LOOK_SECONDS_MAX = 5.0  # for one look, as a turn waits for it; then the workspace is unread
+LOOKS_AT_ONCE = 4  # those of a disk that hangs count until it answers: others wait for them
+AGAIN_MAX = 3  # looks, as long as each finds more places to listen to; the slow look finds the rest
+DEBOUNCE_SECONDS = 0.25  # after the first notice: who writes a file mostly writes more
+POLL_SECONDS = 60.0
+WORKSPACES_MAX = 256  # that are watched; at the bound the one asked for longest ago is not any more
+PLACES_MAX = 1_024  # directories of one workspace; the rest is seen by the slow look
+
+TOO_SLOW = f"the workspace could not be read within {LOOK_SECONDS_MAX:g} s"
+GONE = "the directory of the workspace is not on this machine any more"
+
+
+class Standings(Protocol):
+    """Who keeps what chats have pinned."""
+
+    async def stands(self, workspace: UUID, digest: bytes) -> None: ...
+
+    async def is_unread(self, workspace: UUID, error: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStatistics:
+    workspaces: int
+    places: int  # directories that are listened to
+    looks_count: int
+    unread_count: int
+    moved_count: int  # looks that found something else than the one before
+    is_deaf: bool  # this system tells nothing: there is only the slow look
+
+
+@dataclass(slots=True, eq=False)
+class _Watched:
+    alone: trio.Lock = field(default_factory=trio.Lock)  # what was seen later is told later
+    places: set[int] = field(default_factory=set)
+    digest: bytes | None = None  # of what the store was told last; None: of nothing yet
+
+
+class WorkspaceWatch:
+    """`run` it in a nursery; whatever it does not hear meanwhile, looks find."""
+
+    def __init__(self, home_of: Callable[[UUID], str], standings: Standings) -> None:
+        self._home_of = home_of
+        self._standings = standings
+        self._watched: OrderedDict[UUID, _Watched] = OrderedDict()
+        self._places: dict[int, tuple[UUID, frozenset[str] | None]] = {}
+        self._notices: Notices | None = None
+        self._threads = trio.CapacityLimiter(LOOKS_AT_ONCE)
+        self._due: set[UUID] = set()
+        self._more = trio.lowlevel.ParkingLot()
+        self._looks_count = self._unread_count = self._moved_count = 0
+
+    async def look(self, workspace: UUID) -> Looked | Unreadable:
+        """Now, and from now on; but not for longer than it may take."""
+        watched = self._keep(workspace)
+        with trio.move_on_after(LOOK_SECONDS_MAX):
+            async with watched.alone:
+                found = await self._looked(workspace, watched)
+                await self._tell(workspace, watched, found)
+                return found
+        return self._unread(workspace, TOO_SLOW)
+
+    def watch(self, workspace: UUID) -> None:
+        """From now on: what has moved before is found in a moment."""
+        if workspace not in self._watched:
+            self._want(workspace)
+        self._keep(workspace)
+
+    def latest(self, workspace: UUID) -> bytes | None:
+        """The digest of what the store was told last."""
+        watched = self._watched.get(workspace)
+        return None if watched is None else watched.digest
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        with open_notices() as notices:
+            self._notices = notices
+            self._want(*self._watched)  # of a life before this one
+            try:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._work)
+                    nursery.start_soon(self._poll)
+                    if notices is not None:
+                        nursery.start_soon(self._hear, notices)
+            finally:
+                self._notices = None
+                self._places.clear()
+                for watched in self._watched.values():
+                    watched.places = set()
+
+    def statistics(self) -> WatchStatistics:
+        return WatchStatistics(
+            workspaces=len(self._watched),
+            places=len(self._places),
+            looks_count=self._looks_count,
+            unread_count=self._unread_count,
+            moved_count=self._moved_count,
+            is_deaf=self._notices is None,
+        )
+
+    # looking
+
+    async def _looked(self, workspace: UUID, watched: _Watched) -> Looked | Unreadable:
+        """What is there, since we listen to all of it."""
+        for _ in range(AGAIN_MAX):
+            found = await self._look(workspace)
+            if isinstance(found, Unreadable) or not self._listen(workspace, watched, found.places):
+                break
+        return found
+
+    async def _look(self, workspace: UUID) -> Looked | Unreadable:
+        self._looks_count += 1
+        try:
+            return await trio.to_thread.run_sync(
+                partial(look, self._home_of(workspace)),
+                abandon_on_cancel=True,  # it only reads
+                limiter=self._threads,
+            )
+        except FileNotFoundError:
+            return self._unread(workspace, GONE)
+        except OSError as error:
+            return self._unread(workspace, f"the workspace cannot be read: {error.strerror}")
+
+    def _unread(self, workspace: UUID, why: str) -> Unreadable:
+        self._unread_count += 1
+        emit("context.unread", "warning", workspace=str(workspace), why=why)
+        return Unreadable(why)
+
+    async def _tell(self, workspace: UUID, watched: _Watched, found: Looked | Unreadable) -> None:
+        """What the store is not told now, because it does not answer, it is told by the next
+        look."""
+        try:
+            match found:
+                case Looked(digest=digest) if digest != watched.digest:
+                    self._moved_count += watched.digest is not None
+                    await self._standings.stands(workspace, digest)
+                    watched.digest = digest
+                case Unreadable(why) if watched.digest is not None:
+                    watched.digest = None
+                    await self._standings.is_unread(workspace, why)
+                case _:
+                    pass  # as before
+        except DatabaseFault as fault:
+            emit("context.untold", "warning", workspace=str(workspace), error=fault)
+
+    # listening
+
+    def _keep(self, workspace: UUID) -> _Watched:
+        watched = self._watched.setdefault(workspace, _Watched())
+        self._watched.move_to_end(workspace)
+        if len(self._watched) > WORKSPACES_MAX:
+            _, gone = self._watched.popitem(last=False)
+            self._ignore(gone.places)
+        return watched
+
+    def _listen(self, workspace: UUID, watched: _Watched, places: Places) -> bool:
+        """Whether there are more places than before: something may have moved in them before we
+        listened."""
+        if self._notices is None or self._watched.get(workspace) is not watched:
+            return False
+        heard: dict[int, frozenset[str] | None] = {}
+        for place, names in islice(places.items(), PLACES_MAX):
+            number = self._notices.listen(place)
+            if number is not None:
+                heard[number] = _both(heard[number], names) if number in heard else names
+        self._ignore(watched.places - heard.keys())
+        self._places |= {number: (workspace, names) for number, names in heard.items()}
+        has_more = not heard.keys() <= watched.places
+        watched.places = set(heard)
+        return has_more
+
+    def _ignore(self, places: set[int]) -> None:
+        for number in places:
+            if self._places.pop(number, None) is not None and self._notices is not None:
+                self._notices.ignore(number)
+
+    async def _hear(self, notices: Notices) -> None:
+        while True:
+            for notice in await notices.next():
+                match notice:
+                    case Missed():
+                        self._want(*self._watched)
+                    case Notice(place, name, is_last):
+                        self._heard(place, name)
+                        if is_last:
+                            self._forget(place)
+
+    def _heard(self, place: int, name: str) -> None:
+        workspace, names = self._places.get(place, (None, None))
+        if workspace is not None and (names is None or not name or name in names):
+            self._want(workspace)
+
+    def _forget(self, place: int) -> None:
+        workspace, _ = self._places.pop(place, (None, None))
+        watched = None if workspace is None else self._watched.get(workspace)
+        if watched is not None:
+            watched.places.discard(place)
+
+    def _want(self, *workspaces: UUID) -> None:
+        self._due.update(workspaces)
+        self._more.unpark()
+
+    async def _work(self) -> None:
+        while True:
+            while not self._due:
+                await self._more.park()
+            await trio.sleep(DEBOUNCE_SECONDS)
+            due, self._due = self._due, set()
+            for workspace in due:
+                if workspace in self._watched:
+                    await self.look(workspace)
+
+    async def _poll(self) -> None:
+        while True:
+            await trio.sleep(POLL_SECONDS)
+            self._want(*self._watched)
+
+
+def _both(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
+    return None if one is None or other is None else one | other

@@ -1,0 +1,1 @@
+"""What chats have pinned of their workspaces."""
