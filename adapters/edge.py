@@ -214,6 +214,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
         contents=chats.store.files,
         repeating=repeating,
         servers=chats.mcp.known,
+        contexts=chats.contexts,
         organization=organization,
     )
     return (

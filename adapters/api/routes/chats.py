@@ -17,7 +17,7 @@ from adapters.api.admission import Admission, Visible
 from adapters.api.answers_of_law import refused
 from adapters.api.content import chosen, model_id, parts_of
 from adapters.api.endpoints import Answer, Call, Endpoint, done, said
-from adapters.api.refused import not_found
+from adapters.api.refused import Refused, not_found
 from adapters.api.sending import Sending, Supervised
 from adapters.api.shelf import creating
 from adapters.api.shelf.creating import Settled, invalid
@@ -25,11 +25,14 @@ from adapters.api.shelf.labelling import checked
 from adapters.api.shelf.repeating import Repeating
 from adapters.api.wire.chats import (
     Chat,
+    ChatContextResource,
     ChatCost,
     CreateChatRequest,
     UpdateChatRequest,
+    resource_of,
     shown,
 )
+from adapters.context.pinned import PinnedContexts
 from adapters.mcp.known import Known
 from adapters.models.catalogue import Catalogue
 from adapters.postgres.files.shelf import FileShelf
@@ -60,6 +63,7 @@ class Chats:
         contents: FileReader,
         repeating: Repeating,
         servers: Known,
+        contexts: PinnedContexts,
         organization: UUID,
     ) -> None:
         self._admission = admission
@@ -73,6 +77,7 @@ class Chats:
         self._contents = contents
         self._repeating = repeating
         self._servers = servers
+        self._contexts = contexts
         self._organization = organization
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -114,6 +119,15 @@ class Chats:
                 tag="chats",
                 answers={200: ChatCost},
             ),
+            Endpoint(
+                method="PUT",
+                path=f"{CHAT}/context",
+                handle=self.refresh,
+                says="Let the chat know what stands in its workspace now.",
+                tag="chats",
+                answers={200: Chat},
+                refusals=(503,),
+            ),
         )
 
     async def create(self, call: Call) -> Answer:
@@ -127,7 +141,24 @@ class Chats:
         shelved = await self._shelved(chat.id)
         room = self._supervisor.slots.room()
         is_full = min(room.at_most, room.roots if chat.is_root else room.children) <= 0
-        return shown(shelved, organization=self._organization, waits=shelved.is_unheld and is_full)
+        return shown(
+            shelved,
+            organization=self._organization,
+            resources=await self._resources(shelved),
+            waits=shelved.is_unheld and is_full,
+        )
+
+    async def refresh(self, call: Call) -> Answer:
+        """What could not be read leaves the chat as it was."""
+        chat = await self._admission.to_update(call)
+        unread = await self._contexts.refresh(chat.id)
+        if unread is not None:
+            raise Refused(503, "The workspace cannot be read.", detail=unread.why)
+        return said(200, await self.show(chat))
+
+    async def _resources(self, shelved: Shelved) -> Sequence[ChatContextResource]:
+        found = await self._contexts.shown(shelved.id) if shelved.context is not None else None
+        return [resource_of(found.home, each) for each in found.resources] if found else ()
 
     async def cost(self, call: Call) -> Answer:
         chat = (await self._admission.to_read(call)).id

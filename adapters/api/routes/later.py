@@ -23,7 +23,6 @@ NOT_BUILT = (
     ("desktops", "GET", CHATS + "/{chat}/stream/desktop"),
     ("git", "GET", CHATS + "/{chat}/stream/git"),
     ("git", "GET", CHATS + "/{chat}/diff"),
-    ("workspaces", "PUT", CHATS + "/{chat}/context"),
 )
 
 GONE = (

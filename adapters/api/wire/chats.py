@@ -6,9 +6,10 @@ from uuid import UUID
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from actors.context.resources import Resource
 from adapters.api.wire.content import ChatInputPart
 from adapters.api.wire.messages import ChatError, error_of
-from adapters.postgres.shelves.shelved import Shelved, ShelvedFile
+from adapters.postgres.shelves.shelved import Shelved, ShelvedContext, ShelvedFile
 
 
 class ChatFileMetadata(Struct, frozen=True, kw_only=True):
@@ -31,6 +32,33 @@ class ChatDiffStatus(Struct, frozen=True, kw_only=True):
     additions: int = 0
     deletions: int = 0
     changed_files: int = 0
+
+
+class ChatContextTool(Struct, frozen=True):
+    name: str
+    description: str | UnsetType = UNSET
+
+
+class ChatContextResource(Struct, frozen=True, kw_only=True):
+    """What stands in a workspace for agents; `status` says whether it is used, `error` why not."""
+
+    source: str
+    kind: str
+    size_bytes: int
+    skill_name: str | UnsetType = UNSET
+    skill_description: str | UnsetType = UNSET
+    tools: Sequence[ChatContextTool] | UnsetType = UNSET
+    status: str
+    error: str | UnsetType = UNSET
+
+
+class ChatContext(Struct, frozen=True, kw_only=True):
+    """What the chat knows of its workspace; dirty: other things stand there by now."""
+
+    dirty: bool
+    dirty_since: datetime | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+    resources: Sequence[ChatContextResource] | UnsetType = UNSET
 
 
 class Chat(Struct, frozen=True, kw_only=True):
@@ -59,6 +87,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     labels: Mapping[str, str]
     files: Sequence[ChatFileMetadata] | UnsetType = UNSET
     has_unread: bool
+    context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
     client_type: str
     children: Sequence["Chat"]
@@ -119,12 +148,19 @@ def listed(chat: Shelved, *, organization: UUID) -> Chat:
     )
 
 
-def shown(chat: Shelved, *, organization: UUID, waits: bool = False) -> Chat:
+def shown(
+    chat: Shelved,
+    *,
+    organization: UUID,
+    resources: Sequence[ChatContextResource] = (),
+    waits: bool = False,
+) -> Chat:
     """By itself. `waits`: it has work to do, and there is no room for it yet."""
     return _chat(
         chat,
         organization,
         files=[_file(file, organization) for file in chat.files] or UNSET,
+        resources=resources,
         queued_for_capacity=True if waits else UNSET,
         children=[_child(child, organization) for child in chat.children],
     )
@@ -147,6 +183,7 @@ def _chat(
     children: Sequence[Chat] = (),
     diff_status: ChatDiffStatus | UnsetType = UNSET,
     files: Sequence[ChatFileMetadata] | UnsetType = UNSET,
+    resources: Sequence[ChatContextResource] = (),
     queued_for_capacity: bool | UnsetType = UNSET,
 ) -> Chat:
     return Chat(
@@ -175,9 +212,33 @@ def _chat(
         labels=chat.labels,
         files=files,
         has_unread=has_unread,
+        context=UNSET if chat.context is None else _context(chat.context, resources),
         queued_for_capacity=queued_for_capacity,
         client_type=chat.client_type,
         children=children,
+    )
+
+
+def _context(context: ShelvedContext, resources: Sequence[ChatContextResource]) -> ChatContext:
+    since = context.dirty_since
+    return ChatContext(
+        dirty=since is not None,
+        dirty_since=UNSET if since is None else since,
+        error=context.error or UNSET,
+        resources=resources or UNSET,
+    )
+
+
+def resource_of(home: str, resource: Resource) -> ChatContextResource:
+    """`home`: where it stands."""
+    return ChatContextResource(
+        source=f"{home}/{resource.path}",
+        kind=resource.kind.value,
+        size_bytes=resource.size_bytes,
+        skill_name=resource.name or UNSET,
+        skill_description=resource.description or UNSET,
+        status=resource.fitness.value,
+        error=resource.why or UNSET,
     )
 
 

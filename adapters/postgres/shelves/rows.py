@@ -10,7 +10,7 @@ from actors.machine.chat import ChatError
 from actors.machine.states import Status
 from adapters.postgres.codec.parts import unescaped
 from adapters.postgres.driver.values import Row
-from adapters.postgres.shelves.shelved import Shelved, ShelvedFile
+from adapters.postgres.shelves.shelved import Shelved, ShelvedContext, ShelvedFile
 
 _T = TypeVar("_T")
 _STATUS = {status.value: status for status in Status}
@@ -40,6 +40,7 @@ def shelved_of(row: Row) -> Shelved:
         effort,
         last_turn_summary,
         summary,
+        context,
         shared,
         has_unread,
     ) = row
@@ -65,6 +66,7 @@ def shelved_of(row: Row) -> Shelved:
         last_reasoning_effort=effort,
         last_turn_summary=last_turn_summary,
         summary=summary,
+        context=None if context is None else _json(context, ShelvedContext),
         shared=shared,
         has_unread=has_unread,
     )

@@ -23,6 +23,14 @@ class ShelvedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShelvedContext:
+    """What it knows of its workspace, as far as that may be old, or could not be read."""
+
+    dirty_since: datetime | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shelved:
     """A chat as its shelf knows it: what clients are shown, and nothing that only the law needs."""
 
@@ -47,6 +55,7 @@ class Shelved:
     last_reasoning_effort: str | None
     last_turn_summary: str | None
     summary: str | None
+    context: ShelvedContext | None
     shared: bool
     has_unread: bool
     children: Sequence["Shelved"] = ()

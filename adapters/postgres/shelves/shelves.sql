@@ -10,12 +10,21 @@ EXISTS (SELECT FROM messages m
          WHERE m.chat_id = c.id AND m.id > c.last_read_message_id AND m.role = 'assistant'
            AND m.visibility <> 'model' AND NOT m.deleted)
 
+-- part: context
+-- How what chat `c` has pinned of its workspace stands; null: it has pinned nothing of this one.
+(SELECT json_build_object('dirty_since', x.dirty_since, 'error', x.error)
+   FROM chat_contexts x
+  WHERE x.chat_id = c.id
+    AND x.workspace_id = coalesce((SELECT r.workspace_id FROM chats r
+                                    WHERE r.id = coalesce(c.root_id, c.parent_id)),
+                                  c.workspace_id))
+
 -- part: shelved
 -- Chat `c` of user `u`, in the order of rows.shelved_of.
 c.id, c.owner_id, u.username, u.name, c.parent_id, coalesce(c.root_id, c.id), c.title,
 c.client_type, c.plan_mode, c.labels, c.mcp_server_ids, c.created_at, c.updated_at, c.status,
 c.archived, c.last_error, c.pin_order, c.last_model_config_id, c.last_reasoning_effort,
-c.last_turn_summary, c.summary,
+c.last_turn_summary, c.summary, {context},
 EXISTS (SELECT FROM chat_readers r WHERE r.chat_id = coalesce(c.root_id, c.id)), {unread}
 
 -- part: place

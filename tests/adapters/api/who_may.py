@@ -71,6 +71,7 @@ TABLE = """
     GET    C/by-workspace                               401      200    200    200   200   200
     GET    C/{chat}                                     401      404    404    200   200   200
     PATCH  C/{chat}                                     401      404    404    404   204   204
+    PUT    C/{chat}/context                             401      404    404    404   200   200
     GET    C/{chat}/messages                            401      404    404    200   200   200
     POST   C/{chat}/messages                            401      404    404    404   200   403
     PATCH  C/{chat}/messages/{message}                  401      404    404    404   200   403
@@ -171,7 +172,6 @@ TABLE = """
     DELETE C/user-provider-configs/{provider}           401      410    410    410   410   410
 
     # not here, not yet or not ever
-    PUT    C/{chat}/context                             401      501    501    501   501   501
     GET    C/{chat}/diff                                401      501    501    501   501   501
     GET    C/{chat}/stream/git                          401      501    501    501   501   501
     GET    C/{chat}/stream/desktop                      401      501    501    501   501   501

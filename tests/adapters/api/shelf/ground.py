@@ -26,6 +26,7 @@ from adapters.postgres.shelves.shelf import Shelf
 from tests.actors.machine.chats import ANN, BOB, assistant, user
 from tests.adapters.api.routes import ground as routes
 from tests.adapters.api.routes.ground import ADA, ORGANIZATION, text
+from tests.adapters.context.ground import contexts_on
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import applied
 
@@ -128,6 +129,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
         contents=PromptFiles(pool),
         repeating=Repeating(Receipts(pool)),
         servers=routes.known_servers(pool),
+        contexts=contexts_on(pool, store.telling)[0],
         organization=ORGANIZATION,
     )
     listing = ChatList(shelf, organization=ORGANIZATION, sharing=sharing)

@@ -1,0 +1,81 @@
+"""What chats know of workspaces that are plain directories, on a real database."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from actors.workspace.ports import Refused, Workspace
+from adapters.context.pinned import PinnedContexts
+from adapters.context.watching import WorkspaceWatch
+from adapters.postgres.contexts.pins import Pins
+from adapters.postgres.workspaces.registry import Registry
+
+SKILL = "---\nname: {name}\ndescription: {says}\n---\n{body}"
+
+
+def skill(name="deploy", says="How we deploy", body="Run it twice."):
+    return SKILL.format(name=name, says=says, body=body)
+
+
+def put(home, **files):
+    """Texts at their paths; None takes away what is there."""
+    for path, text in files.items():
+        place = Path(home) / path
+        if text is None:
+            place.unlink()
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+@dataclass
+class Disk:
+    """The ports Places and Workspaces: each workspace is a directory below `top`."""
+
+    registry: Registry
+    top: Path
+    stopped: set = field(default_factory=set)
+
+    async def workspace_of(self, chat):
+        row = await self.registry.of(chat)
+        return None if row is None else row.id
+
+    def home(self, workspace):
+        return str(self.top / str(workspace))
+
+    async def of(self, chat):
+        workspace = await self.workspace_of(chat.id)
+        if workspace is None:
+            return Refused("this chat has no workspace")
+        if workspace in self.stopped:
+            return Refused("the workspace is stopped")
+        return Workspace(workspace, "w", self.home(workspace), None, None)
+
+    async def make(self, store, *chats, owner, **files):
+        """A workspace with these files, for these chats; its directory."""
+        id = uuid4()
+        await store.execute(
+            "INSERT INTO workspaces (id, owner_id, name, template, memory_mb, file_mb, processes,"
+            " seconds) VALUES (%(id)s, %(owner)s, %(id)s::uuid::text, 'empty', 1, 1, 1, 1)",
+            id=id,
+            owner=owner,
+        )
+        await self.give(store, id, *chats)
+        home = Path(self.home(id))
+        home.mkdir(parents=True)
+        put(home, **files)
+        return home
+
+    async def give(self, store, workspace, *chats):
+        await store.execute(
+            "UPDATE chats SET workspace_id = %(w)s WHERE id = ANY (%(chats)s)",
+            w=workspace,
+            chats=list(chats),
+        )
+
+
+def contexts_on(pool, tell, top=Path("/nowhere")):
+    """Nobody watches, before somebody runs the watch."""
+    disk, pins = Disk(Registry(pool), top), Pins(pool, tell=tell)
+    watch = WorkspaceWatch(disk.home, pins)
+    return PinnedContexts(disk, disk, pins=pins, watch=watch), watch, disk
