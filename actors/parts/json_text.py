@@ -20,7 +20,7 @@ def parsed(text: str | None) -> Any:
     if text is None:
         raise ValueError("nothing is not JSON")
     try:
-        return json.loads(text, parse_constant=_refused)
+        return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deep") from None
 
@@ -56,3 +56,6 @@ def _with_partner(escape: re.Match[str]) -> str:
 
 def _refused(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refused)

@@ -5,6 +5,7 @@ converting      a row as what was said
 files           a file as the target understands it
 results         a stored tool result as an answer
 pairing         every call has its answer, every answer its call
+growing         all of these for a history that grows: each row once
 provider_tools  the strict rules of Anthropic's own tools
 projection      all of it, in order
 """

@@ -26,19 +26,24 @@ class _Turn:
     later: list[Said] = field(default_factory=list)
 
 
-def paired(messages: Iterable[Said]) -> tuple[Said, ...]:
-    repair = _Repair()
-    return tuple(said for turn in _turns(messages) for said in repair.turn(turn))
+class Pairing:
+    """Of one history, as it grows. What stands before its latest assistant message is paired once
+    and for all; behind it there may come more."""
 
+    def __init__(self) -> None:
+        self._done: list[Said] = []
+        self._repair = _Repair()
+        self._latest = _Turn(None)
 
-def _turns(messages: Iterable[Said]) -> list[_Turn]:
-    turns = [_Turn(None)]
-    for said in messages:
+    def add(self, said: Said) -> None:
         if isinstance(said, AssistantSaid):
-            turns.append(_Turn(said))
+            self._done += self._repair.turn(self._latest)
+            self._latest = _Turn(said)
         else:
-            turns[-1].later.append(said)
-    return turns
+            self._latest.later.append(said)
+
+    def messages(self) -> tuple[Said, ...]:
+        return (*self._done, *self._repair.copy().turn(self._latest))
 
 
 class _Repair:
@@ -49,13 +54,18 @@ class _Repair:
         self._names: dict[str, str] = {}  # of the tools that were called, by id
         self._used: set[str] = set()
 
+    def copy(self) -> "_Repair":
+        copy = _Repair()
+        copy._names, copy._used = self._names.copy(), self._used.copy()
+        return copy
+
     def turn(self, turn: _Turn) -> Iterator[Said]:
         parts = () if turn.assistant is None else _each_call_once(turn.assistant)
         calls = {part.id: part for part in parts if _is_local(part)}
         self._names.update((id, call.name) for id, call in calls.items())
         fresh = self._fresh(calls)
         if turn.assistant is not None:
-            yield AssistantSaid(tuple(_renamed(part, fresh) for part in parts))
+            yield _said(turn.assistant, parts, fresh)
         answers = _first_answers(turn.later)
         if calls:
             made = (answers.get(id) or unanswered(id, call.name) for id, call in calls.items())
@@ -78,15 +88,21 @@ class _Repair:
 
     def _answer(self, answer: ToolAnswer, fresh: Mapping[str, str]) -> ToolAnswer:
         name = self._names.get(answer.id) or answer.name or UNKNOWN_TOOL
-        return replace(answer, id=fresh[answer.id], name=name)
+        id = fresh[answer.id]
+        if id == answer.id and name == answer.name:
+            return answer
+        return replace(answer, id=id, name=name)
 
     def _fresh(self, ids: Iterable[str]) -> dict[str, str]:
         fresh = {}
         for id in ids:
-            names = itertools.chain([id], (f"{id}-{number}" for number in itertools.count(2)))
-            fresh[id] = next(name for name in names if name not in self._used)
+            fresh[id] = id if id not in self._used else self._numbered(id)
             self._used.add(fresh[id])
         return fresh
+
+    def _numbered(self, id: str) -> str:
+        names = (f"{id}-{number}" for number in itertools.count(2))
+        return next(name for name in names if name not in self._used)
 
 
 def _each_call_once(said: AssistantSaid) -> tuple[AssistantPart, ...]:
@@ -104,6 +120,15 @@ def _each_call_once(said: AssistantSaid) -> tuple[AssistantPart, ...]:
 
 def _is_local(part: AssistantPart) -> TypeGuard[ToolCallPart]:
     return isinstance(part, ToolCallPart) and not part.provider_executed
+
+
+def _said(
+    said: AssistantSaid, parts: tuple[AssistantPart, ...], fresh: Mapping[str, str]
+) -> AssistantSaid:
+    """With these parts, under ids that nobody has had before."""
+    if all(id == name for id, name in fresh.items()):
+        return said if len(parts) == len(said.parts) else AssistantSaid(parts)
+    return AssistantSaid(tuple(_renamed(part, fresh) for part in parts))
 
 
 def _renamed(part: AssistantPart, fresh: Mapping[str, str]) -> AssistantPart:

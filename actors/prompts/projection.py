@@ -8,10 +8,10 @@ from actors.machine.chat import Message
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.model import FilePart
 from actors.parts.prompt import Said, ToolsSaid, UserSaid
-from actors.prompts.converting import said, system_texts
+from actors.prompts.converting import system_texts
 from actors.prompts.files import Accepts, Files
-from actors.prompts.pairing import paired
-from actors.prompts.provider_tools import guarded, sanitised
+from actors.prompts.growing import Growing
+from actors.prompts.provider_tools import guarded, merged, sanitised
 from actors.prompts.selecting import IdentityOf, model_rows, without_foreign_tools
 
 IMAGE_BYTES_MAX = 5 * 1024 * 1024  # at Anthropic; an image of that size or more is refused
@@ -40,15 +40,23 @@ class Projected:
 
 
 def projected(
-    history: Sequence[Message], *, target: Target, identity_of: IdentityOf, files: Files
+    history: Sequence[Message],
+    *,
+    target: Target,
+    identity_of: IdentityOf,
+    files: Files,
+    known: Growing | None = None,
 ) -> Projected | ProviderFailure:
+    """`known`: what this target was told of this history in an earlier step; it grows."""
     rows = without_foreign_tools(model_rows(history), identity_of, target.identity)
-    converted = (said(row, files, target.accepts) for row in rows)
-    messages = paired(each for each in converted if each is not None)
+    growing = Growing() if known is None else known
+    messages = growing.messages(rows, files, target.accepts)
     if not target.speaks_anthropic:
         return Projected(system_texts(rows), messages)
     if refusal := _too_large(messages, target.provider):
         return refusal
+    if not growing.has_provider_tools:
+        return Projected(system_texts(rows), merged(messages))
     guard = guarded(sanitised(messages), target.provider)
     if isinstance(guard, ProviderFailure):
         return guard

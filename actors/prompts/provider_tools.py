@@ -43,6 +43,11 @@ def sanitised(messages: Sequence[Said]) -> tuple[Said, ...]:
     return after
 
 
+def merged(messages: Sequence[Said]) -> tuple[Said, ...]:
+    """Without neighbours of one role: all there is to do where no provider ran any tool."""
+    return tuple(_coalesced(messages, _protected(messages)))
+
+
 def sanitised_step(parts: Sequence[Part]) -> tuple[Part, ...]:
     """The same for what was just said, before it is stored; a pair also has to agree in its name.
 

@@ -6,6 +6,7 @@ As stored: text that is JSON stands there as it is, other text under `output`, a
 
 import base64
 import binascii
+import re
 
 from actors.parts.json_text import parsed
 from actors.parts.model import FilePart, JsonText, ToolResultPart
@@ -14,7 +15,14 @@ from actors.parts.prompt import ToolAnswer
 NO_RESULT = "the tool call was interrupted before it produced a result"
 
 
+# What may be a text or a text alone in an object. Anything else goes out as it stands, and need not
+# be read: in a long history that is most of it.
+_MAY_BE_TEXT = re.compile(r'\s*("|\{\s*"(output|error|[^"]*\\))')
+
+
 def answer_said(part: ToolResultPart, id: str) -> ToolAnswer:
+    if not part.is_media and _MAY_BE_TEXT.match(part.result) is None:
+        return ToolAnswer(id, part.name, part.result, part.is_error)
     value = _value(part.result)
     if part.is_media and isinstance(value, dict):
         return _media(part, id, value)

@@ -1,20 +1,30 @@
-"""What a model is asked: stored rows, the files they refer to, and the tools of the turn."""
+"""What a model is asked: stored rows, the files they refer to, and the tools of the turn.
 
+A long history is converted once: what came of it is kept for the next step, which only adds to it.
+"""
+
+from collections import OrderedDict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
-from actors.ids import FileId
+from actors.ids import ChatId, FileId
 from actors.machine.change import referenced_files
 from actors.machine.chat import Chat, ChatError, Message, Role
 from actors.parts.failure import ProviderFailure
 from actors.parts.prompt import Asker, Prompt, Tool
 from actors.prompts.files import Files, accepts
+from actors.prompts.growing import Growing
 from actors.prompts.projection import Target, projected
 from actors.prompts.selecting import IdentityOf
 from actors.tools.gating import may_search
 from actors.turn.ports import Model
 from runtime.log import emit
+
+ROWS_MIN = 100  # of a history that is kept converted: 1 ms; a shorter one is converted each time
+# Of all that are kept; some 3 KB each, most of it texts that are there anyway while a chat is at
+# work. Beyond it the history that was not asked for longest is forgotten, and converted anew.
+ROWS_MAX = 20_000
 
 
 class FileReader(Protocol):
@@ -42,6 +52,7 @@ class Prompting:
     def __init__(self, around: Surroundings, files: FileReader) -> None:
         self._around = around
         self._files = files
+        self._known = Known(ROWS_MAX)
 
     async def prompt_for(
         self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[Tool]
@@ -52,7 +63,12 @@ class Prompting:
         responses = model.transport == "openai-responses"
         target = Target(model.label, model.identity, accepts(model.label, responses=responses))
         standing = await self._around.standing(chat)
-        made = projected(history, target=target, identity_of=standing.identity_of, files=files)
+        key = (chat.id, target.provider, target.identity)
+        known = self._known.pop(key)
+        made = projected(
+            history, target=target, identity_of=standing.identity_of, files=files, known=known
+        )
+        self._known.put(key, known)
         if isinstance(made, ProviderFailure):
             return ChatError(made.message, made.kind.value, made.provider, detail=made.detail)
         if made.removed:
@@ -66,3 +82,29 @@ class Prompting:
             settings=model.settings,
             asker=Asker(chat.owner_id, chat.root, None if chat.is_root else chat.id),
         )
+
+
+Key = tuple[ChatId, str, str | None]  # a chat, and whom it asks
+
+
+class Known:
+    """Histories as their targets were told them last."""
+
+    def __init__(self, rows_max: int) -> None:
+        self._rows_max = rows_max
+        self._kept: OrderedDict[Key, Growing] = OrderedDict()
+        self.rows = 0
+
+    def pop(self, key: Key) -> Growing:
+        growing = self._kept.pop(key, None)
+        self.rows -= 0 if growing is None else len(growing)
+        return growing or Growing()
+
+    def put(self, key: Key, growing: Growing) -> None:
+        """If it is worth it."""
+        if not growing.is_light or len(growing) < ROWS_MIN:
+            return
+        self._kept[key] = growing
+        self.rows += len(growing)
+        while self.rows > self._rows_max:
+            self.pop(next(iter(self._kept)))

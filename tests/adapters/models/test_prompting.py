@@ -2,18 +2,20 @@
 
 import base64
 import logging
+import time
 from uuid import UUID
 
 import pytest
 import trio
 
 from actors.ids import ChatId, FileId
-from actors.machine.chat import ChatError, Message, Visibility
-from actors.parts.model import FilePart, JsonText, ReasoningPart, TextPart
+from actors.machine.chat import Body, ChatError, Message, Role, Visibility
+from actors.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolResultPart
 from actors.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
 from actors.prompts.files import StoredFile
+from actors.prompts.growing import Growing
 from actors.turn.ports import Model
-from adapters.models.prompting import Prompting, Standing
+from adapters.models.prompting import ROWS_MIN, Known, Prompting, Standing
 from tests.actors.machine.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
 
 FAMILY = ChatId(UUID(int=78))
@@ -179,3 +181,59 @@ async def test_words_that_stand_for_a_turn_come_after_the_chats_own(autojump_clo
     prompt = await prompt_of(own, user("hello"), words=("be brief", "plan"))
 
     assert ("be kind", "be brief", "plan") == prompt.system
+
+
+# long histories
+
+
+def grown(rows, *, heavy=False):
+    growing = Growing()
+    last = user(FilePart("image/png", data="aGk=")) if heavy else user("x")
+    growing.messages(history_of(*[user("x")] * (rows - 1), last), {}, None)
+    return growing
+
+
+def test_long_histories_are_kept_as_far_as_there_is_room_the_latest_first():
+    known, short = Known(2 * ROWS_MIN + 50), grown(ROWS_MIN - 1)
+    a, b, c = (grown(ROWS_MIN + n) for n in range(3))
+
+    for key, growing in (("short", short), ("a", a), ("b", b)):
+        known.put(key, growing)
+    known.put("a", known.pop("a"))
+    known.put("c", c)
+
+    assert 2 * ROWS_MIN + 2 == known.rows
+    kept = [known.pop(key) for key in ("short", "a", "b", "c")]
+    assert [False, True, False, True] == [
+        found is was for found, was in zip(kept, (short, a, b, c), strict=True)
+    ]
+    assert 0 == known.rows
+
+
+def test_a_history_with_files_is_not_kept():
+    known = Known(1_000)
+
+    known.put("a", grown(ROWS_MIN, heavy=True))
+
+    assert 0 == known.rows
+
+
+async def test_the_next_step_of_a_long_history_costs_a_part_of_the_first():
+    """Some 0.1; it is counted in CPU of this process, the best of several."""
+    steps = [assistant(call(f"c{n}")) if n % 2 else result(f"c{n - 1}") for n in range(2, 1002)]
+    history = history_of(user("hello"), *steps)
+    spent = {"first": [], "next": []}
+    for _ in range(5):
+        prompting = Prompting(Surroundings(), Shelf())
+        for name, rows in (("first", history[:-2]), ("next", history)):
+            began = time.process_time()
+            prompt = await prompting.prompt_for(a_chat().chat, rows, a_model(), ())
+            spent[name].append(time.process_time() - began)
+
+    assert prompt == await prompt_of(*[row.body for row in history])
+    assert min(spent["next"]) < 0.4 * min(spent["first"])
+
+
+def result(id):
+    said = ToolResultPart(id, "f", JsonText('{"output":"' + "line " * 200 + '"}'))
+    return Body(Role.TOOL, (said,))

@@ -1,0 +1,53 @@
+"""What a history is to a model, made once: the next step only adds what was said since. Pure.
+
+A history that grows has the same rows as before, the very same objects, and new ones behind them.
+Whatever else becomes of it (an edit, a summary, another target) is made from the beginning.
+"""
+
+from collections.abc import Sequence
+from operator import is_
+
+from actors.machine.chat import Message
+from actors.parts.model import FilePart, Part, ToolResultPart
+from actors.parts.prompt import Said
+from actors.prompts.converting import said
+from actors.prompts.files import Accepts, Files
+from actors.prompts.pairing import Pairing
+from actors.prompts.selecting import provider_executed
+
+
+class Growing:
+    """One history as one target is told it."""
+
+    def __init__(self) -> None:
+        self._rows: Sequence[Message] = ()
+        self._pairing = Pairing()
+        self.is_light = True  # no files and no media: it can be kept for the next step
+        self.has_provider_tools = False  # calls or results of tools that a provider ran itself
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def messages(
+        self, rows: Sequence[Message], files: Files, takes: Accepts | None
+    ) -> tuple[Said, ...]:
+        if not self._is_beginning_of(rows):
+            self._rows, self._pairing = (), Pairing()
+            self.is_light, self.has_provider_tools = True, False
+        for row in rows[len(self._rows) :]:
+            converted = said(row, files, takes)
+            if converted is not None:
+                self._pairing.add(converted)
+            self._look_at(row.body.parts)
+        self._rows = rows
+        return self._pairing.messages()
+
+    def _look_at(self, parts: Sequence[Part]) -> None:
+        for part in parts:
+            if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and part.is_media):
+                self.is_light = False
+            if provider_executed(part):
+                self.has_provider_tools = True
+
+    def _is_beginning_of(self, rows: Sequence[Message]) -> bool:
+        return len(self._rows) <= len(rows) and all(map(is_, self._rows, rows))
