@@ -1,18 +1,29 @@
-"""What a client answers to the calls of its own tools: which answers fit, and their rows. Pure."""
+"""What others answer while a chat waits for them: a client to the calls of its own tools, a person
+who is asked whether a call may run. Which answers fit, and what comes of them. Pure."""
 
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
 
+from actors.ids import UserId
 from actors.machine import requests as ask
-from actors.machine.chat import Body, Role
+from actors.machine.change import Change, change, resumed
+from actors.machine.chat import Approval, Body, Chat, Decided, Role, Stored, Verdict
+from actors.machine.closing import denials, is_waited_for, outstanding, outstanding_dynamic
 from actors.machine.refusals import (
     DuplicateResult,
     InvalidResult,
     MissingResult,
+    NotAllowed,
+    NotAsked,
     ResultFault,
     UnexpectedResult,
 )
 from actors.parts.json_text import is_json
 from actors.parts.model import JsonText, ToolCallPart, ToolResultPart
+
+DENIED = "the user did not allow this call, and it was not run"
+LATE = "nobody allowed this call in time, and it was not run; go on without it"
 
 
 def fault_in(
@@ -57,3 +68,114 @@ def bodies(
         )
         for result in request.results
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What has been decided: results of what was denied, and what is asked or allowed since."""
+
+    said: tuple[Body, ...]
+    approvals: tuple[Approval, ...]
+    decided: tuple[Decided, ...]
+
+
+def decide_approval(stored: Stored, request: ask.DecideApproval) -> Change | NotAllowed:
+    settled = decided(stored, request)
+    if settled is None:
+        rule, fault = "nobody is asked about this call", NotAsked(request.tool_call_id)
+        return NotAllowed("DecideApproval", stored.state, rule, fault)
+    return _with(stored, settled)
+
+
+def expire_approvals(stored: Stored, request: ask.ExpireApprovals) -> Change | NotAllowed:
+    settled = expired(stored)
+    if settled is None:
+        return NotAllowed("ExpireApprovals", stored.state, "there is still time to decide")
+    return _with(stored, settled)
+
+
+def answered(stored: Stored, said: tuple[Body, ...], **columns: Any) -> Change:
+    """The turn goes on when nobody is waited for any more."""
+    waits = change(
+        stored, said=said, compaction_requested_at=stored.chat.compaction_requested_at, **columns
+    )
+    if not is_waited_for(waits.after):
+        return resumed(stored, said, **columns)
+    deadline = stored.chat.requires_action_deadline_at
+    kept = deadline if outstanding_dynamic(waits.after) else None
+    return replace(waits, chat=replace(waits.chat, requires_action_deadline_at=kept))
+
+
+def asked(stored: Stored, request: ask.EnterRequiresAction) -> tuple[Approval, ...] | None:
+    """The approvals of a chat that asks. None: a call is named that is not open."""
+    wanted = {one.tool_call_id for one in request.asks}
+    if not wanted <= {call.id for call in outstanding(stored.tail)}:
+        return None
+    seconds = request.ask_seconds
+    until = stored.now + timedelta(seconds=seconds) if seconds else None
+    kept = (known for known in stored.chat.approvals if known.tool_call_id not in wanted)
+    return (
+        *kept,
+        *(Approval(a.tool_call_id, a.tool, a.args, stored.now, until) for a in request.asks),
+    )
+
+
+def decided(stored: Stored, request: ask.DecideApproval) -> Settled | None:
+    """None: nobody is asked about that call, or not any more."""
+    approval = _open(stored.chat, request.tool_call_id)
+    if approval is None:
+        return None
+    if request.verdict is Verdict.DENY:
+        words = f"{DENIED}. They say: {request.words}" if request.words else DENIED
+        return _denied(stored, (approval,), words, by=request.decided_by, said=request.words)
+    is_wider = request.verdict is Verdict.ALLOW_ALWAYS
+    allowed = tuple(
+        one
+        for one in stored.chat.asks
+        if one is approval or (is_wider and one.tool == approval.tool)
+    )
+    by = request.decided_by
+    return Settled(
+        (),
+        tuple(replace(a, allowed_by=by) if a in allowed else a for a in stored.chat.approvals),
+        tuple(
+            Decided(
+                one.tool_call_id,
+                one.tool,
+                request.verdict if one is approval else Verdict.ALLOW_ONCE,
+                by,
+            )
+            for one in allowed
+        ),
+    )
+
+
+def expired(stored: Stored) -> Settled | None:
+    """None: there is time for all of them."""
+    late = tuple(a for a in stored.chat.asks if a.until is not None and a.until <= stored.now)
+    return _denied(stored, late, LATE) if late else None
+
+
+def _denied(
+    stored: Stored,
+    approvals: tuple[Approval, ...],
+    words: str,
+    *,
+    by: UserId | None = None,
+    said: str = "",
+) -> Settled:
+    ids = {approval.tool_call_id for approval in approvals}
+    return Settled(
+        denials(stored, ids, words, by=by),
+        tuple(a for a in stored.chat.approvals if a not in approvals),
+        tuple(Decided(a.tool_call_id, a.tool, Verdict.DENY, by, said) for a in approvals),
+    )
+
+
+def _open(chat: Chat, tool_call_id: str) -> Approval | None:
+    return next((one for one in chat.asks if one.tool_call_id == tool_call_id), None)
+
+
+def _with(stored: Stored, settled: Settled) -> Change:
+    made = answered(stored, settled.said, approvals=settled.approvals)
+    return replace(made, decided=settled.decided)

@@ -15,8 +15,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from actors.ids import FileId
-from actors.machine.chat import Body, Chat, Files, HistoryRow, Queued, RetryState, Stored
-from actors.machine.closing import advance
+from actors.machine.chat import (
+    FILES_PER_CHAT_MAX,
+    Approval,
+    Body,
+    Chat,
+    Decided,
+    Files,
+    HistoryRow,
+    Queued,
+    RetryState,
+    Role,
+    Stored,
+)
+from actors.machine.closing import advance, outstanding
+from actors.machine.refusals import FilesFull, FilesUnavailable
 from actors.machine.states import State, Status, state_of
 from actors.parts.model import FilePart, Part
 
@@ -30,6 +43,7 @@ class Change:
     unsaid: tuple[HistoryRow, ...] = ()  # soft-deleted
     links: frozenset[FileId] = frozenset()  # files new to this chat
     touched: bool = True  # whether `updated_at` moves
+    decided: tuple[Decided, ...] = ()  # kept for those who ask later
 
     @property
     def state(self) -> State:
@@ -62,6 +76,7 @@ def join(first: Change, second: Change) -> Change:
         unsaid=first.unsaid + second.unsaid,
         links=first.links | second.links,
         touched=first.touched or second.touched,
+        decided=first.decided + second.decided,
     )
 
 
@@ -88,6 +103,9 @@ def change(
     queue = stored.queue if queue is None else queue
     columns = {"requires_action_deadline_at": None, "compaction_requested_at": None} | columns
     columns["status"] = status or chat.status
+    approvals = columns.get("approvals", chat.approvals)
+    if approvals and said:
+        columns["approvals"] = _of_open_calls(approvals, stored, said)
     columns |= _last_choices(said)
     columns |= _counters(
         chat,
@@ -99,12 +117,47 @@ def change(
     return Change(stored, replace(chat, **columns), queue, said=said, unsaid=unsaid)
 
 
+def resumed(
+    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
+) -> Change:
+    return steered(stored, said, queue, status=Status.RUNNING, **columns)
+
+
+def steered(
+    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
+) -> Change:
+    """Add `said`, and what steers behind it if the model is asked next: a step boundary.
+
+    A step that does not end with tool results (and rows about them) is no boundary: it may be the
+    turn's last, and then the head of the queue is taken by `FinishTurn`, the steering rows first.
+    """
+    queue = stored.queue if queue is None else queue
+    spoken = [body.role for body in said if body.role in (Role.ASSISTANT, Role.TOOL)]
+    asks_model = spoken[-1:] == [Role.TOOL]
+    if asks_model and not outstanding(advance(stored.tail, said)):
+        said = (*said, *(row.message.as_body() for row in queue if row.steers))
+        queue = tuple(row for row in queue if not row.steers)
+    return change(stored, said=said, queue=queue, **columns)
+
+
 def only_queue(stored: Stored, queue: tuple[Queued, ...]) -> Change:
     """A write of the queue that leaves the execution state, and `updated_at`, alone."""
     chat = stored.chat
     if queue != stored.queue:
         chat = replace(chat, queue_version=chat.snapshot_version)
     return Change(stored, chat, queue, touched=False)
+
+
+def with_links(made: Change) -> Change | FilesFull | FilesUnavailable:
+    """Files are linked to the chat in the change that first refers to them, or it is refused."""
+    files = made.before.files
+    new = newly_referenced_files(made) - files.linked
+    missing = new - files.stored
+    if missing:
+        return FilesUnavailable(tuple(sorted(missing)))
+    if len(files.linked | new) > FILES_PER_CHAT_MAX:
+        return FilesFull(FILES_PER_CHAT_MAX)
+    return replace(made, links=new) if new else made
 
 
 def referenced_files(said: Iterable[tuple[Part, ...]]) -> frozenset[FileId]:
@@ -126,6 +179,17 @@ def newly_referenced_files(made: Change) -> frozenset[FileId]:
     known = [row.message.parts for row in made.before.queue]
     said += [row.message.parts for row in made.queue]
     return referenced_files(parts for parts in said if parts not in known)
+
+
+def _of_open_calls(
+    approvals: tuple[Approval, ...], stored: Stored, said: tuple[Body, ...]
+) -> tuple[Approval, ...]:
+    """A call that has its result needs no consent any more; and a new message has calls of its own,
+    whatever their ids."""
+    if any(body.role is Role.ASSISTANT for body in said):
+        return ()
+    open_ids = {call.id for call in outstanding(advance(stored.tail, said))}
+    return tuple(approval for approval in approvals if approval.tool_call_id in open_ids)
 
 
 def _counters(

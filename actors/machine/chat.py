@@ -7,7 +7,7 @@ from uuid import UUID
 
 from actors.ids import ChatId, FileId, Holder, MessageId, ModelConfigId, QueuedId, UserId
 from actors.machine.states import State, Status, state_of
-from actors.parts.model import Part
+from actors.parts.model import JsonText, Part
 from actors.parts.usage import NO_USAGE, Cost, Usage
 
 QUEUE_ROWS_MAX = 20  # one more is refused with `QueueFull`
@@ -116,6 +116,42 @@ class RetryState:
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """A call that does not run before a person has said so. It is kept as long as the call is open:
+    asked, or allowed and not yet run."""
+
+    tool_call_id: str
+    tool: str  # by its own name, whatever it was called by
+    args: JsonText
+    asked_at: datetime
+    until: datetime | None = None  # then it is denied; None: it waits as long as it takes
+    allowed_by: UserId | None = None  # None: nobody has decided
+
+    @property
+    def is_open(self) -> bool:
+        return self.allowed_by is None
+
+
+class Verdict(Enum):
+    """What becomes of such a call."""
+
+    ALLOW_ONCE = "allow_once"
+    ALLOW_ALWAYS = "allow_always"  # and so is this tool, in the whole family from now on
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision, for those who ask later."""
+
+    tool_call_id: str
+    tool: str
+    verdict: Verdict
+    by: UserId | None  # None: nobody, and the time was over
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Chat:
     """The columns of a chat that the law reads or writes."""
 
@@ -143,6 +179,8 @@ class Chat:
     mode: str = ""  # what a child was spawned for, beside its prompt: explore, computer_use
     workspace_id: UUID | None = None
     mcp_server_ids: tuple[UUID, ...] = ()
+    approval_policy: str = ""  # allow, ask or deny; "": as the deployment has it
+    approvals: tuple[Approval, ...] = ()  # of open calls, in the order in which they were asked
 
     @property
     def is_root(self) -> bool:
@@ -155,6 +193,11 @@ class Chat:
     @property
     def is_planning(self) -> bool:
         return self.plan_mode == "plan"
+
+    @property
+    def asks(self) -> tuple[Approval, ...]:
+        """What a person is asked now."""
+        return tuple(approval for approval in self.approvals if approval.is_open)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Set
 from datetime import datetime
 
-from actors.ids import ModelConfigId
+from actors.ids import ModelConfigId, UserId
 from actors.machine.chat import SUMMARY_CALL, Body, Role, Stored, Visibility
 from actors.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
 
@@ -37,8 +37,24 @@ def outstanding(tail: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
 
 
 def outstanding_dynamic(stored: Stored) -> tuple[ToolCallPart, ...]:
-    """As `outstanding`, but only calls of tools that the client executes."""
-    return _of(stored.chat.dynamic_tools, outstanding(stored.tail))
+    """As `outstanding`, but only calls of tools that the client executes. What a person is asked
+    about runs here, whatever it is called."""
+    calls = _of(stored.chat.dynamic_tools, outstanding(stored.tail))
+    asked = {approval.tool_call_id for approval in stored.chat.approvals}
+    return tuple(call for call in calls if call.id not in asked) if asked else calls
+
+
+def awaited(stored: Stored) -> tuple[ToolCallPart, ...]:
+    """As `outstanding`, but only calls that others have to answer or to allow; and those that have
+    been allowed and wait for the rest."""
+    asked = {approval.tool_call_id for approval in stored.chat.approvals}
+    names = stored.chat.dynamic_tools
+    return tuple(c for c in outstanding(stored.tail) if c.name in names or c.id in asked)
+
+
+def is_waited_for(stored: Stored) -> bool:
+    """Whether anybody has to say something before the turn can go on."""
+    return bool(stored.chat.asks or outstanding_dynamic(stored))
 
 
 def has_new_answer(tail: tuple[Body, ...]) -> bool:
@@ -56,6 +72,19 @@ def cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
 
 def dynamic_cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
     return _closings(stored, outstanding_dynamic(stored), JsonText(json.dumps(reason)))
+
+
+def awaited_cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
+    return _closings(stored, awaited(stored), JsonText(json.dumps(reason)))
+
+
+def denials(
+    stored: Stored, ids: Set[str], words: str, *, by: UserId | None = None
+) -> tuple[Body, ...]:
+    """Error results for calls that nobody allows, in the form that tools use for their errors."""
+    calls = tuple(call for call in outstanding(stored.tail) if call.id in ids)
+    result = JsonText(json.dumps({"error": words}, ensure_ascii=False))
+    return _closings(stored, calls, result, created_at=stored.now, created_by=by)
 
 
 def interruptions(stored: Stored) -> tuple[Body, ...]:
@@ -87,10 +116,16 @@ def _closings(
     calls: tuple[ToolCallPart, ...],
     result: JsonText,
     created_at: datetime | None = None,
+    created_by: UserId | None = None,
 ) -> tuple[Body, ...]:
     model: ModelConfigId | None = stored.chat.last_model_config_id
     return tuple(
-        Body(Role.TOOL, (_closing(call, result, created_at),), model_config_id=model)
+        Body(
+            Role.TOOL,
+            (_closing(call, result, created_at),),
+            created_by=created_by,
+            model_config_id=model,
+        )
         for call in calls
     )
 

@@ -24,7 +24,9 @@ _NOW: frozenset[type[ask.Request]] = frozenset(
     {
         ask.RequestCompaction,
         ask.CompleteRequiresAction,
+        ask.DecideApproval,
         ask.EnterRequiresAction,
+        ask.ExpireApprovals,
         ask.FinishInterruption,
     }
 )

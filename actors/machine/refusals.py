@@ -51,6 +51,14 @@ class UnexpectedResult:
         return f"nobody asked for tool call {self.tool_call_id}"
 
 
+@dataclass(frozen=True, slots=True)
+class NotAsked:
+    tool_call_id: str
+
+    def __str__(self) -> str:
+        return f"tool call {self.tool_call_id} does not wait for a decision"
+
+
 ResultFault = DuplicateResult | InvalidResult | MissingResult | UnexpectedResult
 
 
@@ -64,7 +72,7 @@ class NotAllowed:
     transition: str
     state: State | None  # None: the chat does not exist yet
     rule: str
-    fault: NotAUserMessage | ResultFault | None = None
+    fault: NotAUserMessage | ResultFault | NotAsked | None = None
 
     def __str__(self) -> str:
         where = "a new chat" if self.state is None else self.state.value

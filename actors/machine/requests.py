@@ -7,7 +7,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from actors.ids import ChatId, Holder, MessageId, ModelConfigId, QueuedId, UserId
-from actors.machine.chat import Body, Chat, ChatError, RetryState, UserMessage
+from actors.machine.chat import Body, Chat, ChatError, RetryState, UserMessage, Verdict
 from actors.machine.states import Status
 from actors.parts.model import JsonText
 
@@ -51,6 +51,7 @@ class NewChat:
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     mcp_server_ids: tuple[UUID, ...] = ()
     dynamic_tools: tuple[DynamicTool, ...] = ()
+    approval_policy: str = ""
 
     def born(self) -> Chat:
         """As it is before anything is said in it: with work to do, and nobody's."""
@@ -77,6 +78,7 @@ class NewChat:
             mode=self.mode,
             workspace_id=self.workspace_id,
             mcp_server_ids=self.mcp_server_ids,
+            approval_policy=self.approval_policy,
         )
 
 
@@ -178,6 +180,16 @@ class CompleteRequiresAction:
 
 
 @dataclass(frozen=True, slots=True)
+class DecideApproval:
+    """A person says whether a call may run."""
+
+    tool_call_id: str
+    verdict: Verdict
+    decided_by: UserId
+    words: str = ""  # with which it is denied: the model reads them
+
+
+@dataclass(frozen=True, slots=True)
 class ReconcileInvalidState:
     error: ChatError | None = None
 
@@ -222,13 +234,28 @@ class CommitStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """An open call that may not run before a person has allowed it."""
+
+    tool_call_id: str
+    tool: str
+    args: JsonText
+
+
+@dataclass(frozen=True, slots=True)
 class EnterRequiresAction:
-    pass
+    asks: tuple[Ask, ...] = ()
+    ask_seconds: float = 0.0  # then nobody has allowed them; 0: they wait as long as it takes
 
 
 @dataclass(frozen=True, slots=True)
 class CancelRequiresAction:
     reason: str = "timed out"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireApprovals:
+    """What nobody has decided in time is denied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +285,7 @@ Request = (
     | ReorderQueued
     | Interrupt
     | CompleteRequiresAction
+    | DecideApproval
     | ReconcileInvalidState
     | Acquire
     | TakeUp
@@ -267,6 +295,7 @@ Request = (
     | CommitStep
     | EnterRequiresAction
     | CancelRequiresAction
+    | ExpireApprovals
     | FinishInterruption
     | FinishTurn
     | FinishError

@@ -2,8 +2,8 @@
 
 `transition(stored, request) -> Change | Refusal` is the whole of it, `bundle` folds several into
 one change, and `create` makes a chat where there is none. A refusal changes nothing. One function
-per request, in the order of `requests.py`; the ones that deal with the queue alone stand in
-`queueing.py`.
+per request, in the order of `requests.py`; those that deal with the queue alone stand in
+`queueing.py`, those that deal with consent in `answers.py`.
 
 Unless a function says otherwise the holder stays, the deadline and the compaction marker go.
 """
@@ -15,11 +15,9 @@ from typing import Any
 
 from actors.machine import answers, queueing
 from actors.machine import requests as ask
-from actors.machine.change import Change, change, join, newly_referenced_files, unchanged
+from actors.machine.change import Change, change, join, resumed, steered, unchanged, with_links
 from actors.machine.chat import (
-    FILES_PER_CHAT_MAX,
     NO_FILES,
-    Body,
     ChatError,
     Files,
     HistoryRow,
@@ -33,18 +31,16 @@ from actors.machine.closing import (
     NEW_USER_MESSAGE,
     PROMOTION,
     USER_MESSAGE,
-    advance,
+    awaited_cancellations,
     cancellations,
     dynamic_cancellations,
     has_new_answer,
     interruptions,
-    outstanding,
+    is_waited_for,
     outstanding_dynamic,
 )
 from actors.machine.refusals import (
     NO_TRANSITION,
-    FilesFull,
-    FilesUnavailable,
     InvalidState,
     MessageNotFound,
     NotAllowed,
@@ -76,7 +72,7 @@ def transition(stored: Stored, request: ask.Request) -> Change | Refusal:
     if not isinstance(made, Change):
         return made
     assert made.state in allowed, f"{request} led to {made.state}"
-    return _with_links(made)
+    return with_links(made)
 
 
 def bundle(stored: Stored, requests: Iterable[ask.Request]) -> Change | Refusal:
@@ -97,7 +93,7 @@ def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -
         return NotAllowed("CreateChat", None, "a chat begins with a message")
     if new.id.int == 0:
         return NotAllowed("CreateChat", None, "the nil id names no chat")
-    return _with_links(change(Stored(new.born(), now, files=files), said=request.messages))
+    return with_links(change(Stored(new.born(), now, files=files), said=request.messages))
 
 
 def _set_archived(stored: Stored, request: ask.SetArchived) -> Change | Refusal:
@@ -138,8 +134,8 @@ def _taken_or_queued(stored: Stored, request: ask.SendMessage) -> Change | Refus
         )
     if interrupts and chat.status is Status.REQUIRES_ACTION:
         # The model first hears that its calls were cancelled; the message follows that answer.
-        closed = dynamic_cancellations(stored, USER_MESSAGE)
-        return _resume(stored, closed, queue=queue, compaction_requested_at=marker)
+        closed = awaited_cancellations(stored, USER_MESSAGE)
+        return resumed(stored, closed, queue=queue, compaction_requested_at=marker)
     return change(
         stored,
         queue=queue,
@@ -199,7 +195,7 @@ def _promote_queued(stored: Stored, request: ask.PromoteQueued) -> Change | Refu
 def _interrupt(stored: Stored, request: ask.Interrupt) -> Change:
     if stored.chat.status is Status.RUNNING:
         return change(stored, status=Status.INTERRUPTING)
-    return _resume(stored, dynamic_cancellations(stored, request.reason))
+    return resumed(stored, awaited_cancellations(stored, request.reason))
 
 
 def _complete_requires_action(
@@ -209,14 +205,16 @@ def _complete_requires_action(
     fault = answers.fault_in(request.results, pending)
     if fault is not None:
         return _refuse(stored, request, "the results do not fit the pending calls", fault)
-    return _resume(stored, (*answers.bodies(request, pending, now=stored.now), *request.then))
+    return answers.answered(
+        stored, (*answers.bodies(request, pending, now=stored.now), *request.then)
+    )
 
 
 def _reconcile(stored: Stored, request: ask.ReconcileInvalidState) -> Change:
     return change(
         stored,
         status=Status.ERROR,
-        said=dynamic_cancellations(stored, INVALID_STATE),
+        said=awaited_cancellations(stored, INVALID_STATE),
         archived=False,
         last_error=request.error or DEFAULT_INVALID_STATE_ERROR,
     )
@@ -259,21 +257,32 @@ def _commit_step(stored: Stored, request: ask.CommitStep) -> Change | Refusal:
     marker = None if request.consumes_compaction else stored.chat.compaction_requested_at
     if request.ends_turn:
         return change(stored, said=request.messages, compaction_requested_at=marker)
-    return _steered(stored, request.messages, compaction_requested_at=marker)
+    return steered(stored, request.messages, compaction_requested_at=marker)
 
 
 def _enter_requires_action(stored: Stored, request: ask.EnterRequiresAction) -> Change | Refusal:
-    if not outstanding_dynamic(stored):
+    approvals = answers.asked(stored, request)
+    if approvals is None:
+        return _refuse(stored, request, "a call is asked about that is not open")
+    waiting = replace(stored, chat=replace(stored.chat, approvals=approvals))
+    if not is_waited_for(waiting):
         return _refuse(stored, request, "no call waits for the client")
-    deadline = stored.now + timedelta(seconds=REQUIRES_ACTION_SECONDS)
-    return change(stored, status=Status.REQUIRES_ACTION, requires_action_deadline_at=deadline)
+    deadline = None
+    if outstanding_dynamic(waiting):
+        deadline = stored.now + timedelta(seconds=REQUIRES_ACTION_SECONDS)
+    return change(
+        stored,
+        status=Status.REQUIRES_ACTION,
+        requires_action_deadline_at=deadline,
+        approvals=approvals,
+    )
 
 
 def _cancel_requires_action(stored: Stored, request: ask.CancelRequiresAction) -> Change | Refusal:
     closed = dynamic_cancellations(stored, request.reason)
     if not closed:
         return _refuse(stored, request, "no call waits for the client")
-    return _resume(stored, closed)
+    return answers.answered(stored, closed)
 
 
 def _finish_interruption(stored: Stored, request: ask.FinishInterruption) -> Change:
@@ -329,41 +338,6 @@ def _take_head(stored: Stored, queue: tuple[Queued, ...], **columns: Any) -> Cha
     return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest), **columns)
 
 
-def _resume(
-    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
-) -> Change:
-    return _steered(stored, said, queue, status=Status.RUNNING, **columns)
-
-
-def _steered(
-    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
-) -> Change:
-    """Add `said`, and what steers behind it if the model is asked next: a step boundary.
-
-    A step that does not end with tool results (and rows about them) is no boundary: it may be the
-    turn's last, and then the head of the queue is taken by `FinishTurn`, the steering rows first.
-    """
-    queue = stored.queue if queue is None else queue
-    spoken = [body.role for body in said if body.role in (Role.ASSISTANT, Role.TOOL)]
-    asks_model = spoken[-1:] == [Role.TOOL]
-    if asks_model and not outstanding(advance(stored.tail, said)):
-        said = (*said, *(row.message.as_body() for row in queue if row.steers))
-        queue = tuple(row for row in queue if not row.steers)
-    return change(stored, said=said, queue=queue, **columns)
-
-
-def _with_links(made: Change) -> Change | Refusal:
-    """Files are linked to the chat in the change that first refers to them, or it is refused."""
-    files = made.before.files
-    new = newly_referenced_files(made) - files.linked
-    missing = new - files.stored
-    if missing:
-        return FilesUnavailable(tuple(sorted(missing)))
-    if len(files.linked | new) > FILES_PER_CHAT_MAX:
-        return FilesFull(FILES_PER_CHAT_MAX)
-    return replace(made, links=new) if new else made
-
-
 _RULES: dict[type[ask.Request], Callable[[Stored, Any], Change | Refusal]] = {
     ask.SetArchived: _set_archived,
     ask.SendMessage: _send_message,
@@ -375,6 +349,7 @@ _RULES: dict[type[ask.Request], Callable[[Stored, Any], Change | Refusal]] = {
     ask.ReorderQueued: queueing.reorder,
     ask.Interrupt: _interrupt,
     ask.CompleteRequiresAction: _complete_requires_action,
+    ask.DecideApproval: answers.decide_approval,
     ask.ReconcileInvalidState: _reconcile,
     ask.Acquire: _acquire,
     ask.TakeUp: _take_up,
@@ -384,6 +359,7 @@ _RULES: dict[type[ask.Request], Callable[[Stored, Any], Change | Refusal]] = {
     ask.CommitStep: _commit_step,
     ask.EnterRequiresAction: _enter_requires_action,
     ask.CancelRequiresAction: _cancel_requires_action,
+    ask.ExpireApprovals: answers.expire_approvals,
     ask.FinishInterruption: _finish_interruption,
     ask.FinishTurn: _finish_turn,
     ask.FinishError: _finish_error,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from actors.machine.chat import Chat
 from actors.parts.model import ToolCallPart, ToolResultPart
 from actors.turn.ports import Entry, ToolOutput
-from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, to_json
+from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, kept_id, to_json
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Row
 from adapters.postgres.queries import SQL
@@ -28,7 +28,7 @@ class Journal:
         wanted = {
             "chat": chat.id,
             "history_version": chat.history_version,
-            "ids": [_kept(call.id) for call in calls],
+            "ids": [kept_id(call.id) for call in calls],
             "names": [call.name for call in calls],
         }
         async with self._pool.connection() as connection:
@@ -43,7 +43,7 @@ class Journal:
         ending = {
             "chat": chat.id,
             "history_version": chat.history_version,
-            "id": _kept(tool_call_id),
+            "id": kept_id(tool_call_id),
             "output": kept,
         }
         async with self._pool.connection() as connection:
@@ -53,10 +53,6 @@ class Journal:
         """Drop what nobody will ask for any more."""
         async with self._pool.connection() as connection:
             await connection.execute(SQL["forget_calls"], {"keep_seconds": KEEP_SECONDS})
-
-
-def _kept(id: str) -> str:
-    return id.encode("unicode_escape").decode()
 
 
 def _entry(row: Row) -> Entry:

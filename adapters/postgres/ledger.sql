@@ -8,7 +8,7 @@ id, owner_id, parent_id, status, archived, worker_id, runner_id, last_error, ret
 requires_action_deadline_at, compaction_requested_at, snapshot_version, history_version,
 queue_version, retry_state_version, generation_attempt, pin_order, last_model_config_id,
 last_reasoning_effort, dynamic_tool_names, root_id, plan_mode, mode, workspace_id,
-mcp_server_ids, now(), holder_version,
+mcp_server_ids, approval_policy, approvals, now(), holder_version,
 EXISTS (SELECT FROM workers w
          WHERE w.id = worker_id
            AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')
@@ -123,7 +123,8 @@ WITH wanted AS MATERIALIZED (
     SELECT * FROM json_to_record(%(change)s) AS w(
         id uuid, owner_id uuid, parent_id uuid, root_id uuid, title text, client_type text,
         plan_mode text, mode text, workspace_id uuid, labels jsonb, mcp_server_ids uuid[],
-        dynamic_tools json, dynamic_tool_names text[], status text, archived boolean,
+        dynamic_tools json, dynamic_tool_names text[], approval_policy text, status text,
+        archived boolean,
         worker_id uuid, runner_id uuid, last_error json, retry_state json,
         requires_action_deadline_at timestamptz, compaction_requested_at timestamptz,
         snapshot_version bigint, history_version bigint, queue_version bigint,
@@ -133,14 +134,14 @@ WITH wanted AS MATERIALIZED (
 ), created AS (
     INSERT INTO chats (
         id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
-        labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, status, archived, worker_id,
-        runner_id, last_error, retry_state, requires_action_deadline_at,
+        labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, approval_policy, status,
+        archived, worker_id, runner_id, last_error, retry_state, requires_action_deadline_at,
         compaction_requested_at, snapshot_version,
         history_version, queue_version, retry_state_version, generation_attempt, pin_order,
         last_model_config_id, last_reasoning_effort)
     SELECT id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
-           labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, status, archived, worker_id,
-           runner_id, last_error, retry_state, requires_action_deadline_at,
+           labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, approval_policy, status,
+           archived, worker_id, runner_id, last_error, retry_state, requires_action_deadline_at,
         compaction_requested_at, snapshot_version,
            history_version, queue_version, retry_state_version, generation_attempt, pin_order,
            last_model_config_id, last_reasoning_effort
@@ -176,7 +177,7 @@ locked AS MATERIALIZED (
                generation_attempt integer, pin_order integer, last_model_config_id uuid,
                last_reasoning_effort text, said json, unsaid bigint[], queued json,
                requeued json, unqueued bigint[], links uuid[], plan_mode text,
-               mcp_server_ids uuid[])
+               mcp_server_ids uuid[], approvals json, decided json)
       JOIN chats c ON c.id = w.id AND c.snapshot_version = w.held
        FOR NO KEY UPDATE OF c SKIP LOCKED
 ), written AS (
@@ -201,7 +202,8 @@ locked AS MATERIALIZED (
            last_model_config_id = w.last_model_config_id,
            last_reasoning_effort = w.last_reasoning_effort,
            plan_mode = coalesce(w.plan_mode, c.plan_mode), -- moved beside the law, too
-           mcp_server_ids = coalesce(w.mcp_server_ids, c.mcp_server_ids)
+           mcp_server_ids = coalesce(w.mcp_server_ids, c.mcp_server_ids),
+           approvals = coalesce(w.approvals, c.approvals)
       FROM locked w
      WHERE c.id = w.id
 )
@@ -265,6 +267,15 @@ WITH {locked}, {said}, unsaid AS (
 ), linked AS (
     INSERT INTO chat_files (chat_id, file_id)
     SELECT w.id, unnest(w.links) FROM locked w
+), decided AS (
+    INSERT INTO approval_decisions (
+        chat_id, root_id, tool_call_id, tool, verdict, decided_by, words)
+    SELECT w.id, d.root_id, d.tool_call_id, d.tool, d.verdict, d.decided_by, d.words
+      FROM locked w,
+           ROWS FROM (json_to_recordset(w.decided) AS (
+               root_id uuid, tool_call_id text, tool text, verdict text, decided_by uuid,
+               words text)) WITH ORDINALITY AS d
+     ORDER BY w.id, d.ordinality
 )
 SELECT w.id,
        now(),

@@ -23,6 +23,7 @@ from tests.actors.machine.chats import (
     DYNAMIC,
     HOLDER,
     INVALID,
+    LOCAL,
     assistant,
     call,
     send,
@@ -40,16 +41,22 @@ WAY = {  # from R0 or R1, with an open call of the client's tool
     "E": [ask.FinishError(BROKEN)],
     "R": [],
     "I": [ask.Interrupt()],
-    "A": [ask.EnterRequiresAction()],
     "X": [ask.SetArchived(True)],
 }
+CALL, LOCAL_CALL = call("a", DYNAMIC), call("b")
+# Of whom a chat can wait, and what leads there: its client, a person whose time is over, or both.
+ASKS = ask.EnterRequiresAction((ask.Ask("b", LOCAL, "{}"),), -1)
+CLIENT = ((CALL,), ask.EnterRequiresAction())
+PERSON, BOTH = ((LOCAL_CALL,), ASKS), ((CALL, LOCAL_CALL), ASKS)
+WAITED_FOR = {"complete_action": (CLIENT, BOTH), "cancel_action": (CLIENT, BOTH)}
+WAITED_FOR |= {"decide": (PERSON, BOTH), "expire": (PERSON, BOTH)}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["long", "short"])
 @pytest.mark.parametrize("name", ASKED)
 async def test_a_request_does_from_every_state_what_the_law_says(world, name, way):
-    chats = {chat: state for state in State for chat in await chats_in(world, state)}
+    chats = {chat: state for state in State for chat in await chats_in(world, state, name)}
     before = await world.all_rows()
     views = {chat: await world.reading.view(chat) for chat in chats}
     asked = {chat: fitted(ASKED[name], before[chat]) for chat in chats}
@@ -70,11 +77,16 @@ async def test_a_request_does_from_every_state_what_the_law_says(world, name, wa
     assert {state: LANDINGS[name, state] for state in State} == landed
 
 
-async def chats_in(world, state):
+async def chats_in(world, state, name):
     if state is State.INVALID:
         return [await broken_chat(world, *columns) for columns in INVALID]
     queues = QUEUES if state.value.endswith("1") else [[]]
     words = state.value.rstrip("01")
+    if words == "A":
+        waits = WAITED_FOR.get(name, (CLIENT,))
+        return [
+            await a_chat(world, [*queue, then], calls) for queue in queues for calls, then in waits
+        ]
     then = [request for word in reversed(words) for request in WAY[word]]
     return [await a_chat(world, [*queue, *then]) for queue in queues]
 
@@ -88,10 +100,10 @@ async def broken_chat(world, status, is_queued, archived):
     return chat
 
 
-async def a_chat(world, then):
+async def a_chat(world, then, calls=(CALL,)):
     """Held, with an open call of the client's tool; then what leads to its state."""
     new = ask.NewChat(new_chat_id(), ANN, dynamic_tools=(ask.DynamicTool(DYNAMIC),))
-    begun = [ask.Acquire(HOLDER), step(assistant(call("a", DYNAMIC)))]
+    begun = [ask.Acquire(HOLDER), step(assistant(*calls))]
     await applied(world.ledger.create(ask.CreateChat(new, (user("old"),)), begun))
     await applied(world.ledger.apply(new.id, then))
     return new.id

@@ -23,6 +23,7 @@ class Rows:
     messages: tuple[Message, ...]  # deleted ones too
     queue: tuple[Queued, ...]
     files: frozenset
+    decided: tuple = ()
 
 
 @dataclass
@@ -75,6 +76,7 @@ class MemoryWorld:
                 tuple(kept.messages),
                 kept.queue,
                 kept.files,
+                kept.decided,
             )
             for id, kept in self.store.chats.items()
         }

@@ -60,6 +60,7 @@ class Kept:
     messages: list[Message] = field(default_factory=list)
     queue: tuple[Queued, ...] = ()
     files: frozenset = frozenset()
+    decided: tuple = ()
 
     @property
     def history(self):
@@ -254,6 +255,9 @@ class MemoryStore:
         kept.chat = change.chat
         kept.updated_at = at if change.touched else kept.updated_at
         kept.files |= change.links
+        kept.decided += tuple(
+            replace(one, words=one.words.replace("\0", "\ufffd")) for one in change.decided
+        )
         kept.queue = tuple(_queued(row, ids, at) for row in change.queue)
         kept.messages = [
             replace(m, deleted=True, revision=snapshot) if m.id in gone else m

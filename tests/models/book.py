@@ -27,6 +27,7 @@ class Book:
         self.messages = []
         self.queue = ()
         self.linked = frozenset()
+        self.decided = []
         self._queued_ids = 0
         self.write(created)
 
@@ -65,6 +66,7 @@ class Book:
         rows = [replace(row, id=ids.get(row.id, row.id)) for row in change.queue]
         self.queue = tuple(sorted(rows, key=lambda row: (row.position, row.id)))
         self.linked |= change.links
+        self.decided += change.decided
 
     def become(self, columns, queue, said, now):
         """One more step was said, and these are the queue and the columns since."""

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from actors.machine.chat import Role, Visibility
+from actors.machine.closing import outstanding
 from actors.machine.states import State, Status
 from actors.parts.model import ToolCallPart, ToolResultPart
 from tests.models.law import tag
@@ -18,6 +19,12 @@ def both_hold_the_same(it):
     assert (plain.holder, plain.pin) == (chat.holder, chat.pin_order)
     assert plain.furniture == [chat.plan_mode, chat.mcp_server_ids]
     assert (plain.error, plain.retry) == (chat.last_error, chat.retry_state)
+    assert plain.consent == [
+        [a.tool_call_id, a.tool, a.asked_at, a.until, a.allowed_by] for a in chat.approvals
+    ]
+    assert plain.decided == [
+        (d.tool_call_id, d.tool, d.verdict.value, d.by, d.words) for d in book.decided
+    ]
     assert plain.deadline == chat.requires_action_deadline_at
     assert plain.marker == chat.compaction_requested_at
     assert plain.snapshot == chat.snapshot_version
@@ -54,8 +61,15 @@ def a_chat_is_in_one_of_its_states_and_idle_when_archived(it):
     state = it.book.read(it.now).state
     assert state is not State.INVALID
     assert not chat.archived or chat.status in (Status.WAITING, Status.ERROR)
-    waits = chat.requires_action_deadline_at is not None
+    waits = chat.requires_action_deadline_at is not None or bool(chat.asks)
     assert waits == (chat.status is Status.REQUIRES_ACTION)
+
+
+def consent_is_asked_for_calls_that_are_open(it):
+    calls = {call.id for call in outstanding(it.book.read(it.now).tail)}
+    asked = [approval.tool_call_id for approval in it.book.chat.approvals]
+    assert set(asked) <= calls
+    assert len(set(asked)) == len(asked)
 
 
 def every_call_has_its_one_result_behind_it(it):
@@ -88,6 +102,7 @@ def _versions(chat):
 
 ALWAYS = (
     both_hold_the_same,
+    consent_is_asked_for_calls_that_are_open,
     versions_only_grow_and_never_pass_the_snapshot,
     positions_rise,
     what_users_said_is_there_exactly_once,

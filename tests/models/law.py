@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from actors.ids import QueuedId
 from actors.machine import requests as ask
 from actors.machine.change import Change
-from actors.machine.chat import Files, Queued, UserMessage
+from actors.machine.chat import Approval, Files, Queued, UserMessage
+from actors.machine.closing import advance, outstanding
 from actors.machine.refusals import NotAllowed
 from actors.machine.states import State, Status
 from actors.machine.transitions import bundle, create, transition
@@ -72,9 +73,26 @@ class Twice:
             "generation_attempt": pick(draw, (0, 3)),
             "retry_state": draw(st.none() | retries),
             "pin_order": 0 if archived else 3,
+            "approvals": (),
         }
+        if status is Status.REQUIRES_ACTION:
+            columns |= self._asking(draw, said)
         self.book.become(columns, queue, said, self.now)
         self.plain.become(columns, queue, said)
+
+    def _asking(self, draw, said):
+        """A person is asked about some of the open calls; of the others the client is."""
+        calls = {call.id: call for call in outstanding(advance((), said))}
+        asked = pick(draw, (0, 0, 0, 1, 3))
+        approvals = tuple(
+            Approval(call.id, call.name, "{}", self.now, pick(draw, (None, self.now)))
+            for call in list(calls.values())[:asked]
+        )
+        ids = {approval.tool_call_id for approval in approvals}
+        tools = self.book.chat.dynamic_tools
+        client = any(call.name in tools and id not in ids for id, call in calls.items())
+        deadline = self.now if client or not approvals else None
+        return {"approvals": approvals, "requires_action_deadline_at": deadline}
 
     def _queued(self, number, steers):
         self.sent[f"{TAG}queued {number}"] += 1

@@ -49,7 +49,7 @@ transitions.py: matrix, transitions, model
 
 # an interrupting message closes local calls too
 transitions.py: transitions, model
--        closed = dynamic_cancellations(stored, USER_MESSAGE)
+-        closed = awaited_cancellations(stored, USER_MESSAGE)
 +        closed = cancellations(stored, USER_MESSAGE)
 
 # promotion closes the client's calls only
@@ -157,27 +157,27 @@ queueing.py: transitions, model
 
 # a client is waited for though all its calls are answered
 transitions.py: transitions, model
--    if not outstanding_dynamic(stored):
+-    if not is_waited_for(waiting):
 +    if not stored.tail:
 
 # what steers enters behind a final answer too
-transitions.py: transitions, model
+change.py: transitions, model
 -    asks_model = spoken[-1:] == [Role.TOOL]
 +    asks_model = bool(said)
 
 # what steers enters while calls are open
-transitions.py: transitions, model
+change.py: transitions, model
 -    if asks_model and not outstanding(advance(stored.tail, said)):
 +    if asks_model:
 
 # at a boundary the whole queue enters
-transitions.py: matrix, transitions, model
+change.py: matrix, transitions, model
 -        queue = tuple(row for row in queue if not row.steers)
 +        queue = ()
 
 # an interrupting message is no boundary for those that steer
 transitions.py: transitions, model
--        return _resume(stored, closed, queue=queue, compaction_requested_at=marker)
+-        return resumed(stored, closed, queue=queue, compaction_requested_at=marker)
 +        return change(
 +            stored,
 +            status=Status.RUNNING,
@@ -221,7 +221,7 @@ closing.py: transitions
 +    visible = (body.parts for body in later if body)
 
 # a result in the assistant's own message is no answer
-closing.py: transitions, model
+closing.py: transitions
 -    answered = {part.id for parts in (assistant.parts, *visible) for part in _results(parts)}
 +    answered = {part.id for parts in (*visible,) for part in _results(parts)}
 
@@ -240,6 +240,52 @@ answers.py: transitions, model
 +            return InvalidResult(result.tool_call_id)
 +        if result.tool_call_id in submitted:
 +            return DuplicateResult(result.tool_call_id)
+
+# consent outlives the call that it was asked for
+change.py: transitions, model
+-    if approvals and said:
++    if approvals and unsaid:
+
+# the calls of a new message take over the consent of the ones before them
+change.py: transitions
+-    if any(body.role is Role.ASSISTANT for body in said):
+-        return ()
+     open_ids = {call.id for call in outstanding(advance(stored.tail, said))}
+
+# the turn goes on while a person is asked
+closing.py: matrix, transitions, model
+-    return bool(stored.chat.asks or outstanding_dynamic(stored))
++    return bool(outstanding_dynamic(stored))
+
+# the client may answer what a person is asked
+closing.py: transitions, model
+-    return tuple(call for call in calls if call.id not in asked) if asked else calls
++    return calls
+
+# whoever decides last has decided
+answers.py: transitions, model
+-    return next((one for one in chat.asks if one.tool_call_id == tool_call_id), None)
++    return next((one for one in chat.approvals if one.tool_call_id == tool_call_id), None)
+
+# consent to one tool is consent to all that are asked about
+answers.py: transitions, model
+-        if one is approval or (is_wider and one.tool == approval.tool)
++        if one is approval or is_wider
+
+# what is asked is denied before its time
+answers.py: transitions, model
+-    late = tuple(a for a in stored.chat.asks if a.until is not None and a.until <= stored.now)
++    late = tuple(a for a in stored.chat.asks if a.until is not None)
+
+# an interrupt leaves open what a person was asked
+transitions.py: transitions, model
+-    return resumed(stored, awaited_cancellations(stored, request.reason))
++    return resumed(stored, dynamic_cancellations(stored, request.reason))
+
+# who denies says nothing to the model
+answers.py: transitions, model
+-        words = f"{DENIED}. They say: {request.words}" if request.words else DENIED
++        words = DENIED
 
 # attempts are counted on in the new history
 change.py: transitions, model
@@ -280,7 +326,7 @@ change.py: transitions, model
 -    said += [row.message.parts for row in made.queue]
 
 # the fifty-first file is still linked
-transitions.py: transitions
+change.py: transitions
 -    if len(files.linked | new) > FILES_PER_CHAT_MAX:
 +    if len(files.linked) > FILES_PER_CHAT_MAX:
 

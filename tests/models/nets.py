@@ -17,7 +17,7 @@ import hypothesis.stateful  # noqa: F401  # warm
 import pytest
 
 TESTS = Path("tests/actors/machine")
-CHATS = range(500)  # played by the model; most mistakes are seen within the first fifty
+CHATS = range(800)  # played by the model; most mistakes are seen within the first fifty
 AT_ONCE = 2
 OPTIONS = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "--import-mode=importlib")
 

@@ -36,6 +36,8 @@ class Plain:
         self.snapshot, self.history_version, self.queue_version = 1, 0, 0
         self.retry_version = self.attempt = self.pin = 0
         self.furniture = [new.plan_mode, new.mcp_server_ids]
+        self.consent = []  # [id, tool, asked at, until, allowed by], of calls that are open
+        self.decided = []  # (id, tool, verdict, by, words)
         self._say(*bodies)
         self._link_files()
 
@@ -52,11 +54,16 @@ class Plain:
         self.marker = columns["compaction_requested_at"]
         self.holder, self.attempt = columns["holder"], columns["generation_attempt"]
         self.pin = columns["pin_order"]
+        self.consent = [
+            [a.tool_call_id, a.tool, a.asked_at, a.until, a.allowed_by]
+            for a in columns["approvals"]
+        ]
 
     def ask(self, requests, now):
         """None, or the name of what refused all of them."""
         kept = {k: list(v) if isinstance(v, list) else v for k, v in vars(self).items()}
         kept["files"] = set(self.files)
+        kept["consent"] = [list(row) for row in self.consent]
         self.snapshot += 1
         self.now = now
         try:
@@ -83,6 +90,8 @@ class Plain:
             self._need(name in ("SetArchived", "Acquire", "TakeUp", "Abandon"))
         queue = list(self.queue)
         getattr(self, name)(request)
+        still = {call.id for call in self._open()}
+        self.consent = [row for row in self.consent if row[0] in still]
         if self.queue != queue:
             self.queue_version = self.snapshot
         self._link_files()
@@ -119,7 +128,7 @@ class Plain:
         elif how == "interrupt" and self.status == "running":
             self._go("interrupting", marker=self.marker)
         elif how == "interrupt" and self.status == "requires_action":
-            said = self._close(self._open(dynamic=True), "interrupted by a user message")
+            said = self._close(self._awaited(), "interrupted by a user message")
             self._go("running", marker=self.marker)
             self._boundary(said)
 
@@ -133,6 +142,7 @@ class Plain:
         for n, row in enumerate(self.history):
             if row in rows:
                 self.history[n] = [*row[:2], True, self.snapshot]
+        self.consent = []
         self._close(self._open(), "interrupted by an edit of the conversation")
         new = replace(request.message.as_body(), visibility=old.visibility)
         new = replace(
@@ -195,7 +205,7 @@ class Plain:
         if self.status == "running":
             self._go("interrupting")
         else:
-            said = self._close(self._open(dynamic=True), request.reason)
+            said = self._close(self._awaited(), request.reason)
             self._go("running")
             self._boundary(said)
 
@@ -226,12 +236,33 @@ class Plain:
                 )
             )
         self._say(*request.then)
-        self._go("running")
         talk = [b for b in request.then if b.role in (Role.TOOL, Role.ASSISTANT)]
-        self._boundary(talk[-1].role is Role.TOOL if talk else bool(request.results))
+        self._go_on_if_nobody_is_waited_for(
+            talk[-1].role is Role.TOOL if talk else bool(request.results)
+        )
+
+    def DecideApproval(self, request):
+        self._need(self.status == "requires_action")
+        asked = [row for row in self.consent if row[4] is None]
+        found = [row for row in asked if row[0] == request.tool_call_id]
+        if not found:
+            raise Refused("NotAllowed:NotAsked")
+        verdict, by = request.verdict.value, request.decided_by
+        if verdict == "deny":
+            words = "the user did not allow this call, and it was not run"
+            words += f". They say: {request.words}" if request.words else ""
+            self.decided.append((*found[0][:2], "deny", by, request.words))
+            self._deny(found, words, by)
+        for row in asked:
+            is_alike = verdict == "allow_always" and row[1] == found[0][1]
+            if is_alike or (verdict == "allow_once" and row is found[0]):
+                row[4] = by
+                said = verdict if row is found[0] else "allow_once"
+                self.decided.append((row[0], row[1], said, by, ""))
+        self._go_on_if_nobody_is_waited_for(verdict == "deny")
 
     def ReconcileInvalidState(self, request):
-        self._close(self._open(dynamic=True), "cancelled because the chat was in an invalid state")
+        self._close(self._awaited(), "cancelled because the chat was in an invalid state")
         self.archived = False
         self._go("error", error=request.error or DEFAULT_ERROR)
 
@@ -268,14 +299,29 @@ class Plain:
         self._boundary(bool(talk) and talk[-1].role is Role.TOOL)
 
     def EnterRequiresAction(self, request):
-        self._need(self.status == "running" and self._open(dynamic=True))
-        self._go("requires_action", deadline=self.now + timedelta(minutes=5))
+        ids = [one.tool_call_id for one in request.asks]
+        self._need(self.status == "running" and set(ids) <= {call.id for call in self._open()})
+        self.consent = [row for row in self.consent if row[0] not in ids]
+        until = self.now + timedelta(seconds=request.ask_seconds) if request.ask_seconds else None
+        for one in request.asks:
+            self.consent.append([one.tool_call_id, one.tool, self.now, until, None])
+        client = self._open(dynamic=True)
+        self._need(client or [row for row in self.consent if row[4] is None])
+        late = self.now + timedelta(minutes=5) if client else None
+        self._go("requires_action", deadline=late)
 
     def CancelRequiresAction(self, request):
         self._need(self.status == "requires_action" and self._open(dynamic=True))
         self._close(self._open(dynamic=True), request.reason)
-        self._go("running")
-        self._boundary(True)
+        self._go_on_if_nobody_is_waited_for(True)
+
+    def ExpireApprovals(self, request):
+        late = [row for row in self.consent if row[4] is None and row[3] and row[3] <= self.now]
+        self._need(self.status == "requires_action" and late)
+        self.decided += [(row[0], row[1], "deny", None, "") for row in late]
+        words = "nobody allowed this call in time, and it was not run; go on without it"
+        self._deny(late, words, None)
+        self._go_on_if_nobody_is_waited_for(True)
 
     def FinishInterruption(self, request):
         self._need(self.status == "interrupting")
@@ -311,8 +357,35 @@ class Plain:
         self.status, self.marker, self.deadline = status, marker, deadline
         self.error = error.get("error", self.error)
 
+    def _go_on_if_nobody_is_waited_for(self, has_results):
+        still = {call.id for call in self._open()}
+        self.consent = [row for row in self.consent if row[0] in still]
+        client = self._open(dynamic=True)
+        if client or [row for row in self.consent if row[4] is None]:
+            self.deadline = self.deadline if client else None
+        else:
+            self._go("running")
+            self._boundary(has_results)
+
+    def _deny(self, rows, words, by):
+        ids = [row[0] for row in rows]
+        for call in self._open():
+            if call.id in ids:
+                self._answer(
+                    call,
+                    json.dumps({"error": words}, ensure_ascii=False),
+                    by=by,
+                    created_at=self.now,
+                )
+
+    def _awaited(self):
+        asked = [row[0] for row in self.consent]
+        return [c for c in self._open() if c.name in self.tools or c.id in asked]
+
     def _say(self, *bodies):
         for body in bodies:
+            if body.role is Role.ASSISTANT:  # has calls of its own, whatever their ids
+                self.consent = []
             self.history.append([len(self.history) + 1, body, False, self.snapshot])
             self.model = body.model_config_id or self.model
             self.effort = body.reasoning_effort or self.effort
@@ -333,6 +406,7 @@ class Plain:
         if not active:
             return []
         said = active[-1].parts
+        asked = [row[0] for row in self.consent]
         after = [row[1] for row in self.history if not row[2]][len(active) :]
         for body in after:
             if body.role is Role.TOOL and body.visibility is not Visibility.MODEL:
@@ -344,7 +418,7 @@ class Plain:
             if isinstance(part, ToolCallPart)
             and not part.provider_executed
             and part.id not in answered
-            and (not dynamic or part.name in self.tools)
+            and (not dynamic or (part.name in self.tools and part.id not in asked))
         ]
 
     def _close(self, calls, reason):
@@ -352,7 +426,7 @@ class Plain:
             self._answer(call, json.dumps(reason))
         return bool(calls)
 
-    def _answer(self, call, result, **when):
+    def _answer(self, call, result, by=None, **when):
         said = ToolResultPart(
             call.id,
             call.name,
@@ -361,7 +435,7 @@ class Plain:
             mcp_server_config_id=call.mcp_server_config_id,
             **when,
         )
-        self._say(Body(Role.TOOL, (said,), model_config_id=self.model))
+        self._say(Body(Role.TOOL, (said,), created_by=by, model_config_id=self.model))
 
     def _take_head(self):
         self._close(self._open(), "interrupted by the promotion of a queued message")

@@ -28,7 +28,7 @@ from actors.ids import (
     WorkerId,
 )
 from actors.machine import requests as ask
-from actors.machine.chat import Body, ChatError, RetryState, Role, UserMessage, Visibility
+from actors.machine.chat import Body, ChatError, RetryState, Role, UserMessage, Verdict, Visibility
 from actors.machine.closing import outstanding, outstanding_dynamic
 from actors.machine.table import REQUESTS, leads_to
 from actors.parts import model as parts
@@ -259,6 +259,10 @@ def request_for(draw, stored, message_ids=(), *, sane=True, edits=True):
     likely = [kind for kind in allowed if kind in _GOING_ON] or allowed
     if outstanding_dynamic(stored) and ask.EnterRequiresAction in allowed:
         likely = [*likely, *[ask.EnterRequiresAction] * 4]
+    if outstanding_dynamic(stored) and ask.CompleteRequiresAction in allowed:
+        likely = [*likely, *[ask.CompleteRequiresAction] * 4]
+    if stored.chat.asks and ask.DecideApproval in allowed:
+        likely = [*likely, ask.DecideApproval, ask.DecideApproval, ask.ExpireApprovals]
     kind = pick(draw, pick(draw, [likely] * 3 + [allowed] * 6 + [asked]))
     return _of_kind(draw, kind, stored, tuple(message_ids), sane)
 
@@ -286,6 +290,12 @@ def _of_kind(draw, kind, stored, message_ids, sane):
             then = draw(quiet_rows if sane else any_rows)
             answers = _answers(draw, outstanding_dynamic(stored))
             return kind(answers, draw(users), draw(models), then)
+        case ask.DecideApproval:
+            ids = [approval.tool_call_id for approval in stored.chat.approvals]
+            id = pick(draw, (*ids, *ids, "a", "nobody's"))
+            return kind(id, pick(draw, tuple(Verdict)), draw(users), draw(texts))
+        case ask.EnterRequiresAction:
+            return kind(_asks(draw, outstanding(stored.tail)), pick(draw, (0, 0.5, 3, 10**7)))
         case ask.ReconcileInvalidState:
             return kind(draw(errors)) if draw(flags) else kind()
         case ask.Acquire | ask.TakeUp:
@@ -302,6 +312,14 @@ def _of_kind(draw, kind, stored, message_ids, sane):
             return kind()
 
 
+def _asks(draw, calls):
+    """About some of the calls, each once; now and then about one that is not there."""
+    names = {call.id: call.name for call in calls}
+    some = shuffled(draw, list(names))[pick(draw, range(len(names) + 1)) :]
+    asks = tuple(ask.Ask(id, names[id], draw(json_texts)) for id in some)
+    return (*asks, ask.Ask("nobody's", "shell", "{}")) if chance(draw) else asks
+
+
 def _order(draw, ids):
     more = pick(draw, (ids[:1], (QueuedId(NO_SUCH_ID),))) if chance(draw) else ()
     return (*shuffled(draw, ids), *more)
@@ -310,7 +328,7 @@ def _order(draw, ids):
 def _answers(draw, pending):
     ids = shuffled(draw, [call.id for call in pending])
     outputs = [json_texts]
-    if pick(draw, range(3)) == 1:  # something is wrong with them, or several things
+    if pick(draw, range(2)) == 1:  # something is wrong with them, or several things
         ids = [pick(draw, (*ids, "nobody's")) for _ in range(pick(draw, range(4)))]
         outputs = [json_texts, json_texts, not_json]
     return tuple(ask.DynamicResult(id, draw(pick(draw, outputs)), draw(flags)) for id in ids)

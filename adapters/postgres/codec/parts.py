@@ -214,6 +214,17 @@ def unescaped(json: bytes) -> bytes:
     return json
 
 
+def kept_id(id: str) -> str:
+    """An id of a provider's as a text of PostgreSQL, which cannot hold U+0000."""
+    return id.encode("unicode_escape").decode()
+
+
+def kept_text(text: str) -> str:
+    """A text for people, likewise: what cannot be kept is replaced."""
+    mended = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return mended.replace("\0", "\ufffd")
+
+
 def _escape(found: re.Match[bytes]) -> bytes:
     zero, surrogate, mark = found.groups()
     if zero:

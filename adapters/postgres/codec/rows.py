@@ -9,6 +9,7 @@ import msgspec
 
 from actors.ids import Holder, MessageId, QueuedId
 from actors.machine.chat import (
+    Approval,
     Body,
     Chat,
     ChatError,
@@ -29,6 +30,8 @@ from adapters.postgres.codec.parts import Unreadable, calls_from_json, from_json
 
 Row = Sequence[Any]
 T = TypeVar("T")
+
+_NONE = b"[]"
 
 _STATUS = {status.value: status for status in Status}
 _ROLE = {role.value: role for role in Role}
@@ -72,6 +75,8 @@ def chat_of(row: Row) -> ChatRow:
         mode,
         workspace_id,
         mcp_server_ids,
+        approval_policy,
+        approvals,
         now,
         holder_version,
         holder_is_fresh,
@@ -101,8 +106,14 @@ def chat_of(row: Row) -> ChatRow:
         mode,
         workspace_id,
         tuple(mcp_server_ids),
+        approval_policy,
+        approvals_of(approvals),
     )
     return ChatRow(chat, now, holder_version, holder_is_fresh)
+
+
+def approvals_of(raw: bytes) -> tuple[Approval, ...]:
+    return () if raw == _NONE else record(raw, tuple[Approval, ...])
 
 
 def dynamic_tools_of(raw: bytes) -> tuple[DynamicTool, ...]:

@@ -13,10 +13,11 @@ from uuid import UUID
 
 import msgspec
 
+from actors.ids import ChatId
 from actors.machine.change import Change
-from actors.machine.chat import Body, Queued
+from actors.machine.chat import Approval, Body, Decided, Queued
 from actors.machine.requests import NewChat
-from adapters.postgres.codec.parts import escaped, to_json, whole
+from adapters.postgres.codec.parts import escaped, kept_id, kept_text, to_json, whole
 from adapters.postgres.driver.values import Json, Statement
 from adapters.postgres.queries import SQL
 
@@ -53,6 +54,15 @@ class _Queued(msgspec.Struct):
     reasoning_effort: str | None
 
 
+class _Decided(msgspec.Struct):
+    root_id: UUID
+    tool_call_id: str
+    tool: str
+    verdict: str
+    decided_by: UUID | None
+    words: str
+
+
 class _Law(msgspec.Struct, kw_only=True):
     """The columns that the law writes, and what it adds."""
 
@@ -81,8 +91,10 @@ class _Changed(_Law, kw_only=True, omit_defaults=True):
     held: int
     by_holder: bool
     touched: bool
-    plan_mode: str | None = None  # these two: as they are
+    plan_mode: str | None = None  # None: as they are
     mcp_server_ids: tuple[UUID, ...] | None = None
+    approvals: msgspec.Raw | None = None  # likewise
+    decided: list[_Decided] = []
     unsaid: list[int] = []
     queued: list[_Queued] = []
     requeued: list[_Queued] = []
@@ -102,6 +114,7 @@ class _Created(_Law, kw_only=True):
     mcp_server_ids: tuple[UUID, ...]
     dynamic_tools: list[msgspec.Raw]
     dynamic_tool_names: list[str]
+    approval_policy: str
 
 
 class Extent(IntEnum):
@@ -137,8 +150,13 @@ def write(change: Change, *, held: int, by_holder: bool) -> Write:
         changed.plan_mode = after.plan_mode
     if after.mcp_server_ids != before.mcp_server_ids:
         changed.mcp_server_ids = after.mcp_server_ids
-    if change.queue == change.before.queue and not (change.unsaid or change.links):
+    if after.approvals != before.approvals:
+        changed.approvals = _escaped_all(after.approvals)
+    if change.queue == change.before.queue and not (
+        change.unsaid or change.links or change.decided
+    ):
         return Write(_encode(changed), Extent.STEPS if change.said else Extent.COLUMNS)
+    changed.decided = [_decided(one, after.root) for one in change.decided]
     waited = {row.id: row for row in change.before.queue}
     waits = {row.id for row in change.queue}
     changed.unsaid = [row.id for row in change.unsaid]
@@ -169,6 +187,7 @@ def insert_chat(new: NewChat, change: Change) -> Statement:
         mcp_server_ids=new.mcp_server_ids,
         dynamic_tools=[msgspec.Raw(escaped(_encode(tool))) for tool in new.dynamic_tools],
         dynamic_tool_names=[tool.name for tool in new.dynamic_tools],
+        approval_policy=new.approval_policy,
         **_law_columns(change),
     )
     return SQL["insert_chat"], {"change": Json(_encode(created))}
@@ -234,6 +253,21 @@ def _queued(row: Queued) -> _Queued:
         message.model_config_id,
         message.reasoning_effort,
     )
+
+
+def _decided(one: Decided, root: ChatId) -> _Decided:
+    return _Decided(
+        root,
+        kept_id(one.tool_call_id),
+        kept_text(one.tool),
+        one.verdict.value,
+        one.by,
+        kept_text(one.words),
+    )
+
+
+def _escaped_all(approvals: Sequence[Approval]) -> msgspec.Raw:
+    return msgspec.Raw(escaped(_encode([whole(approval) for approval in approvals])))
 
 
 def _escaped(record: object | None) -> msgspec.Raw | None:

@@ -22,6 +22,7 @@ from actors.machine import requests as ask
 from actors.machine.change import Change
 from actors.machine.chat import (
     NO_FILES,
+    Approval,
     Body,
     Chat,
     ChatError,
@@ -136,6 +137,10 @@ def result(id, name=LOCAL, value='"done"', *, error=False, provider=False, at=No
     return ToolResultPart(
         id, name, value, is_error=error, provider_executed=provider, created_at=at
     )
+
+
+def approval(id, tool=LOCAL, *, by=None, until=None):
+    return Approval(id, tool, "{}", EARLIER, until, by)
 
 
 def assistant(*parts, **fields):

@@ -9,20 +9,26 @@ import pytest
 
 from actors.machine import requests as ask
 from actors.machine.change import Change
+from actors.machine.chat import Verdict
 from actors.machine.refusals import InvalidState, NotAllowed
 from actors.machine.states import State
 from actors.machine.table import REQUESTS, leads_to
 from actors.machine.transitions import transition
 from tests.actors.machine.chats import (
+    ACTION,
     ANN,
     BROKEN,
     DYNAMIC,
     INVALID,
+    NOW,
     OTHER_HOLDER,
     RETRY,
     a_broken_chat,
     a_chat,
     answer,
+    approval,
+    assistant,
+    call,
     delete,
     edit,
     interrupt_with,
@@ -56,7 +62,8 @@ promote_queued       .    .    R0/R1   .    I1      .    I1      .    R0/R1   . 
 edit_queued          .    .    E1      .    R1      .    I1      .    A1      .    .    .    .
 reorder_queued       .    .    E1      .    R1      .    I1      .    A1      .    .    .    .
 interrupt            .    .    .       I0   I1      .    .       R0   R0/R1   .    .    .    .
-complete_action      .    .    .       .    .       .    .       R0   R0/R1   .    .    .    .
+complete_action      .    .    .       .    .       .    .       A0/R0 A1/R0/R1 . .    .    .
+decide               .    .    .       .    .       .    .       A0/R0 A1/R0/R1 . .    .    .
 reconcile            .    .    .       .    .       .    .       .    .       .    .    .    E0/E1
 acquire              W    E0   E1      R0   R1      I0   I1      A0   A1      XW   XE0  XE1  Invalid
 take-up              W    E0   E1      R0   R1      I0   I1      A0   A1      XW   XE0  XE1  Invalid
@@ -65,7 +72,8 @@ record_attempt       .    .    .       R0   R1      .    .       .    .       . 
 record_retry         .    .    .       R0   R1      .    .       .    .       .    .    .    .
 commit_step          .    .    .       R0   R0/R1   .    .       .    .       .    .    .    .
 enter_action         .    .    .       A0   A1      .    .       .    .       .    .    .    .
-cancel_action        .    .    .       .    .       .    .       R0   R0/R1   .    .    .    .
+cancel_action        .    .    .       .    .       .    .       A0/R0 A1/R0/R1 . .    .    .
+expire               .    .    .       .    .       .    .       A0/R0 A1/R0/R1 . .    .    .
 finish_interruption  .    .    .       .    .       W    R0/R1   .    .       .    .    .    .
 finish_turn          .    .    .       W    R0/R1   .    .       .    .       .    .    .    .
 finish_error         E0   .    .       E0   E1      .    .       .    .       .    .    .    .
@@ -85,6 +93,7 @@ ASKED = {
     "reorder_queued": reorder(1),  # completed for each queue
     "interrupt": ask.Interrupt(),
     "complete_action": submit(answer("a")),
+    "decide": ask.DecideApproval("b", Verdict.DENY, ANN),
     "reconcile": ask.ReconcileInvalidState(),
     "acquire": ask.Acquire(OTHER_HOLDER),
     "take-up": ask.TakeUp(OTHER_HOLDER),
@@ -94,6 +103,7 @@ ASKED = {
     "commit_step": step(tool(result("a", DYNAMIC))),
     "enter_action": ask.EnterRequiresAction(),
     "cancel_action": ask.CancelRequiresAction(),
+    "expire": ask.ExpireApprovals(),
     "finish_interruption": ask.FinishInterruption(),
     "finish_turn": ask.FinishTurn(),
     "finish_error": ask.FinishError(BROKEN),
@@ -124,13 +134,23 @@ LANDINGS = {
 }
 
 
-def _chats_in(state):
+# Of whom a chat can wait: its client, a person, or both.
+CLIENT = {"tail": (assistant(call("a", DYNAMIC)),)}
+PERSON = {"tail": (assistant(call("b")),), "approvals": (approval("b", until=NOW),)}
+BOTH = {**PERSON, "tail": (assistant(call("a", DYNAMIC), call("b")),)}
+WAITED_FOR = {"complete_action": (CLIENT, BOTH), "cancel_action": (CLIENT, BOTH)}
+WAITED_FOR |= {"decide": (PERSON, BOTH), "expire": (PERSON, BOTH)}
+
+
+def _chats_in(state, name):
     target = suffix(user("old"))
     if state is State.INVALID:
         return [a_broken_chat(*columns, suffix=target) for columns in INVALID]
-    if state.value.endswith("1"):
-        return [a_chat(state, queue=queue, suffix=target) for queue in QUEUES]
-    return [a_chat(state, suffix=target)]
+    queues = QUEUES if state.value.endswith("1") else ((),)
+    waited_for = WAITED_FOR.get(name, (CLIENT,)) if state in ACTION else (CLIENT,)
+    return [
+        a_chat(state, queue=queue, suffix=target, **who) for queue in queues for who in waited_for
+    ]
 
 
 def _asked(name, chat):
@@ -142,7 +162,7 @@ def _asked(name, chat):
 
 @pytest.mark.parametrize(("name", "state", "cell"), PAIRS, ids=lambda v: getattr(v, "value", v))
 def test_a_request_leads_where_the_table_says_or_is_refused(name, state, cell):
-    chats = _chats_in(state)
+    chats = _chats_in(state, name)
 
     made = [transition(chat, _asked(name, chat)) for chat in chats]
 

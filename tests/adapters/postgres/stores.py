@@ -18,6 +18,7 @@ import trio
 from psycopg.conninfo import make_conninfo
 
 from actors.ids import ChatId, FileId, Holder
+from actors.machine.chat import Decided, Verdict
 from actors.machine.requests import DynamicTool, NewChat
 from actors.machine.states import Status
 from adapters.postgres.codec import rows
@@ -109,7 +110,7 @@ class PostgresStore:
         return (await self.all_rows()).get(chat)
 
     async def all_rows(self):
-        chats, messages, queue, files = await self.run(*_ALL)
+        chats, messages, queue, files, decided = await self.run(*_ALL)
         kept = {}
         for created_at, updated_at, *columns in chats:
             new, row = columns[: len(_NEW)], columns[len(_NEW) :]
@@ -121,6 +122,7 @@ class PostgresStore:
                 tuple(rows.message_of(row) for id, *row in messages if id == chat.id),
                 tuple(rows.queued_of(row) for id, *row in queue if id == chat.id),
                 frozenset(file for id, file in files if id == chat.id),
+                tuple(_decided(*row) for id, *row in decided if id == chat.id),
             )
         return kept
 
@@ -153,6 +155,7 @@ _NEW = [
     "mcp_server_ids",
     "dynamic_tools",
     "dynamic_tool_names",
+    "approval_policy",
 ]
 
 
@@ -167,7 +170,13 @@ _ALL = (
     f"SELECT chat_id, {_columns('history')} FROM messages ORDER BY id",
     f"SELECT chat_id, {_columns('queue')} FROM queued_messages ORDER BY position, id",
     "SELECT chat_id, file_id FROM chat_files",
+    "SELECT chat_id, tool_call_id, tool, verdict, decided_by, words FROM approval_decisions"
+    " ORDER BY id",
 )
+
+
+def _decided(call, tool, verdict, by, words):
+    return Decided(call, tool, Verdict(verdict), by, words)
 
 
 def _new_chat(columns):
