@@ -24,8 +24,17 @@ from adapters.api.wire.chats import Chat
 from adapters.api.wire.streams import ChatStreamEvent
 from adapters.client import asks, exchange
 from adapters.client.asks import Ask, Content
-from adapters.client.faults import CONNECTIONS_MAX, Ended, Fault, Refused, told, wait_seconds
+from adapters.client.faults import (
+    CONNECTIONS_MAX,
+    Ended,
+    Fault,
+    NoStream,
+    Refused,
+    told,
+    wait_seconds,
+)
 from adapters.client.following import Following
+from adapters.client.frames import READ_BYTES, Frames
 from adapters.client.transcript import Transcript
 
 T = TypeVar("T")
@@ -87,14 +96,17 @@ class Client:
             yield events
 
     def _followed(self, chat: UUID, following: Following) -> Generator[ChatStreamEvent, None, None]:
-        attempt = 0
+        attempt, connected = 0, self._server_sent
         while True:
             try:
-                for events in self._connected(chat, following):
+                for events in connected(chat, following):
                     attempt = 0
                     yield from following.heard(events)
                 fault: Fault = Ended()
-            except (httpx2.TransportError, Refused) as error:
+            except NoStream:
+                connected = self._socket
+                continue
+            except (httpx2.TransportError, Refused, Ended) as error:
                 fault = error
             following.lost()
             attempt += 1
@@ -103,17 +115,36 @@ class Client:
                 raise told(fault, self._url) from fault
             time.sleep(delay)
 
-    def _connected(
+    def _server_sent(
         self, chat: UUID, following: Following
     ) -> Generator[list[ChatStreamEvent], None, None]:
         """The events of one connection, until it ends or breaks."""
         wanted = exchange.stream_of(chat, following)
         with self._http.sse(**wanted, timeout=exchange.SILENCE_SECONDS) as stream:
+            if exchange.has_no_stream(stream.response):
+                raise NoStream
             if stream.response.status_code != 200:
                 stream.response.read()
                 raise exchange.refusal(stream.response)
             for event in stream:
                 yield exchange.events(event)
+
+    def _socket(
+        self, chat: UUID, following: Following
+    ) -> Generator[list[ChatStreamEvent], None, None]:
+        wanted = exchange.socket_of(chat, following)
+        with self._http.stream(**wanted, timeout=exchange.SILENCE_SECONDS) as came:
+            if came.status_code != 101:
+                came.read()
+                raise exchange.refusal(came)
+            stream, frames = came.extensions["network_stream"], Frames()
+            while True:
+                while (text := frames.next()) is not None:
+                    yield exchange.batch(text)
+                with exchange.faults_of_the_network():
+                    data = stream.read(READ_BYTES, timeout=exchange.SILENCE_SECONDS)
+                    if back := frames.heard(data):
+                        stream.write(back, timeout=exchange.SILENCE_SECONDS)
 
     def wait(self, chat: UUID, *, since: int = 0) -> Transcript:
         """Until the chat rests: its turn has ended, or it needs somebody to act. `since`: the id of

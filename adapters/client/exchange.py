@@ -1,14 +1,16 @@
 """What both clients do alike: a request out of what is asked, an answer out of what came. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
+import httpcore2
 import httpx2
 import msgspec
 
 from adapters.api.wire.streams import ChatStreamEvent
-from adapters.client import asks
+from adapters.client import asks, frames
 from adapters.client.asks import Ask, Nothing
 from adapters.client.faults import Refused, refused
 from adapters.client.following import Following
@@ -62,8 +64,33 @@ def stream_of(chat: UUID, following: Following) -> Mapping[str, Any]:
     return {"url": f"{asks.CHATS}/{chat}/stream/sse", "params": dict(following.resume)}
 
 
+def socket_of(chat: UUID, following: Following) -> Mapping[str, Any]:
+    """Where they are on servers that know no other way."""
+    asked = {"url": f"{asks.CHATS}/{chat}/stream", "params": dict(following.resume)}
+    return {"method": "GET", "headers": frames.headers(), **asked}
+
+
+def has_no_stream(came: httpx2.Response) -> bool:
+    """Whether it knows nothing of server-sent events, or of the chat."""
+    return came.status_code in (404, 405)
+
+
+@contextmanager
+def faults_of_the_network() -> Iterator[None]:
+    """Below HTTP they have other names."""
+    try:
+        yield
+    except (httpcore2.NetworkError, httpcore2.TimeoutException) as error:
+        raise httpx2.ReadError(str(error) or type(error).__name__) from error
+
+
 def events(came: httpx2.ServerSentEvent) -> list[ChatStreamEvent]:
     """Those of one message of the stream; one that has a name of its own, a heartbeat or a
     farewell, has none."""
-    found = _events.decode(came.data) if came.event == "message" and came.data else []
+    return batch(came.data) if came.event == "message" else []
+
+
+def batch(text: str) -> list[ChatStreamEvent]:
+    """Of one message of a stream; an empty one, a heartbeat, has none."""
+    found = _events.decode(text) if text else []
     return found if isinstance(found, list) else [found]

@@ -39,6 +39,10 @@ class Ended(Exception):
     """The stream came to its end: the daemon stops, or is through with us."""
 
 
+class NoStream(Exception):
+    """The server knows nothing of server-sent events."""
+
+
 Fault = httpx2.TransportError | Refused | Ended
 
 

@@ -99,7 +99,7 @@ class Following:
             return []
         self._messages[id] = digest
         self.after_id = max(self.after_id, id)
-        self._states.pop("error", None)  # the next one ends another turn, even in the same words
+        self._begin_anew()
         return [event]
 
     def _replaced(self, history: Sequence[ChatStreamEvent]) -> Sequence[ChatStreamEvent]:
@@ -109,7 +109,7 @@ class Following:
             return ()
         self._messages = came
         self.after_id = max(came, default=0)
-        self._states.pop("error", None)
+        self._begin_anew()
         return history
 
     def _piece(self, event: ChatStreamEvent) -> list[ChatStreamEvent]:
@@ -148,9 +148,15 @@ class Following:
         if self._states.get(event.type) == now:
             return []
         if event.type == "status":
-            self._states.pop("error", None)
+            self._begin_anew()
         self._states[event.type] = now
         return [event]
+
+    def _begin_anew(self) -> None:
+        """The next error ends another turn, and the next calls are others, even in the same words:
+        some providers count the calls of each answer from one on."""
+        for type in ("error", "action_required"):
+            self._states.pop(type, None)
 
 
 def _digest(event: ChatStreamEvent) -> bytes:

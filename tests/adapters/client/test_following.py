@@ -3,8 +3,14 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.api.wire.streams import (
+    ChatStreamActionRequired,
+    ChatStreamStatus,
+    ChatStreamToolCall,
+)
 from adapters.client.following import Following
 from adapters.client.transcript import Transcript
+from tests.adapters.client import lives
 from tests.adapters.client.lives import Life
 
 VERBS = ("send", "begin", "piece", "piece", "piece", "commit", "finish", "edit", "cut", "cut")
@@ -114,3 +120,22 @@ def test_an_attempt_that_is_over_is_dropped_when_it_stays_quiet():
     follower.hear([])
 
     assert [] == follower.transcript.preview
+
+
+def test_the_same_calls_again_are_told_again_whether_or_not_the_status_was_seen_to_change():
+    asked = ChatStreamActionRequired((ChatStreamToolCall("call_0", "look", "{}"),))
+    waits = [
+        lives.event("status", status=ChatStreamStatus("requires_action")),
+        lives.event("action_required", action_required=asked),
+    ]
+    following, life = Following(), Life()
+    told = following.heard([*life.send(), *waits])
+
+    following.lost()  # meanwhile the calls are answered, and the model calls anew
+    again = following.heard([*life.commit(), *waits])
+    following.lost()
+    unchanged = following.heard(waits)
+
+    assert "action_required" == told[-1].type
+    assert ["message", "action_required"] == [e.type for e in again if e.type != "preview_reset"]
+    assert [] == unchanged

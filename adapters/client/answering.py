@@ -1,0 +1,157 @@
+"""Calls that a chat's own tools are awaited for: run here, and answered.
+
+All that a chat waits for is answered in one request, and the daemon takes the first that is valid:
+of two programs that answer the same calls one is told so, and goes on. Calls are run for as long as
+the chat waits for them; when it no longer does (it was interrupted, or somebody was faster, or it
+is too late) they are cancelled.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import UNSET
+
+from adapters.api.wire.streams import ChatStreamEvent, ChatStreamToolCall
+from adapters.client import asks
+from adapters.client.asks import Ask
+from adapters.client.faults import CONNECTIONS_MAX, Ended, Refused, Unreachable, wait_seconds
+from adapters.client.outputs import LATE, TOO_LARGE, Output, fitted
+from adapters.client.tools import ClientTool, ToolError
+from adapters.client.transcript import Transcript
+from runtime.log import emit
+
+CALLS_AT_ONCE_MAX = 16  # of a chat; the others begin as these end
+# For all that a chat waits for at a time; what has not ended then is answered as late. After 300 s
+# the daemon answers in our place.
+ROUND_SECONDS = 270.0
+
+T = TypeVar("T")
+
+
+class Asking(Protocol):
+    async def do(self, ask: Ask[T]) -> T: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a chat waits for at a time. Ids of calls may come again, those of messages do not."""
+
+    calls: Sequence[ChatStreamToolCall]
+    message: int  # the last one of the chat: with one that is newer it is over
+    scope: anyio.CancelScope
+
+
+class Answering:
+    """Of one chat: it is told every event, and answers in `group`."""
+
+    def __init__(
+        self, client: Asking, chat: UUID, tools: Sequence[ClientTool], group: TaskGroup
+    ) -> None:
+        self._client = client
+        self._chat = chat
+        self._tools = {tool.name: tool for tool in tools}
+        self._group = group
+        self._round: Round | None = None
+        self.fault: Refused | Unreachable | None = None  # for which nothing can be answered
+
+    def heard(self, event: ChatStreamEvent, seen: Transcript) -> None:
+        """`seen`: the event is applied to it."""
+        if self._round is not None and _ends(self._round, event, seen):
+            self._round.scope.cancel()
+            self._round = None
+        if event.type == "action_required" and seen.pending and self._tools:
+            if self._round is not None:
+                self._round.scope.cancel()
+            calls = {
+                call.tool_call_id: call for call in reversed(seen.pending)
+            }  # the first of each
+            last = max(seen.messages, default=0)
+            self._round = Round(tuple(reversed(calls.values())), last, anyio.CancelScope())
+            self._group.start_soon(self._answer, self._round)
+
+    async def _answer(self, round: Round) -> None:
+        with round.scope:
+            try:
+                await self._submit(round, await self._outputs(round.calls))
+            except (Refused, Unreachable) as fault:
+                self.fault = fault
+                self._group.cancel_scope.cancel()
+
+    async def _outputs(self, calls: Sequence[ChatStreamToolCall]) -> Sequence[Output]:
+        """Of all calls, in their order, before the daemon has lost its patience."""
+        ends_at = anyio.current_time() + ROUND_SECONDS
+        room = anyio.Semaphore(CALLS_AT_ONCE_MAX)
+        outputs = [LATE] * len(calls)
+
+        async def run(place: int, call: ChatStreamToolCall) -> None:
+            async with room:
+                outputs[place] = await self._output(call, ends_at - anyio.current_time())
+
+        async with anyio.create_task_group() as together:
+            for place, call in enumerate(calls):
+                together.start_soon(run, place, call)
+        return outputs
+
+    async def _output(self, call: ChatStreamToolCall, seconds: float) -> Output:
+        tool = self._tools.get(call.tool_name)
+        if tool is None:
+            return Output.error(f"nobody here runs a tool {call.tool_name}")
+        arguments = tool.read(call.args or "{}")
+        if isinstance(arguments, str):
+            return Output.error(arguments)
+        output = LATE
+        with anyio.move_on_after(min(tool.seconds, seconds)) as limit:
+            try:
+                output = Output.of(await tool.run(arguments))
+            except ToolError as said:
+                output = Output.error(str(said))
+            except Exception as error:  # noqa: BLE001  # a bug in a tool is that tool's result
+                emit("client_tool.failed", "error", tool=tool.name, error=error)
+                output = Output.error("the tool failed unexpectedly")
+        return LATE if limit.cancelled_caught else output
+
+    async def _submit(self, round: Round, outputs: Sequence[Output]) -> None:
+        """Until the daemon has taken them, or the chat no longer waits for them."""
+        ids = [call.tool_call_id for call in round.calls]
+        for attempt in count(1):
+            try:
+                await self._client.do(asks.tool_results(self._chat, fitted(ids, outputs)))
+                return
+            except Unreachable as unreachable:  # it may have taken them
+                fault: Refused | Unreachable = unreachable
+            except Refused as refused:
+                if refused.status in (400, 409):  # they are not, or no longer, what it waits for
+                    emit("client_tool.unwanted", "info", chat=str(self._chat), error=refused)
+                    return
+                if refused.status == 413:
+                    outputs = [TOO_LARGE] * len(outputs)
+                fault = refused
+            await self._pause(fault, attempt)
+            if await self._is_over(round):
+                return
+        raise AssertionError("they are taken or given up")
+
+    async def _pause(self, fault: Refused | Unreachable, attempt: int) -> None:
+        passing = Ended() if isinstance(fault, Unreachable) or fault.status == 413 else fault
+        chance = random.random()
+        delay = wait_seconds(passing, attempt, chance=chance, tries_max=CONNECTIONS_MAX)
+        if delay is None:
+            raise fault
+        await anyio.sleep(delay)
+
+    async def _is_over(self, round: Round) -> bool:
+        """Whether somebody has answered: the same ids may ask for something else now."""
+        newer = await self._client.do(asks.messages(self._chat, after_id=round.message, limit=1))
+        return bool(newer.messages)
+
+
+def _ends(round: Round, event: ChatStreamEvent, seen: Transcript) -> bool:
+    if event.message is not UNSET:
+        return event.message.id > round.message
+    return event.type == "history_reset" or seen.status != "requires_action"

@@ -1,0 +1,163 @@
+"""A daemon with one chat that waits for its client's tools, as the API shows it, in memory.
+
+daemon = WaitingDaemon()
+daemon.awaits(a_call("1", "weather", '{"city": "Rome"}'))
+async with daemon.client() as client: ...
+daemon.posts       what it was answered: (status, results)
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import UUID
+
+import httpx2
+import msgspec
+import trio
+
+from adapters.api.wire.messages import ChatMessage, ChatMessagePart
+from adapters.api.wire.streams import (
+    ChatStreamActionRequired,
+    ChatStreamEvent,
+    ChatStreamStatus,
+    ChatStreamToolCall,
+)
+from adapters.client.awaiting import AsyncClient
+
+CHAT = UUID(int=7)
+
+
+def a_call(id, name, args="{}"):
+    return ChatStreamToolCall(id, name, args)
+
+
+@dataclass
+class WaitingDaemon:
+    messages: list[ChatMessage] = field(default_factory=list)
+    status: str = "running"
+    calls: tuple = ()
+    posts: list = field(default_factory=list)
+    faults: deque = field(default_factory=deque)  # of the next answers to results: what happens
+    heard: trio.Event = field(default_factory=trio.Event)  # that somebody has posted
+    _streams: list = field(default_factory=list)
+
+    def client(self):
+        return AsyncClient("http://d", "token", transport=httpx2.MockTransport(self._handle))
+
+    def awaits(self, *calls):
+        self._says("assistant", "look it up")
+        self.status, self.calls = "requires_action", calls
+        self._tell(self._now())
+
+    def goes_on(self, answers=1):
+        """The calls are answered, or no longer wanted."""
+        self.status, self.calls = "running", ()
+        for _ in range(answers):
+            self._says("tool", "a result")
+        self._tell([self._status()])
+
+    def finishes(self, text="done"):
+        self._says("assistant", text)
+        self.status = "waiting"
+        self._tell([self._status()])
+
+    def cut(self):
+        """All streams break."""
+        for send in self._streams:
+            send.close()
+        self._streams = []
+
+    async def _handle(self, request):
+        match request.method, request.url.path.rpartition("/")[2]:
+            case "GET", "sse":
+                return self._stream()
+            case "GET", "messages":
+                after = int(request.url.params["after_id"])
+                newer = [message for message in self.messages if message.id > after][:1]
+                return _said({"messages": newer, "queued_messages": [], "has_more": False})
+            case "POST", "tool-results":
+                return self._results(msgspec.json.decode(request.content)["results"])
+        raise AssertionError(request)
+
+    def _results(self, results):
+        fault = self.faults.popleft() if self.faults else None
+        if isinstance(fault, int):
+            self.posts.append((fault, results))
+            return _said({"message": "no"}, fault)
+        status = self._status_for(results)
+        self.posts.append((status, results))
+        if status == 204:
+            self.goes_on(len(results))
+        self.heard.set()
+        if fault is not None:
+            raise fault
+        return _said({"message": "no"}, status)
+
+    def _status_for(self, results):
+        if self.status != "requires_action":
+            return 409
+        wanted = {call.tool_call_id for call in self.calls}
+        ids = [result["tool_call_id"] for result in results]
+        return 204 if sorted(ids) == sorted(wanted) else 400
+
+    def _stream(self):
+        send, receive = trio.open_memory_channel(1_000)
+        self._streams.append(send)
+        send.send_nowait([*map(_message, self.messages), *self._now()])
+
+        kind = {"content-type": "text/event-stream"}
+        return httpx2.Response(200, headers=kind, stream=_Said(receive))
+
+    def _now(self):
+        events = [self._status()]
+        if self.calls:
+            asked = ChatStreamActionRequired(self.calls)
+            events.append(_event("action_required", action_required=asked))
+        return events
+
+    def _status(self):
+        return _event("status", status=ChatStreamStatus(self.status))
+
+    def _says(self, role, text):
+        part = ChatMessagePart(type="text", text=text)
+        message = ChatMessage(
+            id=10 + len(self.messages),
+            chat_id=CHAT,
+            created_at=datetime(2030, 1, 1, tzinfo=UTC),
+            role=role,
+            content=(part,),
+        )
+        self.messages.append(message)
+        self._tell([_message(message)])
+
+    def _tell(self, events):
+        for send in self._streams:
+            send.send_nowait(events)
+
+
+class _Said(httpx2.AsyncByteStream):
+    def __init__(self, receive):
+        self._receive = receive
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        events = await anext(self._receive)
+        return b"data: " + msgspec.json.encode(events) + b"\n\n"
+
+    async def aclose(self):
+        self._receive.close()
+
+
+def _event(type, **more):
+    return ChatStreamEvent(type=type, chat_id=CHAT, **more)
+
+
+def _message(message):
+    return _event("message", message=message)
+
+
+def _said(document, status=200):
+    content = b"" if status == 204 else msgspec.json.encode(document)
+    return httpx2.Response(status, content=content)
