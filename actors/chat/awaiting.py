@@ -1,23 +1,25 @@
-"""Tasks that only wait: for a client's answer, for the time of the next attempt."""
+"""Tasks that only wait: for those who have to answer, for the time of the next attempt."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from math import inf
 
 import trio
 
 from actors.machine.chat import RetryState, Stored
+from actors.machine.closing import outstanding_dynamic
 from actors.machine.fences import fence_of, stands
-from actors.machine.requests import CancelRequiresAction
+from actors.machine.requests import CancelRequiresAction, ExpireApprovals, Request
 from actors.turn.commits import Committed, begin_attempt, commit
 from actors.turn.patience import patiently
 from actors.turn.work import Held, Left, Obsolete
 from actors.turn.world import World
-from runtime.clock import wall
 
 
 async def await_client(held: Held, world: World) -> Committed:
-    """Wait until it is too late, by the database's clock. Whoever answers in time makes this work
-    obsolete."""
+    """Wait until it is too late for a client's results or a person's decision, by the database's
+    clock. Whoever answers in time makes this work obsolete."""
     stored = held.stored
     chat, fence = stored.chat.id, fence_of(stored.chat)
     assert fence is not None, "only a chat that is held is waited for"
@@ -29,13 +31,34 @@ async def await_client(held: Held, world: World) -> Committed:
         if not stands(fence, looked.chat):  # what has moved is not ours to end
             return Obsolete()
         stored = looked
-    reason = "timed out" if stored.chat.requires_action_deadline_at else "there was no deadline"
-    return await commit(Held(stored, held.history), [CancelRequiresAction(reason)], world)
+    return await commit(Held(stored, held.history), _too_late(stored), world)
+
+
+def _too_late(stored: Stored) -> Sequence[Request]:
+    requests: list[Request] = []
+    if client_seconds_left(stored) <= 0:
+        is_known = stored.chat.requires_action_deadline_at is not None
+        requests.append(CancelRequiresAction("timed out" if is_known else "there was no deadline"))
+    if person_seconds_left(stored) <= 0:
+        requests.append(ExpireApprovals())
+    return requests
 
 
 def seconds_left(stored: Stored) -> float:
+    """Until somebody's time is over. Infinite: a person has as long as it takes."""
+    return min(client_seconds_left(stored), person_seconds_left(stored))
+
+
+def client_seconds_left(stored: Stored) -> float:
+    if stored.chat.asks and not outstanding_dynamic(stored):
+        return inf
     deadline = stored.chat.requires_action_deadline_at
     return 0.0 if deadline is None else (deadline - stored.now).total_seconds()
+
+
+def person_seconds_left(stored: Stored) -> float:
+    times = [ask.until for ask in stored.chat.asks if ask.until is not None]
+    return (min(times) - stored.now).total_seconds() if times else inf
 
 
 async def await_attempt(held: Held, world: World) -> Committed:
@@ -47,7 +70,7 @@ async def await_attempt(held: Held, world: World) -> Committed:
     retry = held.stored.chat.retry_state
     assert retry is not None, "there is a pause only after an attempt that failed"
     taken_over = held.history is None
-    await trio.sleep(seconds_left_of(retry, wall()) if taken_over else retry.delay_ms / 1000)
+    await trio.sleep(seconds_left_of(retry, world.wall()) if taken_over else retry.delay_ms / 1000)
     return await begin_attempt(held, world)
 
 

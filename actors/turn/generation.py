@@ -6,9 +6,11 @@ the budget for that is the chat's, not this task's.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
+from actors.approvals.policy import Consent, Policy
 from actors.compaction.fullness import (
     STILL_FULL,
     THRESHOLD_OFF,
@@ -33,7 +35,6 @@ from actors.machine.requests import (
     Request,
 )
 from actors.parts.failure import FailureKind, ProviderFailure
-from actors.parts.model import ToolCallPart
 from actors.parts.prompt import Prompt
 from actors.turn import retries, steps
 from actors.turn.answering import ask
@@ -59,7 +60,6 @@ from actors.turn.ports import CompactionPlan, Model, Offered, Toolset
 from actors.turn.tool_batch import run_batch
 from actors.turn.work import Advanced, Held, Obsolete, without_attempt
 from actors.turn.world import World
-from runtime.clock import wall
 
 NO_SUMMARY = NoSummary(
     "The model made no summary of the conversation. Choose another model, or start a new chat."
@@ -90,20 +90,36 @@ async def generate(held: Held, world: World) -> Committed:
         return Obsolete()
     chat, history = known.stored.chat, known.history or ()
     tools = await world.tools.for_turn(chat, history)
-    action = next_action(chat, history, tools.offered)
+    action = await _next(chat, history, tools.offered, world)
     match action:
         case EndTurn():
             return await end_turn(known, (), world)
         case AwaitClient():
-            return await commit(known, [EnterRequiresAction()], world)
-        case RunTools(calls=calls):
-            return await _run_tools(known, calls, tools, world)
+            return await commit(known, [_waiting(action, world)], world)
+        case RunTools():
+            return await _run_tools(known, action, tools, world)
         case Summarise():
             return await _summarise(known, tools, Source.MANUAL, world)
         case CallModel():
             return await _call_model(known, tools, world)
         case _:
             assert_never(action)
+
+
+async def _next(chat: Chat, history: Sequence[Message], offered: Offered, world: World) -> Action:
+    """What people have allowed always is looked up only where somebody would be asked."""
+    approving = world.approving
+    policy = Policy(chat.approval_policy) if chat.approval_policy else approving.usual
+    consent = Consent(policy, approving.rules)
+    action = next_action(chat, history, offered, consent)
+    if not (isinstance(action, AwaitClient | RunTools) and action.asks):
+        return action
+    granted = await patiently(chat.id, "grants", partial(approving.grants.of, chat.root))
+    return next_action(chat, history, offered, replace(consent, granted=granted))
+
+
+def _waiting(action: AwaitClient, world: World) -> EnterRequiresAction:
+    return EnterRequiresAction(action.asks, world.approving.seconds)
 
 
 async def with_history(held: Held, world: World) -> Held | None:
@@ -261,19 +277,19 @@ async def _failed(
 ) -> Committed:
     """Say why there is a pause, and how long; or why there is no other attempt."""
     attempt = held.stored.chat.generation_attempt
-    following = retries.after(failure, attempt=attempt, now=wall(), attempts_max=attempts_max)
+    following = retries.after(failure, attempt=attempt, now=world.wall(), attempts_max=attempts_max)
     if isinstance(following, ChatError):
         return await end_with_error(held, FinishError(following), world)
     return await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)
 
 
-async def _run_tools(
-    held: Held, calls: tuple[ToolCallPart, ...], tools: Toolset, world: World
-) -> Committed:
-    chat = held.stored.chat
+async def _run_tools(held: Held, action: RunTools, tools: Toolset, world: World) -> Committed:
+    chat, history = held.stored.chat, held.history or ()
     episode = world.episodes.begin(_key(chat))
     try:
-        rows = await run_batch(chat, held.history or (), calls, tools, episode, world)
+        rows = await run_batch(
+            chat, history, action.calls, tools, episode, world, denied=action.denied
+        )
     finally:
         world.episodes.end(episode)
     return await _commit_step(held, rows, tools.offered, world)
@@ -290,12 +306,12 @@ async def _commit_step(
     """Write the step, and with it what it leads to: one transaction for both."""
     if not rows:
         return await end_turn(held, (), world)
-    following = _leads_to(held.stored.chat, held.history or (), rows, offered)
+    following = await _leads_to(held.stored.chat, held.history or (), rows, offered, world)
     match following:
         case EndTurn():
             return await end_turn(held, [CommitStep(rows, ends_turn=True)], world)
         case AwaitClient():
-            request: Request = EnterRequiresAction()
+            request: Request = _waiting(following, world)
         case CallModel() | RunTools() | Summarise():
             request = RecordGenerationAttempt()
         case _:
@@ -304,13 +320,17 @@ async def _commit_step(
     return await commit(held, [step, request], world, of_attempt=True)
 
 
-def _leads_to(
-    chat: Chat, history: Sequence[Message], rows: tuple[Body, ...], offered: Offered
+async def _leads_to(
+    chat: Chat,
+    history: Sequence[Message],
+    rows: tuple[Body, ...],
+    offered: Offered,
+    world: World,
 ) -> Action:
     """What comes next once `rows` are part of the history."""
     at = history[-1].created_at
     coming = [Message(history[-1].id, 0, at, False, body) for body in rows]
-    return next_action(chat, [*history, *coming], offered)
+    return await _next(chat, [*history, *coming], offered, world)
 
 
 def _key(chat: Chat) -> EpisodeKey:

@@ -1,7 +1,10 @@
 """All that a chat's tasks ask for, and the limits they keep."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
+from actors.approvals.ports import NOBODY_ASKS, Approving
 from actors.episodes.buffer import Episodes
 from actors.store.ports import Ledger, Reading
 from actors.turn.ports import (
@@ -17,6 +20,7 @@ from actors.turn.ports import (
     Titles,
     Tools,
 )
+from runtime import clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +45,6 @@ class World:
     titles: Titles = UNTITLED
     compacting: Compacting = ON_REQUEST
     books: Books = UNBOOKED
+    approving: Approving = NOBODY_ASKS
     limits: Limits = Limits()
+    wall: Callable[[], datetime] = clock.wall  # by which the next attempt is told and waited for

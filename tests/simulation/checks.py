@@ -10,7 +10,7 @@ import trio
 
 from actors.ids import EpisodeKey
 from actors.machine import requests as ask
-from actors.machine.chat import Role
+from actors.machine.chat import Role, Visibility
 from actors.machine.fences import MovedOn
 from actors.machine.states import State, Status, state_of
 from actors.parts.model import TextPart, ToolResultPart
@@ -123,7 +123,11 @@ class Checks:
         if "fence" in call.kwargs:
             self._by_holder(was, call, requests)
         self._talks[chat.id].goes_on(kept, requests)
-        for fault in (*self._talks[chat.id].faults(kept), *talk.faults_in_steps(kept.history)):
+        for fault in (
+            *self._talks[chat.id].faults(kept),
+            *talk.faults_in_steps(kept.history),
+            *talk.faults_in_summaries(kept.history),
+        ):
             self._blame(f"chat {chat.id.int}: {fault}")
 
     def _note(self, chat, was, call):
@@ -164,7 +168,8 @@ class Checks:
                 self._blame(f"{key}: committed, but nobody was shown anything of it")
             return
         seen = shown(episode)
-        text, stored = _text([said.piece for said in seen]), _text(_parts(rows))
+        visible = [row for row in rows if row.visibility is not Visibility.MODEL]
+        text, stored = _text([said.piece for said in seen]), _text(_parts(visible))
         if text != stored:
             self._blame(f"{key}: stored is {stored!r}, shown was {text!r}")
         results = _results([said.piece for said in seen if said.role is Role.TOOL])

@@ -100,6 +100,26 @@ chat/decide.py
 -    if chat.holder != me:
 +    if chat.holder is None:
 
+# of a summary models are not told
+turn/generation.py
+-        rows = compaction.rows(said, model.config_id)
++        rows = compaction.rows(said, model.config_id)[1:]
+
+# a summary is made of a summary
+compaction/fullness.py
+-    return bool(_since(bodies)) and made < SUMMARIES_PER_TURN_MAX
++    return made < SUMMARIES_PER_TURN_MAX
+
+# a wish for a summary is not used up
+turn/generation.py
+-    step = CommitStep(rows, consumes_compaction=is_summary)
++    step = CommitStep(rows)
+
+# what was too long is asked again in the same attempt
+turn/generation.py
+-    counted = await _counted(without_attempt(held), world)
++    counted = await _counted(held, world)
+
 # nobody ends the wait for a client
 chat/awaiting.py
 -        await trio.sleep(remaining)

@@ -19,7 +19,7 @@ from runtime.restart import Restart
 from tests.fakes.scripted import TwoMicros
 from tests.fakes.watching import pickled
 from tests.simulation.line import Line
-from tests.simulation.provider import Models, Tools
+from tests.simulation.provider import Compacting, Models, Tools
 from tests.simulation.world import LEASE_SECONDS
 
 CAPACITY = Capacity(
@@ -33,7 +33,7 @@ CAPACITY = Capacity(
     lease_seconds=LEASE_SECONDS,
     drain_seconds=8.0,
 )
-GUARDS = Guards(startup_seconds=9.0, silence_seconds=12.0)
+GUARDS = Guards(startup_seconds=9.0, silence_seconds=12.0, summary_seconds=20.0)
 STOP_SECONDS = 30.0  # for a drain, all in all
 
 
@@ -66,7 +66,9 @@ class Process:
             journal=self.journal,
             prices=TwoMicros(),
             episodes=self.episodes,
+            compacting=Compacting(self),
             limits=GUARDS,
+            wall=world.clock,
         )
         line = self.line
         self.supervisor = Supervisor(

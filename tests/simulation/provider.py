@@ -1,11 +1,17 @@
-"""What chats ask for besides the store: a provider and tools that do as chance tells them."""
+"""What chats ask for besides the store: a provider and tools that do as chance tells them.
+
+The windows of the models are small, so that chats are summed up now and then, and a prompt may be
+found too long before anybody knew.
+"""
 
 import json
 from contextlib import asynccontextmanager
 
 import trio
 
+from actors.compaction.wording import INSTRUCTIONS
 from actors.failures import wording
+from actors.machine.chat import Role
 from actors.parts.deltas import (
     Failed,
     Finished,
@@ -21,8 +27,9 @@ from actors.parts.deltas import (
 )
 from actors.parts.failure import FailureKind
 from actors.parts.model import JsonText
-from actors.parts.prompt import Asker, CallSettings, Prompt, Tool
-from actors.turn.ports import LocalTool, Model, Offered, ToolOutput
+from actors.parts.prompt import Asker, CallSettings, Prompt, Tool, UserSaid
+from actors.parts.usage import Usage
+from actors.turn.ports import CompactionPlan, LocalTool, Model, Offered, ToolOutput
 
 SCHEMA = JsonText('{"type":"object","properties":{}}')
 TOOL_SECONDS = 6.0  # deadline of every local tool
@@ -41,7 +48,8 @@ RULES = {tool.tool.name: tool for tool in LOCAL_TOOLS}
 CALLED = ("fetch", "push", "push", "write", "write", "plan", "bye", "gone", "ask", "pick", "ask")
 
 HANGS = object()
-END = (0, [Finished(FinishReason.STOP)])
+WINDOW_TOKENS = 100
+THRESHOLD_PERCENT = 70
 
 
 class Buggy(Exception):
@@ -60,19 +68,20 @@ class Provider:
 
     def _script(self, prompt):
         world, rng = self._world, self._world.rng
+        if _sums_up(prompt):
+            return self._summary()
         if world.is_calm:
-            return [*self._text(1, 0.1), END]
+            return [*self._text(1, 0.1), self._end()]
         draw = rng.choices(
-            ("text", "tools", "retry", "final", "cut", "bug", "empty", "filter", "silence"),
-            (30, 45, 5 + 60 * world.storm, 2, 4, 2, 3, 2, 3),
+            ("text", "tools", "retry", "final", "cut", "bug", "empty", "filter", "silence", "long"),
+            (30, 45, 5 + 60 * world.storm, 2, 4, 2, 3, 2, 3, 3),
         )[0]
         said = self._text(rng.randrange(5), rng.choice([0.0, 0.1, 1.0, 4.0]))
         match draw:
             case "text":
-                return [*said, *self._thought(), *self._text(2, 0.1), END]
+                return [*said, *self._thought(), *self._text(2, 0.1), self._end()]
             case "tools":
-                end = (0, [Finished(FinishReason.TOOL_CALLS)])
-                return [*said, *self._calls(prompt), end]
+                return [*said, *self._calls(prompt), self._end(FinishReason.TOOL_CALLS)]
             case "retry" | "cut":
                 said = said if draw == "cut" else []
                 return [*said, (rng.random(), [Failed(self._failure(retryable=True))])]
@@ -87,6 +96,40 @@ class Provider:
                 return [*said, (0.1, [Finished(FinishReason.CONTENT_FILTER)])]
             case "silence":
                 return [*said, (0, HANGS)]
+            case "long":
+                return [(rng.random(), [Failed(TOO_LONG)])]
+
+    def _summary(self):
+        """Seldom at the first try; mostly in the end."""
+        world, rng = self._world, self._world.rng
+        if world.is_calm:
+            return [*self._text(1, 0.1), self._end()]
+        said = self._text(rng.choice([1, 3, 200]), rng.choice([0.0, 0.02]))
+        draw = rng.choices(
+            ("all", "cut", "empty", "retry", "final", "long", "silence", "bug"),
+            (60, 8, 8, 8 + 60 * world.storm, 1, 5, 3, 2),
+        )[0]
+        match draw:
+            case "all":
+                return [*said, self._end()]
+            case "cut":
+                return [*said, self._end(FinishReason.LENGTH)]
+            case "empty":
+                return [*self._thought(), self._end()]
+            case "retry" | "final":
+                failure = self._failure(retryable=draw == "retry")
+                return [(rng.random(), [Failed(failure)])]
+            case "long":
+                return [(rng.random(), [Failed(TOO_LONG)])]
+            case "silence":
+                return [*said, (0, HANGS)]
+            case "bug":
+                return [*said, (0.1, Buggy("connection torn"))]
+
+    def _end(self, reason=FinishReason.STOP):
+        """With what it has read: in peace there is room for ever."""
+        read = 10 if self._world.is_calm else self._world.rng.choice([0, 10, 40, 60, 80, 95])
+        return (0, [Finished(reason, Usage(input_tokens=read, output_tokens=1))])
 
     def _failure(self, *, retryable):
         wait = self._world.rng.choice([0.0, 0.0, 5.0])
@@ -125,6 +168,14 @@ class Provider:
         return [began, [ToolInputDelta(id, name, args[1:]), ToolCall(id, name, args)]]
 
 
+TOO_LONG = wording.failure(FailureKind.CONFIG, "openai", status=400, too_long=True)
+
+
+def _sums_up(prompt):
+    [*_, last] = prompt.messages
+    return INSTRUCTIONS in last.parts[-1].text
+
+
 class _Answer:
     def __init__(self, script):
         self._script = iter(script)
@@ -159,7 +210,26 @@ class Models:
     async def prompt_for(self, chat, history, model, tools):
         await trio.lowlevel.checkpoint()
         self._process.world.checks.asking(self._process, chat, history)
-        return Prompt(model.name, (), tools=tuple(tools), asker=Asker(chat.owner_id, chat.id))
+        said = tuple(
+            UserSaid(row.body.parts)
+            for row in history
+            if row.body.role is Role.USER and not row.deleted
+        )
+        return Prompt(model.name, said, tools=tuple(tools), asker=Asker(chat.owner_id, chat.id))
+
+
+class Compacting:
+    """The port of this name: all models have one small window."""
+
+    def __init__(self, process):
+        self._world = process.world
+
+    async def plan_for(self, chat, model):
+        await trio.lowlevel.checkpoint()
+        return CompactionPlan(model, THRESHOLD_PERCENT, WINDOW_TOKENS)
+
+    def ended(self, model, result):
+        self._world.note("a summary", result)
 
 
 class Tools:

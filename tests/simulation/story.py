@@ -129,7 +129,7 @@ class Deeds:
         self._deeds = {
             self._create: 8, self._send: 24, self._interrupt: 8, self._answer: 10,
             self._edit: 4, self._promote: 4, self._delete: 3, self._reword: 3, self._reorder: 3,
-            self._archive: 4, self._start: 3, **rough,
+            self._archive: 4, self._compact: 6, self._start: 3, **rough,
         }  # fmt: skip
 
     def one(self):
@@ -174,7 +174,7 @@ class Deeds:
 
     def _edit(self):
         def edit(kept):
-            ids = [m.id for m in kept.history if m.body.role is Role.USER]
+            ids = [m.id for m in kept.history if m.body.role is Role.USER and not m.body.compressed]
             return ask.EditMessage(MessageId(self._rng.choice(ids)), self._message())
 
         self._ask(edit)
@@ -196,6 +196,9 @@ class Deeds:
         if roots:
             chat = self._rng.choice(roots)
             self._serve(archive, chat.id, not chat.archived)
+
+    def _compact(self):
+        self._ask(lambda _: ask.RequestCompaction(), Status.WAITING, Status.ERROR)
 
     def _ask_queue(self, make):
         def request(kept):
@@ -287,7 +290,7 @@ async def served(process, request):
 
 async def apply(process, chat, request):
     """What puts a chat to work takes it up too, if nobody holds it and there is a place."""
-    if not isinstance(request, ask.SendMessage | ask.EditMessage):
+    if not isinstance(request, ask.SendMessage | ask.EditMessage | ask.RequestCompaction):
         return await process.line.apply(chat.id, [request])
     write = partial(process.line.apply, chat.id)
     return await claiming(process, chat.is_root, lambda more: write([request, *more]))

@@ -1,9 +1,14 @@
-"""What is said in a chat: nothing of what users say is lost or doubled, every call is answered."""
+"""What is said in a chat: nothing of what users say is lost or doubled, every call is answered, and
+a summary takes the place of it for models alone.
+"""
 
+import json
 from collections import Counter
 
+from actors.compaction.fullness import SUMMARIES_PER_TURN_MAX
 from actors.machine import requests as ask
-from actors.machine.chat import Role
+from actors.machine.chat import Role, Visibility
+from actors.machine.states import Status
 from actors.parts.model import TextPart, ToolCallPart, ToolResultPart
 
 
@@ -13,6 +18,7 @@ class Talk:
     def __init__(self):
         self._said = {}  # text: the id of its message, or None while it waits in the queue
         self._queue = {}  # id of a queued row: its text
+        self._wishes = 0  # for a summary, that were granted
 
     def goes_on(self, kept, requests):
         """These have been granted, and now `kept` is stored."""
@@ -27,19 +33,66 @@ class Talk:
                     self._said = before | {text_of(message): None}
                 case ask.DeleteQueued(queued_id=id):
                     del self._said[self._queue[id]]
+                case ask.RequestCompaction():
+                    self._wishes += 1
                 case ask.EditQueued(queued_id=id, message=message):
                     del self._said[self._queue[id]]
                     self._said[text_of(message)] = None
         self._queue = {row.id: text_of(row.message) for row in kept.queue}
         for message in kept.history:
-            if message.body.role is Role.USER and self._said.get(text_of(message.body), 0) is None:
+            if is_a_users(message) and self._said.get(text_of(message.body), 0) is None:
                 self._said[text_of(message.body)] = message.id
 
     def faults(self, kept):
-        found = Counter(text_of(m.body) for m in kept.history if m.body.role is Role.USER)
+        found = Counter(text_of(m.body) for m in kept.history if is_a_users(m))
         found.update(text_of(row.message) for row in kept.queue)
         if found != dict.fromkeys(self._said, 1):
             yield f"users said {list(self._said)}, there is {dict(found)}"
+        made = sum(_source(m) == "manual" for m in kept.messages)
+        if made > self._wishes:
+            yield f"{self._wishes} summaries were asked for, {made} were made"
+        wished = kept.chat.compaction_requested_at is not None
+        if wished and kept.chat.status not in (Status.RUNNING, Status.INTERRUPTING):
+            yield f"{kept.chat.status.value}, and a summary is still to be made"
+
+
+def faults_in_summaries(history):
+    """Each is three rows, there is something between two of them, and not too many in one turn."""
+    rows = [_kind(message) for message in history]
+    for at, kind in enumerate(rows):
+        if kind == "told" and rows[at + 1 : at + 3] != ["called", "shown"]:
+            yield f"half a summary: {rows}"
+        if kind == "called" and rows[at - 1 : at + 2] != ["told", "called", "shown"]:
+            yield f"half a summary: {rows}"
+        if kind == "shown" and rows[at + 1 : at + 2] == ["told"]:
+            yield f"a summary of a summary: {rows}"
+    for turn in " ".join(rows).split("user"):
+        if turn.count("shown") > SUMMARIES_PER_TURN_MAX + 1:  # that one somebody asked for
+            yield f"summaries in one turn: {turn.count('shown')}"
+
+
+def _kind(message):
+    body = message.body
+    if not body.compressed:
+        return body.role.value
+    kinds = {
+        (Role.USER, Visibility.MODEL): "told",
+        (Role.ASSISTANT, Visibility.USER): "called",
+        (Role.TOOL, Visibility.BOTH): "shown",
+    }
+    return kinds[body.role, body.visibility]
+
+
+def _source(message):
+    """Who wanted a summary; None: it is none."""
+    if not message.body.compressed or message.body.role is not Role.TOOL:
+        return None
+    [result] = message.body.parts
+    return json.loads(result.result)["source"]
+
+
+def is_a_users(message):
+    return message.body.role is Role.USER and not message.body.compressed
 
 
 def faults_in_steps(history):
