@@ -25,6 +25,7 @@ CREATE TABLE approval_decisions (
     CHECK (revoked_at IS NULL OR verdict = 'allow_always')
 );
 
-CREATE INDEX approval_decisions_call ON approval_decisions (chat_id, tool_call_id, id);
+CREATE INDEX approval_decisions_call ON approval_decisions (root_id, tool_call_id, id);
+CREATE INDEX approval_decisions_chat ON approval_decisions (chat_id);
 CREATE INDEX approval_decisions_always ON approval_decisions (root_id)
     WHERE verdict = 'allow_always' AND revoked_at IS NULL;
