@@ -53,6 +53,14 @@ ENTRIES = (
     Entry("feeds.unasked", "warning", ("chats", "error"), "the poll behind hints is made later"),
     Entry("watch.unread", "warning", ("news", "error"), "owners were not told of their chats"),
     Entry("watch.broken", "error", ("error",), "a bug in an owner's feed: he is let go"),
+    # what is said in other processes
+    Entry(
+        "relay.unlinked",
+        "warning",
+        ("worker", "why", "tries"),
+        "a process is not reached, it is tried again: watchers here see no words of its chats",
+    ),
+    Entry("relay.broken", "error", ("worker", "error"), "a bug in a link: likewise"),
     # the process
     Entry("lease.begun", "info", ("worker",), "chats may be taken in this name"),
     Entry(

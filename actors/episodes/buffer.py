@@ -45,6 +45,15 @@ class Episode:
     # Called with each piece as it is added, and whether it has come alone.
     heard: Callable[[bytes, bool], None] | None = None
     _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
+    # Called when there is more to read, or the end; by who follows.
+    _followers: dict[object, Callable[[], None]] = field(default_factory=dict)
+
+    def follow(self, who: object, news: Callable[[], None]) -> None:
+        """From now on `news` is called, at once and for nothing but a note, when there is more."""
+        self._followers[who] = news
+
+    def unfollow(self, who: object) -> None:
+        self._followers.pop(who, None)
 
     def add(self, role: Role, piece: Piece, *, alone: bool = False) -> bool:
         """Say one thing more. False if the episode is closed or full: then nobody was shown it.
@@ -65,6 +74,8 @@ class Episode:
             self.heard(encoded, alone)
         if self._readers:
             self._readers.unpark_all()
+        if self._followers:
+            self._tell_followers()
         return True
 
     def close(self) -> None:
@@ -72,6 +83,11 @@ class Episode:
         if self.closed_at is None:
             self.closed_at = now()
             self._readers.unpark_all()
+            self._tell_followers()
+
+    def _tell_followers(self) -> None:
+        for news in self._followers.values():
+            news()
 
     def after(self, seq: int, *, at_most: int) -> list[bytes]:
         """What has been said behind number `seq`, encoded."""

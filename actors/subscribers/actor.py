@@ -12,11 +12,14 @@ before its `preview_reset`, never after the message that comes of it.
 Whoever comes is told what is stored, as of a mark: a snapshot, a position of the log, and how many
 pieces of the running attempt stand before it. He has all that comes before the mark from the store
 and from the attempt itself, and reads on in the log behind it.
+
+An attempt that runs in another process is followed there, for as long as it runs and somebody
+watches here.
 """
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 
 import trio
@@ -24,6 +27,7 @@ import trio
 from actors.episodes.buffer import Episode
 from actors.ids import ChatId, EpisodeKey, MessageId, chat_name
 from actors.machine.refusals import ChatNotFound
+from actors.machine.states import Status
 from actors.store.answers import Applied
 from actors.store.hints import ChatMoved
 from actors.subscribers.diff import (
@@ -41,8 +45,9 @@ from actors.subscribers.diff import (
     step_heard,
 )
 from actors.subscribers.events import Event, MessageStands
-from actors.subscribers.log import Cursor, Log, Pack, batch_length
-from actors.subscribers.ports import Attempts, Encode, Reading
+from actors.subscribers.joining import Beginning, Join, Mark
+from actors.subscribers.log import Cursor, Log
+from actors.subscribers.ports import Attempt, Attempts, Elsewhere, Encode, Reading
 from runtime.backoff import delay_seconds
 from runtime.log import emit
 
@@ -55,6 +60,7 @@ READS_MAX = 6  # of one answer, if they fail; then the feed ends
 READ_AGAIN_FIRST_SECONDS = 0.1
 READ_AGAIN_CAP_SECONDS = 1.0
 ENCODED_AT_ONCE = 64  # messages; then other tasks run
+AT_WORK = (Status.RUNNING, Status.INTERRUPTING)  # when something may be said
 
 
 class Ended(Enum):
@@ -72,46 +78,7 @@ class World:
     encode: Encode
     attempts: Attempts
     start: Callable[["Feed", Callable[[], Awaitable[object]]], None]  # work for it, beside
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Where the log stands when a snapshot has been told."""
-
-    snapshot_version: int
-    position: int
-    attempt: Episode | None
-    told: int  # pieces of it
-
-
-@dataclass(eq=False, slots=True)
-class Beginning:
-    """What whoever comes is told first; alike for all who come at once with the same."""
-
-    events: Sequence[bytes]
-    position: int  # where he reads on
-    _frames: dict[Pack, list[bytes]] = field(default_factory=dict)
-
-    def frames(self, pack: Pack) -> list[bytes]:
-        frames = self._frames.get(pack)
-        if frames is None:
-            frames = self._frames[pack] = []
-            begin = 0
-            while begin < len(self.events):
-                end = begin + batch_length(self.events, begin)
-                frames.append(pack(self.events[begin:end]))
-                begin = end
-        return frames
-
-
-@dataclass(eq=False, slots=True)
-class Join:
-    """Somebody who comes: he holds the log from `mark` on until he knows where he begins."""
-
-    have: Have
-    mark: Mark | None  # None: nothing was known when he came
-    answered: trio.Event = field(default_factory=trio.Event)
-    beginning: Beginning | None = None  # None when answered: the feed has ended
+    elsewhere: Elsewhere | None = None  # None: there is one process
 
 
 class Feed:
@@ -124,7 +91,7 @@ class Feed:
         self._known: Known | None = None
         self._heard_of = 0  # the newest snapshot that anybody spoke of
         self._ahead: dict[int, Step] = {}  # by their snapshots; none is the next one
-        self._attempt: Episode | None = None
+        self._attempt: Attempt | None = None
         self._told = 0  # pieces of it
         self._joins: list[Join] = []
         self._marks: deque[Mark] = deque(maxlen=MARKS_MAX)
@@ -190,7 +157,9 @@ class Feed:
 
     def began(self, attempt: Episode) -> None:
         """An attempt at this chat begins here."""
-        if self._known is not None and self.ended is None and attempt.key == self._key(self._known):
+        if self._known is None or self.ended is not None or self._attempt is not None:
+            return
+        if attempt.key == self._key(self._known):
             self._follow(attempt)
 
     # telling
@@ -236,12 +205,21 @@ class Feed:
 
     def _follow_newest(self) -> None:
         assert self._known is not None, "an attempt has its place in what is known"
-        if self._attempt is None and self._known.heads.generation_attempt > 0:
-            attempt = self._world.attempts.find(self._key(self._known))
-            if attempt is not None:
-                self._follow(attempt)
+        heads = self._known.heads
+        if self._attempt is not None or heads.generation_attempt == 0 or self.ended is not None:
+            return
+        key = self._key(self._known)
+        attempt = self._world.attempts.find(key) or self._follow_elsewhere(key, heads)
+        if attempt is not None:
+            self._follow(attempt)
 
-    def _follow(self, attempt: Episode) -> None:
+    def _follow_elsewhere(self, key: EpisodeKey, heads: Heads) -> Attempt | None:
+        elsewhere = self._world.elsewhere
+        if elsewhere is None or heads.worker is None or heads.status not in AT_WORK:
+            return None
+        return elsewhere.follow(key, heads.worker)
+
+    def _follow(self, attempt: Attempt) -> None:
         self._attempt = attempt
         for piece in attempt.encoded[self._told :]:
             self._hear(piece)
@@ -257,6 +235,8 @@ class Feed:
     def _let_go(self) -> None:
         if self._attempt is not None:
             self._attempt.heard = None
+            if self._world.elsewhere is not None:
+                self._world.elsewhere.let_go(self._attempt)
         self._attempt, self._told = None, 0
 
     # reading
@@ -295,8 +275,17 @@ class Feed:
         if self._heard_of == heard_of:  # whoever spoke of a later one was wrong
             self._heard_of = found.chat.snapshot_version
         self._take_in(found, encoded, is_enough=bool(since))
+        await self._wait_for_pieces(joins)
         self._answer(found, joins, encoded)
         self._catch_up()
+
+    async def _wait_for_pieces(self, joins: Sequence[Join]) -> None:
+        """Who has some of an attempt gets only the others, if it is known here how many it has."""
+        attempt, elsewhere = self._attempt, self._world.elsewhere
+        if attempt is None or elsewhere is None:
+            return
+        if any(join.have.seq > 0 for join in joins):
+            await elsewhere.caught_up(attempt)
 
     def _behind(self) -> Sequence[Have]:
         """What the watchers have, if there is more that they should be told."""

@@ -10,6 +10,7 @@ it, and no status is left out.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from actors.ids import WorkerId
 from actors.machine.chat import Body, Chat, ChatError, Message, Queued, RetryState, Role, Visibility
 from actors.machine.closing import outstanding_dynamic
 from actors.machine.states import Status
@@ -42,6 +43,7 @@ class Heads:
     retry_state_version: int
     generation_attempt: int
     status: Status
+    worker: WorkerId | None = None  # the process that holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ def step_heard(moved: ChatMoved, known: Heads) -> Step | None:
         moved.retry_state_version,
         moved.generation_attempt,
         moved.status,
+        moved.worker_id,
     )
     has_content = (
         heads.snapshot_version != known.snapshot_version + 1
@@ -226,6 +229,7 @@ def heads_of(chat: Chat) -> Heads:
         chat.retry_state_version,
         chat.generation_attempt,
         chat.status,
+        None if chat.holder is None else chat.holder.worker,
     )
 
 

@@ -19,7 +19,7 @@ from actors.store.bus import Bus
 from actors.store.hints import ChatMoved, LookAtEverything, News
 from actors.subscribers.actor import Ended, Feed, World
 from actors.subscribers.diff import Have
-from actors.subscribers.ports import Encode, Reading
+from actors.subscribers.ports import Elsewhere, Encode, Reading
 from actors.subscribers.subscription import Subscription
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
@@ -63,10 +63,16 @@ class Feeds:
     """Made by `open_feeds`."""
 
     def __init__(
-        self, reading: Reading, encode: Encode, episodes: Episodes, children: Children
+        self,
+        reading: Reading,
+        encode: Encode,
+        *,
+        episodes: Episodes,
+        elsewhere: Elsewhere | None,
+        children: Children,
     ) -> None:
         self._reading = reading
-        self._world = World(reading, encode, episodes, self._start)
+        self._world = World(reading, encode, episodes, self._start, elsewhere)
         self._children = children
         self._feeds: dict[ChatId, Feed] = {}
         self._unsure = trio.Event()  # set when hints may have been lost
@@ -196,11 +202,16 @@ class Feeds:
 
 @asynccontextmanager
 async def open_feeds(
-    reading: Reading, encode: Encode, episodes: Episodes, bus: Bus
+    reading: Reading,
+    encode: Encode,
+    episodes: Episodes,
+    bus: Bus,
+    *,
+    elsewhere: Elsewhere | None = None,
 ) -> AsyncIterator[Feeds]:
     """Feeds that hear what becomes of chats, as long as the block runs."""
     async with open_children("feeds", capacity=FEEDS_MAX + 1) as children:
-        feeds = Feeds(reading, encode, episodes, children)
+        feeds = Feeds(reading, encode, episodes=episodes, elsewhere=elsewhere, children=children)
         with (
             bus.follow_commits(feeds.committed),
             bus.follow_all(feeds.heard),

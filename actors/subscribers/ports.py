@@ -1,10 +1,9 @@
 """What feeds ask of the world, said as protocols. Adapters implement these."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from actors.episodes.buffer import Episode
-from actors.ids import ChatId, EpisodeKey
+from actors.ids import ChatId, EpisodeKey, WorkerId
 from actors.machine.refusals import ChatNotFound
 from actors.subscribers.diff import Found, Have
 from actors.subscribers.events import Event
@@ -27,7 +26,31 @@ class Encode(Protocol):
         ...
 
 
+class Attempt(Protocol):
+    """What is said in an attempt, as far as it has come."""
+
+    key: EpisodeKey
+    encoded: list[bytes]  # as watchers get it; only grows
+    # Called with each piece as it is added, and whether it has come alone.
+    heard: Callable[[bytes, bool], None] | None
+
+
 class Attempts(Protocol):
-    def find(self, key: EpisodeKey) -> Episode | None:
+    def find(self, key: EpisodeKey) -> Attempt | None:
         """What is said in an attempt, if it runs here, or did a moment ago."""
+        ...
+
+
+class Elsewhere(Protocol):
+    def follow(self, key: EpisodeKey, worker: WorkerId) -> Attempt | None:
+        """An attempt that runs in another process, from its beginning; what has been said in it
+        follows soon. None: it cannot be followed."""
+        ...
+
+    def let_go(self, attempt: Attempt) -> None:
+        """Nobody follows it here any more; nothing happens to one of this process."""
+        ...
+
+    async def caught_up(self, attempt: Attempt) -> None:
+        """Wait, not for long, until it has come as far as it had when it was followed."""
         ...

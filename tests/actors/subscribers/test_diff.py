@@ -258,15 +258,17 @@ def test_calls_whose_arguments_the_committer_never_read_have_to_be_read():
 
 
 def hint(**columns):
-    then = {name: getattr(THEN, name) for name in THEN.__slots__}
+    then = {name: getattr(THEN, name) for name in THEN.__slots__ if name != "worker"}
     chat = replace(a_chat(State.R0).chat, **(then | {"snapshot_version": 11} | columns))
     return hints_of(chat, holder_is_fresh=True)[0]
 
 
 def test_a_hint_that_says_everything_need_not_be_read():
-    stood = step_heard(hint(generation_attempt=2, status=WAITING), THEN)
+    heard = hint(generation_attempt=2, status=WAITING)
 
-    assert Step(heads=to(generation_attempt=2, status=WAITING)) == stood
+    stood = step_heard(heard, THEN)
+
+    assert Step(heads=to(generation_attempt=2, status=WAITING, worker=heard.worker_id)) == stood
 
 
 @pytest.mark.parametrize(
