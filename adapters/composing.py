@@ -128,14 +128,14 @@ class Chats:
 
 @asynccontextmanager
 async def open_chats(
-    config: Config, conninfo: str, *, models: Sequence[ModelConfig], dial: Dial
+    config: Config, conninfo: str, *, models: Sequence[ModelConfig], dial: Dial, url: str = ""
 ) -> AsyncIterator[Chats]:
     """Chats are run as long as the block is; left in good order, they are handed on first."""
     vault = open_vault(config.secret_key, config.data_dir)
     prices = Prices(await load_table())
     episodes, figures = Episodes(pieces.encoded), Figures()
     async with (
-        open_store(config, conninfo, episodes) as store,
+        open_store(config, conninfo, episodes, url=url) as store,
         open_client(dial) as client,
         open_background() as background,
         open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
@@ -222,7 +222,10 @@ async def open_catalogue(
 
 
 @asynccontextmanager
-async def open_store(config: Config, conninfo: str, episodes: Episodes) -> AsyncIterator[Store]:
+async def open_store(
+    config: Config, conninfo: str, episodes: Episodes, *, url: str
+) -> AsyncIterator[Store]:
+    """`url`: where other processes find this one."""
     async with (
         open_pool(conninfo, size=config.pool_size) as pool,
         open_pool(conninfo, size=OWN_CONNECTIONS) as own,
@@ -245,7 +248,7 @@ async def open_store(config: Config, conninfo: str, episodes: Episodes) -> Async
             pool,
             Ledger(pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.saw),
             Reading(pool, lease_seconds=lease_seconds),
-            Leases(own, lease_seconds=lease_seconds, tell=bus.tell),
+            Leases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
             journal,
             Titles(pool, tell=bus.tell),
             PromptFiles(pool),

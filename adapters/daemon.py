@@ -26,7 +26,7 @@ from adapters.api.host.server import Server
 from adapters.api.probes import Probes
 from adapters.composing import Chats, dial_of, open_chats
 from adapters.config import Config
-from adapters.edge import Entrance, open_edge
+from adapters.edge import Beside, Entrance, open_edge
 from adapters.models.configured import ModelConfig
 from adapters.models.contents import Contents, Source
 from adapters.models.environment import offered
@@ -35,6 +35,7 @@ from adapters.postgres.database import Database, migrate, open_database
 from adapters.postgres.pulse import Pulse
 from adapters.providers.dial import Dial
 from adapters.refusals import CannotStart
+from adapters.relay.opening import open_relaying, open_stand
 from adapters.systemd import Systemd
 from runtime.cause import Cause
 from runtime.children import run_child
@@ -141,15 +142,21 @@ async def work(frame: Frame) -> None:
         if database.cluster is not None:
             frame.nursery.start_soon(embedded.tend, database.cluster)
         steps = await migrate(database)
+        inner = Entrance(frame.entrance.probes)
         async with (
             open_pulse(database) as pulse,
-            open_chats(config, database.conninfo, models=frame.models, dial=frame.dial) as chats,
+            open_stand(config, inner.answer, frame.nursery) as stand,
+            open_chats(
+                config, database.conninfo, models=frame.models, dial=frame.dial, url=stand.url
+            ) as chats,
+            open_relaying(config, chats, stand) as relaying,
             open_edge(
                 config,
                 chats,
                 frame.entrance,
                 server=frame.server,
                 access_url=frame.access_url,
+                beside=Beside(inner, relaying),
             ),
         ):
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready

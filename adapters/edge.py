@@ -49,6 +49,7 @@ from adapters.postgres.shelves.pins import Pins
 from adapters.postgres.shelves.readers import Readers
 from adapters.postgres.shelves.receipts import Receipts
 from adapters.postgres.shelves.shelf import Shelf
+from adapters.relay.opening import Relaying
 
 RETRY_SECONDS = 1
 
@@ -84,6 +85,14 @@ class Entrance:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """What other processes reach of this one, at an address of its own."""
+
+    entrance: Entrance
+    relaying: Relaying
+
+
+@dataclass(frozen=True, slots=True)
 class Ground:
     """What the subjects stand on."""
 
@@ -101,7 +110,13 @@ class Ground:
 
 @asynccontextmanager
 async def open_edge(
-    config: Config, chats: Chats, entrance: Entrance, *, server: Server, access_url: str
+    config: Config,
+    chats: Chats,
+    entrance: Entrance,
+    *,
+    server: Server,
+    access_url: str,
+    beside: Beside | None = None,
 ) -> AsyncIterator[None]:
     """Everything is served as long as the block is."""
     store = chats.store
@@ -123,6 +138,7 @@ async def open_edge(
             shelf=shelf,
             organization=auth.deployment.organization_id,
             lease_seconds=config.lease_seconds,
+            elsewhere=None if beside is None else beside.relaying.relays,
         ) as streaming,
     ):
 
@@ -131,6 +147,7 @@ async def open_edge(
                 "server": server.statistics(),
                 "door": door.statistics(),
                 **statistics_of(chats, auth, streaming),
+                **({} if beside is None else beside.relaying.statistics()),
                 "trio": trio.lowlevel.current_statistics(),
             }
 
@@ -163,10 +180,14 @@ async def open_edge(
         )
         chats.figures.follow(report, door.counts)
         entrance.open(door)
+        if beside is not None:
+            beside.entrance.open(Door([*entrance.probes.endpoints(), *health.own()], auth.callers))
         try:
             yield
         finally:
             entrance.close()
+            if beside is not None:
+                beside.entrance.close()
             streaming.leave()
 
 

@@ -140,6 +140,11 @@ class SocketClosed(Exception):
 class Socket(Protocol):
     """A WebSocket that stands. It answers pings, and looks after the other side's life itself."""
 
+    def hear(self, heard: Callable[[bytes], bool], *, bytes_max: int) -> None:
+        """From now on the other side may say something: whole messages of bytes. One that is
+        longer, or for which `heard` says False, ends the socket; so does any, before this."""
+        ...
+
     async def send(self, frames: bytes) -> None:
         """Whole frames, as `framed` makes them: the same bytes for however many sockets. Bounded:
         a client that does not read is cut off, and `SocketClosed` raised."""

@@ -21,6 +21,9 @@ class Config:
     trusted_proxies: frozenset[IPv4Network | IPv6Network]
     tls_cert: Path | None  # both or none
     tls_key: Path | None
+    processes: int
+    relay_listen: Address | None  # of the first process; None: an address that is not public
+    relay_url: str | None  # likewise, without a slash at its end; None: where it listens
     data_dir: Path
     database_url: str | None = field(repr=False)  # None: the embedded server
     postgres_user: str | None  # whom the embedded server runs as, when we are root
@@ -40,7 +43,11 @@ class Config:
     experiments: frozenset[str]
     sandbox: str  # bubblewrap or none
     sandbox_network: bool
+    workspace_servers: str  # sandboxed, all or off
     templates_dir: Path | None  # None: `templates` in the data directory
+    workspaces_per_user: int
+    workspace_days: int  # without use, of one that no chat needs; 0: for ever
+    workspace_days_max: int  # likewise, whichever chats have it
     log: LogFormat
     log_level: str
     environ: Mapping[str, str] = field(repr=False)

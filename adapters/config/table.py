@@ -131,6 +131,28 @@ _LISTENING = (
         kind=Place("file", "FILE"),
         says="the private key of tls_cert, in PEM",
     ),
+    Setting(
+        name="processes",
+        subject=Subject.LISTENING,
+        kind=Count(1, 64),
+        usual="1",
+        says="how many of us serve at that address and run chats; more than processors do not help",
+    ),
+    Setting(
+        name="relay_listen",
+        subject=Subject.LISTENING,
+        kind=Listening(),
+        usual_says="an address that is not public, any free port",
+        says="where other processes reach this one, to follow its chats; of several here each takes"
+        " the next port",
+    ),
+    Setting(
+        name="relay_url",
+        subject=Subject.LISTENING,
+        kind=WebAddress(),
+        usual_says="http:// and where it listens",
+        says="the same as those see it, if that is another address",
+    ),
 )
 _DATA = (
     Setting(
@@ -285,11 +307,40 @@ _WORKSPACES = (
         says="whether commands in the sandbox have a network",
     ),
     Setting(
+        name="workspace_servers",
+        subject=Subject.WORKSPACES,
+        kind=Word(("sandboxed", "all", "off")),
+        usual="sandboxed",
+        says="the servers of tools that a workspace's .mcp.json names: their programs run in the"
+        " sandbox only; all begins them without one, too",
+    ),
+    Setting(
         name="templates_dir",
         subject=Subject.WORKSPACES,
         kind=Place("directory", "DIR"),
         usual_says="templates in data_dir",
         says="what workspaces can be made of: a directory, a git repository or a TOML file each",
+    ),
+    Setting(
+        name="workspaces_per_user",
+        subject=Subject.WORKSPACES,
+        kind=Count(1, 10_000),
+        usual="100",
+        says="workspaces of one user; no more are made until he removes some",
+    ),
+    Setting(
+        name="workspace_days",
+        subject=Subject.WORKSPACES,
+        kind=Count(0, 3_650),
+        usual="30",
+        says="unused for so long, one that no chat but archived ones has is removed; 0: never",
+    ),
+    Setting(
+        name="workspace_days_max",
+        subject=Subject.WORKSPACES,
+        kind=Count(0, 3_650),
+        usual="0",
+        says="unused for so long, it is removed whichever chats have it; 0: never",
     ),
 )
 _LOG = (

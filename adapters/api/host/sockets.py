@@ -1,12 +1,15 @@
 """One WebSocket: what it is sent, that it is alive, and how it ends.
 
 The stream is read by one task, `listen`; written to by whoever has something to say, one at a time.
-Clients have nothing to say here, beside that they are there and that they go.
+Clients have nothing to say here, beside that they are there and that they go: unless somebody
+listens to them (`hear`).
 """
+
+from collections.abc import Callable
 
 import trio
 from wsproto.connection import Connection, ConnectionState, ConnectionType
-from wsproto.events import CloseConnection, Ping, Pong
+from wsproto.events import BytesMessage, CloseConnection, Ping, Pong
 from wsproto.frame_protocol import CloseReason
 
 from adapters.api.endpoints import SocketClosed
@@ -26,7 +29,18 @@ GOODBYE_POSSIBLE = (ConnectionState.OPEN, ConnectionState.REMOTE_CLOSING)
 class WebSocket:
     """Fulfils `adapters.api.endpoints.Socket`, on a stream that has been agreed to be one."""
 
-    __slots__ = ("_gone", "_pings", "_pong_missing", "_protocol", "_rest", "_stream", "_turn")
+    __slots__ = (
+        "_begun",
+        "_gone",
+        "_heard",
+        "_heard_bytes_max",
+        "_pings",
+        "_pong_missing",
+        "_protocol",
+        "_rest",
+        "_stream",
+        "_turn",
+    )
 
     def __init__(self, stream: trio.abc.Stream, begun: bytes = b"") -> None:
         self._stream = stream
@@ -36,6 +50,12 @@ class WebSocket:
         self._rest = b""  # of frames that went in part
         self._pings = 0
         self._pong_missing = False
+        self._heard: Callable[[bytes], bool] | None = None
+        self._heard_bytes_max = 0
+        self._begun = bytearray()  # a message that goes on
+
+    def hear(self, heard: Callable[[bytes], bool], *, bytes_max: int) -> None:
+        self._heard, self._heard_bytes_max = heard, bytes_max
 
     async def send(self, frames: bytes) -> None:
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -103,9 +123,22 @@ class WebSocket:
                     # Theirs, or the answer to bytes that are no frames: said back as it is.
                     await self._say_goodbye(event.code, event.reason or "")
                     return self.cut()
+                case BytesMessage() if self._heard is not None and self._take(event):
+                    pass
                 case _:
                     await self._say_goodbye(CloseReason.POLICY_VIOLATION, "unexpected data message")
                     return self.cut()
+
+    def _take(self, event: BytesMessage) -> bool:
+        """A message, or a piece of one. False: it makes no sense to whoever listens."""
+        assert self._heard is not None, "somebody listens"
+        self._begun += event.data
+        if len(self._begun) > self._heard_bytes_max:
+            return False
+        if not event.message_finished:
+            return True
+        message, self._begun = bytes(self._begun), bytearray()
+        return self._heard(message)
 
     async def _say(self, event: Ping | Pong) -> None:
         if self._protocol.state is ConnectionState.OPEN:

@@ -37,13 +37,6 @@ class DeploymentConfig(msgspec.Struct, frozen=True):
     config: Mapping[str, bool] = {}
 
 
-class Workspaces(msgspec.Struct, frozen=True):
-    """There are none here, on any page."""
-
-    workspaces: Sequence[str] = ()
-    count: int = 0
-
-
 class Health:
     def __init__(
         self,
@@ -67,7 +60,8 @@ class Health:
         self._metrics = metrics
         self._report = report
 
-    def endpoints(self) -> Sequence[Endpoint]:
+    def own(self) -> Sequence[Endpoint]:
+        """Of this process alone: also served at its own address."""
         return (
             Endpoint(
                 method="GET",
@@ -89,6 +83,11 @@ class Health:
                 scope="settings",
                 answers={200: Mapping[str, Any]},
             ),
+        )
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            *self.own(),
             Endpoint(
                 method="GET",
                 path="/api/v2/buildinfo",
@@ -107,14 +106,6 @@ class Health:
                 scope="settings",
                 answers={200: DeploymentConfig},
             ),
-            Endpoint(
-                method="GET",
-                path="/api/v2/workspaces",
-                handle=self.workspaces,
-                says="None: chats have no workspaces here",
-                tag="health",
-                answers={200: Workspaces},
-            ),
         )
 
     async def metrics(self, call: Call) -> Answer:
@@ -128,6 +119,3 @@ class Health:
 
     async def config(self, call: Call) -> Answer:
         return said(200, DeploymentConfig())
-
-    async def workspaces(self, call: Call) -> Answer:
-        return said(200, Workspaces())

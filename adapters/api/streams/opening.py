@@ -10,6 +10,7 @@ from actors.episodes.buffer import Episodes
 from actors.store.bus import Bus
 from actors.subscribers.feeds import Feeds, open_feeds
 from actors.subscribers.owners import Owners, open_owners
+from actors.subscribers.ports import Elsewhere
 from adapters.api.admission import Admission
 from adapters.api.endpoints import Routes
 from adapters.api.streams.encoding import encoded
@@ -55,13 +56,14 @@ async def open_streaming(
     shelf: Shelf,
     organization: UUID,
     lease_seconds: float,
+    elsewhere: Elsewhere | None = None,
 ) -> AsyncIterator[Streaming]:
     """Watchers are told what becomes of chats, as long as the block runs."""
     reading = WatchersReading(pool, lease_seconds=lease_seconds)
     cursors, guests = ReadCursors(shelf), Guests(admission)
     async with (
         open_children("streams", capacity=2) as children,
-        open_feeds(reading, encoded, episodes, bus) as feeds,
+        open_feeds(reading, encoded, episodes, bus, elsewhere=elsewhere) as feeds,
         open_owners(Listing(shelf, organization=organization), bus) as owners,
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))

@@ -1,6 +1,8 @@
 """A server of the user's own: can it be used, and if not, what is wrong in words that help."""
 
+import os
 import re
+import socket
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -32,6 +34,21 @@ def check(conninfo: str) -> None:
         )
     if standby:
         raise CannotStart(subject, "it is a standby and takes no writes", "name the primary")
+
+
+def our_end(conninfo: str) -> str | None:
+    """The address of this machine from which it reaches the server; None: over a socket of the
+    file system, so it is this machine. Blocks for a bounded time."""
+    limited = {"connect_timeout": CONNECT_SECONDS, **conninfo_to_dict(conninfo)}
+    try:
+        with (
+            psycopg.connect(make_conninfo("", **limited)) as connection,
+            socket.socket(fileno=os.dup(connection.fileno())) as ours,
+        ):
+            name = ours.getsockname()
+    except psycopg.OperationalError as error:
+        raise refuse(describe(conninfo), str(error)) from error
+    return None if isinstance(name, str | bytes) else str(name[0])
 
 
 def describe(conninfo: str) -> str:

@@ -1,0 +1,203 @@
+"""The other side: a connection to a process by its name, which proves to be it.
+
+The WebSocket is wsproto's, on a stream of ours. Nothing here waits for ever: a peer that is silent
+for longer than its pings allow, or that takes nothing, is gone.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from hmac import compare_digest
+
+import trio
+from wsproto import ConnectionType, WSConnection
+from wsproto.events import (
+    AcceptConnection,
+    BytesMessage,
+    CloseConnection,
+    Event,
+    Ping,
+    RejectConnection,
+    Request,
+)
+from wsproto.utilities import LocalProtocolError, RemoteProtocolError
+
+from actors.ids import WorkerId
+from actors.relay.frames import News, Wish
+from actors.relay.ports import Line, Unlinked
+from adapters.api.host.bounds import PING_SECONDS
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
+from adapters.providers.broken import Unreachable, Untrusted
+from adapters.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, split_url
+from adapters.relay.door import PATH
+from adapters.relay.tickets import HEADER, Tickets
+from adapters.relay.wire import NEWS_BYTES_MAX, Garbled, news_of, wishes_encoded
+from runtime.clock import wall
+
+CONNECT_SECONDS = 5.0  # to be let in; then it is tried again, later
+SEND_SECONDS = 20.0  # for the other side to take a message; then it is gone
+SILENCE_SECONDS = 2 * PING_SECONDS + 10.0  # it pings whoever says nothing
+READ_BYTES = 256 * 1024
+
+GONE = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
+BROKEN = (RemoteProtocolError, LocalProtocolError)
+FOREIGN = (
+    "it let us not in: another process listens there, its secret_key is not ours,"
+    " or the clocks differ by more than a minute"
+)
+
+
+class SocketLine:
+    """Fulfils `actors.relay.ports.Line`, once it has been let in."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+        self._protocol = WSConnection(ConnectionType.CLIENT)
+        self._turn = trio.Lock()
+        self._begun = bytearray()  # a message that goes on
+        self._messages: list[bytes] = []
+        self._is_over = False
+
+    async def enter(self, host: str, path: str, ticket: str) -> bytes | int:
+        """What the other side says first; or the status with which it turns us away."""
+        asked = Request(host=host, target=path, extra_headers=[(HEADER.encode(), ticket.encode())])
+        await self._stream.send_all(self._protocol.send(asked))
+        while await self._read():
+            for event in self._protocol.events():
+                match event:
+                    case RejectConnection(status_code=status):
+                        return status
+                    case AcceptConnection():
+                        said = await self._next()
+                        return said[0] if said else b""
+        return b""
+
+    async def send(self, wishes: Sequence[Wish]) -> bool:
+        return await self._say(BytesMessage(wishes_encoded(wishes)))
+
+    async def receive(self) -> Sequence[News] | None:
+        try:
+            messages = await self._next()
+            if messages is None:
+                return None
+            return [news for message in messages for news in news_of(message)]
+        except (*GONE, *BROKEN, Garbled):
+            return None
+
+    async def _next(self) -> Sequence[bytes] | None:
+        """The messages that have come; None: there will be none."""
+        goes_on = await self._heed()
+        while not self._messages:
+            if not goes_on or not await self._read():
+                return None
+            goes_on = await self._heed()
+        messages, self._messages = self._messages, []
+        return messages
+
+    async def _read(self) -> bool:
+        """False: nothing more comes."""
+        data = b""
+        with trio.move_on_after(SILENCE_SECONDS):
+            data = bytes(await self._stream.receive_some(READ_BYTES))
+        if data:
+            self._protocol.receive_data(data)
+        return bool(data)
+
+    async def _heed(self) -> bool:
+        """What has been read; whether it goes on."""
+        for event in self._protocol.events():
+            match event:
+                case BytesMessage():
+                    self._begun += event.data
+                    if len(self._begun) > NEWS_BYTES_MAX:
+                        self._is_over = True
+                    elif event.message_finished:
+                        self._messages.append(bytes(self._begun))
+                        self._begun.clear()
+                case Ping():
+                    await self._say(event.response())
+                case CloseConnection():
+                    self._is_over = True
+                    await self._say(event.response())
+                case _:
+                    self._is_over = True
+        return not self._is_over
+
+    async def _say(self, event: Event) -> bool:
+        whole = False
+        try:
+            with trio.move_on_after(SEND_SECONDS):
+                async with self._turn:
+                    await self._stream.send_all(self._protocol.send(event))
+                whole = True
+        except (*GONE, *BROKEN):
+            pass  # whoever reads hears of it as well
+        return whole
+
+
+class Dialler:
+    """Fulfils `actors.relay.ports.Peers`."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        tickets: Tickets,
+        *,
+        me: Callable[[], WorkerId | None],
+        dial: Dial,
+        lease_seconds: float,
+    ) -> None:
+        self._pool = pool
+        self._tickets = tickets
+        self._me = me
+        self._dial = dial
+        self._lease_seconds = lease_seconds
+
+    @asynccontextmanager
+    async def connected(self, worker: WorkerId) -> AsyncIterator[Line | Unlinked]:
+        url = await self._url(worker)
+        if isinstance(url, Unlinked):
+            yield url
+            return
+        stream: trio.abc.Stream | None = None
+        line: Line | Unlinked = Unlinked(f"{url}: not within {CONNECT_SECONDS:g} s")
+        try:
+            with trio.move_on_after(CONNECT_SECONDS):
+                origin, path = split_url(url)
+                stream = await dialled(self._dial, origin)
+                line = await self._entered(SocketLine(stream), worker, origin, path + PATH)
+        except (Unreachable, Untrusted, ValueError) as error:
+            line = Unlinked(str(error))
+        except (*GONE, *BROKEN) as error:
+            line = Unlinked(f"{url}: the connection broke ({error})")
+        try:
+            yield line
+        finally:
+            if stream is not None:
+                with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
+                    await trio.aclose_forcefully(stream)
+
+    async def _entered(
+        self, line: SocketLine, worker: WorkerId, origin: Origin, path: str
+    ) -> Line | Unlinked:
+        me = self._me()
+        if me is None:
+            return Unlinked("we have no lease ourselves")
+        ticket = self._tickets.written(me, worker, at=wall().timestamp())
+        said = await line.enter(origin.host_header, path, ticket)
+        if isinstance(said, bytes) and compare_digest(said, self._tickets.proof(ticket)):
+            return line
+        return Unlinked(f"{origin}: {FOREIGN}")
+
+    async def _url(self, worker: WorkerId) -> str | Unlinked:
+        asked = {"worker": worker, "lease_seconds": self._lease_seconds}
+        try:
+            async with self._pool.connection() as connection:
+                found = await connection.execute(SQL["worker_url"], asked)
+        except DatabaseFault as fault:
+            return Unlinked(f"the database does not say where it is ({fault})")
+        if not found:
+            return Unlinked("it has gone")
+        [(url,)] = found
+        return url or Unlinked("it has no address for others: set relay_listen there")

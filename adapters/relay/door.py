@@ -1,0 +1,152 @@
+"""The listener's side: who comes with a ticket gets what is said here; everybody else, nothing.
+
+It stands at an address of the process's own. What is asked there otherwise is for `behind`: the
+probes and the figures of this one process.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import trio
+
+from actors.episodes.buffer import Episodes
+from actors.ids import WorkerId
+from actors.relay.serving import Serving
+from adapters.api.door.app import nothing_here
+from adapters.api.endpoints import Answer, Socket, SocketClosed, Upgrade
+from adapters.api.host.frames import framed_bytes
+from adapters.api.host.requests import Request
+from adapters.api.host.server import Serve
+from adapters.api.refused import Refused
+from adapters.relay.tickets import HEADER, Tickets
+from adapters.relay.wire import WISHES_BYTES_MAX, Garbled, news_encoded, wishes_of
+from runtime.clock import wall
+from runtime.log import emit
+
+PATH = "/relay"
+PEERS_MAX = 256  # processes that follow something here; the next one is told 503
+REPLACED = 4000  # a code of our own: your next connection has taken the place of this one
+
+
+class Me(Protocol):
+    def __call__(self) -> WorkerId | None:
+        """The name in which this process holds chats; None: it has none now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServedStatistics:
+    peers: int
+    follows: int
+    admitted_count: int
+    refused_count: int
+    pieces_count: int
+
+
+@dataclass(slots=True, eq=False)
+class _Peer:
+    worker: WorkerId
+    serving: Serving
+    replaced: trio.Event = field(default_factory=trio.Event)
+
+
+class Host:
+    """Serves episodes to peers."""
+
+    def __init__(self, episodes: Episodes, tickets: Tickets, me: Me) -> None:
+        self._episodes = episodes
+        self._tickets = tickets
+        self._me = me
+        self._peers: dict[WorkerId, _Peer] = {}
+        self._admitted_count = self._refused_count = self._pieces_count = 0
+
+    def let_in(self, request: Request) -> Upgrade:
+        """Refused as if there were nothing, whoever is none of ours."""
+        me, ticket = self._me(), request.headers.get(HEADER, "")
+        worker = None
+        if me is not None and request.method == "GET" and ticket:
+            worker = self._tickets.taken(ticket, me, at=wall().timestamp())
+        if worker is None:
+            self._refused_count += 1
+            emit("relay.refused", "debug", peer=request.peer.host)
+            raise nothing_here()
+        if len(self._peers) >= PEERS_MAX and worker not in self._peers:
+            raise Refused(503, "Too many processes.", detail=f"{PEERS_MAX} follow this one")
+        self._admitted_count += 1
+        peer, proof = _Peer(worker, Serving(self._episodes)), self._tickets.proof(ticket)
+
+        async def serve(socket: Socket) -> None:
+            await self._serve(peer, proof, socket)
+
+        return Upgrade(serve)
+
+    def statistics(self) -> ServedStatistics:
+        servings = [peer.serving for peer in self._peers.values()]
+        return ServedStatistics(
+            peers=len(servings),
+            follows=sum([serving.follows for serving in servings]),
+            admitted_count=self._admitted_count,
+            refused_count=self._refused_count,
+            pieces_count=self._pieces_count + sum([each.pieces_count for each in servings]),
+        )
+
+    async def _serve(self, peer: _Peer, proof: bytes, socket: Socket) -> None:
+        """Of several connections of one process the newest counts: it knows of no other."""
+        before = self._peers.get(peer.worker)
+        if before is not None:
+            before.replaced.set()
+        self._peers[peer.worker] = peer
+
+        def heard(message: bytes) -> bool:
+            try:
+                return all(map(peer.serving.wish, wishes_of(message)))
+            except Garbled:
+                return False
+
+        socket.hear(heard, bytes_max=WISHES_BYTES_MAX)
+        try:
+            with self._episodes.follow(peer.serving.began):
+                await _tell(peer, proof, socket)
+        finally:
+            peer.serving.close()
+            self._pieces_count += peer.serving.pieces_count
+            if self._peers.get(peer.worker) is peer:
+                del self._peers[peer.worker]
+        if peer.replaced.is_set():
+            await socket.close(REPLACED, "you have come again")
+
+
+async def _tell(peer: _Peer, proof: bytes, socket: Socket) -> None:
+    """Until either side has gone."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_end_with, socket.until_closed, nursery.cancel_scope)
+        nursery.start_soon(_end_with, peer.replaced.wait, nursery.cancel_scope)
+        try:
+            await socket.send(framed_bytes(proof))
+            while True:
+                await peer.serving.due()
+                await socket.send(framed_bytes(news_encoded(peer.serving.take())))
+        except SocketClosed:
+            nursery.cancel_scope.cancel()
+
+
+async def _end_with(gone: Callable[[], Awaitable[object]], scope: trio.CancelScope) -> None:
+    await gone()
+    scope.cancel()
+
+
+class Backstage:
+    """What is answered at the address of one process: peers at the door, others by `behind`."""
+
+    def __init__(self, behind: Serve) -> None:
+        self._behind = behind
+        self.host: Host | None = None  # until there are chats
+
+    async def answer(self, request: Request) -> Answer | Upgrade:
+        """Fulfils `adapters.api.host.server.Serve`."""
+        if request.path != PATH:
+            return await self._behind(request)
+        if self.host is None:
+            raise nothing_here()
+        return self.host.let_in(request)

@@ -1,0 +1,110 @@
+"""The relay of one process, put together: where it stands, whom it serves, whom it follows."""
+
+import errno
+import random
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import trio
+
+from actors.ids import WorkerId
+from actors.relay.relays import Relays, open_relays
+from adapters.api.host.bounds import GRACE_SECONDS
+from adapters.api.host.server import Serve, Server
+from adapters.composing import Chats
+from adapters.config import Address, Config
+from adapters.postgres.driver import reaching
+from adapters.providers.dial import dialler, tls_context
+from adapters.refusals import CannotStart
+from adapters.relay.address import Nowhere, own_address, own_host, own_url
+from adapters.relay.dialling import Dialler
+from adapters.relay.door import Backstage, Host
+from adapters.relay.tickets import PURPOSE, Tickets
+from runtime.log import emit
+
+LEAVE_SECONDS = GRACE_SECONDS + 1.0  # for the last peers to go; then they are cut
+ADVICE = "set relay_listen to an address of this machine that the other processes reach"
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where this process is found by the others."""
+
+    backstage: Backstage
+    url: str  # "": nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class Relaying:
+    relays: Relays
+    host: Host
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {"relays": self.relays.statistics(), "relayed": self.host.statistics()}
+
+
+@asynccontextmanager
+async def open_stand(
+    config: Config, behind: Serve, nursery: trio.Nursery, *, number: int = 1
+) -> AsyncIterator[Stand]:
+    """As long as the block is, others find us there; `behind` answers what else is asked. `number`
+    is ours among the processes of one start."""
+    backstage, first = Backstage(behind), await first_address(config)
+    if isinstance(first, Nowhere):
+        emit("relay.nowhere", "warning", why=first.why, advice=ADVICE)
+        yield Stand(backstage, "")
+        return
+    listeners = await _listen(own_address(first, number))
+    server = Server(backstage.answer)
+    nursery.start_soon(server.serve, listeners)
+    host, port = listeners[0].socket.getsockname()[:2]
+    try:
+        yield Stand(backstage, own_url(Address(host, port), config.relay_url, number))
+    finally:
+        with trio.move_on_after(LEAVE_SECONDS, shield=True):
+            await server.drain(listeners)
+
+
+async def first_address(config: Config) -> Address | Nowhere:
+    """Where the first process of this start is to be found by others."""
+    if config.relay_listen is not None:
+        return config.relay_listen
+    database_side = None
+    if config.database_url is not None:
+        database_side = await trio.to_thread.run_sync(
+            reaching.our_end, config.database_url, abandon_on_cancel=True
+        )
+    host = own_host(config.host, database_side)
+    return host if isinstance(host, Nowhere) else Address(host, 0)
+
+
+@asynccontextmanager
+async def open_relaying(config: Config, chats: Chats, stand: Stand) -> AsyncIterator[Relaying]:
+    """Others follow what is said here, from now on until the stand is closed; what is said there
+    can be followed as long as the block is."""
+
+    def me() -> WorkerId | None:
+        return chats.supervisor.slots.worker
+
+    tickets = Tickets(chats.vault.derived(PURPOSE))
+    peers = Dialler(
+        chats.store.pool,
+        tickets,
+        me=me,
+        dial=dialler(tls_context()),
+        lease_seconds=config.lease_seconds,
+    )
+    host = stand.backstage.host = Host(chats.episodes, tickets, me)
+    async with open_relays(peers, me=me, chance=random.random) as relays:
+        yield Relaying(relays, host)
+
+
+async def _listen(address: Address) -> list[trio.SocketListener]:
+    try:
+        return await trio.open_tcp_listeners(address.port, host=address.host)
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        fact = "somebody listens there already" if taken else (error.strerror or str(error)).lower()
+        raise CannotStart(f"relay_listen {address}", fact, ADVICE) from error

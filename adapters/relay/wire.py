@@ -1,0 +1,124 @@
+"""What goes over a line: frames as MessagePack, as many in a message as there are. Pure."""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from uuid import UUID
+
+import msgspec
+
+from actors.ids import ChatId, EpisodeKey
+from actors.relay.frames import (
+    BATCH_BYTES_MAX,
+    BATCH_PIECES_MAX,
+    FOLLOWS_MAX,
+    PIECE_BYTES_MAX,
+    Ended,
+    Follow,
+    News,
+    Pieces,
+    Stands,
+    TooMany,
+    Unfollow,
+    Wish,
+)
+
+# Of one message; whoever sends a longer one is hung up on. News: a batch to which one piece came
+# that was larger than all the rest, and the heads of what it is made of.
+WISHES_BYTES_MAX = 64 * 1024
+NEWS_BYTES_MAX = BATCH_BYTES_MAX + PIECE_BYTES_MAX + 8 * BATCH_PIECES_MAX + 32 * FOLLOWS_MAX
+
+
+class Garbled(Exception):
+    """What came is none of ours."""
+
+
+class Kind(IntEnum):
+    STANDS = 0
+    PIECES = 1
+    ENDED = 2
+    TOO_MANY = 3
+
+
+class Wished(msgspec.Struct, frozen=True, array_like=True):
+    """`chat` is missing: followed no more."""
+
+    number: int
+    chat: UUID | None = None
+    history_version: int = 0
+    attempt: int = 0
+    seq: int = 0
+
+
+class Told(msgspec.Struct, frozen=True, array_like=True):
+    number: int
+    kind: Kind
+    seq: int = 0
+    pieces: Sequence[bytes] = ()
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_wishes = msgspec.msgpack.Decoder(tuple[Wished, ...]).decode
+_news = msgspec.msgpack.Decoder(tuple[Told, ...]).decode
+
+
+def wishes_encoded(wishes: Sequence[Wish]) -> bytes:
+    return _encode([_wished(wish) for wish in wishes])
+
+
+def wishes_of(message: bytes) -> Sequence[Wish]:
+    """Garbled if it is none."""
+    try:
+        return [_wish(wished) for wished in _wishes(message)]
+    except msgspec.MsgspecError as error:
+        raise Garbled(str(error)) from error
+
+
+def news_encoded(news: Sequence[News]) -> bytes:
+    return _encode([_told(each) for each in news])
+
+
+def news_of(message: bytes) -> Sequence[News]:
+    """Garbled if it is none."""
+    try:
+        return [_piece_of_news(told) for told in _news(message)]
+    except msgspec.MsgspecError as error:
+        raise Garbled(str(error)) from error
+
+
+def _wished(wish: Wish) -> Wished:
+    match wish:
+        case Follow(number, key, seq):
+            return Wished(number, key.chat, key.history_version, key.attempt, seq)
+        case Unfollow(number):
+            return Wished(number)
+
+
+def _wish(wished: Wished) -> Wish:
+    if wished.chat is None:
+        return Unfollow(wished.number)
+    key = EpisodeKey(ChatId(wished.chat), wished.history_version, wished.attempt)
+    return Follow(wished.number, key, wished.seq)
+
+
+def _told(news: News) -> Told:
+    match news:
+        case Pieces(number, seq, pieces):
+            return Told(number, Kind.PIECES, seq, pieces)
+        case Stands(number, seq):
+            return Told(number, Kind.STANDS, seq)
+        case Ended(number):
+            return Told(number, Kind.ENDED)
+        case TooMany(number):
+            return Told(number, Kind.TOO_MANY)
+
+
+def _piece_of_news(told: Told) -> News:
+    match told.kind:
+        case Kind.PIECES:
+            return Pieces(told.number, told.seq, told.pieces)
+        case Kind.STANDS:
+            return Stands(told.number, told.seq)
+        case Kind.ENDED:
+            return Ended(told.number)
+        case Kind.TOO_MANY:
+            return TooMany(told.number)

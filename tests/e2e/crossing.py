@@ -1,0 +1,122 @@
+"""Chats of an API with several processes behind it: one asks here and watches there."""
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import httpx2
+import msgspec
+import trio
+from trio_websocket import ConnectionClosed, HandshakeError, open_websocket_url
+
+from tests.e2e.processes import EVENTUALLY_SECONDS
+
+ADMIN = "a-token-of-the-first-admin-for-these-tests"
+HEADER = "Coder-Session-Token"
+CHATS = "/api/experimental/chats"
+
+_events = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+@dataclass
+class Seen:
+    """What one watcher was told, as it came over the wire."""
+
+    events: list = field(default_factory=list)
+    frames: int = 0
+    closed: int | None = None
+    news: object = field(default_factory=trio.lowlevel.ParkingLot, repr=False)
+
+    async def listen(self, socket):
+        try:
+            while True:
+                for raw in _events((await socket.get_message()).encode()):
+                    self.events.append(bytes(raw))
+                self.frames += 1
+                self.news.unpark_all()
+        except ConnectionClosed as closed:
+            self.closed = closed.reason.code if closed.reason else None
+            self.news.unpark_all()
+
+    async def until(self, condition, seconds=EVENTUALLY_SECONDS):
+        with trio.fail_after(seconds):
+            while not condition(self):
+                assert self.closed is None, f"closed with {self.closed}"
+                await self.news.park()
+
+    @property
+    def pieces(self):
+        return [event for event in self.events if _type(event) == "message_part"]
+
+    @property
+    def types(self):
+        return [_type(event) for event in self.events]
+
+    @property
+    def statuses(self):
+        told = [msgspec.json.decode(event) for event in self.events]
+        return [event["status"]["status"] for event in told if event["type"] == "status"]
+
+
+def _type(event):
+    return msgspec.json.decode(event)["type"]
+
+
+def pieces(count):
+    return lambda seen: len(seen.pieces) >= count
+
+
+def over(seen):
+    return seen.statuses[-1:] == ["waiting"] and "running" in seen.statuses
+
+
+@dataclass
+class Site:
+    """One address of the API."""
+
+    url: str
+    nursery: trio.Nursery
+    organization: str = ""
+
+    async def ask(self, method, path, document=None):
+        async with httpx2.AsyncClient(base_url=self.url, headers={HEADER: ADMIN}) as client:
+            answer = await client.request(method, path, json=document)
+        assert answer.status_code < 300, answer.text
+        return answer.json() if answer.content else None
+
+    async def create(self, text):
+        if not self.organization:
+            me = await self.ask("GET", "/api/v2/users/me")
+            [self.organization, *_] = me["organization_ids"]
+        said = [{"type": "text", "text": text}]
+        made = {"organization_id": self.organization, "content": said}
+        return (await self.ask("POST", CHATS, made))["id"]
+
+    async def send(self, chat, text):
+        said = {"content": [{"type": "text", "text": text}]}
+        await self.ask("POST", f"{CHATS}/{chat}/messages", said)
+
+    async def watch(self, chat, query=""):
+        """A watcher, once he is connected."""
+        seen = Seen()
+        await self.nursery.start(self._watch, chat, query, seen)
+        return seen
+
+    async def actors(self):
+        return await self.ask("GET", "/debug/actors")
+
+    async def _watch(self, chat, query, seen, task_status):
+        url = self.url.replace("http", "ws") + f"{CHATS}/{chat}/stream{query}"
+        asked = open_websocket_url(url, extra_headers=[(HEADER, ADMIN)])
+        try:
+            async with asked as socket:
+                task_status.started()
+                await seen.listen(socket)
+        except* (ConnectionClosed, HandshakeError, OSError):
+            pass  # it was killed
+
+
+@asynccontextmanager
+async def sites(*daemons):
+    async with trio.open_nursery() as nursery:
+        yield [Site("http://" + each.wait_ready()["listen"], nursery) for each in daemons]
+        nursery.cancel_scope.cancel()
