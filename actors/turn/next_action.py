@@ -4,16 +4,21 @@ First match wins: open calls are answered before anything else, a turn that is c
 only then is the model asked.
 """
 
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
 
+from actors.approvals.policy import FREELY, Consent
+from actors.approvals.sorting import sorted_out
 from actors.compaction.fullness import is_worth_it
 from actors.machine.chat import Body, Chat, Message, Role, Visibility
 from actors.machine.closing import outstanding
+from actors.machine.requests import Ask
 from actors.parts.model import ToolCallPart, ToolResultPart
 from actors.turn.ports import LocalTool, Offered
 
+NONE_DENIED: Mapping[str, str] = MappingProxyType({})
 STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the turn ends, quietly
 
 
@@ -33,11 +38,17 @@ class CallModel:
 @dataclass(frozen=True, slots=True)
 class RunTools:
     calls: tuple[ToolCallPart, ...]
+    # Of these, by id: not run, and answered in these words.
+    denied: Mapping[str, str] = field(default_factory=lambda: NONE_DENIED)
+    asks: tuple[Ask, ...] = ()  # about the others, once these have run
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitClient:
+    """And whoever says whether calls may run."""
+
     calls: tuple[ToolCallPart, ...]
+    asks: tuple[Ask, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +64,15 @@ class EndTurn:
 Action = CallModel | RunTools | AwaitClient | Summarise | EndTurn
 
 
-def next_action(chat: Chat, history: Sequence[Message], offered: Offered) -> Action:
+def next_action(
+    chat: Chat, history: Sequence[Message], offered: Offered, consent: Consent = FREELY
+) -> Action:
     tools = by_name(offered.local)
     declared = {tool.name for tool in offered.declared} - tools.keys()
     bodies = [message.body for message in history if _counts(message)]
     last = _last_assistant(bodies)
     if last is not None:
-        action = _for_open_calls(open_calls(bodies[last:]), declared, tools)
+        action = _for_open_calls(open_calls(bodies[last:]), declared, tools, chat, consent)
         if action is not None:
             return action
     if chat.compaction_requested_at is not None and is_worth_it(history):
@@ -92,15 +105,21 @@ def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:
 
 
 def _for_open_calls(
-    calls: tuple[ToolCallPart, ...], dynamic: Set[str], tools: dict[str, LocalTool]
+    calls: tuple[ToolCallPart, ...],
+    dynamic: Set[str],
+    tools: dict[str, LocalTool],
+    chat: Chat,
+    consent: Consent,
 ) -> Action | None:
     here = tuple(call for call in calls if call.name not in dynamic)
-    if not here:
-        return AwaitClient(calls) if calls else None
     # An exclusive tool refuses all company, the client's calls too: they are refused together.
-    if any(_exclusive(call, tools) for call in here):
+    if len(calls) > 1 and any(_exclusive(call, tools) for call in here):
         return RunTools(calls)
-    return RunTools(here)
+    found = sorted_out(here, chat, tools, consent)
+    if found.run:
+        return RunTools(found.run, found.denied, found.asks)
+    theirs = tuple(call for call in calls if call.name in dynamic)
+    return AwaitClient(theirs, found.asks) if calls else None
 
 
 def _exclusive(call: ToolCallPart, tools: dict[str, LocalTool]) -> bool:

@@ -1,16 +1,16 @@
 """Run the local calls of one step: all at once, each under its deadline, journalled.
 
-The rules of a batch: an exclusive tool refuses company; calls whose arguments cannot be read are
-refused unrun; serial tools run after the others, in call order; a result keeps its share of the
-model's window. Results are shown in call order when all are there, or, if the batch is cut short,
-those that are: what has finished is kept.
+The rules of a batch: an exclusive tool refuses company; calls whose arguments cannot be read, or
+that nobody may allow, are answered unrun; serial tools run after the others, in call order; a
+result keeps its share of the model's window. Results are shown in call order when all are there,
+or, if the batch is cut short, those that are: what has finished is kept.
 
 The journal is what a crash leaves: a call that ended is not run again, its result is used; a call
 that had begun is run again only if that does no harm, otherwise the model is told that it may
 have run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import trio
@@ -18,13 +18,12 @@ import trio
 from actors.episodes.buffer import Episode
 from actors.ids import chat_name
 from actors.machine.chat import Body, Chat, Message, Role
-from actors.parts.json_text import is_object, parsed
 from actors.parts.model import ToolCallPart
-from actors.tools.arguments import fault
+from actors.tools.refusing import refusals
 from actors.tools.truncation import budget
-from actors.turn.next_action import by_name
+from actors.turn.next_action import NONE_DENIED, by_name
 from actors.turn.patience import patiently
-from actors.turn.ports import Calling, Entry, LocalTool, Toolset
+from actors.turn.ports import Calling, Entry, Toolset
 from actors.turn.steps import Ended, bounded, error_output, result_of, tool_rows, window
 from actors.turn.world import World
 from runtime.clock import wall
@@ -39,10 +38,13 @@ async def run_batch(
     tools: Toolset,
     episode: Episode,
     world: World,
+    *,
+    denied: Mapping[str, str] = NONE_DENIED,
 ) -> tuple[Body, ...]:
-    """One message per call, in call order."""
+    """One message per call, in call order. `denied`, by id: not run, answered in these words."""
     show = partial(episode.add, Role.TOOL)
-    batch = _Batch([Calling(chat, call, history, show) for call in calls], tools, world)
+    callings = [Calling(chat, call, history, show) for call in calls]
+    batch = _Batch(callings, tools, world, denied)
     try:
         await batch.run()
     finally:  # cut short, too: nothing is awaited here
@@ -59,7 +61,13 @@ def _show(ended: Sequence[Ended], chat: Chat, episode: Episode) -> None:
 
 
 class _Batch:
-    def __init__(self, callings: Sequence[Calling], tools: Toolset, world: World) -> None:
+    def __init__(
+        self,
+        callings: Sequence[Calling],
+        tools: Toolset,
+        world: World,
+        denied: Mapping[str, str],
+    ) -> None:
         self._chat = callings[0].chat
         self._callings = {calling.call.id: calling for calling in callings}
         self._calls = [calling.call for calling in callings]
@@ -67,6 +75,7 @@ class _Batch:
         self._tools = by_name(tools.offered.local)
         self._bytes_max = budget(window(callings[0].history))
         self._world = world
+        self._denied = denied
         self._ended: dict[str, Ended] = {}
 
     async def run(self) -> None:
@@ -92,7 +101,8 @@ class _Batch:
     def _refuse(self) -> None:
         """Answer the calls that are not run at all."""
         at = wall()
-        for call, why in refusals(self._calls, self._tools).items():
+        denied = {call: self._denied[call.id] for call in self._calls if call.id in self._denied}
+        for call, why in (denied | refusals(self._calls, self._tools)).items():
             self._ended[call.id] = Ended(call, error_output(why), at)
 
     def _recall(self, entry: Entry) -> None:
@@ -129,26 +139,3 @@ MAY_HAVE_RUN = (
     "the tool was running when the process that ran it ended; it may have done its work,"
     " or a part of it. Look at the state of things before you call it again"
 )
-
-
-def refusals(calls: Sequence[ToolCallPart], tools: dict[str, LocalTool]) -> dict[ToolCallPart, str]:
-    """The calls that are not run, each with the words that the model is told."""
-    exclusive = [call for call in calls if call.name in tools and tools[call.name].exclusive]
-    if exclusive and len(calls) > 1:
-        names = ", ".join(dict.fromkeys(call.name for call in exclusive))
-        alone = "has to be the only call of its step; call it again, alone"
-        beside = f"was not run, because {names} needs a step to itself; call it again without"
-        return {call: f"{call.name} {alone if call in exclusive else beside}" for call in calls}
-    refused = {}
-    for call in calls:
-        if call.name not in tools:
-            refused[call] = f"there is no tool {call.name} in this turn"
-        elif (why := _fault(call, tools[call.name])) is not None:
-            refused[call] = why
-    return refused
-
-
-def _fault(call: ToolCallPart, tool: LocalTool) -> str | None:
-    if tool.strict or not is_object(call.args):
-        return fault(call.args, parsed(tool.tool.schema))
-    return None

@@ -10,9 +10,10 @@ from actors.episodes.buffer import Episode
 from actors.ids import EpisodeKey
 from actors.machine.chat import Role
 from actors.parts.model import FilePart, JsonText
+from actors.tools.refusing import refusals
 from actors.tools.truncation import BUDGET_UNKNOWN
 from actors.turn.ports import Entry, ToolOutput
-from actors.turn.tool_batch import MAY_HAVE_RUN, refusals, run_batch
+from actors.turn.tool_batch import MAY_HAVE_RUN, run_batch
 from actors.turn.world import World
 from runtime.log import LOGGER_NAME
 from tests.actors.machine.chats import FAST, HISTORY, NOW, a_chat

@@ -1,0 +1,114 @@
+"""What may run, what is asked about, what is denied. Pure.
+
+The deployment's rules come first: of those that fit a tool, deny wins over ask, ask over allow.
+Where none fits it is the chat's policy that counts, or the deployment's usual one; tools that
+change nothing outside of the conversation are then asked about in no chat. What a person has
+allowed always is not asked again. In a chat whose policy is deny nobody is there to be asked.
+"""
+
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+from enum import Enum
+
+from actors.turn.ports import LocalTool
+
+RULES_MAX = 100  # of a deployment; one more is refused at its start
+SERVERS = "mcp:"  # in front of a pattern: for tools of servers only
+
+
+class Policy(Enum):
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+_STRENGTH = (Policy.ALLOW, Policy.ASK, Policy.DENY)
+_PATTERN = re.compile(r"(mcp:)?[A-Za-z0-9_.*-]+")
+
+# They read, or act within the family of chats, whose members are asked about what they do.
+HARMLESS = frozenset(
+    {
+        "read_file",
+        "attach_file",
+        "process_output",
+        "process_list",
+        "read_skill",
+        "read_skill_file",
+        "ask_user_question",
+        "propose_plan",
+        "list_templates",
+        "read_template",
+        "list_subagent_models",
+        "spawn_agent",
+        "wait_agent",
+        "list_agents",
+        "message_agent",
+        "interrupt_agent",
+        "advisor",
+        "find_tools",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """For all tools whose names fit: `*` stands for anything."""
+
+    pattern: str
+    policy: Policy
+
+    def fits(self, tool: LocalTool) -> bool:
+        if self.pattern.startswith(SERVERS) and tool.server is None:
+            return False
+        parts = map(re.escape, self.pattern.removeprefix(SERVERS).split("*"))
+        return re.fullmatch(".*".join(parts), tool.tool.name) is not None
+
+
+def read_rules(text: str) -> tuple[Rule, ...]:
+    """`execute=ask, mcp:*=ask, read_file=allow`. ValueError says which one is none, and why."""
+    rules = [_rule(part.strip()) for part in text.split(",") if part.strip()]
+    patterns = [rule.pattern for rule in rules]
+    if twice := next((p for at, p in enumerate(patterns) if p in patterns[:at]), None):
+        raise ValueError(f"{twice} comes twice, say it once")
+    if len(rules) > RULES_MAX:
+        raise ValueError(f"{len(rules)} rules, there can be {RULES_MAX}")
+    return tuple(rules)
+
+
+def _rule(text: str) -> Rule:
+    pattern, equals, word = (part.strip() for part in text.partition("="))
+    if not (equals and _PATTERN.fullmatch(pattern)):
+        raise ValueError(f"{text!r} is no rule, write TOOL=allow, TOOL=ask or TOOL=deny")
+    try:
+        return Rule(pattern, Policy(word))
+    except ValueError:
+        raise ValueError(f"{text!r}: {word!r} is not allow, ask or deny") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What holds for the calls of one chat."""
+
+    policy: Policy = Policy.ALLOW
+    rules: tuple[Rule, ...] = ()
+    granted: Set[str] = frozenset()  # tools that a person has allowed always
+
+    def to(self, tool: LocalTool) -> Policy:
+        found = self._by_rule(tool) or self._by_policy(tool)
+        if found is not Policy.ASK:
+            return found
+        if tool.tool.name in self.granted:
+            return Policy.ALLOW
+        return Policy.DENY if self.policy is Policy.DENY else Policy.ASK
+
+    def _by_rule(self, tool: LocalTool) -> Policy | None:
+        fitting = [rule.policy for rule in self.rules if rule.fits(tool)]
+        return max(fitting, key=_STRENGTH.index) if fitting else None
+
+    def _by_policy(self, tool: LocalTool) -> Policy:
+        is_harmless = tool.server is None and tool.tool.name in HARMLESS
+        return Policy.ALLOW if self.policy is Policy.ALLOW or is_harmless else Policy.ASK
+
+
+FREELY = Consent()

@@ -1,0 +1,52 @@
+"""The open calls of a step, by what becomes of them: run, denied unrun, to be asked about. Pure.
+
+A call that is refused anyway (its tool is not there, its arguments cannot be read, it needs a step
+to itself) is not asked about: its refusal is its result.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from actors.approvals.policy import Consent, Policy
+from actors.machine.chat import Chat
+from actors.machine.requests import Ask
+from actors.parts.model import JsonText, ToolCallPart
+from actors.tools.refusing import refusals
+from actors.turn.ports import LocalTool
+
+NOBODY = (
+    "{tool} needs somebody's consent in this chat, and there is nobody to give it: it was not run."
+    " Go on without it, or say what you would have done"
+)
+RULED_OUT = "{tool} is not allowed here: it was not run. Go on without it"
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    run: tuple[ToolCallPart, ...]  # with what is refused or denied, which is answered there
+    denied: Mapping[str, str]  # of these, by their ids: the words that the model is told
+    asks: tuple[Ask, ...]
+
+
+def sorted_out(
+    calls: Sequence[ToolCallPart], chat: Chat, tools: Mapping[str, LocalTool], consent: Consent
+) -> Sorted:
+    answered = refusals(calls, tools)
+    allowed = {one.tool_call_id for one in chat.approvals if not one.is_open}
+    denied: dict[str, str] = {}
+    asks: list[Ask] = []
+    for call in calls:
+        if call in answered or call.id in allowed:
+            continue
+        tool = tools[call.name]
+        name = tool.tool.name
+        match consent.to(tool):
+            case Policy.ASK:
+                asks.append(Ask(call.id, name, call.args or JsonText("{}")))
+            case Policy.DENY:
+                words = NOBODY if consent.policy is Policy.DENY else RULED_OUT
+                denied[call.id] = words.format(tool=name)
+            case Policy.ALLOW:
+                pass
+    asked = {ask.tool_call_id for ask in asks}
+    return Sorted(tuple(call for call in calls if call.id not in asked), denied, tuple(asks))

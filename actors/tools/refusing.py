@@ -1,0 +1,32 @@
+"""The calls of a step that are not run, each with the words that the model is told. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from actors.parts.json_text import is_object, parsed
+from actors.parts.model import ToolCallPart
+from actors.tools.arguments import fault
+from actors.turn.ports import LocalTool
+
+
+def refusals(
+    calls: Sequence[ToolCallPart], tools: Mapping[str, LocalTool]
+) -> dict[ToolCallPart, str]:
+    exclusive = [call for call in calls if call.name in tools and tools[call.name].exclusive]
+    if exclusive and len(calls) > 1:
+        names = ", ".join(dict.fromkeys(call.name for call in exclusive))
+        alone = "has to be the only call of its step; call it again, alone"
+        beside = f"was not run, because {names} needs a step to itself; call it again without"
+        return {call: f"{call.name} {alone if call in exclusive else beside}" for call in calls}
+    refused = {}
+    for call in calls:
+        if call.name not in tools:
+            refused[call] = f"there is no tool {call.name} in this turn"
+        elif (why := _fault(call, tools[call.name])) is not None:
+            refused[call] = why
+    return refused
+
+
+def _fault(call: ToolCallPart, tool: LocalTool) -> str | None:
+    if tool.strict or not is_object(call.args):
+        return fault(call.args, parsed(tool.tool.schema))
+    return None
