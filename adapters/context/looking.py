@@ -173,6 +173,9 @@ class _Search:
     def _container(self, root: _Root, path: str) -> None:
         self._mind(f"{self._home}/{dirname(path)}".rstrip("/"), {basename(path)})
         try:
+            with walked(self._home, f"{self._home}/{dirname(path)}") as above:
+                if not above.is_directory:
+                    return
             with walked(self._home, f"{self._home}/{path}") as found:
                 if not found.is_directory:
                     return

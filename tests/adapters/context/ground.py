@@ -61,10 +61,7 @@ class Disk:
             owner=owner,
         )
         await self.give(store, id, *chats)
-        home = Path(self.home(id))
-        home.mkdir(parents=True)
-        put(home, **files)
-        return home
+        return made(Path(self.home(id)), files)
 
     async def give(self, store, workspace, *chats):
         await store.execute(
@@ -72,6 +69,12 @@ class Disk:
             w=workspace,
             chats=list(chats),
         )
+
+
+def made(home, files):
+    home.mkdir(parents=True)
+    put(home, **files)
+    return home
 
 
 def contexts_on(pool, tell, top=Path("/nowhere")):

@@ -1,4 +1,4 @@
-"""What chats are told of their workspaces, in whole turns of a daemon, with a rehearsal behind it."""
+"""What chats are told of their workspaces, in whole turns of daemons that ask a rehearsal."""
 
 import json
 import os
