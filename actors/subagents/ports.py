@@ -31,7 +31,7 @@ class Kin:
     last_error: ChatError | None
     created_at: datetime
     updated_at: datetime
-    said: Said | None = None  # None: it has not been asked for, or the child is at work
+    said: Said | None = None  # None: it has not been asked for, or has not settled
 
     @property
     def type(self) -> str:
@@ -62,7 +62,7 @@ class Family(Protocol):
         ...
 
     async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
-        """The same, and what those have said that are not at work: one question for all."""
+        """The same, and what those have said that have settled: one question for all."""
         ...
 
     async def children(self, of: ChatId, *, limit: int, offset: int) -> Children:

@@ -22,7 +22,7 @@ SELECT {kin_row}
   JOIN line ON line.wanted = c.id AND line.parent_id = %(of)s;
 
 -- name: standing
--- The same; and of those that are not at work, how what they have said ends, and the last that users
+-- The same; and of those that have settled, how what they have said ends, and the last that users
 -- see of it with any words in it. One statement, however many are waited for.
 {lines}
 SELECT {kin_row}, ending.role, ending.cost_source, told.content, told.content_version
@@ -34,7 +34,7 @@ SELECT {kin_row}, ending.role, ending.cost_source, told.content, told.content_ve
             WHERE m.chat_id = c.id
               AND NOT m.deleted AND NOT m.compressed AND m.visibility <> 'model'
             ORDER BY m.id DESC
-            LIMIT 1) ending ON c.status NOT IN ('running', 'interrupting')
+            LIMIT 1) ending ON c.status IN ('waiting', 'error')
   LEFT JOIN LATERAL (
            SELECT answer.content, answer.content_version
              FROM (SELECT m.id, m.content, m.content_version
@@ -47,7 +47,7 @@ SELECT {kin_row}, ending.role, ending.cost_source, told.content, told.content_ve
                             FROM json_array_elements(answer.content) part
                            WHERE part ->> 'type' = 'text' AND part ->> 'text' ~ '\S')
             ORDER BY answer.id DESC
-            LIMIT 1) told ON c.status NOT IN ('running', 'interrupting');
+            LIMIT 1) told ON c.status IN ('waiting', 'error');
 
 -- name: children_page
 -- Those that are not archived, the one that moved last first; and how many there are in all.

@@ -137,7 +137,8 @@ TOOLS = (
         "wait_agent",
         WaitAgent,
         "Wait until agents have settled, and read their reports. `timed_out`: the time is over, the"
-        " agent goes on working, and you may wait again. `unfinished`: it rests, but was stopped"
+        " agent goes on working (`requires_action`: once your user has decided what it was asked),"
+        " and you may wait again. `unfinished`: it rests, but was stopped"
         " before it could report; tell it to go on, or go on without it.",
         seconds=WAIT_SECONDS_MAX + DEADLINE_SECONDS,
     ),

@@ -132,6 +132,7 @@ class AgentTools:
             mode=type.value if explores else "",
             workspace_id=chat.workspace_id,
             mcp_server_ids=await self.usable(chat) if explores else chat.mcp_server_ids,
+            approval_policy=chat.approval_policy,
         )
 
     async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> Mapping[str, Any]:

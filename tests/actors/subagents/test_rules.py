@@ -35,7 +35,7 @@ def test_only_a_root_that_may_change_things_spawns(chat, may):
         (Status.INTERRUPTING, False),
         (Status.WAITING, True),
         (Status.ERROR, True),
-        (Status.REQUIRES_ACTION, True),
+        (Status.REQUIRES_ACTION, False),
     ],
 )
 def test_a_child_has_settled_when_there_is_something_to_report(status, expected):
@@ -78,9 +78,8 @@ def test_the_same_call_has_the_same_child_and_no_other():
     [
         (Status.WAITING, True, {"report": "said"}),
         (Status.WAITING, False, {"report": "", "unfinished": True}),
-        (Status.REQUIRES_ACTION, True, {"report": "", "unfinished": True}),
     ],
-    ids=["done", "interrupted", "waits for somebody"],
+    ids=["done", "interrupted"],
 )
 def test_only_of_work_that_is_done_the_last_words_are_a_report(status, is_whole, expected):
     child = a_child(status, said=Said("said", is_whole))

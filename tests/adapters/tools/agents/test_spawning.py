@@ -121,13 +121,20 @@ async def test_an_agent_has_the_title_it_was_given_or_its_first_words(parent, as
 
 
 async def test_an_agent_has_what_its_parent_has(daemon):
-    parent = await a_parent(daemon, mcp_server_ids=(A, B), plan_mode="plan", client_type="ui")
+    parent = await a_parent(
+        daemon,
+        mcp_server_ids=(A, B),
+        plan_mode="plan",
+        client_type="ui",
+        approval_policy="allow",
+    )
 
     agent = await parent.spawn("work")
     chat, root, client = await kept(parent, agent)
 
     assert (parent.chat.id, parent.chat.id) == (chat.parent_id, root)
     assert ((A, B), "plan", "", "ui") == (chat.mcp_server_ids, chat.plan_mode, chat.mode, client)
+    assert "allow" == chat.approval_policy
 
 
 async def test_an_agent_that_explores_has_what_its_parent_could_use_just_then(daemon):
