@@ -10,8 +10,10 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
+from uuid import UUID
 
-from actors.turn.ports import LocalTool
+from actors.parts.prompt import Tool
 
 RULES_MAX = 100  # of a deployment; one more is refused at its start
 SERVERS = "mcp:"  # in front of a pattern: for tools of servers only
@@ -51,6 +53,15 @@ HARMLESS = frozenset(
 )
 
 
+class Known(Protocol):
+    """A tool, and the server that it is of, if it is not ours."""
+
+    @property
+    def tool(self) -> Tool: ...
+    @property
+    def server(self) -> UUID | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """For all tools whose names fit: `*` stands for anything."""
@@ -58,7 +69,7 @@ class Rule:
     pattern: str
     policy: Policy
 
-    def fits(self, tool: LocalTool) -> bool:
+    def fits(self, tool: Known) -> bool:
         if self.pattern.startswith(SERVERS) and tool.server is None:
             return False
         parts = map(re.escape, self.pattern.removeprefix(SERVERS).split("*"))
@@ -94,7 +105,7 @@ class Consent:
     rules: tuple[Rule, ...] = ()
     granted: Set[str] = frozenset()  # tools that a person has allowed always
 
-    def to(self, tool: LocalTool) -> Policy:
+    def to(self, tool: Known) -> Policy:
         found = self._by_rule(tool) or self._by_policy(tool)
         if found is not Policy.ASK:
             return found
@@ -102,11 +113,11 @@ class Consent:
             return Policy.ALLOW
         return Policy.DENY if self.policy is Policy.DENY else Policy.ASK
 
-    def _by_rule(self, tool: LocalTool) -> Policy | None:
+    def _by_rule(self, tool: Known) -> Policy | None:
         fitting = [rule.policy for rule in self.rules if rule.fits(tool)]
         return max(fitting, key=_STRENGTH.index) if fitting else None
 
-    def _by_policy(self, tool: LocalTool) -> Policy:
+    def _by_policy(self, tool: Known) -> Policy:
         is_harmless = tool.server is None and tool.tool.name in HARMLESS
         return Policy.ALLOW if self.policy is Policy.ALLOW or is_harmless else Policy.ASK
 

@@ -6,19 +6,23 @@ to itself) is not asked about: its refusal is its result.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from actors.approvals.policy import Consent, Policy
+from actors.approvals.policy import Consent, Known, Policy
 from actors.machine.chat import Chat
 from actors.machine.requests import Ask
 from actors.parts.model import JsonText, ToolCallPart
-from actors.tools.refusing import refusals
-from actors.turn.ports import LocalTool
+from actors.tools.refusing import Bound, refusals
 
 NOBODY = (
     "{tool} needs somebody's consent in this chat, and there is nobody to give it: it was not run."
     " Go on without it, or say what you would have done"
 )
 RULED_OUT = "{tool} is not allowed here: it was not run. Go on without it"
+
+
+class Offered(Bound, Known, Protocol):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Sorted:
 
 
 def sorted_out(
-    calls: Sequence[ToolCallPart], chat: Chat, tools: Mapping[str, LocalTool], consent: Consent
+    calls: Sequence[ToolCallPart], chat: Chat, tools: Mapping[str, Offered], consent: Consent
 ) -> Sorted:
     answered = refusals(calls, tools)
     allowed = {one.tool_call_id for one in chat.approvals if not one.is_open}

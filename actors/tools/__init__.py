@@ -2,5 +2,6 @@
 
 gating      which tools a chat of this kind has                     (pure)
 arguments   what is wrong with the arguments of a call              (pure)
+refusing    the calls of a step that are not run                    (pure)
 truncation  a result within its share of the context window         (pure)
 """

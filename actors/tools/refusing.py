@@ -1,16 +1,26 @@
 """The calls of a step that are not run, each with the words that the model is told. Pure."""
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from actors.parts.json_text import is_object, parsed
 from actors.parts.model import ToolCallPart
+from actors.parts.prompt import Tool
 from actors.tools.arguments import fault
-from actors.turn.ports import LocalTool
 
 
-def refusals(
-    calls: Sequence[ToolCallPart], tools: Mapping[str, LocalTool]
-) -> dict[ToolCallPart, str]:
+class Bound(Protocol):
+    """A tool, and what it wants of a call."""
+
+    @property
+    def tool(self) -> Tool: ...
+    @property
+    def exclusive(self) -> bool: ...
+    @property
+    def strict(self) -> bool: ...
+
+
+def refusals(calls: Sequence[ToolCallPart], tools: Mapping[str, Bound]) -> dict[ToolCallPart, str]:
     exclusive = [call for call in calls if call.name in tools and tools[call.name].exclusive]
     if exclusive and len(calls) > 1:
         names = ", ".join(dict.fromkeys(call.name for call in exclusive))
@@ -26,7 +36,7 @@ def refusals(
     return refused
 
 
-def _fault(call: ToolCallPart, tool: LocalTool) -> str | None:
+def _fault(call: ToolCallPart, tool: Bound) -> str | None:
     if tool.strict or not is_object(call.args):
         return fault(call.args, parsed(tool.tool.schema))
     return None

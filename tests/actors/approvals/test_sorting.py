@@ -1,0 +1,71 @@
+"""The open calls of a step: what runs, what is denied, what is asked about."""
+
+from dataclasses import replace
+
+from actors.approvals.policy import FREELY, Consent, Policy, read_rules
+from actors.approvals.sorting import NOBODY, RULED_OUT, sorted_out
+from actors.machine.requests import Ask
+from tests.actors.machine.chats import ANN, a_chat, approval
+from tests.actors.turn.given import calls, tool
+
+CHAT = a_chat().chat
+TOOLS = {
+    one.tool.name: one
+    for one in (tool("read_file"), tool("execute"), tool("think", exclusive=True))
+}
+TOOLS["run"] = TOOLS["execute"]  # by another name
+READ, RUN = calls("r", "read_file"), calls("x", "execute")
+ASKING = Consent(Policy.ASK)
+
+
+def found(*made, chat=CHAT, consent=ASKING):
+    return sorted_out(made, chat, TOOLS, consent)
+
+
+def test_where_nothing_is_asked_everything_runs():
+    sorted_ = found(READ, RUN, consent=FREELY)
+
+    assert ((READ, RUN), {}, ()) == (sorted_.run, sorted_.denied, sorted_.asks)
+
+
+def test_what_needs_no_consent_runs_and_the_rest_is_asked_about():
+    sorted_ = found(READ, RUN)
+
+    assert (READ,) == sorted_.run
+    assert (Ask("x", "execute", RUN.args),) == sorted_.asks
+
+
+def test_a_tool_is_asked_about_by_its_own_name_whatever_it_is_called_by():
+    asks = found(calls("x", "run")).asks
+
+    assert ["execute"] == [ask.tool for ask in asks]
+
+
+def test_what_a_person_has_allowed_runs_and_what_he_is_still_asked_about_does_not():
+    chat = replace(CHAT, approvals=(approval("x", "execute", by=ANN), approval("y", "execute")))
+
+    sorted_ = found(RUN, calls("y", "execute"), chat=chat)
+
+    assert ((RUN,), ["y"]) == (sorted_.run, [ask.tool_call_id for ask in sorted_.asks])
+
+
+def test_where_nobody_is_there_to_be_asked_the_model_is_told_so():
+    sorted_ = found(READ, RUN, consent=Consent(Policy.DENY))
+
+    assert ((READ, RUN), ()) == (sorted_.run, sorted_.asks)
+    assert {"x": NOBODY.format(tool="execute")} == sorted_.denied
+
+
+def test_what_a_rule_denies_is_denied_whoever_is_there():
+    sorted_ = found(RUN, consent=Consent(Policy.ASK, read_rules("execute=deny")))
+
+    assert {"x": RULED_OUT.format(tool="execute")} == sorted_.denied
+
+
+def test_nobody_is_asked_about_calls_that_are_refused_anyway():
+    unknown, broken = calls("u", "gone"), replace(RUN, args="{nonsense")
+    alone = calls("t", "think")
+
+    assert () == found(unknown, broken).asks
+    assert () == found(alone, RUN).asks
+    assert ((alone, RUN), {}) == (found(alone, RUN).run, found(alone, RUN).denied)
