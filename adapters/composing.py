@@ -39,6 +39,7 @@ from adapters.context.skills import SkillIndex
 from adapters.context.standing import TurnWords
 from adapters.housekeeping import keep_house
 from adapters.mcp.opening import Mcp, open_mcp
+from adapters.mcp.workspaces.running import open_workspace_servers, trust_of
 from adapters.metrics.figures import Figures
 from adapters.metrics.measuring import measured
 from adapters.models.catalogue import Catalogue, TitlesByOverride
@@ -142,6 +143,7 @@ async def open_chats(
         open_workspaces(config, store.pool) as workspaces,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
+        open_workspace_servers(workspaces, contexts, trust_of(config)) as near,
         open_children("chats of this process", capacity=1) as children,
     ):
 
@@ -181,7 +183,7 @@ async def open_chats(
         toolbox.add(LifecycleTools(workspaces))
         family = PostgresFamily(store.pool)
         toolbox.add(AgentTools(sending, family, store.bus, catalogue, mcp.known.usable))
-        server_tools = ServerTools(mcp.reached, catalogue)
+        server_tools = ServerTools(mcp.reached, near, catalogue)
         toolbox.add(server_tools)
         summaries = AutomaticSummaries(
             background,

@@ -72,6 +72,11 @@ class Snapshot:
     def skills(self) -> tuple[Known, ...]:
         return tuple(Known(each.name, each.description) for each in _used(self, Kind.SKILL))
 
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What is said of servers of tools; the first that names one counts."""
+        return tuple(each.text for each in _used(self, Kind.MCP_CONFIG))
+
 
 def bounded(found: Iterable[Resource]) -> tuple[Resource, ...]:
     """In their order, those that are over the bounds excluded."""

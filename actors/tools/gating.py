@@ -84,6 +84,11 @@ def may_use_others(kind: Kind) -> bool:
     return kind is Kind.ROOT
 
 
+def may_use_workspace_servers(kind: Kind) -> bool:
+    """Whether tools of servers are offered that the chat's workspace names."""
+    return kind in _SIGNALS
+
+
 def may_search(chat: Chat) -> bool:
     """Whether its model may use the provider's own search. A child that looks around may."""
     looks_alone = bool(chat.mode) and chat.is_root

@@ -131,6 +131,11 @@ class PinnedContexts:
         _, snapshot = await self._of(chat)
         return snapshot.skills
 
+    async def settings(self, chat: Chat) -> tuple[str, ...]:
+        """What its workspace says of servers of tools; the first that names one counts."""
+        _, snapshot = await self._of(chat)
+        return snapshot.settings
+
     async def text(self, chat: Chat, name: str) -> SkillText | Unreadable:
         pinned, snapshot = await self._of(chat)
         skill = snapshot.skill(name)

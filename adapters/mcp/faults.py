@@ -13,7 +13,12 @@ from adapters.mcp.servers import Server
 SAID_CHARACTERS_MAX = 300  # of what a server or its connection says; the rest is cut
 SECRET_CHARACTERS_MIN = 4  # anything shorter would tear holes into ordinary words
 
+
 _ADDRESS = re.compile(r"\b(https?)://[^\s'\"<>]+")
+
+
+class Fault(Exception):
+    """A server did not do what it was asked. The words are for models and administrators."""
 
 
 def words_for(error: BaseException, *hidden: str) -> str:

@@ -5,8 +5,9 @@ What is left out is written down, and the rest is there.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -32,14 +33,23 @@ DEADLINE_SECONDS = CONNECT_SECONDS_MAX + CALL_SECONDS_MAX + 5.0
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Whose tools they are. `id`: of a server that is set up for all; None: a workspace's own."""
+
+    id: UUID | None
+    name: str  # for people
+    slug: str  # before its tools' names
+    allows: Callable[[str], bool]
+    with_intent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ServerTool:
     """A tool, and whose it is."""
 
-    server: UUID
-    server_name: str
+    source: Source
     name: str  # at the server
     local: LocalTool
-    with_intent: bool
 
     @property
     def here(self) -> str:
@@ -49,32 +59,44 @@ class ServerTool:
         return replace(self, local=replace(self.local, tool=replace(self.local.tool, name=name)))
 
 
-async def tools_of(client: Client, server: Server) -> Sequence[ServerTool]:
+def source_of(server: Server) -> Source:
+    config = server.config
+    allows = partial(is_allowed, config=config)
+    return Source(server.id, config.display_name, config.slug, allows, config.model_intent)
+
+
+async def tools_of(client: Client, source: Source) -> Sequence[ServerTool]:
     """Those that are allowed, in the server's order."""
     found: list[ServerTool] = []
     size = 0
     for listed in await _listed(client):
-        if not is_allowed(listed.name, server.config):
+        if not source.allows(listed.name):
             continue
-        tool = _offered(listed, server)
+        tool = _offered(listed, source)
         size += len(tool.local.tool.schema.encode())
         if size > SCHEMAS_BYTES_MAX:
-            _left_out(server, "the schemas of all tools", size, SCHEMAS_BYTES_MAX)
+            _left_out(source, "the schemas of all tools", size, SCHEMAS_BYTES_MAX)
             break
         if len(tool.local.tool.schema.encode()) > SCHEMA_BYTES_MAX:
-            _left_out(server, f"the schema of {listed.name[:80]}", size, SCHEMA_BYTES_MAX)
+            _left_out(source, f"the schema of {listed.name[:80]}", size, SCHEMA_BYTES_MAX)
             continue
         found.append(tool)
     return found
 
 
 def all_distinct(tools: Sequence[ServerTool]) -> Sequence[ServerTool]:
-    """By name, then by server: always the same order, so that prompts are kept by providers."""
+    """By name, then by server: always the same order, so that prompts are kept by providers. What a
+    workspace names never takes a name from what administrators have set up."""
     taken: dict[str, ServerTool] = {}
-    for tool in sorted(tools, key=lambda tool: (tool.here, tool.server, tool.name)):
+    for tool in sorted(tools, key=_precedence):
         name = distinct(tool.here, taken)
         taken[name] = tool if name == tool.here else tool.renamed(name)
     return sorted(taken.values(), key=lambda tool: tool.here)
+
+
+def _precedence(tool: ServerTool) -> tuple[bool, str, str, str]:
+    source = tool.source
+    return source.id is None, tool.here, str(source.id or source.name), tool.name
 
 
 async def _listed(client: Client) -> Sequence[ListedTool]:
@@ -89,21 +111,18 @@ async def _listed(client: Client) -> Sequence[ListedTool]:
     return found[:TOOLS_MAX]
 
 
-def _offered(listed: ListedTool, server: Server) -> ServerTool:
-    config = server.config
+def _offered(listed: ListedTool, source: Source) -> ServerTool:
     says = well_formed(listed.description or listed.title or "")[:DESCRIPTION_CHARACTERS_MAX]
-    schema = offered_schema(_plain(listed.input_schema), with_intent=config.model_intent)
+    schema = offered_schema(_plain(listed.input_schema), with_intent=source.with_intent)
     hints = listed.annotations
     harmless = hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
     local = LocalTool(
-        Tool(tool_name(config.slug, listed.name), says, schema),
+        Tool(tool_name(source.slug, listed.name), says, schema),
         DEADLINE_SECONDS,
         repeatable=harmless,
-        server=server.id,
+        server=source.id,
     )
-    return ServerTool(
-        server.id, config.display_name, listed.name, local, with_intent=config.model_intent
-    )
+    return ServerTool(source, listed.name, local)
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
@@ -112,5 +131,5 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _left_out(server: Server, what: str, size: int, most: int) -> None:
-    emit("mcp.left_out", "warning", server=server.config.slug, what=what, bytes=size, most=most)
+def _left_out(source: Source, what: str, size: int, most: int) -> None:
+    emit("mcp.left_out", "warning", server=source.slug, what=what, bytes=size, most=most)

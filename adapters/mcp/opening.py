@@ -17,29 +17,19 @@ from mcp.types import CallToolResult
 from actors.ids import chat_name
 from actors.machine.chat import Chat
 from actors.store.bus import Bus
-from adapters.mcp.faults import hidden_in, words_for
+from adapters.mcp.faults import Fault, hidden_in, words_for
 from adapters.mcp.known import Known
-from adapters.mcp.listing import ServerTool, tools_of
+from adapters.mcp.listing import ServerTool, source_of, tools_of
 from adapters.mcp.oauth.guard import Network, guarded_client
-from adapters.mcp.reaching import (
-    CALL_SECONDS_MAX,
-    CONNECT_SECONDS_MAX,
-    Address,
-    quieten,
-    reached,
-)
+from adapters.mcp.reaching import CONNECT_SECONDS_MAX, Address, quieten, reached
 from adapters.mcp.renewing import Renewing
 from adapters.mcp.servers import Server
-from adapters.mcp.sessions import Session, Sessions, open_sessions
+from adapters.mcp.sessions import Session, Sessions, called, open_sessions
 from adapters.mcp.showing import shown_to
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.mcp.stored import Servers
 from adapters.secrets import Vault
 from runtime.log import emit
-
-
-class Fault(Exception):
-    """A server did not do what it was asked. The words are for models and administrators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +49,7 @@ class Reached:
         try:
             with trio.fail_after(CONNECT_SECONDS_MAX):
                 session = await self._begin(chat, server, hidden)
-                tools = await tools_of(await session.client(), server)
+                tools = await tools_of(await session.client(), source_of(server))
         except Exception as error:  # noqa: BLE001  one server is not worth a turn
             self._failed(chat, server, words_for(error, *hidden))
             return ()
@@ -71,20 +61,12 @@ class Reached:
     ) -> CallToolResult:
         """Or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
         hidden = list(hidden_in(server))
-        seconds = CONNECT_SECONDS_MAX
-        try:
-            with trio.fail_after(seconds):
-                session = self.sessions.current(chat.id, server.id)
-                if session is None:
-                    session = await self._begin(chat, server, hidden)
-                client = await session.client()
-            seconds = CALL_SECONDS_MAX
-            with trio.fail_after(seconds):
-                return await client.call_tool(tool, arguments)
-        except trio.TooSlowError:
-            raise Fault(f"the server did not answer within {seconds:g} s") from None
-        except Exception as error:
-            raise Fault(words_for(error, *hidden)) from error
+
+        async def session() -> Session:
+            found = self.sessions.current(chat.id, server.id)
+            return found or await self._begin(chat, server, hidden)
+
+        return await called(session, tool, arguments, hidden=hidden)
 
     async def _begin(self, chat: Chat, server: Server, hidden: list[str]) -> Session:
         if server.fault:

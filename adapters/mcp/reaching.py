@@ -1,27 +1,26 @@
-"""A session with a server of tools: over HTTP, over SSE as it was before, or over the pipes of a
-program. The official SDK speaks; what it may read is bounded here.
+"""A session with a server of tools: over HTTP, over SSE as it was before, or over a transport of
+ours. The official SDK speaks; what it may read is bounded here.
 
 Nothing of the environment takes part: no proxy that a variable names. Redirects are followed within
 the server's own origin only.
 """
 
 import logging
-import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
 from ssl import SSLContext
-from typing import Any, TextIO
+from typing import Any
 
 import httpx2
 from mcp.client.client import Client
 from mcp.client.sse import sse_client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation
 
+from adapters.mcp.oauth.guard import GuardedTransport, Network
 from adapters.providers.dial import tls_context
 from adapters.providers.identity import USER_AGENT
 
@@ -35,21 +34,13 @@ _TIMEOUT = httpx2.Timeout(CONNECT_SECONDS_MAX, read=CALL_SECONDS_MAX + CONNECT_S
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A server behind HTTP. In the URL, too, there may be secrets."""
+    """A server behind HTTP. In the URL, too, there may be secrets. `allowed`: a stranger has named
+    it, and of our own networks it may lead into these only; None: one of us has."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False, default_factory=dict)
     is_sse: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A server as a child process of ours. It gets little of our environment."""
-
-    command: str
-    args: Sequence[str] = ()
-    env: Mapping[str, str] = field(repr=False, default_factory=dict)
-    directory: str | None = None
+    allowed: tuple[Network, ...] | None = None
 
 
 class TooMuch(httpx2.TransportError):
@@ -63,55 +54,41 @@ def quieten() -> None:
 
 
 @asynccontextmanager
-async def reached(place: Address | Program) -> AsyncIterator[Client]:
+async def reached(place: Address) -> AsyncIterator[Client]:
     """Entering connects and agrees on a version of the protocol. It has no deadline of its own."""
-    match place:
-        case Program():
-            with _nowhere() as nowhere:
-                async with _client(stdio_client(_parameters(place), errlog=nowhere)) as client:
-                    yield client
-        case Address(is_sse=True):
-            transport = sse_client(
-                place.url, httpx_client_factory=_factory(place), sse_read_timeout=_LONG_SECONDS
-            )
-            async with _client(transport, mode="legacy") as client:
-                yield client
-        case Address():
-            async with _http(place) as http:
-                transport = streamable_http_client(
-                    place.url, http_client=http, max_sse_event_size=ANSWER_BYTES_MAX
-                )
-                async with _client(transport) as client:
-                    yield client
+    if place.is_sse:
+        transport = sse_client(
+            place.url, httpx_client_factory=_factory(place), sse_read_timeout=_LONG_SECONDS
+        )
+        async with client_over(transport, mode="legacy") as client:
+            yield client
+        return
+    async with _http(place) as http:
+        transport = streamable_http_client(
+            place.url, http_client=http, max_sse_event_size=ANSWER_BYTES_MAX
+        )
+        async with client_over(transport) as client:
+            yield client
 
 
 _LONG_SECONDS = 3_600.0  # of silence on the stream of a session that is kept for its turn
 
 
-def _client(transport: Any, mode: Any = "auto") -> Client:
+def client_over(transport: Any, mode: Any = "auto") -> Client:
     ours = Implementation(name="promptcorner", version=version("promptcorner"))
     return Client(transport, client_info=ours, cache=None, mode=mode)
 
 
-def _nowhere() -> TextIO:
-    """What a program says beside the protocol is for nobody."""
-    return open(os.devnull, "w")
-
-
-def _parameters(program: Program) -> StdioServerParameters:
-    return StdioServerParameters(
-        command=program.command,
-        args=list(program.args),
-        env=dict(program.env),
-        cwd=program.directory,
-        encoding_error_handler="replace",
-    )
-
-
 def _http(place: Address, timeout: httpx2.Timeout = _TIMEOUT) -> httpx2.AsyncClient:
     ours = {"user-agent": USER_AGENT, "accept-encoding": "identity"}
+    if place.allowed is None:
+        way: httpx2.AsyncBaseTransport = httpx2.AsyncHTTPTransport(
+            verify=_context(), trust_env=False
+        )
+    else:
+        way = GuardedTransport(place.allowed)
     return httpx2.AsyncClient(
-        transport=Bounded(httpx2.AsyncHTTPTransport(verify=_context(), trust_env=False)),
+        transport=Bounded(way),
         headers={**ours, **place.headers},
         timeout=timeout,
         trust_env=False,

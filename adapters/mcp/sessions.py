@@ -5,17 +5,22 @@ comes to rest, when nobody has used it for a while, or when it breaks; who needs
 another one. A server may therefore keep things for the length of a turn, and no longer.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 import trio
 from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp.types import CONNECTION_CLOSED, CallToolResult
 
 from actors.ids import ChatId
 from actors.machine.states import Status
 from actors.store.hints import ChatMoved, News
+from adapters.mcp.faults import Fault, words_for
+from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
 from runtime.cause import Cause
 from runtime.clock import now
 from runtime.scope import CausedScope
@@ -43,22 +48,24 @@ class SessionStatistics:
 
 
 class Session:
-    def __init__(self, open: Open) -> None:
+    def __init__(self, open: Open, *, idle_seconds: float = IDLE_SECONDS) -> None:
         self._open = open
+        self._idle_seconds = idle_seconds
         self._scope = CausedScope()
         self._settled = trio.Event()  # it stands, or never will
         self._leaving = trio.Event()
         self._used_at = now()
         self._client: Client | None = None
-        self._error: Exception | None = None
+        self.error: Exception | None = None  # that ended it
         self.is_over = False
+        self.ended = trio.Event()  # nothing of it is left
 
     async def client(self) -> Client:
         """Or what became of it, raised."""
         self._used_at = now()
         await self._settled.wait()
         if self._client is None:
-            raise Unreachable("the session has ended") from self._error
+            raise Unreachable("the session has ended") from self.error
         return self._client
 
     def leave(self) -> None:
@@ -77,16 +84,53 @@ class Session:
                     self.is_over = True
                     self._scope.expire_in(LEAVE_SECONDS, Left())
         except* Exception as error:  # noqa: BLE001  whatever it is: it is told to who asks
-            self._error = error
+            self.error = error
         finally:
             self._client = None
             self.is_over = True
             self._settled.set()
+            self.ended.set()
 
     async def _until_left(self) -> None:
-        while not self._leaving.is_set() and (rest := self._used_at + IDLE_SECONDS - now()) > 0:
+        while (
+            not self._leaving.is_set() and (rest := self._used_at + self._idle_seconds - now()) > 0
+        ):
             with trio.move_on_after(rest):
                 await self._leaving.wait()
+
+
+async def called(
+    session: Callable[[], Awaitable[Session]],
+    tool: str,
+    arguments: dict[str, Any],
+    *,
+    hidden: Sequence[str] = (),
+) -> CallToolResult:
+    """Or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
+    seconds, found = CONNECT_SECONDS_MAX, None
+    try:
+        with trio.fail_after(seconds):
+            found = await session()
+            client = await found.client()
+        seconds = CALL_SECONDS_MAX
+        with trio.fail_after(seconds):
+            return await client.call_tool(tool, arguments)
+    except trio.TooSlowError:
+        raise Fault(f"the server did not answer within {seconds:g} s") from None
+    except Fault:
+        raise
+    except Exception as error:
+        raise Fault(words_for(await reason_of(error, found), *hidden)) from error
+
+
+async def reason_of(error: Exception, session: Session | None) -> Exception:
+    """A connection that is gone says less than what ended it."""
+    is_gone = isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
+    if session is None or not is_gone:
+        return error
+    with trio.move_on_after(LEAVE_SECONDS):
+        await session.ended.wait()
+    return session.error or error
 
 
 class Sessions:

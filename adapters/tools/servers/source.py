@@ -8,10 +8,11 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import trio
+from mcp.types import CallToolResult
 from msgspec import Meta, Struct
 
 from actors.ids import ChatId, MessageId
@@ -25,11 +26,13 @@ from actors.tools.gating import Kind, kind_of
 from actors.turn.ports import Calling, LocalTool, Models, ToolOutput
 from actors.turn.steps import error_output
 from adapters.caching import Cache
+from adapters.mcp.faults import Fault
 from adapters.mcp.listing import ServerTool, all_distinct
 from adapters.mcp.naming import arguments_of
-from adapters.mcp.opening import Fault, Reached
+from adapters.mcp.opening import Reached
 from adapters.mcp.results import output_of
 from adapters.mcp.servers import Server, used_by
+from adapters.mcp.workspaces.running import WorkspaceServers
 from adapters.tools.schemas import read, schema_of
 from adapters.tools.servers import finding
 from adapters.tools.servers.finding import FIND_TOOLS, Deferred
@@ -37,6 +40,7 @@ from adapters.tools.servers.finding import FIND_TOOLS, Deferred
 TURNS_MAX = 2_000  # whose lists are kept; the one not asked for longest is made anew
 KEEP_SECONDS = 3_600.0  # of a turn that takes longer: then its servers are asked once more
 FIND_SECONDS = 10.0
+TAKEN_AWAY = "the server of this tool has been taken away; go on without it"
 
 
 class FindTools(Struct, frozen=True):
@@ -55,14 +59,16 @@ class Turn:
     begun_by: MessageId | None
     kind: Kind
     servers: tuple[UUID, ...]
+    near: int  # which look at its workspace; 0: none
     whole: Chat = field(compare=False)
 
 
 class ServerTools:
     """Fulfils `adapters.tools.toolbox.ToolSource`. It `follow`s the bus as long as it is used."""
 
-    def __init__(self, reached: Reached, models: Models) -> None:
+    def __init__(self, reached: Reached, near: WorkspaceServers, models: Models) -> None:
         self._reached = reached
+        self._near = near
         self._models = models
         self._lists: Cache[Turn, Sequence[ServerTool]] = Cache(
             self._listed, keep_seconds=KEEP_SECONDS, most=TURNS_MAX
@@ -78,6 +84,7 @@ class ServerTools:
         """A turn that is over is never asked about again."""
         if isinstance(news, ChatMoved) and news.status is not Status.RUNNING:
             self._forget(news.chat)
+            self._near.forget(news.chat)
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         tools = await self._tools(chat, history)
@@ -96,17 +103,25 @@ class ServerTools:
         if name == FIND_TOOLS:
             return await self._find(calling, tools)
         tool = next((tool for tool in tools if tool.here == name), None)
-        servers = await self._reached.known.servers()
-        server = None if tool is None else servers.get(tool.server)
-        if tool is None or server is None or not server.config.enabled:
-            return error_output("the server of this tool has been taken away; go on without it")
-        arguments = arguments_of(calling.call.args, with_intent=tool.with_intent)
+        if tool is None:
+            return error_output(TAKEN_AWAY)
+        arguments = arguments_of(calling.call.args, with_intent=tool.source.with_intent)
         if arguments is None:
             return error_output("the arguments are not a JSON object; call it again with one")
         try:
-            return output_of(await self._reached.call(calling.chat, server, tool.name, arguments))
+            return output_of(await self._called(calling.chat, tool, arguments))
         except Fault as fault:
             return error_output(str(fault))
+
+    async def _called(
+        self, chat: Chat, tool: ServerTool, arguments: dict[str, Any]
+    ) -> CallToolResult:
+        if tool.source.id is None:
+            return await self._near.call(chat, tool.source.name, tool.name, arguments)
+        server = (await self._reached.known.servers()).get(tool.source.id)
+        if server is None or not server.config.enabled:
+            raise Fault(TAKEN_AWAY)
+        return await self._reached.call(chat, server, tool.name, arguments)
 
     async def _find(self, calling: Calling, tools: Sequence[ServerTool]) -> ToolOutput:
         asked = read(FindTools, calling.call.args or "{}")
@@ -129,12 +144,11 @@ class ServerTools:
 
     async def _tools(self, chat: Chat, history: Sequence[Message]) -> Sequence[ServerTool]:
         servers = await self._reached.known.servers()
-        used = used_by(chat, servers)
-        if not used:
+        used = tuple(server.id for server in used_by(chat, servers))
+        near = self._near.near(chat)
+        if not (used or near):
             return ()
-        turn = Turn(
-            chat.id, _begun_by(history), kind_of(chat), tuple(server.id for server in used), chat
-        )
+        turn = Turn(chat.id, _begun_by(history), kind_of(chat), used, near, chat)
         if self._last.get(chat.id) != turn:
             self._forget(chat.id)
             self._last[chat.id] = turn
@@ -149,7 +163,12 @@ class ServerTools:
         async def ask(server: Server) -> None:
             found.extend(await self._reached.tools(turn.whole, server))
 
+        async def look() -> None:
+            found.extend(await self._near.tools(turn.whole))
+
         async with trio.open_nursery() as together:
+            if turn.near:
+                together.start_soon(look)
             for id in turn.servers:
                 if id in servers:
                     together.start_soon(ask, servers[id])
@@ -171,7 +190,7 @@ def _begun_by(history: Sequence[Message]) -> MessageId | None:
 
 def _deferred(tool: ServerTool) -> Deferred:
     told = tool.local.tool
-    return Deferred(told.name, tool.server_name, told.description, told.schema)
+    return Deferred(told.name, tool.source.name, told.description, told.schema)
 
 
 def _find_tools(tools: Sequence[Deferred], window: int | None) -> LocalTool:

@@ -54,11 +54,21 @@ class Renewing:
         return self._token
 
 
+class NoWorkspaces:
+    """No chat has one, as `adapters.mcp.workspaces.running.WorkspaceServers` says it."""
+
+    def near(self, chat):
+        return 0
+
+    def forget(self, chat):
+        pass
+
+
 @asynccontextmanager
-async def tools_of(*servers, window=200_000, token=None):
+async def tools_of(*servers, window=200_000, token=None, near=None):
     async with open_sessions() as (sessions, _):
         reached = Reached(Known(*servers), Renewing(token), sessions)
-        yield ServerTools(reached, Window(window))
+        yield ServerTools(reached, near or NoWorkspaces(), Window(window))
 
 
 def using(*servers, **more):

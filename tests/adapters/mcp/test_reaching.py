@@ -1,6 +1,5 @@
 """The official SDK's own server, over each of the ways to reach one."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from adapters.mcp.reaching import Address, Program, reached
+from adapters.mcp.reaching import Address, reached
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
@@ -50,24 +49,3 @@ async def test_a_real_server_is_spoken_with_over_http_and_sse(address):
     assert ["add", "fail"] == sorted(tool.name for tool in tools.tools)
     assert "3" == added.content[0].text
     assert failed.is_error
-
-
-async def test_a_real_server_is_spoken_with_over_pipes_and_ends_with_its_session():
-    program = Program(
-        sys.executable,
-        ["-m", "tests.fakes.tool_server", "stdio"],
-        directory=str(ROOT),
-        env={"PATH": os.environ["PATH"]},
-    )
-
-    with trio.fail_after(SECONDS_MAX):
-        async with reached(program) as client:
-            added = await client.call_tool("add", {"a": 1, "b": 2})
-
-    assert "3" == added.content[0].text
-
-
-async def test_a_program_that_is_not_there_is_no_server():
-    with pytest.raises(OSError, match="no-such-program"):
-        async with reached(Program("/no-such-program")):
-            pass

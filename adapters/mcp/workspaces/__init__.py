@@ -1,0 +1,11 @@
+"""Servers of tools that a workspace names for itself, in its `.mcp.json`.
+
+named    what stands in the file                                        (pure)
+pipes    a program that is spoken with over its standard streams
+server   one that is named: begun when it is needed, again when it broke, but not for ever
+running  those of all workspaces of this process
+
+Whoever can write to a workspace can write this file, so nothing is begun because of it that a
+command could not do: programs run where commands do, and addresses are followed only if commands
+have a network, and then as those of strangers are.
+"""

@@ -1,0 +1,142 @@
+"""The servers that a workspace names in its `.mcp.json`. Pure.
+
+{"mcpServers": {"search": {"command": "npx", "args": ["-y", "search"], "env": {"LEVEL": "1"}},
+                "wiki": {"url": "https://wiki.example.org/mcp", "headers": {"X-Team": "7"}}}}
+
+Values stand as they are: no variable is filled in. One entry that makes no sense is told of; the
+others count.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+SERVERS_MAX = 32  # of a file; those that come after are told of, and left out
+NAME_CHARACTERS_MAX = 64
+SAID_CHARACTERS_MAX = 200  # of what is wrong
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# What a session sets by itself.
+_RESERVED = frozenset(
+    {"host", "content-length", "content-type", "transfer-encoding", "connection", "accept"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = field(repr=False, default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Behind HTTP."""
+
+    url: str = field(repr=False)
+    headers: tuple[tuple[str, str], ...] = field(repr=False, default=())
+    is_sse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    name: str
+    place: Program | Elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """What stands there cannot be used. `name`: "" if it is the whole file."""
+
+    name: str
+    why: str
+
+
+class _Entry(Struct, frozen=True):
+    type: str | None = None
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    url: str | None = None
+    headers: Mapping[str, str] = {}
+    disabled: bool = False
+
+
+class _File(Struct, frozen=True):
+    servers: Mapping[str, msgspec.Raw] = msgspec.field(name="mcpServers", default_factory=dict)
+
+
+def named_in(content: bytes) -> Sequence[Named | Unfit]:
+    """In the order of their names."""
+    try:
+        servers = msgspec.json.decode(content, type=_File).servers
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return [Unfit("", _words(error))]
+    names = sorted(servers)
+    over = [Unfit(name, f"a workspace can have {SERVERS_MAX}") for name in names[SERVERS_MAX:]]
+    found = (_one(name, bytes(servers[name])) for name in names[:SERVERS_MAX])
+    return [*(one for one in found if one is not None), *over]
+
+
+def _one(name: str, content: bytes) -> Named | Unfit | None:
+    """None: it is switched off."""
+    try:
+        entry = msgspec.json.decode(content, type=_Entry)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Unfit(name, _words(error))
+    if entry.disabled:
+        return None
+    if why := next(_faults(name, entry), None):
+        return Unfit(name, why)
+    if entry.command is not None:
+        return Named(name, Program(entry.command, entry.args, tuple(entry.env.items())))
+    headers = tuple(entry.headers.items())
+    return Named(name, Elsewhere(entry.url or "", headers, entry.type == "sse"))
+
+
+def _faults(name: str, entry: _Entry) -> Iterator[str]:
+    if not name.strip() or len(name) > NAME_CHARACTERS_MAX or not name.isprintable():
+        yield f"a name has 1 to {NAME_CHARACTERS_MAX} visible characters"
+    if (entry.command is None) is (entry.url is None):
+        yield "a server has a command or a url"
+    kinds = ("stdio",) if entry.command is not None else ("http", "streamable-http", "sse")
+    if entry.type is not None and entry.type not in kinds:
+        yield f"its type is {entry.type[:40]!r}, not {' or '.join(kinds)}"
+    if entry.command is not None:
+        yield from _program_faults(entry.command, entry)
+    else:
+        yield from _address_faults(entry.url or "", entry)
+
+
+def _program_faults(command: str, entry: _Entry) -> Iterator[str]:
+    if not command.strip():
+        yield "its command is empty"
+    if any("\0" in text for text in (command, *entry.args, *entry.env.values())):
+        yield "a zero byte is in it"
+    for name in entry.env:
+        if not _VARIABLE.fullmatch(name):
+            yield f"{name[:40]!r} is not the name of a variable"
+
+
+def _address_faults(url: str, entry: _Entry) -> Iterator[str]:
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url or not url.isprintable() or " " in url:
+        yield "its url is no http or https address"
+    for name, value in entry.headers.items():
+        if not _HEADER.fullmatch(name) or name.lower() in _RESERVED:
+            yield f"the header {name[:40]!r} cannot be set"
+        if not (value.isascii() and (value.isprintable() or not value)):
+            yield f"the header {name[:40]!r} has a value that no header can have"
+
+
+def _words(error: Exception) -> str:
+    return (str(error) or "it is nested too deeply")[:SAID_CHARACTERS_MAX]

@@ -1,0 +1,266 @@
+"""The servers that workspaces name, of this process: each runs once for all chats of a workspace.
+
+A chat has those that stood in the file when it took it in, and what the file says since then counts
+when somebody has the chat take it in anew. With its workspace a server ends.
+"""
+
+import shlex
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol, assert_never
+from uuid import UUID
+
+import trio
+from mcp.client.client import Client
+from mcp.types import CallToolResult
+
+from actors.ids import ChatId
+from actors.machine.chat import Chat
+from actors.tools.gating import kind_of, may_use_workspace_servers
+from actors.workspace.ports import Command, Refused, Workspace
+from adapters.config import Config
+from adapters.mcp.faults import Fault
+from adapters.mcp.listing import ServerTool
+from adapters.mcp.oauth.guard import Network
+from adapters.mcp.reaching import Address, client_over, reached
+from adapters.mcp.workspaces.named import Elsewhere, Named, Program, Unfit, named_in
+from adapters.mcp.workspaces.pipes import piped
+from adapters.mcp.workspaces.server import NamedServer, Open, Room
+from adapters.workspace.lifeline import Lifeline
+from adapters.workspace.local import LocalProcesses, LocalWorkspaces
+from adapters.workspace.sandbox import NoSandbox, Unconfined
+
+WORKSPACES_MAX = 2_000  # that are remembered; the one used longest ago is forgotten, if it rests
+NOT_UNCONFINED = (
+    "programs that a workspace names are not begun where there is no sandbox;"
+    ' the operator can set workspace_servers = "all"'
+)
+NO_NETWORK = "workspaces have no network here; the operator can set sandbox_network = true"
+_GIVEN = "PROMPTCORNER_GIVEN_"
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What a workspace may have us do because of its file."""
+
+    is_read: bool = True
+    unconfined: bool = False  # whether programs are begun where there is no sandbox
+    network: bool = False  # as commands have it
+    allowed: tuple[Network, ...] = ()  # networks of our own that its addresses may lead into
+
+
+def trust_of(config: Config) -> Trust:
+    return Trust(
+        config.workspace_servers != "off",
+        config.workspace_servers == "all",
+        config.sandbox_network or config.sandbox == "none",
+        tuple(config.private_networks),
+    )
+
+
+class Settings(Protocol):
+    async def settings(self, chat: Chat) -> Sequence[str]:
+        """Files that name servers, as the chat took them in; the first that names one counts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A server as it stands, for people. `name` "": the file itself. `tools`: name and words."""
+
+    name: str
+    tools: tuple[tuple[str, str], ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceServerStatistics:
+    running: int
+    workspaces: int  # that are remembered
+
+
+class WorkspaceServers:
+    """Fulfils `adapters.workspace.local.Neighbour`."""
+
+    def __init__(
+        self,
+        workspaces: LocalWorkspaces,
+        files: Settings,
+        trust: Trust,
+        *,
+        room: Room,
+        lifeline: Lifeline,
+    ) -> None:
+        self._workspaces = workspaces
+        self._files = files
+        self._trust = trust
+        self._room = room
+        self._lifeline = lifeline
+        self._of: dict[UUID, dict[Named, NamedServer]] = {}
+        self._moves: dict[ChatId, int] = {}  # of chats at work
+
+    def statistics(self) -> WorkspaceServerStatistics:
+        return WorkspaceServerStatistics(self._room.running, len(self._of))
+
+    def near(self, chat: Chat) -> int:
+        """Which look at its workspace a chat is to have; 0: it has none, or may have none of its
+        servers."""
+        if not (self._trust.is_read and may_use_workspace_servers(kind_of(chat))):
+            return 0
+        moves = self._moves.get(chat.root, 0)
+        has_one = chat.workspace_id is not None or not chat.is_root or moves
+        return 1 + moves if has_one else 0
+
+    def forget(self, chat: ChatId) -> None:
+        """It has come to rest."""
+        self._moves.pop(chat, None)
+
+    def moved_in(self, chat: Chat) -> None:
+        self._moves[chat.root] = self._moves.get(chat.root, 0) + 1
+
+    async def moved_out(self, workspace: UUID) -> None:
+        ending = self._of.pop(workspace, {}).values()
+        for server in ending:
+            server.leave()
+        for server in ending:
+            await server.left()
+
+    async def tools(self, chat: Chat) -> Sequence[ServerTool]:
+        """Of all servers that its workspace names, within DISCOVERY_SECONDS."""
+        named = await self._named(chat)
+        place = await self._workspaces.of(chat) if named else None
+        if not isinstance(place, Workspace):
+            return ()
+        found: list[ServerTool] = []
+
+        async def ask(server: NamedServer) -> None:
+            found.extend(await server.listed())
+
+        async with trio.open_nursery() as together:
+            for each in named:
+                together.start_soon(ask, self._server(place, each))
+        return found
+
+    async def call(
+        self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]
+    ) -> CallToolResult:
+        """Or `Fault`."""
+        place = await self._workspaces.of(chat)
+        if isinstance(place, Refused):
+            raise Fault(place.says)
+        named = next((each for each in await self._named(chat) if each.name == name), None)
+        if named is None:
+            raise Fault("the workspace does not name the server of this tool any more")
+        return await self._server(place, named).call(tool, arguments)
+
+    def seen(self, workspace: UUID, texts: Iterable[str]) -> Sequence[Seen]:
+        """What these files name, as far as chats of this process have used it."""
+        known = self._of.get(workspace, {})
+        return [_seen(each, known) for each in _first_of_each(texts)]
+
+    async def _named(self, chat: Chat) -> Sequence[Named]:
+        found = _first_of_each(await self._files.settings(chat))
+        return [each for each in found if isinstance(each, Named)]
+
+    def _server(self, place: Workspace, named: Named) -> NamedServer:
+        servers = self._of[place.id] = self._of.pop(place.id, {})
+        if named not in servers:
+            servers[named] = NamedServer(named, self._way(place, named), self._room)
+            self._forget_one()
+        return servers[named]
+
+    def _forget_one(self) -> None:
+        """Of those that rest. `_of` is in the order of use."""
+        if len(self._of) > WORKSPACES_MAX:
+            resting = (id for id, each in self._of.items() if not _any_runs(each.values()))
+            if (oldest := next(resting, None)) is not None:
+                del self._of[oldest]
+
+    # how one is spoken with
+
+    def _way(self, place: Workspace, named: Named) -> Open | str:
+        """Or why its workspace may not have us do that."""
+        match named.place:
+            case Program() as program:
+                sandbox = self._workspaces.sandbox
+                if isinstance(sandbox, NoSandbox):
+                    return sandbox.says
+                if isinstance(sandbox, Unconfined) and not self._trust.unconfined:
+                    return NOT_UNCONFINED
+                assert isinstance(place.processes, LocalProcesses), "it is on this machine"
+                return partial(_spoken_with, place.processes, program, self._lifeline)
+            case Elsewhere(url, headers, is_sse):
+                if not self._trust.network:
+                    return NO_NETWORK
+                address = Address(url, dict(headers), is_sse, self._trust.allowed)
+                return partial(reached, address)
+            case _:
+                assert_never(named.place)
+
+
+@asynccontextmanager
+async def open_workspace_servers(
+    workspaces: LocalWorkspaces, files: Settings, trust: Trust
+) -> AsyncIterator[WorkspaceServers]:
+    """They run as long as the block is."""
+    lifeline = Lifeline()
+    try:
+        async with trio.open_nursery() as nursery:
+            room = Room(nursery)
+            servers = WorkspaceServers(workspaces, files, trust, room=room, lifeline=lifeline)
+            workspaces.neighbours.append(servers)
+            yield servers
+            workspaces.neighbours.remove(servers)
+            nursery.cancel_scope.cancel()
+    finally:
+        lifeline.close()
+
+
+@asynccontextmanager
+async def _spoken_with(
+    processes: LocalProcesses, program: Program, lifeline: Lifeline
+) -> AsyncIterator[Client]:
+    text, given = command_of(program)
+    seconds = float(processes.workspace.seconds)
+    order = await processes.order(Command(text), seconds_max=seconds)
+    if isinstance(order, Refused):
+        raise Fault(order.says)
+    order = replace(order, environment={**order.environment, **given})
+    async with client_over(piped(order, lifeline)) as client:
+        yield client
+
+
+def command_of(program: Program) -> tuple[str, Mapping[str, str]]:
+    """What the shell runs, and what it finds in its environment. What the file says of that stands
+    there under names of ours, and gets its own names inside: outside, what starts the sandbox is
+    not to heed it. Pure."""
+    given = {f"{_GIVEN}{at}": value for at, (_, value) in enumerate(program.env)}
+    run = f"exec {shlex.join([program.command, *program.args])}"
+    if not given:
+        return run, given
+    sets = [f'{name}="${ours}"' for (name, _), ours in zip(program.env, given, strict=True)]
+    return f"export {' '.join(sets)}; unset {' '.join(given)}; {run}", given
+
+
+def _first_of_each(texts: Iterable[str]) -> Sequence[Named | Unfit]:
+    found: dict[str, Named | Unfit] = {}
+    for text in texts:
+        for each in named_in(text.encode()):
+            found.setdefault(each.name, each)
+    return list(found.values())
+
+
+def _seen(each: Named | Unfit, known: Mapping[Named, NamedServer]) -> Seen:
+    if isinstance(each, Unfit):
+        return Seen(each.name, fault=each.why)
+    server = known.get(each)
+    if server is None:
+        return Seen(each.name)
+    told = [tool.local.tool for tool in server.tools]
+    return Seen(each.name, tuple((tool.name, tool.description) for tool in told), server.fault)
+
+
+def _any_runs(servers: Iterable[NamedServer]) -> bool:
+    return any(server.is_running for server in servers)

@@ -1,0 +1,5 @@
+"""Chats with workspaces, on a real database and a real disk, in each sandbox."""
+
+from tests.adapters.tools.workspace.conftest import chat, daemon, migrated, store
+
+__all__ = ["chat", "daemon", "migrated", "store"]

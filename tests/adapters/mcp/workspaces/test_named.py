@@ -1,0 +1,110 @@
+"""What stands in `.mcp.json`, and what does not belong there."""
+
+import json
+
+import pytest
+
+from adapters.mcp.workspaces.named import SERVERS_MAX, Elsewhere, Named, Program, Unfit, named_in
+from adapters.mcp.workspaces.running import command_of
+
+
+def read(**servers):
+    return named_in(json.dumps({"mcpServers": servers}).encode())
+
+
+@pytest.mark.parametrize(
+    ("entry", "place"),
+    [
+        ({"command": "serve"}, Program("serve")),
+        (
+            {"type": "stdio", "command": "serve", "args": ["-y", "a b"], "env": {"A": "1"}},
+            Program("serve", ("-y", "a b"), (("A", "1"),)),
+        ),
+        ({"url": "https://h/mcp"}, Elsewhere("https://h/mcp")),
+        (
+            {"type": "http", "url": "http://h:1/", "headers": {"X-A": "1"}},
+            Elsewhere("http://h:1/", (("X-A", "1"),)),
+        ),
+        ({"type": "sse", "url": "https://h/sse"}, Elsewhere("https://h/sse", is_sse=True)),
+        ({"command": "serve", "unheard": {"of": 1}}, Program("serve")),
+    ],
+)
+def test_a_server_is_a_program_or_stands_elsewhere(entry, place):
+    assert [Named("a", place)] == list(read(a=entry))
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({}, "a command or a url"),
+        ({"command": "a", "url": "http://h"}, "a command or a url"),
+        ({"command": " "}, "command is empty"),
+        ({"command": "a\0b"}, "zero byte"),
+        ({"command": "a", "args": "b"}, "Expected `array`, got `str` - at `$.args`"),
+        ({"command": "a", "env": {"A=B": "1"}}, "'A=B' is not the name of a variable"),
+        ({"command": "a", "env": {"$(x)": "1"}}, "is not the name of a variable"),
+        ({"command": "a", "env": {"A": 1}}, "Expected `str`, got `int`"),
+        ({"type": "http", "command": "a"}, "its type is 'http', not stdio"),
+        ({"type": "magic", "url": "http://h"}, "its type is 'magic', not http or"),
+        ({"url": "file:///etc/passwd"}, "no http or https address"),
+        ({"url": "http://h:99999/"}, "no http or https address"),
+        ({"url": "http://h/\r\nX: 1"}, "no http or https address"),
+        ({"url": "http://h", "headers": {"Host": "x"}}, "'Host' cannot be set"),
+        ({"url": "http://h", "headers": {"a b": "x"}}, "'a b' cannot be set"),
+        ({"url": "http://h", "headers": {"A": "x\r\ny"}}, "a value that no header can have"),
+        ("a", "Expected `object`, got `str`"),
+    ],
+)
+def test_what_makes_no_sense_is_told_of_and_its_neighbour_counts(entry, why):
+    unfit, fit = read(a=entry, b={"command": "serve"})
+
+    assert "a" == unfit.name
+    assert why in unfit.why
+    assert Named("b", Program("serve")) == fit
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{", b'{"mcpServers": 7}', b"\xff", b"[" * 100_000]
+)
+def test_a_file_that_makes_no_sense_is_told_of(content):
+    [unfit] = named_in(content)
+
+    assert isinstance(unfit, Unfit)
+    assert "" == unfit.name
+
+
+@pytest.mark.parametrize("content", [b"{}", b'{"mcpServers": {}}', b'{"other": 1}'])
+def test_a_file_may_name_nobody(content):
+    assert [] == named_in(content)
+
+
+def test_what_is_switched_off_is_not_there():
+    assert [] == read(a={"command": "serve", "disabled": True})
+
+
+def test_of_too_many_the_first_by_name_count():
+    found = read(**{f"s{at:02}": {"command": "serve"} for at in range(SERVERS_MAX + 1)})
+
+    assert SERVERS_MAX == sum(isinstance(each, Named) for each in found)
+    assert f"s{SERVERS_MAX}" == found[-1].name
+
+
+def test_its_environment_stands_under_names_of_ours_until_it_is_inside():
+    program = Program("run it", ("$HOME",), (("LD_PRELOAD", "evil.so"), ("A", "'")))
+
+    text, given = command_of(program)
+
+    assert {"PROMPTCORNER_GIVEN_0": "evil.so", "PROMPTCORNER_GIVEN_1": "'"} == given
+    assert text.endswith("exec 'run it' '$HOME'")
+    assert 'export LD_PRELOAD="$PROMPTCORNER_GIVEN_0" A="$PROMPTCORNER_GIVEN_1"; ' in text
+
+
+def test_no_secret_is_in_its_repr():
+    found = repr(
+        read(
+            a={"url": "http://h/?k=s3cret", "headers": {"A": "s3cret"}},
+            b={"command": "b", "env": {"K": "s3cret"}},
+        )
+    )
+
+    assert "s3cret" not in found

@@ -1,0 +1,195 @@
+"""Programs that are spoken with over pipes, and those that one cannot speak with."""
+
+import json
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+import trio
+from mcp.shared.exceptions import MCPError
+
+from actors.workspace.ports import Command
+from adapters.mcp.faults import Fault, words_for
+from adapters.mcp.reaching import ANSWER_BYTES_MAX, client_over
+from adapters.mcp.sessions import Session, called
+from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, piped
+from adapters.workspace.lifeline import Lifeline
+from adapters.workspace.processes import Order
+from tests.actors.machine.chats import a_chat
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[4]
+PATIENCE = 30
+
+
+@pytest.fixture
+def lifeline():
+    lifeline = Lifeline()
+    yield lifeline
+    lifeline.close()
+
+
+def an_order(*words, seconds_max=60.0):
+    return Order(
+        chat=a_chat().chat.id,
+        workspace=UUID(int=1),
+        command=Command("test"),
+        workdir=str(ROOT),
+        arguments=words,
+        environment={"PATH": os.environ["PATH"]},
+        seconds_max=seconds_max,
+    )
+
+
+def python(how, **more):
+    return an_order(sys.executable, "-m", "tests.fakes.piped_server", how, **more)
+
+
+def spoken_with(order, lifeline):
+    return client_over(piped(order, lifeline))
+
+
+@contextmanager
+def in_time():
+    with trio.fail_after(PATIENCE):
+        yield
+
+
+def alive(pid):
+    return Path(f"/proc/{pid}").exists()
+
+
+async def facts(client):
+    [said] = (await client.call_tool("echo", {"a": 1})).content
+    return json.loads(said.text)
+
+
+@pytest.mark.parametrize("how", ["well", "chats", "old"])
+async def test_a_program_is_spoken_with_and_ends_with_its_session(lifeline, how):
+    with in_time():
+        async with spoken_with(python(how), lifeline) as client:
+            tools = await client.list_tools()
+            found = await facts(client)
+
+    assert ["echo"] == [tool.name for tool in tools.tools]
+    assert not alive(found["pid"])
+    assert {"PATH", "PWD"} >= found["environ"].keys() - {"LC_CTYPE", "_", "SHLVL", "OLDPWD"}
+
+
+async def test_the_official_server_is_spoken_with(lifeline):
+    order = an_order(sys.executable, "-m", "tests.fakes.tool_server", "stdio")
+
+    with in_time():
+        async with spoken_with(order, lifeline) as client:
+            added = await client.call_tool("add", {"a": 1, "b": 2})
+
+    assert "3" == added.content[0].text
+
+
+async def test_one_that_does_not_end_by_itself_is_ended_with_all_that_it_has_begun(lifeline):
+    script = f"sleep 1000 & exec {sys.executable} -m tests.fakes.piped_server stays"
+
+    with in_time():
+        async with spoken_with(an_order("sh", "-c", script), lifeline) as client:
+            ours = members(os.getpgid((await facts(client))["pid"]))
+            began = trio.current_time()
+
+        assert len(ours) > 1
+        assert trio.current_time() - began < 2 * LEAVE_SECONDS
+        while any(map(is_running, ours)):  # the kernel takes a moment
+            await trio.sleep(0.01)
+
+
+def members(group):
+    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    return [pid for pid in pids if group_of(pid) == group]
+
+
+def group_of(pid):
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
+
+
+def is_running(pid):
+    """One whose parent is gone may wait a moment to be reaped."""
+    try:
+        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        (python("breaks"), "it ended with exit code 7: cannot find what I need"),
+        (an_order("no-such-program"), "it ended with exit code 127: "),
+        (python("hangs", seconds_max=1.0), "it ran for 1 s, which is its limit"),
+    ],
+)
+async def test_why_one_cannot_be_spoken_with_is_said(lifeline, order, words):
+    session = Session(lambda: spoken_with(order, lifeline))
+
+    with in_time():
+        await session.run()
+
+    assert words_for(session.error).startswith(words)
+
+
+async def test_one_that_dies_in_a_call_is_said_to_have_done_so(lifeline):
+    async with trio.open_nursery() as nursery:
+        session = Session(lambda: spoken_with(python("dies"), lifeline))
+        nursery.start_soon(session.run)
+
+        async def the_session():
+            return session
+
+        with in_time(), pytest.raises(Fault) as fault:
+            await called(the_session, "echo", {})
+
+    assert "it ended with exit code 3: it was too much" == str(fault.value)
+    assert session.is_over
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("endless", f"it said more than {ANSWER_BYTES_MAX} bytes at once"),
+        ("asks", "it is not to be spoken with any more"),
+    ],
+)
+async def test_one_that_says_too_much_is_ended(lifeline, how, words):
+    session = Session(lambda: spoken_with(python(how), lifeline))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(session.run)
+        with in_time():
+            client = await session.client()
+            with pytest.raises(MCPError):
+                await (client.call_tool("echo", {}) if how == "endless" else client.list_tools())
+            await session.ended.wait()
+
+    assert words in words_for(session.error)
+
+
+async def test_one_that_floods_leaves_room_for_others(lifeline):
+    turns = 0
+
+    async def work():
+        nonlocal turns
+        while True:
+            await trio.sleep(0.01)
+            turns += 1
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(work)
+        with trio.move_on_after(2):
+            async with spoken_with(python("floods"), lifeline) as client:
+                await client.list_tools()
+        nursery.cancel_scope.cancel()
+
+    assert turns > 20

@@ -1,0 +1,281 @@
+"""Servers that a workspace names: begun in its sandbox, kept for its chats, ended with it."""
+
+import json
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+import trio
+
+from adapters.mcp.faults import Fault
+from adapters.mcp.workspaces.running import (
+    NO_NETWORK,
+    NOT_UNCONFINED,
+    Trust,
+    open_workspace_servers,
+)
+from adapters.mcp.workspaces.server import BROKEN_MAX, DISCOVERY_SECONDS
+from adapters.workspace.sandbox import NoSandbox, Unconfined
+from tests.fakes.tool_server import a_server
+
+pytestmark = pytest.mark.slow
+SCRIPT = Path(__file__).parents[3] / "fakes/shell_server.sh"
+ALL = Trust(unconfined=True, network=True)
+PATIENCE = 20
+
+
+class File:
+    """What chats have taken in of their workspace, as `running.Settings` says it."""
+
+    def __init__(self, **servers):
+        self.servers = servers
+
+    async def settings(self, chat):
+        return [json.dumps({"mcpServers": self.servers})]
+
+
+def shell(*args, **env):
+    return {"command": "sh", "args": ["server.sh", *args], "env": env}
+
+
+@asynccontextmanager
+async def servers_of(daemon, file, trust=ALL):
+    async with open_workspace_servers(daemon.workspaces, file, trust) as servers:
+        with trio.fail_after(PATIENCE):
+            yield servers
+
+
+async def at_home(daemon, chat):
+    """A workspace with the script in it; and the chat as it is then."""
+    home = await daemon.home(chat)
+    (home / "server.sh").write_text(SCRIPT.read_text())
+    return home, (await daemon.store.reading.view(chat.id)).chat
+
+
+async def look(servers, chat, name="one"):
+    said = await servers.call(chat, name, "look", {})
+    return said.content[0].text
+
+
+def names(tools):
+    return [tool.here for tool in tools]
+
+
+def processes_of(home):
+    """Those that stand in it."""
+    found = []
+    for each in Path("/proc").iterdir():
+        try:
+            if each.name.isdecimal() and (each / "cwd").readlink() == home:
+                found.append(int(each.name))
+        except OSError:
+            pass
+    return found
+
+
+def environ_of(pid):
+    pairs = Path(f"/proc/{pid}/environ").read_text().split("\0")
+    return dict(pair.partition("=")[::2] for pair in pairs)
+
+
+async def gone(home):
+    with trio.fail_after(5):
+        while processes_of(home):
+            await trio.sleep(0.01)
+
+
+async def test_a_program_runs_in_the_sandbox_with_its_environment_and_for_several_turns(
+    daemon, chat
+):
+    home, chat = await at_home(daemon, chat)
+    file = File(one=shell(GREETING="hello $USER"))
+
+    async with servers_of(daemon, file) as servers:
+        assert servers.near(chat)
+        assert ["one__look"] == names(await servers.tools(chat))
+        first = await look(servers, chat)
+        await servers.tools(chat)
+        again = await look(servers, chat)
+        assert processes_of(home)
+
+    assert f" {home} hello $USER " in first
+    assert first == again
+    is_confined = not isinstance(daemon.workspaces.sandbox, Unconfined)
+    assert is_confined is ("root" not in first.split())
+    await gone(home)
+
+
+async def test_what_starts_the_sandbox_does_not_heed_the_environment_of_the_file(daemon, chat):
+    home, chat = await at_home(daemon, chat)
+    file = File(one=shell(LD_PRELOAD=f"{home}/evil.so"))
+
+    async with servers_of(daemon, file) as servers:
+        await servers.tools(chat)
+        said = await look(servers, chat)
+        heeds = "LD_PRELOAD" in environ_of(min(processes_of(home)))
+
+    assert f"{home}/evil.so" in said
+    assert heeds is isinstance(daemon.workspaces.sandbox, Unconfined)
+
+
+async def test_two_chats_of_a_family_share_one(daemon, chat):
+    _, chat = await at_home(daemon, chat)
+    child = await daemon.chat(parent=chat, workspace_id=chat.workspace_id)
+
+    async with servers_of(daemon, File(one=shell())) as servers:
+        both = [await servers.tools(each) for each in (chat, child)]
+        pids = {(await look(servers, each)).split()[0] for each in (chat, child)}
+        assert 1 == servers.statistics().running
+
+    assert [["one__look"]] * 2 == [names(tools) for tools in both]
+    assert 1 == len(pids)
+
+
+async def test_with_its_workspace_it_ends_and_a_call_says_so(daemon, chat):
+    home, chat = await at_home(daemon, chat)
+
+    async with servers_of(daemon, File(one=shell())) as servers:
+        await servers.tools(chat)
+        await look(servers, chat)
+        await daemon.call(chat, "stop_workspace")
+
+        assert [] == processes_of(home)
+        assert 0 == servers.statistics().running
+        with pytest.raises(Fault, match="is stopped; start_workspace starts it"):
+            await look(servers, chat)
+        before = servers.near(chat)
+        await daemon.call(chat, "start_workspace")
+        assert servers.near(chat) != before
+        assert ["one__look"] == names(await servers.tools(chat))
+        assert await look(servers, chat)
+
+
+async def test_one_that_breaks_is_begun_again_but_not_for_ever(daemon, chat):
+    _, chat = await at_home(daemon, chat)
+
+    async with servers_of(daemon, File(one=shell("dies"))) as servers:
+        faults = []
+        for _ in range(BROKEN_MAX + 1):
+            await servers.tools(chat)
+            with pytest.raises(Fault) as fault:
+                await look(servers, chat)
+            faults.append(str(fault.value))
+        assert [] == names(await servers.tools(chat))
+        [seen] = servers.seen(chat.workspace_id, await File(one=shell("dies")).settings(chat))
+
+    assert BROKEN_MAX == sum("it ended with exit code 3" == each for each in faults)
+    assert f"it broke {BROKEN_MAX} times within" in faults[-1]
+    assert faults[-1].endswith("the last time: it ended with exit code 3")
+    assert (faults[-1], ()) == (seen.fault, seen.tools)
+
+
+async def test_one_that_is_late_does_not_keep_the_turn_waiting_and_comes_later(daemon, chat):
+    _, chat = await at_home(daemon, chat)
+    late = f"{DISCOVERY_SECONDS + 1:g}"
+    file = File(one=shell("late", late), two=shell())
+
+    async with servers_of(daemon, file) as servers:
+        began = trio.current_time()
+        first = await servers.tools(chat)
+        took = trio.current_time() - began
+        seen = {each.name: each.fault for each in servers.seen(*await of(chat, file))}
+        await trio.sleep(1.5)  # a real program begins when it does
+        second = await servers.tools(chat)
+
+    assert ["two__look"] == names(first)
+    assert took < DISCOVERY_SECONDS + 1
+    assert "not ready within" in seen["one"]
+    assert "" == seen["two"]
+    assert {"one__look", "two__look"} == set(names(second))
+
+
+async def of(chat, file):
+    return chat.workspace_id, await file.settings(chat)
+
+
+async def test_another_entry_is_another_server(daemon, chat):
+    _, chat = await at_home(daemon, chat)
+    file = File(one=shell(GREETING="hi"))
+
+    async with servers_of(daemon, file) as servers:
+        await servers.tools(chat)
+        first = await look(servers, chat)
+        file.servers = {"one": shell(GREETING="ho")}
+        await servers.tools(chat)
+        second = await look(servers, chat)
+        file.servers = {}
+        with pytest.raises(Fault, match="does not name the server"):
+            await look(servers, chat)
+
+    assert (" hi ", " ho ") == (first[first.index(" hi") :][:4], second[second.index(" ho") :][:4])
+
+
+@pytest.mark.parametrize(
+    ("entry", "trust", "why"),
+    [
+        ({"url": "http://h/mcp"}, Trust(), NO_NETWORK),
+        ({"url": "http://127.0.0.1:1/mcp"}, ALL, "leads into a private network"),
+        ({"url": "http://localhost:1/mcp"}, ALL, "leads into a private network"),
+        ({"command": "no-such-program"}, ALL, "it ended with exit code 127"),
+        ({"command": "a\0"}, ALL, "zero byte"),
+    ],
+)
+async def test_what_may_not_or_cannot_be_done_is_said(daemon, chat, entry, trust, why):
+    _, chat = await at_home(daemon, chat)
+    file = File(one=entry)
+
+    async with servers_of(daemon, file, trust) as servers:
+        assert [] == names(await servers.tools(chat))
+        [seen] = servers.seen(*await of(chat, file))
+
+    assert why in seen.fault
+
+
+async def test_without_a_sandbox_nothing_is_begun_that_nobody_has_said_may_be(daemon, chat):
+    home, chat = await at_home(daemon, chat)
+    file = File(one=shell())
+    sandboxes = {NOT_UNCONFINED: Unconfined(), "commands cannot": NoSandbox("it is missing")}
+
+    for why, sandbox in sandboxes.items():
+        daemon.workspaces.sandbox = sandbox
+        async with servers_of(daemon, file, replace(ALL, unconfined=False)) as servers:
+            assert [] == names(await servers.tools(chat))
+            [seen] = servers.seen(*await of(chat, file))
+        assert why in seen.fault
+
+    assert not (home / "listed").exists()
+
+
+async def test_a_server_elsewhere_is_reached_where_its_network_is_allowed(daemon, chat):
+    _, chat = await at_home(daemon, chat)
+    trust = replace(ALL, allowed=(ip_network("127.0.0.0/8"),))
+
+    async with a_server() as wire:
+        entry = {"type": "http", "url": wire.url, "headers": {"X-Team": "7"}}
+        async with servers_of(daemon, File(one=entry), trust) as servers:
+            tools = await servers.tools(chat)
+            said = await servers.call(chat, "one", "echo", {})
+
+    assert ["one__echo"] == names(tools)
+    assert "done" == said.content[0].text
+    assert "7" == wire.headers("tools/call")["x-team"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "may"),
+    [
+        ({}, True),
+        ({"plan_mode": "plan"}, False),
+        ({"mode": "explore"}, False),
+        ({"mode": "computer_use"}, True),
+    ],
+)
+async def test_which_chats_have_them(daemon, chat, columns, may):
+    _, chat = await at_home(daemon, chat)
+
+    async with servers_of(daemon, File()) as servers:
+        assert may is bool(servers.near(replace(chat, **columns)))
+    async with servers_of(daemon, File(), Trust(is_read=False)) as servers:
+        assert 0 == servers.near(chat)
