@@ -1,0 +1,5 @@
+"""A database of its own for each of these turns."""
+
+from tests.adapters.api.conftest import fresh
+
+__all__ = ["fresh"]
