@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
+from actors.approvals.policy import Rule, read_rules
+
 PORT_MAX = 65535
 
 LogFormat = Literal["auto", "text", "json"]
@@ -21,7 +23,7 @@ _VISIBLE = re.compile(r"[!-~]+")
 
 
 class Unfit(Exception):
-    """It is none of this kind. Says what it must be and never quotes it: it may be a secret."""
+    """It is none of this kind. Says what it must be and never quotes what may be a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,21 @@ class Some:
         if not said <= frozenset(self.words):
             raise Unfit(self.must)
         return said
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRules:
+    """What tools may do, by patterns of their names, or `none`."""
+
+    shape: ClassVar[str] = "TOOL=WORD,…"
+    bounds: ClassVar[str] = "none, or TOOL=allow, TOOL=ask, TOOL=deny with commas between them"
+    must: ClassVar[str] = f"must be {bounds}"
+
+    def read(self, text: str) -> tuple[Rule, ...]:
+        try:
+            return () if text == "none" else read_rules(text)
+        except ValueError as error:
+            raise Unfit(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +270,8 @@ class Secret:
 
 
 Kind = (
-    Count
+    ApprovalRules
+    | Count
     | DatabaseAddress
     | Listening
     | Networks

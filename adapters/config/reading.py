@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 
+from actors.approvals.policy import Rule
 from adapters.config.kinds import Address, LogFormat, Unfit
 from adapters.config.sources import Said, sources
 from adapters.config.table import SETTINGS, Subject
@@ -39,6 +40,9 @@ class Config:
     startup_seconds: float
     silence_seconds: float
     drain_seconds: float
+    approval_policy: str  # of chats that have none: allow, ask or deny
+    approval_rules: tuple[Rule, ...]
+    approval_deadline: float  # in seconds; 0: a person has as long as it takes
     summaries: bool  # for lists, by models
     experiments: frozenset[str]
     sandbox: str  # bubblewrap or none

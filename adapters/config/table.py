@@ -5,14 +5,10 @@ variable `PROMPTCORNER_ITS_NAME` or the names that people know it by, the key `i
 file, its lines in `--help` and in docs/configuration.md, and the field of `Config`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
-
 from adapters.config.kinds import (
+    ApprovalRules,
     Count,
     DatabaseAddress,
-    Kind,
     Listening,
     Networks,
     Place,
@@ -24,56 +20,23 @@ from adapters.config.kinds import (
     Word,
     Words,
 )
+from adapters.config.setting import PREFIX, Setting, Subject
 from adapters.directories import DATA_DIR_SAYS, default_data_dir
 
-PREFIX = "PROMPTCORNER_"
+__all__ = [
+    "ADVISOR_EXPERIMENT",
+    "DESKTOP_EXPERIMENT",
+    "NAMED",
+    "PREFIX",
+    "SETTINGS",
+    "Setting",
+    "Subject",
+]
+
 SECRET_CHARACTERS_MAX = 1024
 KEY_CHARACTERS_MAX = 10_240  # of a provider
 ADVISOR_EXPERIMENT = "chat-advisor"
 DESKTOP_EXPERIMENT = "chat-virtual-desktop"
-
-
-class Subject(Enum):
-    """What a setting is about; the value is its heading."""
-
-    LISTENING = "listening"
-    DATA = "data"
-    ACCESS = "access and secrets"
-    CHATS = "chats"
-    WORKSPACES = "workspaces"
-    LOG = "log"
-    PROVIDERS = "providers"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One row."""
-
-    name: str
-    subject: Subject
-    kind: Kind
-    says: str  # what it does, and what happens at its bound; a line for people
-    usual: str | Callable[[], str] = ""  # as one would write it; "": there is none
-    usual_says: str = ""  # where that is not to be read off `usual`
-    names: tuple[str, ...] = ()  # of the environment, if not the usual one; the first counts
-    secret: bool = False
-
-    @property
-    def flag(self) -> str:
-        return "--" + self.name.replace("_", "-")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return self.names or (PREFIX + self.name.upper(),)
-
-    @property
-    def default(self) -> str:
-        return self.usual() if callable(self.usual) else self.usual
-
-    @property
-    def default_says(self) -> str:
-        """The default, in words that are the same on every machine."""
-        return self.usual_says or (self.usual if isinstance(self.usual, str) else "")
 
 
 def _key(name: str, *others: str, says: str) -> Setting:
@@ -274,6 +237,29 @@ _CHATS = (
         usual="30",
         says="for steps that run when it is told to stop; then they are cut, and made again"
         " by another process",
+    ),
+    Setting(
+        name="approval_policy",
+        subject=Subject.CHATS,
+        kind=Word(("allow", "ask", "deny")),
+        usual="allow",
+        says="of chats without one: whether tools run freely, a person is asked before they change"
+        " things, or none is there",
+    ),
+    Setting(
+        name="approval_rules",
+        subject=Subject.CHATS,
+        kind=ApprovalRules(),
+        usual="none",
+        says="for tools in all chats, as execute=ask,mcp:*=ask; of those that fit, deny and ask win",
+    ),
+    Setting(
+        name="approval_deadline",
+        subject=Subject.CHATS,
+        kind=Seconds(0, 604_800),
+        usual="300",
+        says="for a person to decide, in seconds; then the call is denied; 0 waits for as long as"
+        " it takes",
     ),
     Setting(
         name="summaries",

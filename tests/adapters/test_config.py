@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.approvals.policy import Policy, Rule
 from adapters import config
 from adapters.config.kinds import Count, Place, Seconds, Secret
 from adapters.config.page import page
@@ -41,6 +42,9 @@ SAID = {
     "startup_seconds": "2.5",
     "silence_seconds": "2.5",
     "drain_seconds": "2.5",
+    "approval_policy": "ask",
+    "approval_rules": "execute=ask, mcp:*=deny",
+    "approval_deadline": "60",
     "summaries": "off",
     "experiments": "chat-advisor, chat-virtual-desktop",
     "sandbox": "none",
@@ -99,6 +103,26 @@ def test_commands_run_in_a_sandbox_without_a_network_unless_somebody_says_otherw
     )
 
 
+def test_rules_of_approval_are_read_in_their_order_and_none_is_none():
+    environment = {"PROMPTCORNER_APPROVAL_RULES": "execute=ask, mcp:*=deny"}
+
+    settings = config.read({}, environment)
+
+    assert (Rule("execute", Policy.ASK), Rule("mcp:*", Policy.DENY)) == settings.approval_rules
+    assert ("allow", (), 300.0) == (
+        config.read({}, {}).approval_policy,
+        config.read({"approval_rules": "none"}, {}).approval_rules,
+        config.read({}, {}).approval_deadline,
+    )
+
+
+def test_a_rule_of_approval_that_is_none_is_refused_by_name():
+    said = refusal({"approval_rules": "execute=ask,shell"})
+
+    fault = "'shell' is no rule, write TOOL=allow, TOOL=ask or TOOL=deny"
+    assert f"config: --approval-rules=execute=ask,shell, {fault}" == said
+
+
 # the table
 
 
@@ -118,7 +142,8 @@ def test_what_is_said_is_of_the_type_that_the_field_announces(name):
     value = getattr(config.read({}, environment), name)
 
     wanted = typing.get_type_hints(config.Config)[name]
-    either = (frozenset,) if typing.get_origin(wanted) is frozenset else typing.get_args(wanted)
+    origin = typing.get_origin(wanted)
+    either = (origin,) if origin in (frozenset, tuple) else typing.get_args(wanted)
     plain = [each for each in either or (wanted,) if isinstance(each, type)]
     assert isinstance(value, (*plain, str) if not plain else tuple(plain))
     assert value != getattr(config.read({}, {}), name)
