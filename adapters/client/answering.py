@@ -121,6 +121,8 @@ class Answering:
         ids = [call.tool_call_id for call in round.calls]
         for attempt in count(1):
             try:
+                if attempt > 1 and await self._is_over(round):
+                    return
                 await self._client.do(asks.tool_results(self._chat, fitted(ids, outputs)))
                 return
             except Unreachable as unreachable:  # it may have taken them
@@ -133,8 +135,6 @@ class Answering:
                     outputs = [TOO_LARGE] * len(outputs)
                 fault = refused
             await self._pause(fault, attempt)
-            if await self._is_over(round):
-                return
         raise AssertionError("they are taken or given up")
 
     async def _pause(self, fault: Refused | Unreachable, attempt: int) -> None:

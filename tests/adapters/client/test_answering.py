@@ -376,3 +376,24 @@ async def test_without_tools_a_chat_that_waits_for_them_rests(autojump_clock, da
 
     assert "requires_action" == seen.status
     assert ["1"] == [call.tool_call_id for call in seen.pending]
+
+
+async def test_a_daemon_that_is_away_for_a_minute_gets_the_answer_when_it_is_back(
+    autojump_clock, daemon, monkeypatch
+):
+    daemon.awaits(a_call("1", "weather", '{"city": "Rome"}'))
+    daemon.faults += [503]
+    handle = WaitingDaemon._handle
+
+    async def away(self, request):
+        if trio.current_time() < back_at and self.posts and request.url.path.endswith("messages"):
+            raise httpx2.ConnectError("refused")
+        return await handle(self, request)
+
+    monkeypatch.setattr(WaitingDaemon, "_handle", away)
+    back_at = trio.current_time() + 60
+
+    await waited(daemon, weather)
+
+    assert [503, 204] == [status for status, _ in daemon.posts]
+    assert trio.current_time() > back_at

@@ -1,0 +1,411 @@
+"""Tools that a client's program runs, with real daemons, a real database and real programs, which
+are killed when it hurts most.
+"""
+
+import ast
+import contextlib
+import re
+import signal
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import pytest
+import trio
+
+from adapters.client import asks, faults
+from adapters.client.awaiting import AsyncClient
+from adapters.client.calling import Client
+from adapters.client.tools import tool
+from tests.e2e.clients import a_client
+from tests.e2e.conftest import a_database
+from tests.e2e.daemons import a_daemon, environment
+from tests.e2e.processes import EVENTUALLY_SECONDS, POLL_SECONDS, ROOT, eventually
+from tests.e2e.providers import a_provider
+
+pytestmark = [
+    pytest.mark.slow,
+    # The HTTP library leaves generators of its own to the garbage collector.
+    pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+ADMIN = "a-token-of-the-first-admin-for-these-tests"
+AWAY = {
+    "PROMPTCORNER_ADMIN_TOKEN": ADMIN,
+    "PROMPTCORNER_LEASE_SECONDS": "1",
+    "PROMPTCORNER_DRAIN_SECONDS": "0",
+}
+LAMPS = '[[tool-calls: stock:{"article": "lamps"}]] [[text: Three lamps.]] how many?'
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/client.md").read_text(), re.DOTALL)
+
+
+@tool
+async def stock(article: str) -> int:
+    """How many of an article are in the store."""
+    return {"lamps": 3, "chairs": 12}.get(article, 0)
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with a_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def url(provider, server, tmp_path_factory):
+    """Of a daemon that comes to no harm."""
+    with a_database(server, "client_tools") as database:
+        settings = {**AWAY, **provider.settings, "DATABASE_URL": database}
+        with a_daemon(tmp_path_factory.mktemp("tools"), **settings) as daemon:
+            yield "http://" + daemon.wait_ready()["listen"]
+            assert 0 == daemon.stop()
+            assert [] == [e for e in daemon.entries if e["level"] == "error"]
+
+
+@pytest.fixture(autouse=True)
+def without_waiting(monkeypatch):
+    monkeypatch.setattr(faults, "FIRST_SECONDS", 0.01)
+
+
+def results(seen):
+    """(tool, result, is_error) of every call of the chat."""
+    parts = [part for message in seen.history for part in message.content]
+    return [
+        (part.tool_name, bytes(part.result).decode(), part.is_error is True)
+        for part in parts
+        if part.type == "tool-result"
+    ]
+
+
+def turns(provider, chat):
+    """What it was asked in the chat itself; it makes a title, too, and is offered one tool."""
+    return [one for one in provider.requests(chat.id) if len(one["body"]["tools"]) > 1]
+
+
+async def waited(client, chat, *tools):
+    with trio.fail_after(EVENTUALLY_SECONDS):
+        return await client.wait(chat.id, tools=tools)
+
+
+async def test_a_model_calls_a_function_of_the_program_and_says_what_it_returned(url, provider):
+    async with AsyncClient(url, ADMIN) as client:
+        chat = await client.create(LAMPS, tools=[stock])
+        seen = await waited(client, chat, stock)
+
+    assert ("waiting", "Three lamps.") == (seen.status, seen.answer)
+    assert [("stock", "3", False)] == results(seen)
+    first, second = turns(provider, chat)
+    assert "How many of an article are in the store." in str(first["body"])
+    assert "tool_result" in str(second["body"])
+
+
+async def test_calls_of_local_tools_come_first_and_the_model_sees_all_of_them(url, provider):
+    calls = 'stock:{"article": "lamps"} list_templates:{} stock:{"article": "chairs"}'
+    async with AsyncClient(url, ADMIN) as client:
+        chat = await client.create(f"[[tool-calls: {calls}]] [[text: Both.]]", tools=[stock])
+        seen = await waited(client, chat, stock)
+
+    [local, *ours] = results(seen)
+    assert "list_templates" == local[0]
+    assert [("stock", "3", False), ("stock", "12", False)] == ours
+    assert 2 == len(turns(provider, chat))
+
+
+async def test_many_rounds_of_the_same_calls_are_answered_one_after_the_other(url):
+    counted = 0
+
+    @tool
+    async def next_page() -> int:
+        nonlocal counted
+        counted += 1
+        return counted
+
+    async with AsyncClient(url, ADMIN) as client:
+        marker = "[[tool-calls: next_page:{}]] [[tool-rounds: 12]] [[text: All read.]]"
+        chat = await client.create(marker, tools=[next_page])
+        seen = await waited(client, chat, next_page)
+
+    assert [str(number) for number in range(1, 13)] == [said for _, said, _ in results(seen)]
+
+
+async def test_an_interrupt_cancels_what_runs_and_the_model_hears_of_it(url):
+    began, ended = trio.Event(), trio.Event()
+
+    @tool
+    async def wait_for_ever():
+        began.set()
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended.set()
+
+    async with AsyncClient(url, ADMIN) as client, trio.open_nursery() as nursery:
+        chat = await client.create(
+            "[[tool-calls: wait_for_ever:{}]] [[text: Never mind.]]", tools=[wait_for_ever]
+        )
+        nursery.start_soon(client.attend, chat.id, [wait_for_ever])
+        with trio.fail_after(EVENTUALLY_SECONDS):
+            await began.wait()
+            await client.do(asks.interrupt(chat.id))
+            await ended.wait()
+        seen = await waited(client, chat, wait_for_ever)
+        nursery.cancel_scope.cancel()
+
+    assert "Never mind." == seen.answer
+    assert [("wait_for_ever", '"interrupted by user"', True)] == results(seen)
+
+
+async def test_of_two_programs_before_two_daemons_one_answers_and_both_go_on(
+    home, provider, database
+):
+    settings = {**AWAY, **provider.settings, "DATABASE_URL": database}
+    with a_daemon(home, **settings) as one, a_daemon(home, **settings) as other:
+        urls = ["http://" + daemon.wait_ready()["listen"] for daemon in (one, other)]
+        both, began = trio.Event(), []
+
+        @tool
+        async def meet(name: str) -> str:
+            began.append(name)
+            if len(began) == 2:
+                both.set()
+            await both.wait()
+            return name
+
+        async with AsyncClient(urls[0], ADMIN) as first, AsyncClient(urls[1], ADMIN) as second:
+            for number in range(8):
+                began.clear()
+                both = trio.Event()
+                marker = f'[[tool-calls: meet:{{"name": "{number}"}}]] [[text: Met.]]'
+                chat = await first.create(marker, tools=[meet])
+                seen = {}
+
+                async def wait(client, chat=chat, seen=seen):
+                    seen[client] = await waited(client, chat, meet)
+
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(wait, first)
+                    nursery.start_soon(wait, second)
+
+                assert [("meet", f'"{number}"', False)] == results(seen[first])
+                assert seen[first].messages == seen[second].messages
+                assert ["Met."] * 2 == [s.answer for s in seen.values()]
+                assert 2 == len(turns(provider, chat))
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_daemon_that_ends_while_a_function_runs_gets_its_result_when_it_is_back(
+    home, provider, database, how
+):
+    settings = {**AWAY, **provider.settings, "DATABASE_URL": database}
+    began, may_end, runs = trio.Event(), trio.Event(), 0
+
+    @tool
+    async def measure() -> str:
+        nonlocal runs
+        runs += 1
+        began.set()
+        await may_end.wait()
+        return "12 m"
+
+    seen = None
+
+    async def wait():
+        nonlocal seen
+        seen = await waited(client, chat, measure)
+
+    with a_daemon(home, **settings) as first:
+        address = first.wait_ready()["listen"]
+        async with AsyncClient(f"http://{address}", ADMIN) as client:
+            chat = await client.create("[[tool-calls: measure:{}]] [[text: 12.]]", tools=[measure])
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(wait)
+                with trio.fail_after(EVENTUALLY_SECONDS):
+                    await began.wait()
+                first.process.send_signal(how)
+                await trio.to_thread.run_sync(first.process.wait)
+                may_end.set()  # the result is there, and nobody to take it
+
+                with a_daemon(home, listen=address, **settings) as second:
+                    await trio.to_thread.run_sync(second.wait_ready)
+                    with trio.fail_after(EVENTUALLY_SECONDS):
+                        while seen is None:
+                            await trio.sleep(POLL_SECONDS)
+
+    assert (1, "12.") == (runs, seen.answer)
+    assert [("measure", '"12 m"', False)] == results(seen)
+    assert 2 == len(turns(provider, chat))
+
+
+async def test_a_deadline_that_passes_while_no_daemon_runs_has_passed_when_one_is_back(
+    home, provider, database
+):
+    settings = {**AWAY, **provider.settings, "DATABASE_URL": database}
+    with a_daemon(home, **settings) as first:
+        url = "http://" + first.wait_ready()["listen"]
+        async with AsyncClient(url, ADMIN) as client:
+            chat = await client.create(LAMPS, tools=[stock])
+            asking = await waited(client, chat)
+            assert "requires_action" == asking.status
+        first.process.kill()
+        first.process.wait()
+    async with a_client(database) as store, store.pool.connection() as connection:
+        await connection.execute(
+            "UPDATE chats SET requires_action_deadline_at = now() - interval '1 hour'"
+        )
+
+    with a_daemon(home, **settings) as second:
+        url = "http://" + second.wait_ready()["listen"]
+        async with AsyncClient(url, ADMIN) as client:
+            with trio.fail_after(EVENTUALLY_SECONDS):
+                while (await client.do(asks.get_chat(chat.id))).status != "waiting":
+                    await trio.sleep(POLL_SECONDS)
+            seen = await waited(client, chat, stock)
+            with pytest.raises(faults.Refused) as late:
+                await client.do(asks.tool_results(chat.id, a_result(asking)))
+
+    assert [("stock", '"timed out"', True)] == results(seen)
+    assert ("Three lamps.", 4) == (seen.answer, len(seen.history))
+    assert 409 == late.value.status
+
+
+def a_result(seen):
+    [call] = seen.pending
+    return [{"tool_call_id": call.tool_call_id, "output": 3, "is_error": False}]
+
+
+PROGRAM = """
+import os, sys, time
+from pathlib import Path
+import trio
+from adapters.client.awaiting import AsyncClient
+from adapters.client.tools import tool
+
+@tool
+async def stock(article: str) -> int:
+    "How many of an article are in the store."
+    with Path(os.environ["RUNS"]).open("a") as runs:
+        runs.write("begun\\n")
+    await trio.sleep(float(os.environ["SECONDS"]))
+    return 3
+
+async def main():
+    async with AsyncClient(os.environ["URL"], os.environ["TOKEN"]) as client:
+        print((await client.wait(os.environ["CHAT"], tools=[stock])).answer)
+
+trio.run(main)
+"""
+
+
+def a_program(text, **settings):
+    return subprocess.Popen(
+        [sys.executable, "-c", text],
+        cwd="/",
+        env=environment(**settings),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+async def test_a_program_that_is_killed_while_its_function_runs_is_followed_by_another(
+    url, tmp_path
+):
+    async with AsyncClient(url, ADMIN) as client:
+        chat = await client.create(LAMPS, tools=[stock])
+    runs = tmp_path / "runs"
+    told = {"URL": url, "TOKEN": ADMIN, "CHAT": str(chat.id), "RUNS": str(runs)}
+    with a_program(PROGRAM, SECONDS="600", **told) as first:
+        eventually(runs.exists, "the first program has begun")
+        first.kill()
+    with a_program(PROGRAM, SECONDS="0", **told) as second:
+        said, complaint = second.communicate(timeout=EVENTUALLY_SECONDS)
+
+    assert (0, "Three lamps.\n", "") == (second.returncode, said, complaint)
+    assert "begun\nbegun\n" == runs.read_text()
+    async with AsyncClient(url, ADMIN) as client:
+        assert [("stock", "3", False)] == results(await waited(client, chat))
+
+
+async def test_the_program_in_the_documents_runs_as_it_is_pasted(url, provider):
+    [program] = [block for block in BLOCKS if "trio.run(main)" in block]
+    question = '"Are there enough lamps for five rooms?"'
+    assert (1, 1) == (program.count("http://127.0.0.1:7390"), program.count(question))
+    pasted = program.replace("http://127.0.0.1:7390", url).replace(question, repr(LAMPS))
+
+    with a_program(pasted, PROMPTCORNER_TOKEN=ADMIN) as running:
+        said, complaint = running.communicate(timeout=EVENTUALLY_SECONDS)
+
+    assert (0, "Three lamps.\n", "") == (running.returncode, said, complaint)
+
+
+def test_the_first_example_in_the_documents_runs_as_it_is_pasted(url):
+    pasted = BLOCKS[0].replace("http://127.0.0.1:7390", url)
+    with a_program(f"token = {ADMIN!r}\n{pasted}") as running:
+        said, complaint = running.communicate(timeout=EVENTUALLY_SECONDS)
+
+    assert (0, "") == (running.returncode, complaint)
+    assert 2 == len(said.splitlines())
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_every_example_in_the_documents_can_be_read_by_python(number):
+    assert compile(BLOCKS[number], "docs/client.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+@asynccontextmanager
+async def without_server_sent_events(url):
+    """A server as the reference is: it knows no stream but the WebSocket."""
+    daemon = urlsplit(url)
+
+    async def pass_on(client):
+        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            head = await client.receive_some()
+            if b"/stream/sse" in head.split(b"\r\n")[0]:
+                body = b'{"message":"not found"}'
+                answer = (
+                    b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+                )
+                await client.send_all(answer % len(body) + body)
+                return
+            async with await trio.open_tcp_stream(daemon.hostname, daemon.port) as stream:
+                await stream.send_all(head)
+                async with trio.open_nursery() as both:
+                    both.start_soon(copy, client, stream, both)
+                    both.start_soon(copy, stream, client, both)
+
+    async def copy(source, sink, both):
+        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            async for data in source:
+                await sink.send_all(data)
+        both.cancel_scope.cancel()
+
+    async def serve_one(client):
+        async with client:
+            await pass_on(client)
+
+    async with trio.open_nursery() as nursery:
+        [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, serve_one, [listener])
+        yield f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_server_without_server_sent_events_is_followed_over_a_websocket(url):
+    async with without_server_sent_events(url) as reference:
+        async with AsyncClient(reference, ADMIN) as client:
+            chat = await client.create(LAMPS, tools=[stock])
+            seen = await waited(client, chat, stock)
+            with pytest.raises(faults.Refused) as unknown:
+                await client.wait(seen.history[0].created_by)
+
+        def block():
+            with Client(reference, ADMIN) as client:
+                return client.wait(chat.id)
+
+        again = await trio.to_thread.run_sync(block)
+
+    assert ("Three lamps.", [("stock", "3", False)]) == (seen.answer, results(seen))
+    assert seen.messages == again.messages
+    assert 404 == unknown.value.status
