@@ -42,6 +42,7 @@ from adapters.mcp.opening import Mcp, open_mcp
 from adapters.mcp.workspaces.running import open_workspace_servers, trust_of
 from adapters.metrics.figures import Figures
 from adapters.metrics.measuring import measured
+from adapters.models.booking import BookedSummaries, BookedTitles, Bookkeeper
 from adapters.models.catalogue import Catalogue, TitlesByOverride
 from adapters.models.compacting import ConfiguredCompacting
 from adapters.models.configured import ModelConfig
@@ -61,6 +62,7 @@ from adapters.postgres.leases import Leases
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.reading import Reading
 from adapters.postgres.shelves.receipts import Receipts
+from adapters.postgres.shelves.side_costs import SideCosts
 from adapters.postgres.summaries import Summaries
 from adapters.postgres.titles import Titles
 from adapters.prices import Prices, load_table
@@ -125,6 +127,7 @@ class Chats:
     supervisor: Supervisor
     background: Background
     figures: Figures
+    keeper: Bookkeeper
 
 
 @asynccontextmanager
@@ -158,6 +161,7 @@ async def open_chats(
         )
         prompts = Prompting(words, store.files)
         guards = Guards(config.startup_seconds, config.silence_seconds)
+        keeper = Bookkeeper(SideCosts(store.pool), prices)
         toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
         world = World(
             ledger=store.ledger,
@@ -169,15 +173,17 @@ async def open_chats(
             prices=prices,
             episodes=episodes,
             titles=TitlesByOverride(
-                AutomaticTitles(background, store.titles, store.files), catalogue
+                BookedTitles(AutomaticTitles(background, store.titles, store.files), keeper),
+                catalogue,
             ),
             compacting=ConfiguredCompacting(catalogue, count=compacted),
+            books=keeper,
             limits=guards,
         )
         supervisor = start_supervisor(config, store, measured(world, figures), children)
         sending = Sending(store.ledger, supervisor)
         toolbox.add(PlanningTools(KeptFiles(store.pool), plans))
-        toolbox.add(AdvisorTool(advised, catalogue, prompts, guards))
+        toolbox.add(AdvisorTool(advised, catalogue, prompts, guards, keeper))
         toolbox.add(SkillTools(skills))
         toolbox.add(WorkspaceTools(workspaces, KeptFiles(store.pool)))
         toolbox.add(LifecycleTools(workspaces))
@@ -189,7 +195,7 @@ async def open_chats(
             background,
             Summaries(store.pool, tell=store.bus.tell),
             histories=store.reading,
-            models=catalogue,
+            models=BookedSummaries(catalogue, keeper),
             may_be_asked=lambda model: model.config_id != REHEARSAL_MODEL,
         )
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
@@ -197,7 +203,16 @@ async def open_chats(
                 following.enter_context(store.bus.follow_commits(summaries.committed))
             known = (contexts, skills, summaries)
             yield Chats(
-                store, catalogue, vault, mcp, *known, episodes, supervisor, background, figures
+                store,
+                catalogue,
+                vault,
+                mcp,
+                *known,
+                episodes,
+                supervisor,
+                background,
+                figures,
+                keeper,
             )
 
 

@@ -252,7 +252,14 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
         ),
         Queue(admission, ledger, sending=sending, files=files, catalogue=catalogue),
         Turns(admission, sending, shelf=shelf, organization=organization),
-        Titles(admission, chats.store.reading, shelf, catalogue=catalogue, show=about.show),
+        Titles(
+            admission,
+            chats.store.reading,
+            shelf,
+            catalogue=catalogue,
+            keeper=chats.keeper,
+            show=about.show,
+        ),
         Sharing(
             admission,
             Readers(pool),

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 from uuid import UUID
 
 from actors.episodes.pieces import Piece
@@ -113,8 +113,11 @@ class Prices(Protocol):
         ...
 
 
+Side = Literal["title", "summary", "advice", "compaction", "answer"]
+
+
 class Books(Protocol):
-    async def book(self, chat: ChatId, what: str, costs: Sequence[Cost]) -> None:
+    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
         """Note what was bought for a chat without becoming a message of it. Nothing depends on it:
         what cannot be noted is told to whoever looks after the daemon."""
         ...
@@ -123,7 +126,7 @@ class Books(Protocol):
 class Unbooked:
     """Only messages are paid for."""
 
-    async def book(self, chat: ChatId, what: str, costs: Sequence[Cost]) -> None:
+    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
         pass
 
 

@@ -26,6 +26,7 @@ from actors.parts.prompt import Tool
 from actors.turn.ports import Calling, LocalTool, Prompts, ToolOutput
 from actors.turn.steps import error_output
 from actors.turn.world import Limits
+from adapters.models.booking import Bookkeeper
 from adapters.models.catalogue import Catalogue
 from adapters.models.settings import AdvisorSettings
 from adapters.tools.schemas import read, schema_of
@@ -66,6 +67,7 @@ class AdvisorTool:
     catalogue: Catalogue
     prompts: Prompts
     limits: Limits
+    keeper: Bookkeeper
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return (TOOL,) if chat in self.advised else ()
@@ -110,6 +112,7 @@ class AdvisorTool:
         )
         if isinstance(said, ProviderFailure):
             return failed(error=said.message)
+        await self.keeper.book_answer(chat.id, "advice", model, said)
         advice = advice_in(said)
         if not advice:
             return failed(error=NOTHING_SAID)

@@ -1,7 +1,7 @@
 """Chats: created, looked at, changed, and what they cost."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from uuid import UUID
 
 from actors.ids import ChatId
@@ -28,6 +28,7 @@ from adapters.api.wire.chats import (
     ChatContextResource,
     ChatCost,
     CreateChatRequest,
+    SideCost,
     UpdateChatRequest,
     resource_of,
     shown,
@@ -163,7 +164,20 @@ class Chats:
     async def cost(self, call: Call) -> Answer:
         chat = (await self._admission.to_read(call)).id
         cost = await self._shelf.cost(chat)
-        return said(200, ChatCost(chat, cost.micros, cost.requests, cost.unpriced))
+        whole, own = cost.whole, cost.own
+        return said(
+            200,
+            ChatCost(
+                chat_id=chat,
+                total_cost_micros=whole.micros,
+                request_count=whole.requests,
+                unpriced_request_count=whole.unpriced,
+                own_cost_micros=own.micros,
+                own_request_count=own.requests,
+                own_unpriced_request_count=own.unpriced,
+                beside=[SideCost(what, *astuple(paid)) for what, paid in cost.beside.items()],
+            ),
+        )
 
     async def _create(self, call: Call, receipt: Receipt | None) -> Answer:
         asked = call.read(CreateChatRequest)

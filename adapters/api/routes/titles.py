@@ -12,6 +12,7 @@ from adapters.api.admission import Admission, Visible
 from adapters.api.endpoints import Answer, Call, Endpoint, said
 from adapters.api.refused import Refused, not_found
 from adapters.api.wire.chats import Chat, ChatTitle
+from adapters.models.booking import Bookkeeper
 from adapters.models.catalogue import Catalogue
 from adapters.postgres.shelves.shelf import Shelf
 
@@ -28,12 +29,14 @@ class Titles:
         shelf: Shelf,
         *,
         catalogue: Catalogue,
+        keeper: Bookkeeper,
         show: ShowChat,
     ) -> None:
         self._admission = admission
         self._reading = reading
         self._shelf = shelf
         self._catalogue = catalogue
+        self._keeper = keeper
         self._show = show
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -80,7 +83,7 @@ class Titles:
         prompt = later_title_prompt(view.chat, model, await self._reading.history(chat.id))
         if prompt is None:
             return ""
-        title = await title_for(model, prompt)
+        title = await title_for(self._keeper.booked(model, chat.id, "title"), prompt)
         if isinstance(title, str):
             return title
         if title.kind is None:

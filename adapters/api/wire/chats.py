@@ -126,11 +126,27 @@ class UpdateChatRequest(Struct, frozen=True, kw_only=True):
     plan_mode: str | None = None
 
 
+class SideCost(Struct, frozen=True):
+    """`what`: title, summary (labels too), advice, compaction (that came to nothing), answer (that
+    came too late)."""
+
+    what: str
+    cost_micros: int
+    request_count: int
+    unpriced_request_count: int
+
+
 class ChatCost(Struct, frozen=True):
+    """Of the whole family; `own_`: of the chat alone. `beside`: what of it all is no message."""
+
     chat_id: UUID
     total_cost_micros: int
     request_count: int
     unpriced_request_count: int
+    own_cost_micros: int
+    own_request_count: int
+    own_unpriced_request_count: int
+    beside: Sequence[SideCost]
 
 
 class ChatTitle(Struct, frozen=True):

@@ -13,7 +13,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Parameters, Row
 from adapters.postgres.queries import SQL
 from adapters.postgres.shelves.rows import families_of, files_of, shelved_of
-from adapters.postgres.shelves.shelved import Shelved, TreeCost
+from adapters.postgres.shelves.shelved import CostSum, Shelved, TreeCost
 from adapters.postgres.shelves.wanted import Wanted
 
 # Before a search what is new in it has its words gathered: so many messages with each statement,
@@ -62,8 +62,15 @@ class Shelf:
         return families_of([shelved_of(row) for row in found])
 
     async def cost(self, chat: ChatId) -> TreeCost:
-        [(micros, requests, unpriced)] = await self._execute(SQL["cost_of_tree"], {"chat": chat})
-        return TreeCost(micros, requests, unpriced)
+        whole, own, beside = CostSum(), CostSum(), dict[str, CostSum]()
+        for what, is_own, *sums in await self._execute(SQL["cost_of_tree"], {"chat": chat}):
+            paid = CostSum(*sums)
+            whole += paid
+            if is_own:
+                own += paid
+            if what is not None:
+                beside[what] = beside.get(what, CostSum()) + paid
+        return TreeCost(whole, own, beside)
 
     async def retitle(self, chat: ChatId, title: str) -> None:
         """Watchers are told, if it was not called that before."""

@@ -64,9 +64,25 @@ class Shelved:
 
 
 @dataclass(frozen=True, slots=True)
-class TreeCost:
-    """What a root and its children have cost, in millionths of a US dollar."""
+class CostSum:
+    """Of requests to models, in millionths of a US dollar."""
 
-    micros: int
-    requests: int
-    unpriced: int  # requests of which nobody knows what they cost
+    micros: int = 0
+    requests: int = 0
+    unpriced: int = 0  # requests of which nobody knows what they cost
+
+    def __add__(self, other: "CostSum") -> "CostSum":
+        return CostSum(
+            self.micros + other.micros,
+            self.requests + other.requests,
+            self.unpriced + other.unpriced,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCost:
+    """What a root and its children have cost: messages, and what was bought beside them."""
+
+    whole: CostSum
+    own: CostSum  # of the chat that was asked about
+    beside: Mapping[str, CostSum]  # of the whole, what is no message

@@ -120,17 +120,3 @@ UPDATE chats c
           FROM messages
          WHERE chat_id = %(chat)s AND role = 'assistant' AND NOT deleted) AS seen
  WHERE c.id = %(chat)s AND c.last_read_message_id < seen.id;
-
--- name: cost_of_tree
--- What has been paid for a whole family, whichever of it is named; what is deleted was paid too.
-WITH tree AS (
-    SELECT member.id
-      FROM chats c
-      JOIN chats member ON coalesce(member.root_id, member.id) = coalesce(c.root_id, c.id)
-     WHERE c.id = %(chat)s
-)
-SELECT coalesce(sum(m.cost_micros), 0)::bigint,
-       count(m.cost_source),
-       count(m.cost_source) FILTER (WHERE m.cost_micros IS NULL)
-  FROM messages m
- WHERE m.chat_id IN (SELECT id FROM tree);

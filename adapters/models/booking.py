@@ -1,0 +1,88 @@
+"""What models cost where no message says so: booked as soon as they have answered.
+
+What is asked for beside a turn (titles, labels and summaries for lists, advice) is asked of a model
+whose answers are booked. A model that fails is not: what that cost nobody tells.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+
+from actors.ids import ChatId, chat_name
+from actors.machine.chat import Chat, ChatError, Message
+from actors.parts.assemble import Answer
+from actors.parts.failure import ProviderFailure
+from actors.parts.prompt import Prompt
+from actors.parts.usage import Cost, Usage
+from actors.turn.ports import Batch, Model, Models, Prices, Provider, Side, Titles
+from adapters.postgres.shelves.side_costs import SideCosts
+from runtime.log import emit
+
+
+@dataclass(frozen=True, slots=True)
+class Bookkeeper:
+    """Fulfils `actors.turn.ports.Books`."""
+
+    costs: SideCosts
+    prices: Prices
+
+    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
+        if not costs:
+            return
+        try:
+            await self.costs.add(chat, what, costs)
+        except Exception as error:  # noqa: BLE001  # what was bought is there all the same
+            emit("cost.missed", "warning", chat=chat_name(chat), what=what, error=error)
+
+    async def book_answer(self, chat: ChatId, what: Side, model: Model, answer: Answer) -> None:
+        await self.book(chat, what, [self.prices.cost(model, answer.usage)])
+
+    def booked(self, model: Model, chat: ChatId, what: Side) -> Model:
+        """The same model; what it says as a whole is booked."""
+
+        async def book(usage: Usage) -> None:
+            await self.book(chat, what, [self.prices.cost(model, usage)])
+
+        return replace(model, provider=_BookedProvider(model.provider, book))
+
+
+@dataclass(frozen=True, slots=True)
+class _BookedProvider:
+    """Fulfils `actors.turn.ports.Provider`."""
+
+    provider: Provider
+    book: Callable[[Usage], Awaitable[None]]
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        return self.provider.stream(prompt)
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        said = await self.provider.generate(prompt)
+        if isinstance(said, Answer):
+            await self.book(said.usage)
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class BookedTitles:
+    """Fulfils `actors.turn.ports.Titles`."""
+
+    titles: Titles
+    keeper: Bookkeeper
+
+    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
+        self.titles.begin(chat, history, self.keeper.booked(model, chat.id, "title"))
+
+
+@dataclass(frozen=True, slots=True)
+class BookedSummaries:
+    """The port Models of labels and summaries."""
+
+    models: Models
+    keeper: Bookkeeper
+
+    async def model_for(self, chat: Chat) -> Model | ChatError:
+        model = await self.models.model_for(chat)
+        if isinstance(model, ChatError):
+            return model
+        return self.keeper.booked(model, chat.id, "summary")
