@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from actors.ids import ChatId
 from actors.machine.chat import ChatError
@@ -54,6 +55,7 @@ class Household:
     client_type: str
     children: int
     at_work: int
+    workspace_id: UUID | None = None  # by now: the chat may have made itself one in this very turn
 
 
 class Family(Protocol):

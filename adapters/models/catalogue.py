@@ -158,11 +158,11 @@ class Catalogue:
         own = await self.own(user)
         return choose(contents, own, wanted=wanted, effort=effort, last=last, byok=self.byok)
 
-    async def system_messages(self, prompt: str = "") -> tuple[Body, ...]:
-        """The hidden rows that a new chat begins with: what this deployment says to all, and what
-        its client says to it. They stay as they are, whatever is set later."""
+    async def system_messages(self, prompt: str = "", *, place: str = "") -> tuple[Body, ...]:
+        """The hidden rows that a new chat begins with: what this deployment says to all, what its
+        client says to it, and where it works. They stay as they are, whatever is set later."""
         contents = await self.contents()
-        texts = filter(None, (contents.settings.system_prompt, sanitised(prompt)))
+        texts = filter(None, (contents.settings.system_prompt, sanitised(prompt), place))
         return tuple(
             Body(Role.SYSTEM, (TextPart(text),), visibility=Visibility.MODEL) for text in texts
         )

@@ -36,6 +36,7 @@ from adapters.api.wire.chats import (
 from adapters.context.pinned import PinnedContexts
 from adapters.mcp.known import Known
 from adapters.models.catalogue import Catalogue
+from adapters.models.words.standing import told_of_place
 from adapters.postgres.files.shelf import FileShelf
 from adapters.postgres.shelves.pins import Pins
 from adapters.postgres.shelves.receipts import Done
@@ -193,7 +194,8 @@ class Chats:
         creating.tools_of(asked)
         creating.check_plan_mode(asked.plan_mode)
         creating.client_type_of(asked)
-        hidden = await self._catalogue.system_messages(asked.system_prompt or "")
+        place = told_of_place(has_workspace=asked.workspace_id is not None, is_root=True)
+        hidden = await self._catalogue.system_messages(asked.system_prompt or "", place=place)
         settled = Settled(call.user.id, await self._title_of(parts), choice, hidden, servers)
         request = creating.request_of(asked, parts, settled)
         answer = await self._sending.create(request, receipt=receipt)

@@ -62,14 +62,16 @@ SELECT count(*) OVER (), {kin_row}
 SELECT count(*) FROM chats WHERE parent_id = %(of)s AND NOT archived;
 
 -- name: household
--- What a chat is asked before it gets another child: its client, and how many it has already.
+-- What a chat is asked before it gets another child: its client, how many it has already, and where
+-- it works by now.
 SELECT p.client_type,
        count(c.id),
-       count(c.id) FILTER (WHERE c.status IN ('running', 'interrupting', 'requires_action'))
+       count(c.id) FILTER (WHERE c.status IN ('running', 'interrupting', 'requires_action')),
+       p.workspace_id
   FROM chats p
   LEFT JOIN chats c ON c.parent_id = p.id AND c.id <> ALL(%(besides)s)
  WHERE p.id = %(of)s
- GROUP BY p.client_type;
+ GROUP BY p.client_type, p.workspace_id;
 
 -- name: lock_parent
 -- Whether a child may be born: its family is not archived, and is not until the child is there.

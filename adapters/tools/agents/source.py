@@ -40,6 +40,7 @@ from actors.turn.steps import error_output
 from adapters.api.sending import Sending
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import Choice, NoChoice
+from adapters.models.words.standing import told_of_place
 from adapters.tools.agents.asked import (
     LISTED_MAX,
     TOOLS,
@@ -116,7 +117,12 @@ class AgentTools:
             if why := no_place(household, before=len(before)):
                 raise Wrong(why)
             new = await self._new(chat, child, type)
-            new = replace(new, title=_title(asked), client_type=household.client_type)
+            new = replace(
+                new,
+                title=_title(asked),
+                client_type=household.client_type,
+                workspace_id=household.workspace_id,
+            )
             said = UserMessage((TextPart(prompt),), chat.owner_id, choice.model, choice.effort)
             return await self._create(chat, new, said)
 
@@ -130,13 +136,13 @@ class AgentTools:
             root_id=chat.root,
             plan_mode="" if explores else chat.plan_mode,
             mode=type.value if explores else "",
-            workspace_id=chat.workspace_id,
             mcp_server_ids=await self.usable(chat) if explores else chat.mcp_server_ids,
             approval_policy=chat.approval_policy,
         )
 
     async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> Mapping[str, Any]:
-        hidden = await self.catalogue.system_messages()
+        place = told_of_place(has_workspace=new.workspace_id is not None, is_root=False)
+        hidden = await self.catalogue.system_messages(place=place)
         request = CreateChat(new, (*hidden, said.as_body()))
         made = await patiently(chat.id, "agents", partial(self.sending.create, request))
         found = await self.family.descendants(chat.id, [new.id])

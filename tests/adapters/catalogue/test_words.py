@@ -18,7 +18,15 @@ from adapters.models.settings import (
     override_name,
     stored_override,
 )
-from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT, PLAN_MODE, PLAN_MODE_CHILD
+from adapters.models.words.standing import (
+    ATTACHED,
+    DEFAULT_SYSTEM_PROMPT,
+    DETACHED,
+    DETACHED_CHILD,
+    PLAN_MODE,
+    PLAN_MODE_CHILD,
+    told_of_place,
+)
 from tests.actors.machine.chats import ANN, BOB, CHAT, a_chat
 from tests.adapters.models.given import hello
 
@@ -39,6 +47,21 @@ async def test_a_chat_begins_with_hidden_rows_of_the_deployment_and_of_its_clien
         row.parts[0].text for row in rows
     ]
     assert {(Role.SYSTEM, Visibility.MODEL)} == {(row.role, row.visibility) for row in rows}
+
+
+async def test_a_chat_begins_with_a_word_on_where_it_works(ground):
+    await ground.settings.put({INCLUDE_DEFAULT_SYSTEM_PROMPT: False})
+    places = [
+        told_of_place(has_workspace=has_workspace, is_root=is_root)
+        for has_workspace in (True, False)
+        for is_root in (True, False)
+    ]
+
+    rows = await ground.catalogue.system_messages("the client's", place=places[0])
+
+    assert ["the client's", ATTACHED] == [row.parts[0].text for row in rows]
+    assert [ATTACHED, ATTACHED, DETACHED, DETACHED_CHILD] == places
+    assert ["create_workspace" in text for text in places] == [False, False, True, False]
 
 
 async def test_where_there_is_nothing_to_say_there_is_no_row(ground):

@@ -10,6 +10,7 @@ from actors.machine import requests as ask
 from actors.machine.chat import FILES_PER_CHAT_MAX, Role, Visibility
 from actors.parts.model import TextPart
 from adapters.api.shelf.creating import TOOLS_MAX
+from adapters.models.words.standing import DETACHED
 from tests.actors.machine.chats import ANN, BOB, HOLDER
 from tests.adapters.api.routes.ground import MODELS, ORGANIZATION, text
 from tests.adapters.api.shelf.ground import a_ground
@@ -71,9 +72,10 @@ async def test_the_model_is_told_what_the_deployment_and_the_client_say_before_t
     said = (await ground.create(system_prompt="Be\u200b brief. \r\n\r\n\r\n\r\nAlways.")).said
 
     rows = (await ground.store.rows(UUID(said["id"]))).messages
-    *_, own, user = [message.body for message in rows]
-    assert [Role.SYSTEM, Role.SYSTEM, Role.USER] == [message.body.role for message in rows]
+    *_, own, place, user = [message.body for message in rows]
+    assert [Role.SYSTEM] * 3 + [Role.USER] == [message.body.role for message in rows]
     assert (TextPart("Be brief.\n\nAlways."),) == own.parts
+    assert (TextPart(DETACHED),) == place.parts
     assert Visibility.MODEL is own.visibility
     assert (ANN, Visibility.BOTH) == (user.created_by, user.visibility)
 

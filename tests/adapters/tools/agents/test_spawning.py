@@ -9,6 +9,7 @@ import trio
 from actors.ids import ChatId
 from actors.subagents.places import AT_WORK_MAX
 from actors.subagents.ports import Household
+from adapters.models.words.standing import ATTACHED, DETACHED_CHILD
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
 
 pytestmark = pytest.mark.slow
@@ -135,6 +136,32 @@ async def test_an_agent_has_what_its_parent_has(daemon):
     assert (parent.chat.id, parent.chat.id) == (chat.parent_id, root)
     assert ((A, B), "plan", "", "ui") == (chat.mcp_server_ids, chat.plan_mode, chat.mode, client)
     assert "allow" == chat.approval_policy
+
+
+async def test_an_agent_works_where_its_parent_does_by_now(parent):
+    """A parent that has made itself a workspace in this very turn does not know it by its row."""
+    assert parent.chat.workspace_id is None
+    before = await parent.spawn("look")
+    async with parent.daemon.chats.store.pool.connection() as connection:
+        [(workspace,)] = await connection.execute(
+            "INSERT INTO workspaces (id, owner_id, name, template, memory_mb, file_mb, processes,"
+            " seconds) VALUES (gen_random_uuid(), %(o)s, 'w', 'empty', 1, 1, 1, 1) RETURNING id",
+            {"o": parent.chat.owner_id},
+        )
+        await connection.execute(
+            "UPDATE chats SET workspace_id = %(w)s WHERE id = %(c)s",
+            {"w": workspace, "c": parent.chat.id},
+        )
+
+    after = await parent.spawn("look again")
+
+    reading = parent.daemon.chats.store.reading
+    assert workspace == (await reading.view(after["chat_id"])).chat.workspace_id
+    told = [
+        [row.body.parts[0].text for row in await reading.history(agent["chat_id"])]
+        for agent in (before, after)
+    ]
+    assert [DETACHED_CHILD in told[0], ATTACHED in told[1]] == [True, True]
 
 
 async def test_an_agent_that_explores_has_what_its_parent_could_use_just_then(daemon):
