@@ -81,7 +81,7 @@ from adapters.tools.servers.source import ServerTools
 from adapters.tools.skills import SkillTools
 from adapters.tools.toolbox import Toolbox
 from adapters.tools.workspace.source import WorkspaceTools
-from adapters.workspace.local import open_workspaces
+from adapters.workspace.local import LocalWorkspaces, open_workspaces
 from adapters.workspace.planning import WorkspacePlans
 from runtime.children import Child, Children, open_children
 from runtime.clock import wall
@@ -120,6 +120,7 @@ class Chats:
     catalogue: Catalogue
     vault: Vault
     mcp: Mcp
+    workspaces: LocalWorkspaces
     contexts: PinnedContexts
     skills: SkillIndex
     summaries: AutomaticSummaries
@@ -143,7 +144,7 @@ async def open_chats(
         open_client(dial) as client,
         open_background() as background,
         open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
-        open_workspaces(config, store.pool) as workspaces,
+        open_workspaces(config, store.pool, store.bus) as workspaces,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
         open_workspace_servers(workspaces, contexts, trust_of(config)) as near,
@@ -207,6 +208,7 @@ async def open_chats(
                 catalogue,
                 vault,
                 mcp,
+                workspaces,
                 *known,
                 episodes,
                 supervisor,

@@ -37,6 +37,7 @@ from adapters.api.routes.queue import Queue
 from adapters.api.routes.sharing import Sharing
 from adapters.api.routes.titles import Titles
 from adapters.api.routes.turns import Turns
+from adapters.api.routes.workspaces import WorkspaceRoutes
 from adapters.api.sending import Sending
 from adapters.api.shelf.repeating import Repeating
 from adapters.api.streams.opening import Streaming, open_streaming
@@ -49,6 +50,7 @@ from adapters.postgres.shelves.pins import Pins
 from adapters.postgres.shelves.readers import Readers
 from adapters.postgres.shelves.receipts import Receipts
 from adapters.postgres.shelves.shelf import Shelf
+from adapters.postgres.workspaces.owned import OwnedWorkspaces
 from adapters.relay.opening import Relaying
 
 RETRY_SECONDS = 1
@@ -222,6 +224,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
     organization, sharing = ground.organization, ground.config.sharing
     sending = Sending(ledger, chats.supervisor)
     files = FileShelf(pool, sharing=sharing)
+    owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
     repeating = Repeating(Receipts(pool))
     about = ChatRoutes(
         admission,
@@ -236,11 +239,12 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
         repeating=repeating,
         servers=chats.mcp.known,
         contexts=chats.contexts,
+        workspaces=owned,
         organization=organization,
     )
     return (
         about,
-        ChatList(shelf, organization=organization, sharing=sharing),
+        ChatList(shelf, owned, organization=organization, sharing=sharing),
         Messages(
             admission,
             Pages(pool),
@@ -268,6 +272,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
             dropped=ground.streaming.guests.doubt,
             sharing=sharing,
         ),
+        WorkspaceRoutes(owned, chats.workspaces, organization=organization),
         Files(files, organization=organization, link_key=chats.vault.derived("file links")),
     )
 
@@ -279,6 +284,7 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "episodes": chats.episodes.statistics(),
         "catalogue": chats.catalogue.statistics(),
         "mcp": chats.mcp.statistics(),
+        "workspaces": chats.workspaces.statistics(),
         "contexts": chats.contexts.statistics(),
         "skills": chats.skills.statistics(),
         "summaries": chats.summaries.statistics(),

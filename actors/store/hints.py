@@ -5,6 +5,7 @@ Whoever gets one reads again; whoever has seen a snapshot at least as new ignore
 
 from dataclasses import dataclass
 from enum import Enum
+from uuid import UUID
 
 from actors.ids import ChatId, RunnerId, UserId, WorkerId
 from actors.machine.change import Change
@@ -83,6 +84,13 @@ class ContextChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceClosed:
+    """Nobody works there any more: it was stopped or removed. What runs in it is to end."""
+
+    workspace: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueChanged:
     """Providers, models or settings were changed: those of one user, or of the deployment."""
 
@@ -102,6 +110,7 @@ Hint = (
     | TitleChanged
     | SummaryChanged
     | ContextChanged
+    | WorkspaceClosed
     | CatalogueChanged
     | PersonChanged
 )

@@ -251,7 +251,7 @@ _CHATS = (
         subject=Subject.CHATS,
         kind=ApprovalRules(),
         usual="none",
-        says="for tools in all chats, as execute=ask,mcp:*=ask; of those that fit, deny and ask win",
+        says="for tools in all chats, as execute=ask,mcp:*=ask; of those that fit deny and ask win",
     ),
     Setting(
         name="approval_deadline",

@@ -28,6 +28,7 @@ from actors.store.hints import (
     PersonChanged,
     SummaryChanged,
     TitleChanged,
+    WorkspaceClosed,
     WorkWaits,
 )
 from adapters.postgres.driver.faults import DatabaseFault
@@ -82,6 +83,10 @@ class _Context(msgspec.Struct, tag="x", array_like=True, frozen=True):
     owner_id: UUID
 
 
+class _Closed(msgspec.Struct, tag="k", array_like=True, frozen=True):
+    workspace: UUID
+
+
 class _Changed(msgspec.Struct, tag="c", array_like=True, frozen=True):
     user: UUID | None
 
@@ -101,12 +106,15 @@ _WIRE: dict[type, type] = {
     TitleChanged: _Renamed,
     SummaryChanged: _Summed,
     ContextChanged: _Context,
+    WorkspaceClosed: _Closed,
     CatalogueChanged: _Changed,
     PersonChanged: _Person,
     LookAtEverything: _Everything,
 }
 _NEWS = {wire: news for news, wire in _WIRE.items()}
-_Wire = _Moved | _Waits | _Renamed | _Summed | _Context | _Changed | _Person | _Everything
+_Wire = (
+    _Moved | _Waits | _Renamed | _Summed | _Context | _Closed | _Changed | _Person | _Everything
+)
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[_Wire]).decode
 _LOST = _encode(_Everything())

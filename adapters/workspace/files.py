@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import islice
@@ -40,23 +40,38 @@ _SAID = {
 }
 
 Result = TypeVar("Result")
+Room = Callable[[int], Awaitable[Refused | None]]
+"""Why so many bytes more may not be written; None: they may."""
+
 _THREADS = trio.CapacityLimiter(THREADS)
+
+
+async def _any_room(count: int) -> Refused | None:
+    await trio.lowlevel.checkpoint()
+    return None
 
 
 class LocalFiles:
     """Fulfils `actors.workspace.ports.Files`."""
 
-    def __init__(self, home: str) -> None:
-        """`home`: absolute, without symbolic links."""
+    def __init__(self, home: str, room: Room = _any_room) -> None:
+        """`home`: absolute, without symbolic links. `room`: asked for before anything is
+        written."""
         self._home = home
+        self._room = room
 
     async def read(self, path: str, *, bytes_max: int) -> bytes | Refused:
         return await self._off(path, partial(self._read, path, bytes_max))
 
     async def write(self, path: str, content: bytes) -> Refused | None:
-        return await self._off(path, partial(self._write, path, content))
+        refused = await self._room(len(content))
+        return refused or await self._off(path, partial(self._write, path, content))
 
     async def edit(self, files: Sequence[FileEdits]) -> Sequence[Edited] | Refused:
+        new = sum(len(edit.new.encode(errors="replace")) for file in files for edit in file.edits)
+        refused = await self._room(new)
+        if refused is not None:
+            return refused
         return await self._off("", partial(self._edit, files))
 
     async def resolve(self, path: str) -> str | Refused:

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Protocol
@@ -12,15 +13,18 @@ from uuid import UUID, uuid5
 import trio
 
 from actors.machine.chat import Chat
+from actors.store.bus import Bus
 from actors.workspace import ports
 from actors.workspace.ports import NotStarted, Process, Refused, Signal, Workspace
 from adapters.config import Config
 from adapters.postgres.driver.pool import Pool
+from adapters.postgres.workspaces.lives import Lives
 from adapters.postgres.workspaces.registry import Registered, Registry
 from adapters.workspace.bubblewrap import Ground, Unseen
 from adapters.workspace.files import LocalFiles
+from adapters.workspace.keeping import Keeper, KeepingStatistics, days_of
 from adapters.workspace.making import HOME, PASSING, NotMade, make
-from adapters.workspace.processes import Order, ProcessTable, open_processes
+from adapters.workspace.processes import Order, ProcessStatistics, ProcessTable, open_processes
 from adapters.workspace.sandbox import (
     Limits,
     NoSandbox,
@@ -30,6 +34,8 @@ from adapters.workspace.sandbox import (
     tell,
 )
 from adapters.workspace.templates import Faulty, Template, Templates
+from runtime.children import Child, open_children
+from runtime.restart import Restart
 
 NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
 
@@ -96,6 +102,7 @@ class LocalProcesses:
             ),
             environment=environment(self.environ, self.chat.id, self.ground, passing=passing),
             seconds_max=seconds_max,
+            disk_mb=row.disk_mb,
         )
 
     async def wait(self, id: str, seconds: float) -> Process | Refused:
@@ -123,6 +130,24 @@ class Neighbour(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class WorkspacesStatistics:
+    commands: ProcessStatistics
+    kept: KeepingStatistics
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How many workspaces there may be, and how long those are kept that nobody uses."""
+
+    per_user: int = 100
+    days: int = 0  # of those that no chat but archived ones has; 0: for ever
+    days_max: int = 0  # whichever have them; likewise
+
+
+USUALLY = Keeping()
+
+
 class LocalWorkspaces:
     """Fulfils `actors.workspace.ports.Workspaces`."""
 
@@ -135,14 +160,24 @@ class LocalWorkspaces:
         table: ProcessTable,
         sandbox: Sandbox | NoSandbox,
         environ: Mapping[str, str],
+        limits: Keeping = USUALLY,
     ) -> None:
         self._directory = directory
         self._table = table
         self.sandbox = sandbox
         self._environ = environ
         self.neighbours: list[Neighbour] = []
+        self._limits = limits
         self.registry = registry
         self.templates = templates
+        self.keeper = Keeper(
+            Lives(registry.pool),
+            table,
+            directory,
+            moved_out=self._moved_out,
+            days=days_of(limits.days),
+            days_max=days_of(limits.days_max),
+        )
 
     async def of(self, chat: Chat) -> Workspace | Refused:
         row = await self.registry.of(chat.id)
@@ -155,9 +190,10 @@ class LocalWorkspaces:
                 f"the directory of the workspace {row.name} is not on this machine any more;"
                 f" {_asks(chat, 'create_workspace')}"
             )
-        ground = self._ground(row)
-        processes = self._processes(chat, row)
-        return Workspace(row.id, row.name, ground.home, LocalFiles(ground.home), processes)
+        self.keeper.use(row.id)
+        home = self._ground(row).home
+        files = LocalFiles(home, partial(self.keeper.room, row.id, row.disk_mb))
+        return Workspace(row.id, row.name, home, files, self._processes(chat, row))
 
     async def create(self, chat: Chat, call: str, template: Template, name: str) -> Standing:
         """The chat's workspace: the one that it has, or a new one. NotMade: why there is none.
@@ -172,6 +208,7 @@ class LocalWorkspaces:
             known = await self.templates.named(row.template)
             set_up = None if row.is_stopped else await self.set_up(chat, row, known)
             return Standing(row, self._ground(row).home, set_up=set_up)
+        await self._check_number(chat)
         limits = template.limits
         new = Registered(
             # Ids of calls may come again in later steps.
@@ -182,6 +219,7 @@ class LocalWorkspaces:
             limits.file_mb,
             limits.processes,
             limits.seconds,
+            limits.disk_mb,
             is_set_up=not template.setup,
         )
         if not await self._is_there(new):
@@ -215,12 +253,22 @@ class LocalWorkspaces:
         self._moved_in(chat)
         return Standing(row, self._ground(row).home, set_up=set_up)
 
-    async def stop(self, row: Registered) -> None:
-        """With all that runs in it here."""
-        await self.registry.stop(row.id)
-        await self._table.end(lambda order: order.workspace == row.id, "its workspace was stopped")
+    async def stop(self, workspace: UUID) -> None:
+        """With all that runs in it."""
+        await self.registry.stop(workspace)
+        await self.keeper.close(workspace)
+
+    async def _moved_out(self, workspace: UUID) -> None:
         for neighbour in self.neighbours:
-            await neighbour.moved_out(row.id)
+            await neighbour.moved_out(workspace)
+
+    async def _check_number(self, chat: Chat) -> None:
+        count = await self.registry.count(chat.owner_id)
+        if count >= self._limits.per_user:
+            raise NotMade(
+                f"this user has {count} workspaces (at most {self._limits.per_user}); he can"
+                " remove some over the API, or let this chat work in one of them"
+            )
 
     def _moved_in(self, chat: Chat) -> None:
         for neighbour in self.neighbours:
@@ -239,6 +287,9 @@ class LocalWorkspaces:
             self._table, self.sandbox, self._environ, chat, row, self._ground(row)
         )
 
+    def statistics(self) -> WorkspacesStatistics:
+        return WorkspacesStatistics(self._table.statistics(), self.keeper.statistics())
+
     def home(self, workspace: UUID) -> str:
         """The directory of a workspace, be it there or not."""
         return str(self._directory / str(workspace) / HOME)
@@ -255,7 +306,7 @@ class LocalWorkspaces:
 
 
 @asynccontextmanager
-async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWorkspaces]:
+async def open_workspaces(config: Config, pool: Pool, bus: Bus) -> AsyncIterator[LocalWorkspaces]:
     """Commands run as long as the block is; directories stay."""
     data_dir = Path(await trio.Path(config.data_dir).resolve())
     templates_dir = Path(await trio.Path(config.templates_dir or data_dir / "templates").resolve())
@@ -266,15 +317,22 @@ async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWork
         unseen=_unseen(config, data_dir, templates_dir),
     )
     tell(sandbox)
-    async with open_processes() as table:
-        yield LocalWorkspaces(
+    async with open_processes() as table, open_children("workspaces", capacity=1) as children:
+        workspaces = LocalWorkspaces(
             data_dir / "workspaces",
             Registry(pool),
             Templates(templates_dir),
             table=table,
             sandbox=sandbox,
             environ=config.environ,
+            limits=Keeping(
+                config.workspaces_per_user, config.workspace_days, config.workspace_days_max
+            ),
         )
+        keeper = workspaces.keeper
+        with keeper.follow(bus):
+            children.start(Child(name="keeper of workspaces", body=keeper.run, restart=Restart()))
+            yield workspaces
 
 
 def _unseen(config: Config, data_dir: Path, templates_dir: Path) -> Unseen:

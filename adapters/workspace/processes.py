@@ -54,6 +54,7 @@ class Order:
     arguments: Sequence[str]
     environment: Mapping[str, str]
     seconds_max: float
+    disk_mb: int = 0  # of the workspace; 0: nobody looks
 
 
 @dataclass(eq=False, slots=True)
@@ -155,6 +156,14 @@ class ProcessTable:
                 _kill(each)
         for each in ending:
             await each.ended.wait()
+
+    async def end_workspace(self, workspace: UUID, why: str) -> None:
+        await self.end(lambda order: order.workspace == workspace, why)
+
+    def workspaces(self) -> dict[UUID, int]:
+        """Those in which something runs, and how much of the disk each may have."""
+        orders = [each.order for each in self._known.values() if each.exit_code is None]
+        return {order.workspace: order.disk_mb for order in orders}
 
     def statistics(self) -> ProcessStatistics:
         running = sum(each.exit_code is None for each in self._known.values())

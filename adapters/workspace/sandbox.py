@@ -53,12 +53,13 @@ _KIB, _BLOCK = 1024, 512  # what the shell counts memory and files in
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of each process of a workspace, and of each command's life."""
+    """Of each process of a workspace, of each command's life, and of the workspace itself."""
 
     memory_mb: int = 4_096  # of data; at the bound it is told that there is none
     file_mb: int = 4_096  # of a file that it writes; at the bound it is ended
     processes: int = 1_024  # in the sandbox; at the bound none is started
     seconds: int = 86_400  # of a command; then it is killed
+    disk_mb: int = 10_240  # of the workspace; beyond it what writes is ended, when it is seen
 
 
 USUAL = Limits()

@@ -15,6 +15,7 @@ or both. The file says more, and all of it may be left out:
     file_mb = 4096
     processes = 1024
     seconds = 86400
+    disk_mb = 10240
 
 Where there is none at all, there is an empty one.
 """
@@ -46,6 +47,7 @@ class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     file_mb: _Positive = USUAL.file_mb
     processes: _Positive = USUAL.processes
     seconds: _Positive = USUAL.seconds
+    disk_mb: _Positive = USUAL.disk_mb
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,6 +138,7 @@ class Templates:
                 said.limits.file_mb,
                 said.limits.processes,
                 said.limits.seconds,
+                said.limits.disk_mb,
             ),
         )
 

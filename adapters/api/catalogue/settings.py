@@ -93,7 +93,7 @@ NUMBERS = (
         wire.WorkspaceTTL,
         wire.UpdateWorkspaceTTL,
         TTL_MS_MAX,
-        "how long a workspace is kept, in milliseconds; 0: for ever",
+        "after how many milliseconds without use a workspace is stopped; 0: never",
         TTL_MS_MIN,
     ),
 )

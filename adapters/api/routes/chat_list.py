@@ -10,6 +10,7 @@ from adapters.api.shelf.searching import search_of
 from adapters.api.wire.chats import Chat, listed
 from adapters.postgres.shelves.shelf import Shelf
 from adapters.postgres.shelves.wanted import PAGE_DEFAULT
+from adapters.postgres.workspaces.owned import OwnedWorkspaces
 
 CHATS = "/api/experimental/chats"
 
@@ -18,8 +19,16 @@ WORKSPACES_MAX = 25  # asked about at once; more are refused
 
 
 class ChatList:
-    def __init__(self, shelf: Shelf, *, organization: UUID, sharing: bool = True) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        workspaces: OwnedWorkspaces,
+        *,
+        organization: UUID,
+        sharing: bool = True,
+    ) -> None:
         self._shelf = shelf
+        self._workspaces = workspaces
         self._organization = organization
         self._sharing = sharing
 
@@ -44,7 +53,7 @@ class ChatList:
                 method="GET",
                 path=f"{CHATS}/by-workspace",
                 handle=self.by_workspace,
-                says="The chat of each workspace. There are none.",
+                says="Of each workspace the chat that was touched last.",
                 tag="chats",
                 parameters=(Parameter(name="workspace_ids", says="ids with commas between them"),),
                 answers={200: dict[str, UUID]},
@@ -68,9 +77,10 @@ class ChatList:
         wanted = [text.strip() for text in asked if text.strip()]
         if len(wanted) > WORKSPACES_MAX:
             raise query_refused("workspace_ids", f"holds {len(wanted)}, at most {WORKSPACES_MAX}")
-        for text in wanted:
-            _uuid("workspace_ids", text)
-        return said(200, {})
+        ids = [_uuid("workspace_ids", text) for text in wanted]
+        caller = call.user
+        chats = await self._workspaces.chats(ids, caller.id, is_admin=caller.is_admin)
+        return said(200, chats)
 
 
 def _after(call: Call) -> ChatId | None:

@@ -42,6 +42,7 @@ from adapters.postgres.shelves.pins import Pins
 from adapters.postgres.shelves.receipts import Done
 from adapters.postgres.shelves.shelf import Shelf
 from adapters.postgres.shelves.shelved import Shelved
+from adapters.postgres.workspaces.owned import OwnedWorkspaces
 
 CHATS = "/api/experimental/chats"
 CHAT = f"{CHATS}/{{chat}}"
@@ -66,6 +67,7 @@ class Chats:
         repeating: Repeating,
         servers: Known,
         contexts: PinnedContexts,
+        workspaces: OwnedWorkspaces,
         organization: UUID,
     ) -> None:
         self._admission = admission
@@ -80,6 +82,7 @@ class Chats:
         self._repeating = repeating
         self._servers = servers
         self._contexts = contexts
+        self._workspaces = workspaces
         self._organization = organization
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -107,7 +110,7 @@ class Chats:
                 method="PATCH",
                 path=CHAT,
                 handle=self.update,
-                says="Name it, label it, archive it, pin it. Fields are written one by one.",
+                says="Name, label, archive, pin or move it. Fields are written one by one.",
                 tag="chats",
                 body=UpdateChatRequest,
                 answers={204: None},
@@ -185,7 +188,7 @@ class Chats:
         creating.check_place(asked, self._organization)
         parts = await parts_of(asked.content, call.user, files=self._files)
         creating.check_prompt(asked)
-        creating.check_workspace(asked.workspace_id)
+        await creating.check_workspace(asked.workspace_id, call.user.id, self._workspaces)
         creating.check_model(asked)
         wanted = model_id(asked.model_config_id)
         choice = chosen(await self._catalogue.choose(call.user.id, wanted, asked.reasoning_effort))
@@ -235,12 +238,21 @@ class Chats:
             chat = await self._archive(chat, archived=asked.archived)
         if asked.pin_order is not None:
             await self._pin(chat, asked.pin_order)
-        if asked.workspace_id is not None and asked.workspace_id.int:
-            creating.check_workspace(asked.workspace_id)
+        if asked.workspace_id is not None:
+            await self._move(chat, asked.workspace_id)
         if asked.plan_mode is not None:
             await self._shelf.set_plan_mode(chat.id, asked.plan_mode)
             await self._ledger.apply(chat.id, [])  # whoever holds it looks again
         return done()
+
+    async def _move(self, chat: Visible, wanted: UUID) -> None:
+        """Where it works from its next call on; what it has begun goes on where it was begun."""
+        if not chat.is_root:
+            invalid("workspace_id", f"an agent works where its root does, ask {chat.root_id}")
+        workspace = wanted if wanted.int else None
+        await creating.check_workspace(workspace, chat.owner_id, self._workspaces)
+        await self._workspaces.bind(chat.id, workspace)
+        await self._ledger.apply(chat.id, [])  # whoever holds it looks again
 
     async def _retitle(self, chat: Visible, title: str) -> None:
         title = printable(title)

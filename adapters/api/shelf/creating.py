@@ -18,6 +18,7 @@ from adapters.mcp.known import Known, unknown_to
 from adapters.mcp.servers import forced_on
 from adapters.models.choosing import Choice
 from adapters.models.sanitising import PROMPT_BYTES_MAX, is_too_long, sanitised
+from adapters.postgres.workspaces.owned import OwnedWorkspaces, Whose
 
 TOOLS_MAX = 250  # of a client in one chat; one more is refused
 PLAN_MODES = ("", "plan")
@@ -44,8 +45,11 @@ def check_place(asked: wire.CreateChatRequest, organization: UUID) -> None:
         raise Refused(403, "Forbidden.", detail="you are not a member of this organization")
 
 
-def check_workspace(workspace: UUID | None) -> None:
-    if workspace is not None:
+async def check_workspace(
+    workspace: UUID | None, owner: UserId, workspaces: OwnedWorkspaces
+) -> None:
+    """It is there, and belongs to whom the chat belongs to."""
+    if workspace is not None and await workspaces.one(workspace, Whose(owner)) is None:
         invalid("workspace_id", f"there is no workspace {workspace}")
 
 
@@ -108,6 +112,7 @@ def request_of(
         plan_mode=asked.plan_mode or "",
         labels=checked(asked.labels or {}),
         dynamic_tools=tools_of(asked),
+        workspace_id=asked.workspace_id,
         mcp_server_ids=settled.servers,
     )
     choice = settled.choice

@@ -67,6 +67,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     owner_id: UUID
     owner_username: str | UnsetType = UNSET
     owner_name: str | UnsetType = UNSET
+    workspace_id: UUID | UnsetType = UNSET
     parent_chat_id: UUID | UnsetType = UNSET
     root_chat_id: UUID
     last_model_config_id: UUID | None
@@ -208,6 +209,7 @@ def _chat(
         owner_id=chat.owner_id,
         owner_username=chat.owner_username or UNSET,
         owner_name=chat.owner_name or UNSET,
+        workspace_id=chat.workspace_id or UNSET,
         parent_chat_id=UNSET if chat.parent_id is None else chat.parent_id,
         root_chat_id=chat.root_id,
         last_model_config_id=chat.last_model_config_id,

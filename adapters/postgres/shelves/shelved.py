@@ -55,6 +55,7 @@ class Shelved:
     last_reasoning_effort: str | None
     last_turn_summary: str | None
     summary: str | None
+    workspace_id: UUID | None
     context: ShelvedContext | None
     shared: bool
     has_unread: bool

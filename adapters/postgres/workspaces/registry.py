@@ -23,13 +23,14 @@ class Registered:
     file_mb: int
     processes: int
     seconds: int
+    disk_mb: int = 10_240
     is_set_up: bool = False
     is_stopped: bool = False
 
 
 class Registry:
     def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+        self.pool = pool
 
     async def of(self, chat: ChatId) -> Registered | None:
         found = await self._run(SQL["workspace_of_chat"], chat=chat)
@@ -45,9 +46,14 @@ class Registry:
             "file_mb": new.file_mb,
             "processes": new.processes,
             "seconds": new.seconds,
+            "disk_mb": new.disk_mb,
             "is_set_up": new.is_set_up,
         }
         return bool(await self._run(SQL["add_workspace"], owner=owner, chat=chat, **facts))
+
+    async def count(self, owner: UserId) -> int:
+        [(count,)] = await self._run(SQL["workspaces_of"], owner=owner)
+        return int(count)
 
     async def is_set_up(self, workspace: UUID) -> None:
         await self._run(SQL["workspace_is_set_up"], id=workspace)
@@ -67,5 +73,5 @@ class Registry:
         }
 
     async def _run(self, sql: str, /, **asked: Any) -> list[Row]:
-        async with self._pool.connection() as connection:
+        async with self.pool.connection() as connection:
             return await connection.execute(sql, asked)

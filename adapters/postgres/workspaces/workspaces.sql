@@ -2,27 +2,33 @@
 
 -- name: workspace_of_chat
 -- The chat's own, or its root's: a child may have been spawned before there was one.
-SELECT w.id, w.name, w.template, w.memory_mb, w.file_mb, w.processes, w.seconds,
+SELECT w.id, w.name, w.template, w.memory_mb, w.file_mb, w.processes, w.seconds, w.disk_mb,
        w.is_set_up, w.is_stopped
   FROM chats c
   LEFT JOIN chats r ON r.id = coalesce(c.root_id, c.parent_id)
-  JOIN workspaces w ON w.id = coalesce(r.workspace_id, c.workspace_id)
+  JOIN workspaces w ON w.id = coalesce(r.workspace_id, c.workspace_id) AND w.removed_at IS NULL
  WHERE c.id = %(chat)s;
 
 -- name: add_workspace
 -- A workspace, and the chat bound to it; nothing, if its owner has one of this name.
 WITH added AS (
     INSERT INTO workspaces (id, owner_id, name, template, memory_mb, file_mb, processes, seconds,
-                            is_set_up)
+                            disk_mb, is_set_up)
     VALUES (%(id)s, %(owner)s, %(name)s, %(template)s, %(memory_mb)s, %(file_mb)s, %(processes)s,
-            %(seconds)s, %(is_set_up)s)
+            %(seconds)s, %(disk_mb)s, %(is_set_up)s)
     ON CONFLICT (owner_id, name) DO NOTHING
     RETURNING id
+), bound AS (
+    UPDATE chats c SET workspace_id = added.id FROM added
+     WHERE c.id = %(chat)s OR c.root_id = %(chat)s
 )
-UPDATE chats c SET workspace_id = added.id
-  FROM added
- WHERE c.id = %(chat)s
-RETURNING added.id;
+SELECT id FROM added;
+
+-- name: bind_workspace
+-- A chat, and those that it has spawned, work there from now on; null: nowhere.
+UPDATE chats SET workspace_id = %(workspace)s, updated_at = now()
+ WHERE (id = %(chat)s OR root_id = %(chat)s) AND workspace_id IS DISTINCT FROM %(workspace)s
+RETURNING id, owner_id;
 
 -- name: workspace_is_set_up
 -- Its command has run to its end, however it ended.
@@ -30,7 +36,8 @@ UPDATE workspaces SET is_set_up = true WHERE id = %(id)s;
 
 -- name: start_workspace
 -- It may be worked in.
-UPDATE workspaces SET is_stopped = false, started_at = now() WHERE id = %(id)s;
+UPDATE workspaces SET is_stopped = false, started_at = now(), used_at = now()
+ WHERE id = %(id)s AND removed_at IS NULL;
 
 -- name: stop_workspace
 -- Nobody works in it until it is started.
@@ -46,3 +53,107 @@ SELECT template,
   FROM workspaces
  WHERE started_at > now() - %(days)s * interval '1 day'
  GROUP BY template;
+
+-- name: workspaces_of
+-- How many a user has.
+SELECT count(*) FROM workspaces WHERE owner_id = %(owner)s AND removed_at IS NULL;
+
+-- part: owned
+-- A workspace `w` of user `u`, in the order of Owned.
+w.id, w.owner_id, u.username, w.name, w.template, w.memory_mb, w.file_mb, w.processes, w.seconds,
+w.disk_mb, w.is_set_up, w.is_stopped, w.created_at, w.started_at, w.used_at
+
+-- name: owned_workspace
+-- One, if it is this user's, or whoever's for those who may see all.
+SELECT {owned} FROM workspaces w JOIN users u ON u.id = w.owner_id
+ WHERE w.id = %(workspace)s AND w.removed_at IS NULL
+   AND (w.owner_id = %(owner)s OR %(everybodys)s::boolean);
+
+-- name: owned_workspaces
+-- A page of them, those that were worked in last first; and how many there are on all pages.
+WITH wanted AS (
+    SELECT {owned} FROM workspaces w JOIN users u ON u.id = w.owner_id
+     WHERE w.removed_at IS NULL AND (w.owner_id = %(owner)s OR %(everybodys)s::boolean)
+       AND (%(username)s::text IS NULL OR lower(u.username) = lower(%(username)s))
+       AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN w.name) > 0)
+       AND (%(template)s::text IS NULL OR w.template = %(template)s)
+       AND (%(is_stopped)s::boolean IS NULL OR w.is_stopped = %(is_stopped)s)
+)
+SELECT total.count, page.*
+  FROM (SELECT count(*) FROM wanted) AS total
+  LEFT JOIN (SELECT * FROM wanted ORDER BY used_at DESC, id LIMIT %(limit)s OFFSET %(offset)s)
+         AS page ON true
+ ORDER BY page.used_at DESC, page.id;
+
+-- name: chats_of_workspaces
+-- The chat of each that was touched last, of those that are not archived and that he may read.
+SELECT DISTINCT ON (c.workspace_id) c.workspace_id, c.id
+  FROM chats c
+ WHERE c.workspace_id = ANY(%(workspaces)s) AND c.parent_id IS NULL AND NOT c.archived
+   AND (%(is_admin)s::boolean
+        OR c.owner_id = %(caller)s
+        OR (%(sharing)s::boolean
+            AND EXISTS (SELECT FROM chat_readers r
+                         WHERE r.chat_id = c.id
+                           AND (r.subject_id = %(caller)s OR r.is_group))))
+ ORDER BY c.workspace_id, c.updated_at DESC, c.id;
+
+-- name: use_workspaces
+-- They were worked in a moment ago.
+UPDATE workspaces SET used_at = now() WHERE id = ANY(%(workspaces)s);
+
+-- part: at_work
+-- Whether a chat that works in workspace `w` is at work.
+EXISTS (SELECT FROM chats c
+         WHERE c.workspace_id = w.id AND c.status IN ('running', 'interrupting', 'requires_action'))
+
+-- name: stop_idle_workspaces
+-- Those in which nobody has worked for the time that is set, if any, and nobody does.
+UPDATE workspaces SET is_stopped = true
+ WHERE id IN (
+    SELECT w.id FROM workspaces w
+      JOIN settings s ON s.name = 'workspace_ttl_ms' AND s.value::text::bigint > 0
+     WHERE NOT w.is_stopped AND w.removed_at IS NULL
+       AND w.used_at < now() - s.value::text::bigint * interval '1 millisecond'
+       AND NOT {at_work}
+     ORDER BY w.used_at
+     LIMIT %(most)s
+       FOR UPDATE OF w SKIP LOCKED)
+RETURNING id;
+
+-- name: remove_workspace
+-- It is gone for everybody; its directory goes as soon as whoever has it can. Its name may be given
+-- again. Nothing, if somebody works in it.
+WITH gone AS (
+    UPDATE workspaces w SET removed_at = now(), is_stopped = true, name = w.id::text
+     WHERE w.id = %(id)s AND w.removed_at IS NULL AND NOT {at_work}
+    RETURNING w.id
+), unbound AS (
+    UPDATE chats c SET workspace_id = NULL FROM gone WHERE c.workspace_id = gone.id
+)
+SELECT id FROM gone;
+
+-- name: unused_workspaces
+-- Those in which nobody has worked for so many days: if no chat but archived ones has them, or, for
+-- another number of days, whichever have them. No number: never.
+SELECT w.id FROM workspaces w
+ WHERE w.removed_at IS NULL AND NOT {at_work}
+   AND ((w.used_at < now() - %(days)s::float * interval '1 day'
+         AND NOT EXISTS (SELECT FROM chats c WHERE c.workspace_id = w.id AND NOT c.archived))
+        OR w.used_at < now() - %(days_max)s::float * interval '1 day')
+ ORDER BY w.used_at
+ LIMIT %(most)s;
+
+-- name: closed_workspaces
+-- Of these, in which nobody works any more.
+SELECT asked.id FROM unnest(%(workspaces)s::uuid[]) AS asked (id)
+ WHERE NOT EXISTS (SELECT FROM workspaces w
+                    WHERE w.id = asked.id AND NOT w.is_stopped AND w.removed_at IS NULL);
+
+-- name: removed_workspaces
+-- Those whose directories may still be somewhere.
+SELECT id FROM workspaces WHERE removed_at IS NOT NULL ORDER BY removed_at LIMIT %(most)s;
+
+-- name: forget_workspaces
+-- Those that were removed long ago: whoever had a directory of one has seen to it.
+DELETE FROM workspaces WHERE removed_at < now() - %(days)s::float * interval '1 day';

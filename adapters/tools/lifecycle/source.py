@@ -109,6 +109,7 @@ class LifecycleTools:
                     "file_mb": limits.file_mb,
                     "processes": limits.processes,
                     "seconds": limits.seconds,
+                    "disk_mb": limits.disk_mb,
                 },
             },
             "parameters": [],
@@ -145,7 +146,7 @@ class LifecycleTools:
 
     async def _stop(self, calling: Calling, asked: StopWorkspace) -> Document:
         row = await self._own(calling.chat)
-        await self.workspaces.stop(row)
+        await self.workspaces.stop(row.id)
         return {"stopped": True, "workspace_name": row.name}
 
     async def _own(self, chat: Chat) -> Registered:

@@ -183,6 +183,7 @@ async def asked(world, line, caller, chat):
         "organization": world.edge.organization,
         "provider": world.provider,
         "context": "general",
+        "template": "empty",
         **{name: str(uuid4()) for name in ("run", "server", "notification")},
     }
     asking = Asked(places)
@@ -243,6 +244,20 @@ async def upload_file(world, asking, caller):
 async def download(world, asking, caller):
     link = world.owner.post(f"{CHATS}/files/{asking.places['file']}/download-url")
     asking.query = (await good(link, 200))["url"].partition("?")[2]
+
+
+async def a_workspace(world):
+    id = str(uuid4())
+    await world.edge.execute(
+        "INSERT INTO workspaces (id, owner_id, name, template, memory_mb, file_mb, processes,"
+        " seconds) VALUES (%(id)s, %(owner)s, %(name)s, 'empty', 1, 1, 1, 1)",
+        {"id": id, "owner": str(world.owner.id), "name": id},
+    )
+    return id
+
+
+async def about_workspace(world, asking, caller):
+    asking.places["workspace"] = await a_workspace(world)
 
 
 async def by_workspace(world, asking, caller):
@@ -379,6 +394,7 @@ async def add_skill(world, asking, caller):
     asking.document = skill(f"skill-{next(NUMBERS)}")
 
 
+W = "/api/v2/workspaces/{workspace}"
 S = "/api/experimental/organizations/{organization}/mcp-servers"
 SPECIAL = {
     f"POST {S}": add_server,
@@ -389,6 +405,10 @@ SPECIAL = {
     f"PATCH {S}/{{server}}/acl": share_server,
     f"GET {S}/{{server}}/oauth2/connect": about_server,
     "GET /api/experimental/mcp/servers/{server}/oauth2/callback": about_server,
+    f"GET {W}": about_workspace,
+    f"POST {W}/start": about_workspace,
+    f"POST {W}/stop": about_workspace,
+    f"DELETE {W}": about_workspace,
     f"POST {C}": create_chat,
     f"PATCH {C}/{{chat}}/acl": share,
     f"POST {C}/files": upload_file,

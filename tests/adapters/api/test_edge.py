@@ -14,7 +14,7 @@ async def test_everybody_may_know_whether_it_works(edge):
         assert (200, body) == (answer.status, answer.body)
 
 
-async def test_there_are_no_workspaces_on_any_page(edge):
+async def test_without_any_workspaces_there_are_none_on_any_page(edge):
     answer = await edge.member.get("/api/v2/workspaces?limit=100&offset=100&q=name%3Ax")
 
     assert (200, {"workspaces": [], "count": 0}) == (answer.status, answer.document)
@@ -34,7 +34,8 @@ async def test_actors_are_shown_to_admins_only(edge):
     report = (await edge.admin.get("/debug/actors")).document
 
     assert 1 == report["server"]["connections"]
-    assert {"supervisor", "pool", "episodes", "trio"} <= set(report)
+    assert {"supervisor", "pool", "episodes", "workspaces", "trio"} <= set(report)
+    assert {"running": 0, "ended": 0, "started_count": 0} == report["workspaces"]["commands"]
 
 
 async def test_figures_are_there_for_prometheus(edge):

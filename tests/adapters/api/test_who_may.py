@@ -23,6 +23,7 @@ METHODS = ("get", "put", "post", "patch", "delete")
 SECRETS = {
     "chat": str(uuid4()),
     "file": str(uuid4()),
+    "workspace": str(uuid4()),
     "user": str(uuid4()),
     "key": "0123456789",
     "name": "no-such-skill",

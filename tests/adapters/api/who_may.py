@@ -36,10 +36,18 @@ TABLE = """
     # of the deployment
     GET    /debug/actors                                401      403    403    403   403   200
     GET    /api/v2/deployment/config                    401      200    200    200   200   200
-    GET    /api/v2/workspaces                           401      200    200    200   200   200
     GET    /api/v2/organizations                        401      200    200    200   200   200
     GET    /api/v2/organizations/{organization}         401      200    200    200   200   200
     GET    /api/v2/organizations/{organization}/members 401      200    200    200   200   200
+
+    # workspaces: {workspace} is of the owner of the chat
+    GET    /api/v2/workspaces                           401      200    200    200   200   200
+    GET    /api/v2/workspaces/{workspace}               401      404    404    404   200   200
+    POST   /api/v2/workspaces/{workspace}/start         401      404    404    404   200   200
+    POST   /api/v2/workspaces/{workspace}/stop          401      404    404    404   200   200
+    DELETE /api/v2/workspaces/{workspace}               401      404    404    404   204   204
+    GET    /api/v2/templates                            401      200    200    200   200   200
+    GET    /api/v2/templates/{template}                 401      200    200    200   200   200
 
     # users: {user} is the owner of the chat
     GET    /api/v2/users                                401      403    403    403   403   200

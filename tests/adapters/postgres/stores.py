@@ -34,7 +34,7 @@ from adapters.postgres.reading import Reading
 from tests.contracts.worlds import Rows, Telling
 
 LEASE_SECONDS = 30.0
-TABLES = ("chats", "files", "workers", "users")  # what refers to them goes with them
+TABLES = ("chats", "files", "workers", "workspaces", "users")  # what refers to them goes with them
 
 
 @cache

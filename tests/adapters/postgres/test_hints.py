@@ -18,6 +18,7 @@ from actors.store.hints import (
     PersonChanged,
     SummaryChanged,
     TitleChanged,
+    WorkspaceClosed,
     WorkWaits,
 )
 from adapters.postgres import hints as hints_module
@@ -82,6 +83,7 @@ async def test_what_one_tells_the_other_hears_as_it_was(database, no_leaks):
         TitleChanged(ChatId(UUID(int=4)), ANN),
         SummaryChanged(ChatId(UUID(int=4)), ANN, of_chat=True),
         ContextChanged(ChatId(UUID(int=4)), ANN),
+        WorkspaceClosed(UUID(int=5)),
         CatalogueChanged(ANN),
         CatalogueChanged(None),
         PersonChanged(ANN),

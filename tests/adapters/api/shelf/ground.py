@@ -8,6 +8,7 @@ async with a_ground(conninfo) as ground:
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlencode
+from uuid import uuid4
 
 from actors.machine import requests as ask
 from adapters.api.admission import Admission
@@ -23,6 +24,7 @@ from adapters.postgres.shelves.pins import Pins
 from adapters.postgres.shelves.readers import Readers
 from adapters.postgres.shelves.receipts import Receipts
 from adapters.postgres.shelves.shelf import Shelf
+from adapters.postgres.workspaces.owned import OwnedWorkspaces
 from tests.actors.machine.chats import ANN, BOB, assistant, user
 from tests.adapters.api.routes import ground as routes
 from tests.adapters.api.routes.ground import ADA, ORGANIZATION, text
@@ -61,6 +63,19 @@ class Ground(routes.Ground):
             s=seconds,
             chat=chat,
         )
+
+    async def a_workspace(self, *, by=ANN, name="w", gone=False):
+        id = uuid4()
+        await self.store.execute(
+            "INSERT INTO workspaces (id, owner_id, name, template, memory_mb, file_mb, processes,"
+            " seconds, removed_at) VALUES (%(id)s, %(by)s, %(name)s, 'empty', 1, 1, 1, 1,"
+            " CASE WHEN %(gone)s THEN now() END)",
+            id=id,
+            by=by,
+            name=name,
+            gone=gone,
+        )
+        return id
 
     async def create(self, who=ANN, *, headers=(), **asked):
         body = {"organization_id": str(ORGANIZATION), "content": [text("hello")], **asked}
@@ -117,6 +132,7 @@ def opened(store, *, sharing):
 def rows_on(store, supervisor, shelf, *, sharing):
     pool = store.pool
     admission = Admission(pool, sharing=sharing)
+    owned = OwnedWorkspaces(pool, tell=store.telling, sharing=sharing)
     chats = Chats(
         admission,
         shelf,
@@ -130,9 +146,10 @@ def rows_on(store, supervisor, shelf, *, sharing):
         repeating=Repeating(Receipts(pool)),
         servers=routes.known_servers(pool),
         contexts=contexts_on(pool, store.telling)[0],
+        workspaces=owned,
         organization=ORGANIZATION,
     )
-    listing = ChatList(shelf, organization=ORGANIZATION, sharing=sharing)
+    listing = ChatList(shelf, owned, organization=ORGANIZATION, sharing=sharing)
     sharing = Sharing(
         admission,
         Readers(pool),

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from actors.machine.states import State
-from actors.store.hints import ChatMoved, TitleChanged
+from actors.store.hints import ChatMoved, ContextChanged, TitleChanged
 from adapters.api.shelf.labelling import LABELS_MAX
 from tests.actors.machine.chats import ANN, BOB
 from tests.adapters.api.routes.ground import ADA
@@ -175,10 +175,86 @@ async def test_a_title_may_have_two_hundred_characters(ground):
     assert 204 == (await ground.patch(chat, title="ä" * 200)).status
 
 
-async def test_a_nil_workspace_detaches_nothing(ground):
-    chat = await ground.a_chat()
+async def test_a_chat_works_elsewhere_and_its_family_with_it(ground):
+    chat = await ground.a_chat(age=60)
+    child = await ground.a_chat(parent=chat)
+    one, another = await ground.a_workspace(), await ground.a_workspace(name="x")
+    before = await shown(ground, chat)
 
-    assert 204 == (await ground.patch(chat, workspace_id=str(UUID(int=0)))).status
+    await ground.patch(chat, workspace_id=str(one))
+    at_first = await shown(ground, chat)
+    await ground.patch(chat, workspace_id=str(another))
+
+    assert "workspace_id" not in before
+    assert str(one) == at_first["workspace_id"]
+    for id in (chat, child):
+        assert str(another) == (await shown(ground, id))["workspace_id"]
+    assert at_first["updated_at"] > before["updated_at"]
+
+
+async def test_whoever_holds_a_chat_hears_that_it_works_elsewhere(ground):
+    chat = await ground.a_chat(done=False)
+    workspace = await ground.a_workspace()
+    ground.store.told.clear()
+
+    await ground.patch(chat, workspace_id=str(workspace))
+
+    told = [type(hint) for hint in ground.store.told if hint.chat == chat]
+    assert {ContextChanged, ChatMoved} <= set(told)
+    assert workspace == (await ground.store.reading.view(chat)).chat.workspace_id
+
+
+async def test_a_nil_workspace_detaches_a_chat(ground):
+    chat = await ground.a_chat()
+    child = await ground.a_chat(parent=chat)
+    await ground.patch(chat, workspace_id=str(await ground.a_workspace()))
+
+    answers = [await ground.patch(chat, workspace_id=str(UUID(int=0))) for _ in range(2)]
+
+    assert [204, 204] == [answer.status for answer in answers]
+    for id in (chat, child):
+        assert "workspace_id" not in await shown(ground, id)
+
+
+@pytest.mark.parametrize("which", ["a stranger's", "removed", "unknown"])
+async def test_a_chat_works_in_what_is_there_and_its_owners(ground, which):
+    chat = await ground.a_chat()
+    workspace = {
+        "a stranger's": await ground.a_workspace(by=BOB),
+        "removed": await ground.a_workspace(gone=True),
+        "unknown": ID,
+    }[which]
+
+    answers = [
+        await ground.patch(chat, workspace_id=str(workspace)),
+        await ground.patch(chat, ADA, workspace_id=str(workspace)),
+        await ground.create(workspace_id=str(workspace)),
+    ]
+
+    for answer in answers:
+        assert 400 == answer.status
+        [fault] = answer.said["validations"]
+        expected = {"field": "workspace_id", "detail": f"there is no workspace {workspace}"}
+        assert expected == fault
+    assert "workspace_id" not in await shown(ground, chat)
+
+
+async def test_an_agent_works_where_its_root_does(ground):
+    chat = await ground.a_chat()
+    child = await ground.a_chat(parent=chat)
+
+    answer = await ground.patch(child, workspace_id=str(await ground.a_workspace()))
+
+    assert 400 == answer.status
+    assert f"an agent works where its root does, ask {chat}" in answer.body.decode()
+
+
+async def test_a_chat_may_begin_in_a_workspace_of_its_owner(ground):
+    workspace = await ground.a_workspace()
+
+    answer = await ground.create(workspace_id=str(workspace))
+
+    assert (201, str(workspace)) == (answer.status, answer.said["workspace_id"])
 
 
 async def test_every_label_that_is_wrong_is_told(ground):

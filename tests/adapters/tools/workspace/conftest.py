@@ -13,11 +13,12 @@ from actors.ids import ChatId
 from actors.machine.requests import CreateChat, NewChat
 from actors.parts.model import ToolCallPart
 from actors.turn.ports import Calling
+from adapters.bus import Switchboard
 from adapters.postgres.files.kept import KeptFiles
 from adapters.postgres.workspaces.registry import Registry
 from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.workspace.source import WorkspaceTools
-from adapters.workspace.local import LocalWorkspaces
+from adapters.workspace.local import USUALLY, LocalWorkspaces
 from adapters.workspace.processes import open_processes
 from adapters.workspace.sandbox import NoSandbox, Unconfined, sandbox_of
 from adapters.workspace.templates import Templates
@@ -71,7 +72,8 @@ class Daemon:
 
 
 @asynccontextmanager
-async def a_daemon(store, top, sandbox=None):
+async def a_daemon(store, top, sandbox=None, *, limits=USUALLY, bus=None):
+    bus = bus or Switchboard()
     async with open_processes() as table:
         workspaces = LocalWorkspaces(
             top / "workspaces",
@@ -80,8 +82,10 @@ async def a_daemon(store, top, sandbox=None):
             table=table,
             sandbox=sandbox or Unconfined(),
             environ=os.environ,
+            limits=limits,
         )
-        yield Daemon(store, workspaces, top / "templates")
+        with workspaces.keeper.follow(bus):
+            yield Daemon(store, workspaces, top / "templates")
 
 
 @pytest.fixture(scope="session")
@@ -92,10 +96,9 @@ def migrated(server):
 @pytest.fixture
 async def store(migrated):
     async with open_store(migrated) as store:
-        await store.empty("workspaces")
         await store.add_users(ANN, BOB)
         yield store
-        await store.empty("workspaces")
+        await store.empty("workspaces", "settings")
 
 
 @pytest.fixture(params=["none", "bubblewrap"])

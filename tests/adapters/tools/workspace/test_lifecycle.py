@@ -214,7 +214,13 @@ async def test_a_template_is_read(daemon, chat, template):
             "description": "ours",
             "readme": "# Web",
             "setup": "make",
-            "limits": {"memory_mb": 4096, "file_mb": 4096, "processes": 1024, "seconds": 5},
+            "limits": {
+                "memory_mb": 4096,
+                "file_mb": 4096,
+                "processes": 1024,
+                "seconds": 5,
+                "disk_mb": 10240,
+            },
         },
         "parameters": [],
     } == told

@@ -1,0 +1,258 @@
+"""Who keeps workspaces: notes that they are used, stops those that nobody uses, removes those that
+nobody needs, and ends those that outgrow their share of the disk.
+
+Several processes may share a database, and each sees to what it has: commands that it runs,
+directories on its disk. What one closes the others hear of; if the news is lost, they find out at
+their next look. A disk is not measured by the kernel here, but by looking: what is written between
+two looks is over the limit until then.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import NoReturn
+from uuid import UUID
+
+import trio
+
+from actors.store.bus import Bus
+from actors.store.hints import LookAtEverything, News, WorkspaceClosed
+from actors.workspace.ports import Refused
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.workspaces.lives import Lives
+from adapters.workspace.processes import ProcessTable
+from runtime.clock import now
+from runtime.log import emit
+
+LOOK_SECONDS = 30.0  # between two looks at what is closed and what is idle
+REMOVE_SECONDS = 3_600.0  # between two looks for what nobody needs, and for what is left of it
+MEASURE_SECONDS = 15.0  # between two looks at how much is written; ten times as long as they take
+RESTS = 10
+DU_SECONDS = 60.0  # for one of them; then it is not known how much it is
+DELETE_SECONDS = 600.0  # for a workspace that was removed; what is left goes at the next look
+WRITTEN_BYTES = 64 * 1024 * 1024  # by tools, without a look at how much that makes in all
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class KeepingStatistics:
+    full: int  # workspaces over their limit when they were looked at
+    measured_count: int
+    closed_count: int  # by this process or, as it heard, by others
+    removed_count: int  # directories
+
+
+class Keeper:
+    """`run` it, and let it `follow` the bus. `moved_out`: others who have something running there;
+    they are told after the commands have ended."""
+
+    def __init__(
+        self,
+        lives: Lives,
+        table: ProcessTable,
+        directory: Path,
+        *,
+        moved_out: Callable[[UUID], Awaitable[None]],
+        days: float | None = None,
+        days_max: float | None = None,
+    ) -> None:
+        self._lives = lives
+        self._table = table
+        self._directory = directory
+        self._moved_out = moved_out
+        self._days = days  # without use, of one that no chat but archived ones has; None: for ever
+        self._days_max = days_max  # likewise, whichever have it
+        self._bus: Bus | None = None
+        self._used: set[UUID] = set()
+        self._closed: set[UUID] = set()
+        self._woken, self._left_over = trio.Event(), trio.Event()
+        self._sizes: dict[UUID, int] = {}  # of those in which commands run, when last looked at
+        self._written: Counter[UUID] = Counter()  # by tools, since then
+        self._full: set[UUID] = set()
+        self._measured_count = self._closed_count = self._removed_count = 0
+
+    @contextmanager
+    def follow(self, bus: Bus) -> Iterator[None]:
+        self._bus = bus
+        with bus.follow_all(self.hear):
+            yield
+
+    def hear(self, news: News) -> None:
+        match news:
+            case WorkspaceClosed(workspace=workspace):
+                self._closed.add(workspace)
+            case LookAtEverything():
+                pass
+            case _:
+                return
+        self._woken.set()
+
+    def use(self, workspace: UUID) -> None:
+        self._used.add(workspace)
+
+    async def close(self, workspace: UUID) -> None:
+        """It was stopped: what runs in it ends, here at once, elsewhere as soon as it is heard."""
+        if self._bus is not None:
+            self._bus.tell(WorkspaceClosed(workspace))
+            self._closed.discard(workspace)  # which we have just told ourselves as well
+        await self._end(workspace)
+
+    async def remove(self, workspace: UUID) -> bool:
+        """Its directory goes in a moment. False: somebody works in it, or it is gone."""
+        if not await self._lives.remove(workspace):
+            return False
+        await self.close(workspace)
+        self._left_over.set()
+        return True
+
+    async def room(self, workspace: UUID, disk_mb: int, count: int) -> Refused | None:
+        """For so many bytes that a tool is to write."""
+        self._written[workspace] += count
+        if workspace not in self._full and self._written[workspace] <= WRITTEN_BYTES:
+            return None
+        size = await self._measure(workspace)
+        if size <= disk_mb * MIB:
+            self._full.discard(workspace)
+            return None
+        self._full.add(workspace)
+        return Refused(_full(size, disk_mb))
+
+    def statistics(self) -> KeepingStatistics:
+        counts = self._measured_count, self._closed_count, self._removed_count
+        return KeepingStatistics(len(self._full), *counts)
+
+    async def run(self) -> NoReturn:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._see_to_disks)
+            nursery.start_soon(self._see_to_left_overs)
+            while True:
+                await _unless_faulty(self.look)
+                with trio.move_on_after(LOOK_SECONDS):
+                    await self._woken.wait()
+                self._woken = trio.Event()
+
+    async def look(self) -> None:
+        """At what is used, closed or idle."""
+        heard, self._closed = self._closed, set()
+        for workspace in heard:
+            await self._end(workspace)
+        used, self._used = self._used, set()
+        if used:
+            await self._lives.used(used)
+        for workspace in await self._lives.stop_idle():
+            await self.close(workspace)
+        if here := self._table.workspaces():
+            for workspace in await self._lives.closed(here):
+                await self._end(workspace)
+
+    async def clear(self) -> None:
+        """Away with what nobody needs, and with what is left of what was removed elsewhere."""
+        for workspace in await self._lives.unused(days=self._days, days_max=self._days_max):
+            if await self.remove(workspace):
+                emit("workspace.removed", "info", workspace=workspace)
+        removed = await self._lives.removed()
+        here = await trio.to_thread.run_sync(partial(_names, self._directory))
+        for workspace in removed:
+            if here & {str(workspace), _aside_of(str(workspace))}:
+                await self._delete(workspace)
+        await self._lives.forget()
+
+    async def measure(self) -> None:
+        """One that is over its limit and has grown: its commands end. What only removes goes on."""
+        limits = self._table.workspaces()
+        self._sizes = {each: size for each, size in self._sizes.items() if each in limits}
+        for workspace, disk_mb in limits.items():
+            before = self._sizes.get(workspace)
+            size = self._sizes[workspace] = await self._measure(workspace)
+            if not disk_mb or size <= disk_mb * MIB:
+                self._full.discard(workspace)
+                continue
+            self._full.add(workspace)
+            if before is not None and size > before:
+                await self._table.end_workspace(workspace, f"ended: {_full(size, disk_mb)}")
+
+    async def _measure(self, workspace: UUID) -> int:
+        self._measured_count += 1
+        del self._written[workspace]
+        return await size_of(self._directory / str(workspace))
+
+    async def _end(self, workspace: UUID) -> None:
+        self._closed_count += 1
+        await self._table.end_workspace(workspace, "its workspace was stopped")
+        await self._moved_out(workspace)
+
+    async def _delete(self, workspace: UUID) -> None:
+        """By programs that are at home in trees of any depth, and that follow no links. What is
+        not done in time is done at the next look."""
+        place = self._directory / str(workspace)
+        aside = await trio.to_thread.run_sync(partial(_aside, place))
+        if aside is None:
+            return
+        command = ["sh", "-c", 'chmod -R u+rwx -- "$1"; rm -rf -- "$1"', "sh", str(aside)]
+        with trio.move_on_after(DELETE_SECONDS), suppress(OSError):
+            await trio.run_process(command, stdout=DEVNULL, stderr=DEVNULL, check=False)
+            self._removed_count += 1
+
+    async def _see_to_left_overs(self) -> NoReturn:
+        while True:
+            await _unless_faulty(self.clear)
+            with trio.move_on_after(REMOVE_SECONDS):
+                await self._left_over.wait()
+            self._left_over = trio.Event()
+
+    async def _see_to_disks(self) -> NoReturn:
+        while True:
+            began = now()
+            await self.measure()
+            await trio.sleep(max(MEASURE_SECONDS, RESTS * (now() - began)))
+
+
+async def size_of(place: Path) -> int:
+    """What it takes of the disk, in bytes. What cannot be measured counts as nothing."""
+    with trio.move_on_after(DU_SECONDS), suppress(OSError):
+        command = ["du", "-skx", "--", str(place)]
+        done = await trio.run_process(command, capture_stdout=True, stderr=DEVNULL, check=False)
+        kibibytes, _, _ = done.stdout.partition(b"\t")
+        return int(kibibytes or b"0") * 1024
+    return 0
+
+
+def _full(size: int, disk_mb: int) -> str:
+    return (
+        f"the workspace takes {size // MIB} MiB of the disk (at most {disk_mb});"
+        " remove what is not needed, with rm"
+    )
+
+
+def _names(directory: Path) -> set[str]:
+    return set(os.listdir(directory)) if directory.is_dir() else set()
+
+
+def _aside_of(name: str) -> str:
+    return f".{name}.gone"
+
+
+def _aside(place: Path) -> Path | None:
+    """Where it is to be deleted: nobody finds half a workspace. None: there is nothing of it."""
+    aside = place.with_name(_aside_of(place.name))
+    if place.is_dir() and not aside.exists():
+        place.rename(aside)
+    return aside if aside.is_dir() else None
+
+
+async def _unless_faulty(look: Callable[[], Awaitable[None]]) -> None:
+    """What the database does not answer now is asked at the next look."""
+    try:
+        await look()
+    except DatabaseFault as fault:
+        emit("workspaces.kept", "warning", error=fault)
+
+
+def days_of(setting: int) -> float | None:
+    """None: for ever."""
+    return float(setting) if setting else None

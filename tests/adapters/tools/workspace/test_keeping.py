@@ -1,0 +1,419 @@
+"""How workspaces are kept: stopped in every process, idle, removed, too many, too large."""
+
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+
+from actors.store.hints import LookAtEverything
+from adapters.bus import Switchboard
+from adapters.workspace.local import Keeping
+from adapters.workspace.templates import Templates
+from tests.adapters.tools.workspace.conftest import a_daemon
+
+DAY = 86_400
+PATIENCE = 20.0
+
+
+@pytest.fixture
+async def home(daemon, chat):
+    return await daemon.home(chat)
+
+
+async def grow_old(daemon, home, *, seconds):
+    await daemon.store.execute(
+        "UPDATE workspaces SET used_at = now() - %(s)s * interval '1 second' WHERE id = %(id)s",
+        s=seconds,
+        id=home.parent.name,
+    )
+
+
+async def rests(daemon, chat, status="waiting"):
+    await daemon.store.execute(
+        "UPDATE chats SET status = %(status)s WHERE id = %(id)s", status=status, id=chat.id
+    )
+
+
+async def is_archived(daemon, chat):
+    await daemon.store.execute(
+        "UPDATE chats SET status = 'waiting', archived = true WHERE id = %(id)s", id=chat.id
+    )
+
+
+async def set_ttl(daemon, ms):
+    await daemon.store.execute(
+        "INSERT INTO settings (name, value) VALUES ('workspace_ttl_ms', %(ms)s::text::json)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        ms=str(ms),
+    )
+
+
+async def is_stopped(daemon, home):
+    [(stopped,)] = await daemon.store.execute(
+        "SELECT is_stopped FROM workspaces WHERE id = %(id)s", id=home.parent.name
+    )
+    return stopped
+
+
+async def ended(daemon, chat, id):
+    """How the command has ended, which it does soon."""
+    return await daemon.workspaces._table.wait(chat.id, id, PATIENCE)
+
+
+async def a_server(daemon, chat):
+    begun = await daemon.call(chat, "execute", command="sleep 1000 &")
+    return begun["background_process_id"]
+
+
+# several processes
+
+
+@asynccontextmanager
+async def two_daemons(store, top):
+    """On one database and one disk; each tells the other what it tells."""
+    buses = []
+    for other in (1, 0):
+        buses.append(Switchboard(lambda hint, other=other: buses[other].hear(hint)))
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(a_daemon(store, top, bus=bus)) for bus in buses]
+
+
+async def test_a_workspace_that_is_stopped_ends_what_runs_in_it_elsewhere(store, tmp_path):
+    async with two_daemons(store, tmp_path) as (one, other), trio.open_nursery() as nursery:
+        nursery.start_soon(other.workspaces.keeper.run)
+        chat = await one.chat()
+        await one.home(chat)
+        id = await a_server(other, chat)
+
+        await one.call(chat, "stop_workspace")
+
+        done = await ended(other, chat, id)
+        assert ("its workspace was stopped", 137) == (done.why, done.exit_code)
+        nursery.cancel_scope.cancel()
+
+
+async def test_if_the_news_is_lost_it_is_found_out_at_the_next_look(store, tmp_path):
+    async with a_daemon(store, tmp_path) as one, a_daemon(store, tmp_path) as other:
+        chat = await one.chat()
+        await one.home(chat)
+        id = await a_server(other, chat)
+        await one.call(chat, "stop_workspace")
+        assert other.workspaces._table.all(chat.id)[0].is_running
+
+        await other.workspaces.keeper.look()
+
+        assert "its workspace was stopped" == (await ended(other, chat, id)).why
+
+
+async def test_a_deaf_process_looks_at_once(store, tmp_path):
+    async with a_daemon(store, tmp_path) as daemon, trio.open_nursery() as nursery:
+        chat = await daemon.chat()
+        await daemon.home(chat)
+        nursery.start_soon(daemon.workspaces.keeper.run)
+        await trio.testing.wait_all_tasks_blocked()
+        id = await a_server(daemon, chat)
+        await store.execute("UPDATE workspaces SET is_stopped = true")
+
+        daemon.workspaces.keeper.hear(LookAtEverything())
+
+        assert "its workspace was stopped" == (await ended(daemon, chat, id)).why
+        nursery.cancel_scope.cancel()
+
+
+async def test_neighbours_are_told_once_wherever_it_was_stopped(store, tmp_path):
+    told = []
+
+    class Neighbour:
+        def moved_in(self, chat):
+            """Nobody asks here."""
+
+        async def moved_out(self, workspace):
+            told.append((self.name, str(workspace)))
+
+    async with two_daemons(store, tmp_path) as daemons:
+        for name, daemon in zip("ab", daemons, strict=True):
+            neighbour = Neighbour()
+            neighbour.name = name
+            daemon.workspaces.neighbours.append(neighbour)
+        one, _ = daemons
+        chat = await one.chat()
+        home = await one.home(chat)
+
+        await one.call(chat, "stop_workspace")
+        for daemon in daemons:
+            await daemon.workspaces.keeper.look()
+
+    assert [("a", home.parent.name), ("b", home.parent.name)] == told
+
+
+# idle
+
+
+async def test_one_that_nobody_uses_is_stopped(daemon, chat, home):
+    id = await a_server(daemon, chat)
+    await daemon.workspaces.keeper.look()
+    await rests(daemon, chat)
+    await set_ttl(daemon, 60_000)
+    await grow_old(daemon, home, seconds=61)
+
+    await daemon.workspaces.keeper.look()
+
+    assert await is_stopped(daemon, home)
+    assert "its workspace was stopped" == (await ended(daemon, chat, id)).why
+    assert "is stopped; start_workspace starts it" in await daemon.fault(
+        chat, "execute", command="true"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "ttl_ms", "seconds"),
+    [("running", 60_000, 61), ("waiting", 60_000, 50), ("waiting", 0, DAY), ("waiting", None, DAY)],
+)
+async def test_one_that_is_used_or_may_be_kept_goes_on(daemon, chat, home, status, ttl_ms, seconds):
+    await rests(daemon, chat, status)
+    if ttl_ms is not None:
+        await set_ttl(daemon, ttl_ms)
+    await daemon.workspaces.keeper.look()
+    await grow_old(daemon, home, seconds=seconds)
+
+    await daemon.workspaces.keeper.look()
+
+    assert not await is_stopped(daemon, home)
+
+
+async def test_every_call_of_a_tool_is_a_use(daemon, chat, home):
+    await rests(daemon, chat)
+    await set_ttl(daemon, 60_000)
+    await grow_old(daemon, home, seconds=61)
+    await daemon.call(chat, "write_file", path=f"{home}/a", content="a")
+
+    await daemon.workspaces.keeper.look()
+
+    assert not await is_stopped(daemon, home)
+
+
+# removed
+
+
+@pytest.fixture
+async def old(store, tmp_path):
+    """A daemon that keeps what nobody needs for a day, and anything for ten."""
+    async with a_daemon(store, tmp_path, limits=Keeping(days=1, days_max=10)) as daemon:
+        yield daemon
+
+
+async def test_one_that_no_chat_needs_is_removed_with_its_files(old):
+    chat = await old.chat()
+    home = await old.home(chat)
+    (home / "locked/in").mkdir(parents=True)
+    (home / "locked").chmod(0)
+    await is_archived(old, chat)
+    await grow_old(old, home, seconds=DAY + 1)
+
+    await old.workspaces.keeper.clear()
+
+    assert [] == os.listdir(home.parent.parent)
+    assert "this chat has no workspace" in await old.fault(chat, "execute", command="true")
+    assert await old.store.execute("SELECT workspace_id FROM chats") == [(None,)]
+
+
+@pytest.mark.slow
+async def test_a_tree_of_any_depth_is_removed(old):
+    chat = await old.chat()
+    home = await old.home(chat)
+    top = os.open(home, os.O_RDONLY)
+    for _ in range(3_000):
+        os.mkdir("d", dir_fd=top)
+        below = os.open("d", os.O_RDONLY, dir_fd=top)
+        os.close(top)
+        top = below
+    os.close(top)
+    await rests(old, chat)
+
+    assert await old.workspaces.keeper.remove((await old.workspaces.registry.of(chat.id)).id)
+    await old.workspaces.keeper.clear()
+
+    assert [] == os.listdir(home.parent.parent)
+
+
+@pytest.mark.parametrize(
+    ("archived", "status", "seconds"),
+    [(True, "waiting", DAY - 60), (False, "waiting", 9 * DAY), (False, "running", 11 * DAY)],
+)
+async def test_one_that_is_needed_stays(old, archived, status, seconds):
+    chat = await old.chat()
+    home = await old.home(chat)
+    await (is_archived(old, chat) if archived else rests(old, chat, status))
+    await grow_old(old, home, seconds=seconds)
+
+    await old.workspaces.keeper.clear()
+
+    assert home.is_dir()
+
+
+async def test_one_that_nobody_has_used_for_very_long_is_removed_whoever_has_it(old):
+    chat = await old.chat()
+    home = await old.home(chat)
+    await rests(old, chat)
+    await grow_old(old, home, seconds=11 * DAY)
+
+    await old.workspaces.keeper.clear()
+
+    assert not home.exists()
+
+
+async def test_nothing_is_removed_where_nobody_has_said_so(daemon, chat, home):
+    await is_archived(daemon, chat)
+    await grow_old(daemon, home, seconds=10_000 * DAY)
+
+    await daemon.workspaces.keeper.clear()
+
+    assert home.is_dir()
+
+
+async def test_a_directory_of_which_nobody_knows_stays(daemon, chat, home):
+    """The database may be another one than yesterday."""
+    await daemon.store.empty("workspaces")
+
+    await daemon.workspaces.keeper.clear()
+
+    assert home.is_dir()
+
+
+async def test_what_was_removed_elsewhere_goes_here_and_its_name_is_free(store, tmp_path):
+    tops = [tmp_path / "one", tmp_path / "other"]
+    async with a_daemon(store, tops[0]) as one, a_daemon(store, tops[1]) as other:
+        chat = await one.chat()
+        home = await one.home(chat)
+        await rests(one, chat)
+        row = await one.workspaces.registry.of(chat.id)
+        assert await other.workspaces.keeper.remove(row.id)
+        assert home.is_dir()
+
+        await one.workspaces.keeper.clear()
+        again = await one.call(chat, "create_workspace", template_id="empty")
+
+        assert not home.exists()
+        assert row.name == again["workspace_name"]
+
+
+async def test_what_was_removed_long_ago_is_forgotten(daemon, chat, home):
+    await rests(daemon, chat)
+    row = await daemon.workspaces.registry.of(chat.id)
+    await daemon.workspaces.keeper.remove(row.id)
+    await daemon.store.execute("UPDATE workspaces SET removed_at = now() - interval '91 days'")
+
+    await daemon.workspaces.keeper.clear()
+
+    assert [] == await daemon.store.execute("SELECT id FROM workspaces")
+
+
+async def test_one_in_which_a_chat_is_at_work_is_not_removed(daemon, chat, home):
+    row = await daemon.workspaces.registry.of(chat.id)
+
+    assert not await daemon.workspaces.keeper.remove(row.id)
+    assert home.is_dir()
+
+
+# too many, too large
+
+
+async def test_a_user_has_so_many_and_no_more(store, tmp_path):
+    async with a_daemon(store, tmp_path, limits=Keeping(per_user=1)) as daemon:
+        chat = await daemon.chat()
+        home = await daemon.home(chat)
+        another = await daemon.chat()
+
+        refused = await daemon.run(another, "create_workspace", template_id="empty")
+
+        assert not refused.is_error
+        assert "this user has 1 workspaces (at most 1)" in refused.result
+        assert [home.parent.name] == os.listdir(tmp_path / "workspaces")
+        assert (
+            "already_exists"
+            == (await daemon.call(chat, "create_workspace", template_id="empty"))["status"]
+        )
+
+
+@pytest.fixture
+async def small(daemon, chat):
+    """A workspace of a mebibyte."""
+    daemon.templates.mkdir(exist_ok=True)
+    (daemon.templates / "small.toml").write_text("[limits]\ndisk_mb = 1")
+    made = await daemon.call(chat, "create_workspace", template_id="small")
+    return Path(made["path"])
+
+
+FILLS = "while :; do head -c 200000 /dev/urandom >> big; sleep 0.01; done"
+
+
+async def test_a_command_that_fills_the_disk_is_ended(daemon, chat, small):
+    id = (await daemon.call(chat, "execute", command=FILLS, timeout="10ms"))[
+        "background_process_id"
+    ]
+    with trio.fail_after(PATIENCE):
+        while daemon.workspaces._table.all(chat.id)[0].is_running:
+            await daemon.workspaces.keeper.measure()
+
+    done = await ended(daemon, chat, id)
+
+    assert 137 == done.exit_code
+    assert "MiB of the disk (at most 1); remove what is not needed" in done.why
+    assert 1 == daemon.workspaces.statistics().kept.full
+
+
+async def test_a_command_that_only_removes_is_let_go_on(daemon, chat, small):
+    (small / "big").write_bytes(os.urandom(3_000_000))
+    id = await a_server(daemon, chat)
+
+    await daemon.workspaces.keeper.measure()
+    (small / "big").write_bytes(os.urandom(2_000_000))
+    await daemon.workspaces.keeper.measure()
+
+    assert daemon.workspaces._table.all(chat.id)[0].is_running
+    assert id
+
+
+async def test_a_full_workspace_is_written_to_again_when_there_is_room(daemon, chat, small):
+    (small / "big").write_bytes(os.urandom(3_000_000))
+    await a_server(daemon, chat)
+    await daemon.workspaces.keeper.measure()
+    (small / "a").write_text("a")
+    edit = {"path": f"{small}/a", "edits": [{"old_text": "a", "new_text": "b"}]}
+
+    refused = [
+        await daemon.fault(chat, "write_file", path=f"{small}/b", content="b"),
+        await daemon.fault(chat, "edit_files", files=[edit]),
+    ]
+    (small / "big").unlink()
+    written = await daemon.call(chat, "write_file", path=f"{small}/b", content="b")
+
+    for fault in refused:
+        assert "the workspace takes 2 MiB of the disk (at most 1)" in fault
+    assert "a" == (small / "a").read_text()
+    assert {"ok": True} == written
+
+
+@pytest.mark.slow
+async def test_tools_alone_do_not_fill_the_disk_either(daemon, chat, small):
+    content = "x" * 9_000_000
+
+    written = [
+        await daemon.run(chat, "write_file", path=f"{small}/{number}", content=content)
+        for number in range(9)
+    ]
+
+    # A few are not looked at: what they may come to is bounded.
+    assert [False] * 7 + [True] * 2 == [output.is_error for output in written]
+
+
+async def test_what_templates_say_of_the_disk_is_kept_with_the_workspace(daemon, chat, small):
+    found = await Templates(daemon.templates).named("small")
+
+    assert (1, 1) == (
+        found.limits.disk_mb,
+        (await daemon.workspaces.registry.of(chat.id)).disk_mb,
+    )
