@@ -17,29 +17,31 @@ class Lives:
         self._pool = pool
 
     async def used(self, workspaces: Collection[UUID]) -> None:
-        await self._run("use_workspaces", workspaces=list(workspaces))
+        await self._run(SQL["use_workspaces"], workspaces=list(workspaces))
 
     async def stop_idle(self) -> list[UUID]:
         """As administrators have set it. Those that were stopped by that."""
-        return await self._run("stop_idle_workspaces", most=AT_ONCE_MAX)
+        return await self._run(SQL["stop_idle_workspaces"], most=AT_ONCE_MAX)
 
     async def unused(self, *, days: float | None, days_max: float | None) -> list[UUID]:
-        return await self._run("unused_workspaces", days=days, days_max=days_max, most=AT_ONCE_MAX)
+        return await self._run(
+            SQL["unused_workspaces"], days=days, days_max=days_max, most=AT_ONCE_MAX
+        )
 
     async def remove(self, workspace: UUID) -> bool:
         """False: somebody works in it, or it is gone."""
-        return bool(await self._run("remove_workspace", id=workspace))
+        return bool(await self._run(SQL["remove_workspace"], id=workspace))
 
     async def closed(self, workspaces: Collection[UUID]) -> list[UUID]:
         """Of these, in which nobody works any more."""
-        return await self._run("closed_workspaces", workspaces=list(workspaces))
+        return await self._run(SQL["closed_workspaces"], workspaces=list(workspaces))
 
     async def removed(self) -> list[UUID]:
-        return await self._run("removed_workspaces", most=REMOVED_MAX)
+        return await self._run(SQL["removed_workspaces"], most=REMOVED_MAX)
 
     async def forget(self) -> None:
-        await self._run("forget_workspaces", days=FORGOTTEN_DAYS)
+        await self._run(SQL["forget_workspaces"], days=FORGOTTEN_DAYS)
 
-    async def _run(self, name: str, **asked: Any) -> list[UUID]:
+    async def _run(self, sql: str, /, **asked: Any) -> list[UUID]:
         async with self._pool.connection() as connection:
-            return [row[0] for row in await connection.execute(SQL[name], asked)]
+            return [row[0] for row in await connection.execute(sql, asked)]
