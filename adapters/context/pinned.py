@@ -62,6 +62,7 @@ class Pinned:
 class Shown:
     """A chat's resources, for its user; `home` is where they stand."""
 
+    workspace: UUID
     home: str
     resources: Sequence[Resource]
 
@@ -127,6 +128,11 @@ class PinnedContexts:
             return None
         return told_of(snapshot, self._places.home(pinned.workspace))
 
+    async def settings(self, chat: Chat) -> Sequence[str]:
+        """What its workspace says of servers of tools, in the order in which it counts."""
+        _, snapshot = await self._of(chat)
+        return snapshot.settings
+
     async def of(self, chat: Chat) -> Sequence[Known]:
         _, snapshot = await self._of(chat)
         return snapshot.skills
@@ -183,7 +189,8 @@ class PinnedContexts:
             return None
         self._watch.watch(pinned.workspace)
         snapshot = await self._snapshot(pinned)
-        return Shown(self._places.home(pinned.workspace), snapshot.resources)
+        home = self._places.home(pinned.workspace)
+        return Shown(pinned.workspace, home, snapshot.resources)
 
     def statistics(self) -> ContextStatistics:
         return ContextStatistics(

@@ -126,6 +126,12 @@ def test_skills_are_those_that_may_be_used():
     assert snapshot.skill("AGENTS.md") is None
 
 
+def test_settings_are_those_that_may_be_used():
+    unfit = replace(SETTINGS, path="b/.mcp.json", fitness=Fitness.INVALID, text="")
+
+    assert ("{}",) == a_snapshot(FILE, SETTINGS, unfit, SKILL).settings
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -202,6 +202,14 @@ async def test_news_that_got_lost_are_made_good(process, store, tmp_path):
     assert "\ntwo\n" in await process.contexts.told(chat)
 
 
+async def test_settings_for_servers_are_pinned_with_the_rest(process):
+    chat, home = await process.at_work(**{".mcp.json": "{}", ".promptcorner/.mcp.json": '{"a":1}'})
+    await process.contexts.of(chat)
+    put(home, **{".mcp.json": '{"b":1}'})
+
+    assert ("{}", '{"a":1}') == await process.contexts.settings(chat)
+
+
 # workspaces that cannot be looked at
 
 
