@@ -69,11 +69,6 @@ class Snapshot:
         return next((each for each in _used(self, Kind.SKILL) if each.name == name), None)
 
     @property
-    def settings(self) -> tuple[str, ...]:
-        """Those for servers of tools, as texts."""
-        return tuple(each.text for each in _used(self, Kind.MCP_CONFIG))
-
-    @property
     def skills(self) -> tuple[Known, ...]:
         return tuple(Known(each.name, each.description) for each in _used(self, Kind.SKILL))
 

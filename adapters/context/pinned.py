@@ -128,11 +128,6 @@ class PinnedContexts:
             return None
         return told_of(snapshot, self._places.home(pinned.workspace))
 
-    async def settings(self, chat: Chat) -> Sequence[str]:
-        """What its workspace says of servers of tools, in the order in which it counts."""
-        _, snapshot = await self._of(chat)
-        return snapshot.settings
-
     async def of(self, chat: Chat) -> Sequence[Known]:
         _, snapshot = await self._of(chat)
         return snapshot.skills
