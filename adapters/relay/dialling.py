@@ -4,7 +4,7 @@ The WebSocket is wsproto's, on a stream of ours. Nothing here waits for ever: a 
 for longer than its pings allow, or that takes nothing, is gone.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from hmac import compare_digest
 
@@ -136,47 +136,70 @@ class SocketLine:
         return whole
 
 
+class Addresses:
+    """Where processes are, by what they say of themselves with every beat."""
+
+    def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
+        self._pool = pool
+        self._lease_seconds = lease_seconds
+
+    async def find(self, worker: WorkerId) -> str | Unlinked:
+        asked = {"worker": worker, "lease_seconds": self._lease_seconds}
+        try:
+            async with self._pool.connection() as connection:
+                found = await connection.execute(SQL["worker_url"], asked)
+        except DatabaseFault as fault:
+            return Unlinked(f"the database does not say where it is ({fault})")
+        if not found:
+            return Unlinked("it has gone")
+        [(url,)] = found
+        return url or Unlinked("it has no address for others: set relay_listen there")
+
+
 class Dialler:
     """Fulfils `actors.relay.ports.Peers`."""
 
     def __init__(
         self,
-        pool: Pool,
+        find: Callable[[WorkerId], Awaitable[str | Unlinked]],
         tickets: Tickets,
         *,
         me: Callable[[], WorkerId | None],
         dial: Dial,
-        lease_seconds: float,
     ) -> None:
-        self._pool = pool
+        self._find = find
         self._tickets = tickets
         self._me = me
         self._dial = dial
-        self._lease_seconds = lease_seconds
 
     @asynccontextmanager
     async def connected(self, worker: WorkerId) -> AsyncIterator[Line | Unlinked]:
-        url = await self._url(worker)
+        url = await self._find(worker)
         if isinstance(url, Unlinked):
             yield url
             return
-        stream: trio.abc.Stream | None = None
-        line: Line | Unlinked = Unlinked(f"{url}: not within {CONNECT_SECONDS:g} s")
+        opened: list[trio.abc.Stream] = []
+        try:
+            yield await self._linked(worker, url, opened)
+        finally:
+            for stream in opened:
+                with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
+                    await trio.aclose_forcefully(stream)
+
+    async def _linked(
+        self, worker: WorkerId, url: str, opened: list[trio.abc.Stream]
+    ) -> Line | Unlinked:
+        """What is `opened` on the way is closed by whoever asked, however this ends."""
         try:
             with trio.move_on_after(CONNECT_SECONDS):
                 origin, path = split_url(url)
-                stream = await dialled(self._dial, origin)
-                line = await self._entered(SocketLine(stream), worker, origin, path + PATH)
+                opened.append(await dialled(self._dial, origin))
+                return await self._entered(SocketLine(opened[0]), worker, origin, path + PATH)
         except (Unreachable, Untrusted, ValueError) as error:
-            line = Unlinked(str(error))
+            return Unlinked(str(error))
         except (*GONE, *BROKEN) as error:
-            line = Unlinked(f"{url}: the connection broke ({error})")
-        try:
-            yield line
-        finally:
-            if stream is not None:
-                with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
-                    await trio.aclose_forcefully(stream)
+            return Unlinked(f"{url}: the connection broke ({error})")
+        return Unlinked(f"{url}: not within {CONNECT_SECONDS:g} s")
 
     async def _entered(
         self, line: SocketLine, worker: WorkerId, origin: Origin, path: str
@@ -189,15 +212,3 @@ class Dialler:
         if isinstance(said, bytes) and compare_digest(said, self._tickets.proof(ticket)):
             return line
         return Unlinked(f"{origin}: {FOREIGN}")
-
-    async def _url(self, worker: WorkerId) -> str | Unlinked:
-        asked = {"worker": worker, "lease_seconds": self._lease_seconds}
-        try:
-            async with self._pool.connection() as connection:
-                found = await connection.execute(SQL["worker_url"], asked)
-        except DatabaseFault as fault:
-            return Unlinked(f"the database does not say where it is ({fault})")
-        if not found:
-            return Unlinked("it has gone")
-        [(url,)] = found
-        return url or Unlinked("it has no address for others: set relay_listen there")

@@ -19,7 +19,7 @@ from adapters.postgres.driver import reaching
 from adapters.providers.dial import dialler, tls_context
 from adapters.refusals import CannotStart
 from adapters.relay.address import Nowhere, own_address, own_host, own_url
-from adapters.relay.dialling import Dialler
+from adapters.relay.dialling import Addresses, Dialler
 from adapters.relay.door import Backstage, Host
 from adapters.relay.tickets import PURPOSE, Tickets
 from runtime.log import emit
@@ -89,13 +89,8 @@ async def open_relaying(config: Config, chats: Chats, stand: Stand) -> AsyncIter
         return chats.supervisor.slots.worker
 
     tickets = Tickets(chats.vault.derived(PURPOSE))
-    peers = Dialler(
-        chats.store.pool,
-        tickets,
-        me=me,
-        dial=dialler(tls_context()),
-        lease_seconds=config.lease_seconds,
-    )
+    addresses = Addresses(chats.store.pool, lease_seconds=config.lease_seconds)
+    peers = Dialler(addresses.find, tickets, me=me, dial=dialler(tls_context()))
     host = stand.backstage.host = Host(chats.episodes, tickets, me)
     async with open_relays(peers, me=me, chance=random.random) as relays:
         yield Relaying(relays, host)

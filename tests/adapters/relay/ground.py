@@ -1,0 +1,115 @@
+"""Two processes on one machine: attempts run there, at a real address; here they are followed.
+
+    async with a_pair() as pair:
+        attempt = pair.relays.follow(key, pair.worker)
+
+Between them stands a network that can be cut, and that counts.
+"""
+
+import random
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+import trio
+
+from actors.episodes.buffer import Episodes
+from actors.ids import WorkerId
+from actors.relay.relays import Relays, open_relays
+from adapters.api.door.app import nothing_here
+from adapters.api.host.server import Server
+from adapters.providers.dial import dialler, tls_context
+from adapters.relay.dialling import Dialler
+from adapters.relay.door import Backstage, Host
+from adapters.relay.tickets import Tickets
+from tests.actors.relay.cable import HERE, as_said
+
+KEY = b"k" * 32
+GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
+PATIENCE_SECONDS = 10.0
+
+
+@dataclass
+class Network:
+    """Passes everything on, until it is cut."""
+
+    port: int
+    connections: int = 0
+    is_out: bool = False
+    bytes_max: int | None = None  # of what one connection brings; then it is cut
+    _open: list = field(default_factory=list)
+
+    async def serve(self, task_status):
+        [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        task_status.started(f"http://127.0.0.1:{listener.socket.getsockname()[1]}")
+        await trio.serve_listeners(self._pass_on, [listener])
+
+    async def cut(self):
+        for stream in self._open:
+            await trio.aclose_forcefully(stream)
+        self._open.clear()
+
+    async def _pass_on(self, here):
+        self.connections += 1
+        if self.is_out:
+            return
+        async with await trio.open_tcp_stream("127.0.0.1", self.port) as there:
+            self._open += [here, there]
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._copy, here, there, None, nursery.cancel_scope)
+                nursery.start_soon(self._copy, there, here, self.bytes_max, nursery.cancel_scope)
+
+    async def _copy(self, source, target, bytes_max, scope):
+        try:
+            async for data in source:
+                if bytes_max is not None:
+                    data, bytes_max = data[:bytes_max], bytes_max - len(data)
+                if data:
+                    await target.send_all(data)
+                if bytes_max is not None and bytes_max <= 0:
+                    break
+        except GONE:
+            pass
+        scope.cancel()
+
+
+@dataclass
+class Pair:
+    there: Episodes
+    host: Host
+    relays: Relays
+    network: Network
+    url: str
+    worker: WorkerId
+    server: Server
+
+    async def until(self, condition):
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not condition():
+                await trio.sleep(0.005)
+
+
+async def nothing(request):
+    raise nothing_here()
+
+
+@asynccontextmanager
+async def a_pair(*, key_here=KEY, key_there=KEY, url=None):
+    there, worker = Episodes(as_said), WorkerId(uuid4())
+    backstage = Backstage(nothing)
+    host = backstage.host = Host(there, Tickets(key_there), lambda: worker)
+    server = Server(backstage.answer)
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(server.serve, listeners)
+        network = Network(listeners[0].socket.getsockname()[1])
+        found = url or await nursery.start(network.serve)
+
+        async def find(_):
+            return found
+
+        peers = Dialler(find, Tickets(key_here), me=lambda: HERE, dial=dialler(tls_context()))
+        async with open_relays(peers, me=lambda: HERE, chance=random.Random(7).random) as relays:
+            yield Pair(there, host, relays, network, found, worker, server)
+        await server.drain(listeners)
+        nursery.cancel_scope.cancel()
