@@ -37,10 +37,12 @@ from actors.summaries.wording import (
 )
 from actors.titles.wording import rejects_temperature, without_temperature
 from actors.turn.ports import Model, Models
+from runtime.children import Body as Job
 from runtime.scope import CausedScope
 
 LABEL_SECONDS_MAX = 30.0  # all tries together; then the label only says that the turn has ended
 SUMMARY_SECONDS_MAX = 60.0  # likewise; then the chat keeps the summary that it has
+JOB_SECONDS_MAX = 120.0  # all of it, the store's part too; then what is not written stays as it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,16 @@ class AutomaticSummaries:
             else partial(self._reported, chat, last_words(said))
         )
         name = f"{chat_name(chat.id)} summary {chat.history_version}"
-        self._begun_count += self._background.begin(name, job)
+        self._begun_count += self._background.begin(name, partial(self._bounded, job))
 
     def statistics(self) -> SummariesStatistics:
         return SummariesStatistics(
             self._begun_count, self._labelled_count, self._summarised_count, self._failed_count
         )
+
+    async def _bounded(self, job: Job) -> None:
+        with CausedScope(seconds=JOB_SECONDS_MAX):
+            await job()
 
     async def _told(self, chat: Chat, ended: Ended, said: Sequence[Body]) -> None:
         if ended is not Ended.DONE:
@@ -104,14 +110,14 @@ class AutomaticSummaries:
         if shown is None:
             return
         await self._label(chat, await self._label_of(chat, model, shown, said))
-        if is_due(shown.turns_done, has_summary=shown.has_summary):
-            await self._summarise(chat, model)
+        if is_due(shown.turns_done, shown.turns_summed):
+            await self._summarise(chat, model, shown.turns_done)
 
     async def _reported(self, chat: Chat, words: str) -> None:
         """A child says what it is about by itself, with its report."""
         summary = report_summary(words)
         if summary:
-            self._summarised_count += await self._store.summarise(chat, summary)
+            self._summarised_count += await self._store.summarise(chat, summary, turns=0)
 
     async def _label(self, chat: Chat, label: str | None) -> None:
         self._labelled_count += await self._store.label(chat, label)
@@ -123,15 +129,15 @@ class AutomaticSummaries:
         prompt = label_prompt(chat, model, title=shown.title, words=words)
         return await self._asked(model, prompt, label_in, LABEL_SECONDS_MAX) or FINISHED
 
-    async def _summarise(self, chat: Chat, model: Model) -> None:
+    async def _summarise(self, chat: Chat, model: Model, turns: int) -> None:
         history = await self._histories.history(chat.id)
         told = transcript(history)
-        if has_moved(chat, history) or len(told) <= TRANSCRIPT_CHARACTERS_MIN:
+        if has_moved(chat, history) or len(told) < TRANSCRIPT_CHARACTERS_MIN:
             return
         prompt = summary_prompt(chat, model, told)
         summary = await self._asked(model, prompt, summary_in, SUMMARY_SECONDS_MAX)
         if summary:
-            self._summarised_count += await self._store.summarise(chat, summary)
+            self._summarised_count += await self._store.summarise(chat, summary, turns=turns)
 
     async def _asked(
         self,

@@ -45,9 +45,11 @@ def how(change: Change) -> Ended | None:
             return None
 
 
-def is_due(turns_done: int, *, has_summary: bool) -> bool:
-    """Of a summary of the chat."""
-    return turns_done > 0 and (not has_summary or turns_done % SUMMARY_TURNS == 1)
+def is_due(turns_done: int, turns_summed: int | None) -> bool:
+    """Of a summary of the chat. An edit may have taken turns away that were summed up."""
+    if turns_summed is None or turns_done < turns_summed:
+        return turns_done > 0
+    return turns_done - turns_summed >= SUMMARY_TURNS
 
 
 def last_words(said: Sequence[Body]) -> str:

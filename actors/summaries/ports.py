@@ -13,8 +13,8 @@ class Shown:
     """What a list shows of a chat."""
 
     title: str
-    has_summary: bool
     turns_done: int  # prompts of users that were answered
+    turns_summed: int | None  # those that were when it was summed up; None: it never was
 
 
 class SummaryStore(Protocol):
@@ -29,8 +29,8 @@ class SummaryStore(Protocol):
         """How its latest turn ended; whether that was news."""
         ...
 
-    async def summarise(self, chat: Chat, summary: str) -> bool:
-        """What it is about; whether that was news."""
+    async def summarise(self, chat: Chat, summary: str, *, turns: int) -> bool:
+        """What it is about after so many turns; whether that was news."""
         ...
 
 

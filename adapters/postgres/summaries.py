@@ -22,13 +22,14 @@ class Summaries:
         return Shown(*found[0]) if found else None
 
     async def label(self, chat: Chat, label: str | None) -> bool:
-        return await self._write(SQL["label_turn"], chat, label, of_chat=False)
+        return await self._write(SQL["label_turn"], chat, label)
 
-    async def summarise(self, chat: Chat, summary: str) -> bool:
-        return await self._write(SQL["summarise_chat"], chat, summary, of_chat=True)
+    async def summarise(self, chat: Chat, summary: str, *, turns: int) -> bool:
+        return await self._write(SQL["summarise_chat"], chat, summary, turns=turns)
 
-    async def _write(self, sql: str, chat: Chat, words: str | None, *, of_chat: bool) -> bool:
-        writing = {"chat": chat.id, "history_version": chat.history_version, "words": words}
+    async def _write(self, sql: str, chat: Chat, words: str | None, **more: int) -> bool:
+        version, of_chat = chat.history_version, bool(more)
+        writing = {"chat": chat.id, "history_version": version, "words": words, **more}
         async with self._pool.connection() as connection:
             written = await connection.execute(sql, writing)
         for (owner,) in written:

@@ -12,7 +12,7 @@ from actors.machine.chat import Chat, ChatError
 from actors.machine.states import Status
 from actors.parts.prompt import CallSettings
 from actors.store.answers import Applied
-from actors.summaries.automatic import AutomaticSummaries
+from actors.summaries.automatic import JOB_SECONDS_MAX, AutomaticSummaries
 from actors.summaries.ports import Shown
 from actors.summaries.wording import FINISHED, WAITING
 from actors.turn.ports import Model
@@ -31,21 +31,22 @@ class Store:
 
     rows: tuple
     oracle: Oracle
-    has_summary: bool = False
     turns_done: int = 1
+    turns_summed: int | None = None
     told: list = field(default_factory=list)
     model: object = None
     read_count: int = 0
 
     async def shown(self, chat):
         await trio.lowlevel.checkpoint()
-        return Shown("Login", self.has_summary, self.turns_done)
+        return Shown("Login", self.turns_done, self.turns_summed)
 
     async def label(self, chat: Chat, label):
         self.told.append(("label", label))
         return True
 
-    async def summarise(self, chat, summary):
+    async def summarise(self, chat, summary, *, turns):
+        self.turns_summed = turns
         self.told.append(("summary", summary))
         return True
 
@@ -103,7 +104,7 @@ async def test_a_model_that_does_not_answer_leaves_a_plain_label_and_the_summary
     autojump_clock,
 ):
     for answers in ([NO_CREDIT], [says("It is done. " * 9)], [says("")]):
-        store = await told(*answers, has_summary=True)
+        store = await told(*answers, turns_summed=1)
 
         assert [("label", FINISHED)] == store.told
 
@@ -113,7 +114,7 @@ async def test_nobody_waits_for_an_answer_for_ever(autojump_clock):
 
     assert [] == store.told  # the process stopped first: its drain is shorter
 
-    async with a_list(HANGS, has_summary=True) as (store, summaries):
+    async with a_list(HANGS, turns_summed=1) as (store, summaries):
         summaries.committed(ended())
         await trio.sleep(100)
         assert ("label", FINISHED) == store.told[0]
@@ -127,8 +128,8 @@ async def test_a_model_that_takes_no_temperature_is_asked_without(autojump_clock
 
 
 async def test_a_turn_that_ended_with_a_question_waits_for_its_user(autojump_clock):
-    asked = await told(says(""), change=ended(said=answered("c")), turns_done=2, has_summary=True)
-    silent = await told(says(""), change=ended(said=()), turns_done=2, has_summary=True)
+    asked = await told(says(""), change=ended(said=answered("c")), turns_done=2, turns_summed=1)
+    silent = await told(says(""), change=ended(said=()), turns_done=2, turns_summed=1)
 
     assert [("label", WAITING)] == asked.told
     assert [("label", FINISHED)] == silent.told
@@ -150,6 +151,30 @@ async def test_a_chat_that_needs_its_client_says_so_and_one_that_was_cut_says_no
 
 async def test_a_step_of_a_turn_that_goes_on_asks_for_nothing(autojump_clock):
     assert [] == (await told(says(LABEL), change=ended(after=Status.RUNNING))).told
+
+
+async def test_a_summary_says_after_how_many_turns_it_was_made(autojump_clock):
+    store = await told(says(LABEL), says(SUMMARY), turns_done=6, turns_summed=2)
+
+    assert ("summary", SUMMARY) == store.told[-1]
+    assert 6 == store.turns_summed
+
+
+async def test_a_store_that_does_not_answer_is_not_waited_for_for_ever(autojump_clock):
+    store = Store((), Oracle())
+    store.shown = store_that_hangs
+    async with open_background() as background:
+        summaries = AutomaticSummaries(
+            background, store, histories=store, models=store, may_be_asked=lambda model: True
+        )
+        summaries.committed(ended())
+        await trio.sleep(JOB_SECONDS_MAX + 1)
+
+        assert 0 == background.statistics().running
+
+
+async def store_that_hangs(chat):
+    await trio.sleep_forever()
 
 
 async def test_a_short_chat_is_not_summed_up(autojump_clock):
@@ -176,7 +201,7 @@ async def test_a_chat_that_has_gone_on_is_not_summed_up_meanwhile(autojump_clock
 
 
 async def test_between_two_summaries_a_history_is_not_even_read(autojump_clock):
-    store = await told(says(LABEL), rows=None, has_summary=True, turns_done=2)
+    store = await told(says(LABEL), rows=None, turns_summed=1, turns_done=2)
 
     assert [("label", LABEL)] == store.told
     assert 0 == store.read_count

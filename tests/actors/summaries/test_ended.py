@@ -61,16 +61,20 @@ def test_a_turn_has_ended_when_its_chat_comes_to_rest(before, after, expected):
 
 
 @pytest.mark.parametrize(
-    ("turns", "has_summary", "expected"),
+    ("turns", "summed", "expected"),
     [
-        *((turns, False, turns > 0) for turns in range(4)),
-        *((turns, True, turns in (1, 4, 7)) for turns in range(9)),
+        *((turns, None, turns > 0) for turns in range(4)),
+        *((turns, 1, turns >= 4) for turns in range(1, 9)),
+        (4, 2, False),
+        (5, 2, True),
+        (0, 7, False),  # an edit took all of them away
+        (2, 7, True),
     ],
 )
-def test_a_summary_is_made_after_the_first_turn_and_then_after_every_third(
-    turns, has_summary, expected
+def test_a_summary_is_made_after_the_first_turn_and_then_three_after_the_last(
+    turns, summed, expected
 ):
-    assert expected is is_due(turns, has_summary=has_summary)
+    assert expected is is_due(turns, summed)
 
 
 def test_what_was_said_last_is_the_models_own():

@@ -33,9 +33,9 @@ async def test_what_is_written_is_told_once(store):
     chat, summaries = await a_chat_of(store), summaries_of(store)
 
     assert await summaries.label(chat, "Fixed it")
-    assert await summaries.summarise(chat, "It was broken.")
+    assert await summaries.summarise(chat, "It was broken.", turns=7)
     assert not await summaries.label(chat, "Fixed it")
-    assert not await summaries.summarise(chat, "It was broken.")
+    assert not await summaries.summarise(chat, "It was broken.", turns=7)
 
     assert ("Fixed it", "It was broken.") == await written(store, chat)
     assert [SummaryChanged(chat.id, ANN, False), SummaryChanged(chat.id, ANN, True)] == store.told
@@ -56,7 +56,7 @@ async def test_nothing_is_written_over_a_history_that_has_moved_on(store):
     late = replace(chat, history_version=chat.history_version - 1)
 
     assert not await summaries_of(store).label(late, "Fixed it")
-    assert not await summaries_of(store).summarise(late, "It was broken.")
+    assert not await summaries_of(store).summarise(late, "It was broken.", turns=7)
 
     assert (None, None) == await written(store, chat)
     assert [] == store.told
@@ -65,10 +65,10 @@ async def test_nothing_is_written_over_a_history_that_has_moved_on(store):
 async def test_it_is_known_what_is_shown_of_a_chat(store):
     chat, summaries = await a_chat_of(store), summaries_of(store)
 
-    assert Shown("Login", False, 0) == await summaries.shown(chat.id)
-    await summaries.summarise(chat, "It was broken.")
+    assert Shown("Login", 0, None) == await summaries.shown(chat.id)
+    await summaries.summarise(chat, "It was broken.", turns=7)
 
-    assert Shown("Login", True, 0) == await summaries.shown(chat.id)
+    assert Shown("Login", 0, 7) == await summaries.shown(chat.id)
     assert await summaries.shown(new_chat_id()) is None
 
 
@@ -90,7 +90,7 @@ async def test_no_version_moves_with_a_summary_nor_the_time_of_the_last_change(s
     before = await store.rows(chat.id)
 
     await summaries_of(store).label(chat, "Fixed it")
-    await summaries_of(store).summarise(chat, "It was broken.")
+    await summaries_of(store).summarise(chat, "It was broken.", turns=7)
 
     after = await store.rows(chat.id)
     assert (before.chat, before.times) == (after.chat, after.times)
