@@ -57,12 +57,8 @@ async def _noted(held: Held, kept: tuple[Body, ...], world: World) -> tuple[Body
 
 
 def _unanswered(held: Held, kept: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
-    """Stored calls of tools of ours to which `kept` has no result."""
+    """Stored calls to which `kept` has no result; also those under a name that the client has
+    declared, for a tool of ours that has it, too, is the one that is run."""
     parts = [part for body in kept for part in body.parts]
     answered = {part.id for part in parts if isinstance(part, ToolResultPart)}
-    dynamic = held.stored.chat.dynamic_tools
-    return tuple(
-        call
-        for call in outstanding(held.stored.tail)
-        if call.id not in answered and call.name not in dynamic
-    )
+    return tuple(call for call in outstanding(held.stored.tail) if call.id not in answered)

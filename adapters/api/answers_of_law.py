@@ -11,6 +11,7 @@ from actors.machine.refusals import (
     InvalidState,
     MessageNotFound,
     NotAllowed,
+    NotAsked,
     NotRoot,
     QueuedNotFound,
     QueueFull,
@@ -18,7 +19,7 @@ from actors.machine.refusals import (
     Refusal,
     Repeated,
 )
-from actors.machine.states import State
+from actors.machine.states import State, Status
 from adapters.api.refused import Refused, not_found
 
 _ARCHIVED = frozenset({State.XW, State.XE0, State.XE1})
@@ -35,12 +36,18 @@ _STATES = {
     State.R1: "it is running",
     State.I0: "it is being interrupted, and nothing is queued",
     State.I1: "it is being interrupted",
-    State.A0: "it waits for tool results, and nothing is queued",
-    State.A1: "it waits for tool results",
+    State.A0: "it waits for tool results or consent, and nothing is queued",
+    State.A1: "it waits for tool results or consent",
     State.XW: "it is archived",
     State.XE0: "it is archived",
     State.XE1: "it is archived",
     State.INVALID: "it is in an invalid state",
+}
+_STATUSES = {
+    State.W: Status.WAITING,
+    **dict.fromkeys((State.E0, State.E1), Status.ERROR),
+    **dict.fromkeys((State.R0, State.R1), Status.RUNNING),
+    **dict.fromkeys((State.I0, State.I1), Status.INTERRUPTING),
 }
 
 
@@ -75,11 +82,17 @@ def refused(answer: Refusal | MovedOn) -> Refused:
 
 
 def _not_allowed(answer: NotAllowed) -> Refused:
+    if isinstance(answer.fault, NotAsked):
+        return Refused(409, "nothing to decide", detail=str(answer.fault))
     if answer.fault is not None:
         return Refused(400, "invalid request for this chat", detail=str(answer.fault))
     if answer.state in _ARCHIVED and answer.transition in _SPEAKING:
         return archived()
     where = "" if answer.state is None else _STATES[answer.state]
+    if answer.transition == "CompleteRequiresAction" and answer.state in _STATUSES:
+        # Programs that answer for their tools want to know: somebody was faster.
+        detail = f"its status is {_STATUSES[answer.state].value}: {where}"
+        return Refused(409, "chat does not wait for tool results", detail=detail)
     why = "" if answer.rule == NO_TRANSITION else answer.rule
     detail = ": ".join(filter(None, (where, why)))
     return Refused(409, "chat state does not allow this operation", detail=detail)

@@ -97,12 +97,16 @@ class Call:
             return msgspec.json.decode(_first_value(self.body), type=wanted, strict=True)
         except msgspec.DecodeError as error:
             raise body_refused(error) from None
+        except RecursionError:
+            raise body_refused(msgspec.DecodeError("it is nested too deep")) from None
 
 
 def _first_value(body: bytes) -> bytes:
     """What follows the first JSON value is nobody's business."""
     try:
         msgspec.json.decode(body, type=msgspec.Raw)
+    except RecursionError:
+        pass  # who reads it says so
     except msgspec.DecodeError as error:
         at = str(error).rpartition("(byte ")[2].rstrip(")")
         if "trailing characters" in str(error) and at.isdecimal():

@@ -1,20 +1,26 @@
 """The tools that a chat's client executes. None runs here.
 
 What a chat was born with never changes, so it is read once, and not at all for a chat without such
-tools.
+tools. Clients may declare what no provider takes, and a chat would then never be answered again: of
+a schema only what describes parameters is passed on, as far as it does.
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from actors.ids import ChatId
+from actors.ids import ChatId, chat_name
 from actors.machine.chat import Chat
 from actors.machine.requests import DynamicTool
 from actors.parts.model import JsonText
 from actors.parts.prompt import Tool
+from actors.tools.gating import kind_of, may_use_others
+from runtime.log import emit
 
+NO_PARAMETERS = JsonText('{"type":"object","properties":{}}')
+_REFERRED_TO = ("$defs", "definitions")  # by the descriptions of parameters
 CHATS_MAX = 4_096  # whose tools are kept; the one that was asked for longest ago is read again
 
 Read = Callable[[ChatId], Awaitable[Sequence[DynamicTool]]]
@@ -28,20 +34,46 @@ class DeclaredTools:
         self._known: OrderedDict[ChatId, tuple[Tool, ...]] = OrderedDict()
 
     async def of(self, chat: Chat) -> tuple[Tool, ...]:
-        """In the order in which they were declared. A chat that plans has none."""
-        if not chat.dynamic_tools or chat.is_planning:
+        """In the order in which they were declared."""
+        if not chat.dynamic_tools or not may_use_others(kind_of(chat)):
             return ()
         if chat.id not in self._known:
             found = await self._read(chat.id)
-            self._known[chat.id] = tuple(map(_tool, found))
+            self._known[chat.id] = tuple(_tool(chat, each) for each in found)
             if len(self._known) > CHATS_MAX:
                 self._known.popitem(last=False)
         self._known.move_to_end(chat.id)
         return self._known[chat.id]
 
 
-def _tool(declared: DynamicTool) -> Tool:
-    """Clients may leave out of a schema what every provider wants to see in it."""
-    schema = msgspec.json.decode(declared.input_schema)
-    whole = {"type": "object", "properties": {}, **schema}
-    return Tool(declared.name, declared.description, JsonText(msgspec.json.encode(whole).decode()))
+def _tool(chat: Chat, declared: DynamicTool) -> Tool:
+    schema = parameters(declared.input_schema)
+    if schema is None:
+        emit("tool.unreadable", "warning", chat=chat_name(chat.id), tool=declared.name)
+        schema = NO_PARAMETERS
+    return Tool(declared.name, declared.description, schema)
+
+
+def parameters(declared: str) -> JsonText | None:
+    """What a model is told of the parameters; None: that cannot be made out."""
+    try:
+        schema = msgspec.json.decode(declared, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    found = schema.get("properties", {})
+    if not isinstance(found, dict):
+        return None
+    properties = {name: about if isinstance(about, dict) else {} for name, about in found.items()}
+    shown = {"type": "object", "properties": properties}
+    if required := _required(schema.get("required"), properties):
+        shown["required"] = required
+    for name in _REFERRED_TO:
+        if isinstance(schema.get(name), dict):
+            shown[name] = schema[name]
+    return JsonText(msgspec.json.encode(shown).decode())
+
+
+def _required(said: object, properties: Mapping[str, object]) -> Sequence[str]:
+    """Providers refuse what is empty, comes twice, or names nothing."""
+    names = said if isinstance(said, list) else []
+    return [name for name in properties if name in names]

@@ -4,6 +4,7 @@ are killed when it hurts most.
 
 import ast
 import contextlib
+import json
 import re
 import signal
 import subprocess
@@ -128,6 +129,32 @@ async def test_many_rounds_of_the_same_calls_are_answered_one_after_the_other(ur
         seen = await waited(client, chat, next_page)
 
     assert [str(number) for number in range(1, 13)] == [said for _, said, _ in results(seen)]
+
+
+async def test_results_that_are_too_much_are_cut_to_what_a_request_may_hold(url):
+    @tool
+    async def read_log() -> str:
+        return "begin" + "\n" * 400_000 + "end"
+
+    async with AsyncClient(url, ADMIN) as client:
+        chat = await client.create(
+            "[[tool-calls: read_log:{} read_log:{}]] [[text: Read.]]", tools=[read_log]
+        )
+        asking = await waited(client, chat)
+        too_much = [
+            {"tool_call_id": call.tool_call_id, "output": "x" * 131_000, "is_error": False}
+            for call in asking.pending
+        ]
+        with pytest.raises(faults.Refused) as refused:
+            await client.do(asks.tool_results(chat.id, too_much))
+        seen = await waited(client, chat, read_log)
+        with pytest.raises(faults.Refused) as too_long:
+            await client.create("x" * 262_144, tools=[read_log])
+
+    assert (413, 413) == (refused.value.status, too_long.value.status)
+    assert "Read." == seen.answer
+    texts = [json.loads(said)["output"] for _, said, _ in results(seen)]
+    assert [("begin", "end")] * 2 == [(text[:5], text[-3:]) for text in texts]
 
 
 async def test_an_interrupt_cancels_what_runs_and_the_model_hears_of_it(url):

@@ -41,6 +41,17 @@ async def test_what_a_tool_came_to_in_a_process_that_is_gone_is_kept(autojump_cl
         assert ("waiting", None) == (stage.status, stage.row.holder)
 
 
+async def test_what_a_tool_came_to_is_kept_whoever_else_has_declared_its_name(autojump_clock):
+    tools = ScriptedTools().add("fast").add("slow", HANGS)
+    provider = ScriptedProvider([call("a", "fast"), call("b", "slow")])
+    async with a_chat_at_work(provider, tools=tools, dynamic=("fast",)) as stage:
+        await trio.sleep(0.5)
+
+        await goes_on_elsewhere(stage, Interrupt())
+
+        assert [("user", "hello"), *CALLS, A_DONE, B_CUT] == stage.said
+
+
 async def test_an_interrupted_call_that_nobody_had_begun_is_not_run(autojump_clock):
     tools = ScriptedTools().add("fast")
     provider = ScriptedProvider([call("a", "fast")])

@@ -153,6 +153,42 @@ async def test_only_the_first_answer_counts(ground):
     assert after == await ground.store.rows(chat)
 
 
+async def test_who_is_too_late_is_told_the_status(ground):
+    chat = await a_chat_that_asks(ground)
+    await ground.ask(ANN, "POST", f"{chat}/tool-results", results(("a", 1)))
+
+    answer = await ground.ask(ANN, "POST", f"{chat}/tool-results", results(("a", 1)))
+
+    assert (409, "its status is running: it is running, and nothing is queued") == (
+        answer.status,
+        answer.said["detail"],
+    )
+
+
+@pytest.mark.parametrize(
+    "output", ["[" * 5_000 + "]" * 5_000, '{"a":' * 90_000 + "1" + "}" * 90_000]
+)
+async def test_what_is_nested_deeper_than_anybody_reads_is_no_json(ground, output):
+    chat = await a_chat_that_asks(ground)
+    said = f'{{"results": [{{"tool_call_id": "a", "output": {output}}}]}}'
+
+    answer = await ground.ask(ANN, "POST", f"{chat}/tool-results", body=said.encode())
+
+    assert (400, "it is nested too deep") == (answer.status, answer.said["detail"])
+
+
+async def test_an_output_is_kept_byte_for_byte_whatever_a_database_makes_of_it(ground):
+    chat = await a_chat_that_asks(ground)
+    output = '{"nul": "\\u0000", "own": "\ue000", "number": 1e999, "twice": 1, "twice": 2}'
+    said = f'{{"results": [{{"tool_call_id": "a", "output": {output}}}]}}'
+
+    answer = await ground.ask(ANN, "POST", f"{chat}/tool-results", body=said.encode())
+
+    [*_, message] = (await ground.store.rows(chat)).messages
+    [result] = message.body.parts
+    assert (204, output) == (answer.status, result.result)
+
+
 async def test_calls_of_other_tools_are_not_the_clients_to_answer(ground):
     chat = await a_chat_that_asks(ground, call("a", DYNAMIC), call("b", LOCAL))
 

@@ -172,6 +172,11 @@ REFUSED = {
         400,
         "unsafe_dynamic_tools[1].name",
     ),
+    "tool with a NUL": (
+        {"unsafe_dynamic_tools": [a_tool("fine"), a_tool("a\0b")]},
+        400,
+        "unsafe_dynamic_tools[1].name",
+    ),
     "unknown plan mode": ({"plan_mode": "act"}, 400, "plan_mode"),
     "unknown client": ({"client_type": "cli"}, 400, "client_type"),
     "mistyped": ({"labels": 7}, 400, "labels"),

@@ -1,0 +1,174 @@
+"""Tools of the client as the model is told of them, whatever the client has declared."""
+
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.machine.requests import DynamicTool
+from actors.parts.model import JsonText
+from actors.parts.prompt import Tool
+from actors.turn.ports import LocalTool
+from adapters.tools.declared import CHATS_MAX, NO_PARAMETERS, DeclaredTools, parameters
+from adapters.tools.toolbox import Toolbox
+from tests.actors.machine.chats import State, a_chat
+from tests.adapters.postgres.stores import new_chat_id
+
+
+class Stored:
+    """What the chats were born with."""
+
+    def __init__(self, *tools):
+        self.tools = tools
+        self.reads = []
+
+    async def __call__(self, chat):
+        self.reads.append(chat)
+        return self.tools
+
+
+def born_with(*names, **more):
+    chat = a_chat(State.R0).chat
+    return replace(chat, id=new_chat_id(), dynamic_tools=frozenset(names), **more)
+
+
+def shown(schema):
+    return json.loads(parameters(schema if isinstance(schema, str) else json.dumps(schema)))
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ({}, {}),
+        ({"type": "object"}, {}),
+        ({"type": "array"}, {}),
+        ({"properties": {"a": {"type": "string"}}}, {"a": {"type": "string"}}),
+        ({"properties": {"a": "string", "b": True}}, {"a": {}, "b": {}}),
+        ({"title": "T", "additionalProperties": False, "properties": {"a": {}}}, {"a": {}}),
+    ],
+)
+def test_of_a_schema_what_describes_parameters_is_told(declared, expected):
+    assert {"type": "object", "properties": expected} == shown(declared)
+
+
+@pytest.mark.parametrize(
+    ("required", "expected"),
+    [
+        (["b", "a"], ["a", "b"]),
+        (["a", "a", "unheard of", 3], ["a"]),
+        ([], None),
+        (None, None),
+        ("a", None),
+        (["unheard of"], None),
+    ],
+)
+def test_what_is_required_is_there_and_nothing_is_required_by_nothing(required, expected):
+    declared = {"properties": {"a": {}, "b": {}}, "required": required}
+
+    assert expected == shown(declared).get("required")
+
+
+def test_what_parameters_refer_to_comes_with_them():
+    place = {"type": "object"}
+    declared = {"properties": {"at": {"$ref": "#/$defs/Place"}}, "$defs": {"Place": place}}
+
+    assert {"Place": place} == shown(declared)["$defs"]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["", "{", "[]", "null", '"x"', '{"properties": [1]}', '{"a":' * 5_000 + "1" + "}" * 5_000],
+)
+async def test_a_tool_whose_schema_cannot_be_read_is_offered_without_parameters(declared, caplog):
+    chat = born_with("look")
+    tools = DeclaredTools(Stored(DynamicTool("look", "Looks.", JsonText(declared))))
+
+    with caplog.at_level(logging.WARNING):
+        assert (Tool("look", "Looks.", NO_PARAMETERS),) == await tools.of(chat)
+
+    assert ["tool.unreadable"] == [record.message for record in caplog.records]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+keys = st.sampled_from(["type", "properties", "required", "$defs", "title", "x"])
+
+
+@given(st.dictionaries(keys, json_values))
+def test_whatever_is_declared_a_provider_gets_an_object_with_properties(declared):
+    schema = parameters(json.dumps(declared))
+
+    if schema is not None:
+        told = json.loads(schema)
+        assert "object" == told["type"]
+        assert all(isinstance(about, dict) for about in told["properties"].values())
+        assert set(told.get("required", ())) <= told["properties"].keys()
+        assert told.get("required", True)
+        assert told.keys() <= {"type", "properties", "required", "$defs", "definitions"}
+
+
+async def test_what_a_chat_was_born_with_is_read_once_and_never_for_others():
+    stored = Stored(DynamicTool("look"))
+    tools = DeclaredTools(stored)
+    chat, other = born_with("look"), born_with()
+
+    for _ in range(3):
+        assert 1 == len(await tools.of(chat))
+        assert () == await tools.of(other)
+
+    assert [chat.id] == stored.reads
+
+
+async def test_so_many_chats_are_known_and_the_one_asked_for_longest_ago_is_read_again():
+    stored = Stored(DynamicTool("look"))
+    tools = DeclaredTools(stored)
+    chats = [born_with("look") for _ in range(CHATS_MAX + 1)]
+    for chat in (*chats[:2], chats[0], *chats[2:]):
+        await tools.of(chat)
+
+    await tools.of(chats[0])
+    await tools.of(chats[1])
+
+    assert [*(chat.id for chat in chats), chats[1].id] == stored.reads
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ({}, 1),
+        ({"plan_mode": "plan"}, 0),
+        ({"mode": "explore"}, 0),
+        ({"mode": "computer_use"}, 0),
+        ({"parent_id": new_chat_id()}, 0),
+    ],
+)
+async def test_only_a_root_that_works_has_any(kind, count):
+    tools = DeclaredTools(Stored(DynamicTool("look")))
+
+    assert count == len(await tools.of(born_with("look", **kind)))
+
+
+async def test_of_two_tools_of_one_name_the_one_that_runs_here_is_told_of(caplog):
+    class Source:
+        async def offered(self, chat, history):
+            schema = JsonText('{"type":"object","properties":{}}')
+            return [LocalTool(Tool("look", "here", schema), 1.0)]
+
+    toolbox = Toolbox(DeclaredTools(Stored(DynamicTool("look", "there"), DynamicTool("other"))))
+    toolbox.add(Source())
+
+    with caplog.at_level(logging.WARNING):
+        box = await toolbox.for_turn(born_with("look", "other"), [])
+
+    assert [("look", "here"), ("other", "")] == [(t.name, t.description) for t in box.offered.told]
+    assert [{"tool": "look"}] == [
+        {"tool": record.fields["tool"]}
+        for record in caplog.records
+        if record.message == "tool.shadowed"
+    ]
