@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from actors.workspace.output import decoded_start
+
 LINES_MAX = 2_000  # of one reading; more are refused: the model is to say which it wants
 LINE_BYTES_MAX = 1_024  # a longer line is cut, and says so
 SHOWN_BYTES_MAX = 32_768  # of one reading; more are refused
@@ -39,4 +41,4 @@ def numbered(content: bytes, *, offset: int, limit: int) -> Lines | str:
 def _cut(line: bytes) -> str:
     if len(line) <= LINE_BYTES_MAX:
         return line.decode(errors="replace")
-    return line[:LINE_BYTES_MAX].decode(errors="ignore") + CUT
+    return decoded_start(line[:LINE_BYTES_MAX]) + CUT

@@ -3,6 +3,7 @@
 However much a command says, no more is kept than both ends.
 """
 
+from codecs import getincrementaldecoder
 from dataclasses import dataclass
 
 HEAD_BYTES_MAX = 16 * 1024  # of the beginning
@@ -54,4 +55,9 @@ def _lines(data: bytes) -> str:
 def _line(line: bytes) -> str:
     if len(line) <= LINE_BYTES_MAX:
         return line.decode(errors="replace")
-    return line[:LINE_BYTES_MAX].decode(errors="ignore") + CUT
+    return decoded_start(line[:LINE_BYTES_MAX]) + CUT
+
+
+def decoded_start(data: bytes) -> str:
+    """Of a longer text: a character that goes on behind it is left out."""
+    return getincrementaldecoder("utf-8")("replace").decode(data)

@@ -14,6 +14,7 @@ from math import log
 LOOKED_BACK_DAYS = 60
 HALF_LIFE_DAYS = 14.0  # after which what the user has done counts half
 OWN_WEIGHT = 10.0
+REMOVED_WEIGHT = 0.5  # of one that is gone, against one that is there
 USED_TO = log(3)  # from which on somebody is used to a template
 LEAD = log(3) - log(2)  # by which it has to be ahead of the next
 
@@ -28,6 +29,7 @@ class Uses:
     own: int = 0  # workspaces of this user
     last_own_at: datetime | None = None
     last_own_days: float = 0.0  # ago
+    own_removed: int = 0  # of those that this user had
 
 
 NO_USES = Uses()
@@ -56,7 +58,8 @@ def ranked(candidates: Sequence[Candidate], query: str) -> Ranking:
 
 def affinity(uses: Uses) -> float:
     fading: float = 2 ** (-uses.last_own_days / HALF_LIFE_DAYS)
-    return OWN_WEIGHT * uses.own * fading + log(1 + uses.developers)
+    own = uses.own + REMOVED_WEIGHT * uses.own_removed
+    return OWN_WEIGHT * own * fading + log(1 + uses.developers)
 
 
 def _recommended(order: Sequence[Candidate], wanted: str) -> str | None:

@@ -193,7 +193,7 @@ def _content(found: Found, bytes_max: int) -> bytes:
     if max(size, len(content)) > bytes_max:
         raise Denied(
             f"{found.path}: {max(size, len(content))} bytes are too many (at most {bytes_max});"
-            " use grep, sed or awk on it"
+            " take a piece of it with grep, sed or awk"
         )
     return content
 

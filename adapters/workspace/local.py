@@ -23,7 +23,7 @@ from adapters.postgres.workspaces.registry import Registered, Registry
 from adapters.workspace.bubblewrap import Ground, Unseen
 from adapters.workspace.files import LocalFiles
 from adapters.workspace.keeping import Keeper, KeepingStatistics, days_of
-from adapters.workspace.making import HOME, PASSING, NotMade, make
+from adapters.workspace.making import HOME, PASSING, NotMade, TooMany, make
 from adapters.workspace.processes import Order, ProcessStatistics, ProcessTable, open_processes
 from adapters.workspace.sandbox import (
     Limits,
@@ -265,10 +265,7 @@ class LocalWorkspaces:
     async def _check_number(self, chat: Chat) -> None:
         count = await self.registry.count(chat.owner_id)
         if count >= self._limits.per_user:
-            raise NotMade(
-                f"this user has {count} workspaces (at most {self._limits.per_user}); he can"
-                " remove some over the API, or let this chat work in one of them"
-            )
+            raise TooMany(count, self._limits.per_user)
 
     def _moved_in(self, chat: Chat) -> None:
         for neighbour in self.neighbours:

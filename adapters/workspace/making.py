@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from subprocess import STDOUT
@@ -28,6 +29,20 @@ HOME, PASSING = "home", "tmp"  # in a workspace's directory: what it is about, a
 
 class NotMade(Exception):
     """Why, in words for the model."""
+
+
+@dataclass
+class TooMany(NotMade):
+    """Its user has as many as he may have."""
+
+    count: int
+    most: int
+
+    def __str__(self) -> str:
+        return (
+            f"this user has {self.count} workspaces (at most {self.most}); he can remove some over"
+            " the API, or let this chat work in one of them"
+        )
 
 
 async def make(template: Template, place: Path, environ: Mapping[str, str]) -> None:

@@ -22,5 +22,9 @@ class WorkspacePlans:
         workspace = await self.workspaces.of(chat)
         if isinstance(workspace, Refused):
             return Unreadable(workspace.says)
+        where = await workspace.files.resolve(path)
+        if where != path:
+            why = where.says if isinstance(where, Refused) else "a symbolic link leads elsewhere"
+            return Unreadable(f"{path}: {why}; write the plan there, as a file")
         found = await workspace.files.read(path, bytes_max=bytes_max)
         return Unreadable(found.says) if isinstance(found, Refused) else found

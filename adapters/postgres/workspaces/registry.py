@@ -68,8 +68,8 @@ class Registry:
         """By templates."""
         found = await self._run(SQL["template_uses"], owner=owner, days=LOOKED_BACK_DAYS)
         return {
-            template: Uses(developers, own, last, (seconds or 0.0) / _DAY_SECONDS)
-            for template, developers, own, last, seconds in found
+            template: Uses(developers, own, last, (seconds or 0.0) / _DAY_SECONDS, removed)
+            for template, developers, own, removed, last, seconds in found
         }
 
     async def _run(self, sql: str, /, **asked: Any) -> list[Row]:

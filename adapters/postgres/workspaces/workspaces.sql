@@ -46,8 +46,9 @@ UPDATE workspaces SET is_stopped = true WHERE id = %(id)s;
 -- name: template_uses
 -- Who has used which template lately, and this user among them.
 SELECT template,
-       count(DISTINCT owner_id),
-       count(*) FILTER (WHERE owner_id = %(owner)s),
+       count(DISTINCT owner_id) FILTER (WHERE removed_at IS NULL),
+       count(*) FILTER (WHERE owner_id = %(owner)s AND removed_at IS NULL),
+       count(*) FILTER (WHERE owner_id = %(owner)s AND removed_at IS NOT NULL),
        max(started_at) FILTER (WHERE owner_id = %(owner)s),
        extract(epoch FROM now() - max(started_at) FILTER (WHERE owner_id = %(owner)s))::float
   FROM workspaces

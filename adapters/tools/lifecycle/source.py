@@ -23,7 +23,7 @@ from adapters.tools.lifecycle.asked import (
 from adapters.tools.schemas import read
 from adapters.tools.workspace.shown import ended
 from adapters.workspace.local import LocalWorkspaces, SetUp
-from adapters.workspace.making import NotMade
+from adapters.workspace.making import NotMade, TooMany
 from adapters.workspace.templates import Faulty, Template
 
 PAGE = 10
@@ -57,7 +57,7 @@ class LifecycleTools:
         except Wrong as wrong:
             return error_output(str(wrong))
         except NotMade as failed:  # the call was as it should be
-            document = {"error": str(failed)}
+            document = {"error": str(failed), **_quota(failed)}
         return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)))
 
     def _deeds(self) -> Mapping[str, tuple[Any, Callable[..., Awaitable[Document]]]]:
@@ -196,6 +196,17 @@ def _next_step(recommended: str | None, is_any: bool) -> str:
     if is_any:
         return "ask the user which of them to take"
     return "no template fits; look again without a query"
+
+
+def _quota(failed: NotMade) -> Document:
+    if not isinstance(failed, TooMany):
+        return {}
+    return {
+        "error_code": "INSUFFICIENT_QUOTA",
+        "title": "Too many workspaces",
+        "message": str(failed),
+        "quota": {"credits_consumed": failed.count, "budget": failed.most},
+    }
 
 
 def _set_up(set_up: SetUp | None) -> Document:

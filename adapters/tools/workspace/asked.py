@@ -36,14 +36,17 @@ class WriteFile(Struct, frozen=True):
 class OneEdit(Struct, frozen=True):
     old_text: Annotated[
         str, Meta(description="Text of the file, enough of it to be found only once.")
-    ] = ""
-    new_text: Annotated[str, Meta(description="What stands there afterwards.")] = ""
+    ]
+    new_text: Annotated[str, Meta(description="What stands there afterwards.")]
     replace_all: Annotated[bool, Meta(description="Replace it wherever it is found.")] = False
 
 
-class _LooseEdit(OneEdit, frozen=True):
+class _LooseEdit(Struct, frozen=True):
     """As some models write it, though nobody has told them."""
 
+    old_text: str = ""
+    new_text: str = ""
+    replace_all: bool = False
     search: str = ""
     replace: str = ""
 

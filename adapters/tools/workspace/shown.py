@@ -13,7 +13,7 @@ Document = Mapping[str, Any]
 
 def executed(process: Process, *, waited_seconds: float, began_in_background: bool) -> Document:
     """What execute returns."""
-    if began_in_background and process.is_running:
+    if began_in_background:
         return {
             "success": True,
             "exit_code": 0,
@@ -36,7 +36,6 @@ def executed(process: Process, *, waited_seconds: float, began_in_background: bo
         **ended(process),
         "wall_duration_ms": process.wall_ms,
         **_note(advice(process.command)),
-        **({"background_process_id": process.id} if began_in_background else {}),
     }
 
 

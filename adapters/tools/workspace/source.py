@@ -156,10 +156,10 @@ class WorkspaceTools:
     # commands
 
     async def _execute(self, at: Workspace, calling: Calling, asked: Execute) -> Mapping[str, Any]:
-        if not asked.command.strip():
-            raise Wrong("command is empty; say what to run")
         seconds = _seconds("timeout", asked.timeout)
         wanted = meant(asked.command, background=asked.run_in_background)
+        if not wanted.text.strip():
+            raise Wrong("command is empty; say what to run")
         command = Command(wanted.text, asked.workdir.strip(), wanted.background)
         started = _granted(await at.processes.start(command))
         if isinstance(started, NotStarted):

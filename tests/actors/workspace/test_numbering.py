@@ -42,6 +42,12 @@ def test_a_long_line_is_cut_between_characters():
     assert CUT not in numbered(b"x" * LINE_BYTES_MAX, offset=1, limit=1).content
 
 
+def test_what_is_no_text_is_not_lost_from_a_long_line():
+    shown = numbered(b"\xff" + b"x" * LINE_BYTES_MAX, offset=1, limit=1)
+
+    assert f"1\t\ufffd{'x' * (LINE_BYTES_MAX - 1)}{CUT}" == shown.content
+
+
 def test_too_many_lines_are_refused():
     content = b"\n" * LINES_MAX
 

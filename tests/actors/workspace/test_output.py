@@ -56,6 +56,12 @@ def test_a_long_line_is_cut():
     assert "x" * LINE_BYTES_MAX + CUT + "\nshort\n" == text
 
 
+def test_what_is_no_text_is_not_lost_from_a_long_line():
+    text = shown(b"\xff" + b"x" * LINE_BYTES_MAX).text
+
+    assert f"\ufffd{'x' * (LINE_BYTES_MAX - 1)}{CUT}" == text
+
+
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))
 def test_it_does_not_matter_in_which_pieces_it_comes(data, cuts):
     data = data * 400

@@ -42,6 +42,10 @@ def test_use_fades():
     assert affinity(Uses(own=2)) == 2 * affinity(Uses(own=2, last_own_days=HALF_LIFE_DAYS))
 
 
+def test_what_is_gone_counts_half():
+    assert affinity(Uses(own=1)) == affinity(Uses(own_removed=2))
+
+
 @pytest.mark.parametrize(
     ("candidates", "query", "recommended"),
     [

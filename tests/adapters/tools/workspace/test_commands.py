@@ -99,7 +99,8 @@ async def test_advice_comes_with_the_result(daemon, chat, home):
 
 
 async def test_what_is_wrong_with_a_call_is_said(daemon, chat, home):
-    assert "command is empty" in await daemon.fault(chat, "execute", command=" ")
+    for empty in (" ", "&", " & "):
+        assert "command is empty" in await daemon.fault(chat, "execute", command=empty)
     assert "timeout: '5 minutes' is no duration" in await daemon.fault(
         chat, "execute", command="true", timeout="5 minutes"
     )

@@ -1,11 +1,14 @@
 """Files, as a model reads, writes and edits them."""
 
+import json
+import os
 from uuid import uuid4
 
 import pytest
 
 from actors.parts.model import FilePart
 from actors.workspace.plans import plan_path
+from adapters.tools.workspace.asked import TOOLS
 
 
 @pytest.fixture
@@ -45,8 +48,84 @@ async def test_what_is_wrong_with_reading_is_said(daemon, chat, home):
     assert "path is empty" in await daemon.fault(chat, "read_file", path=" ")
     assert "a.txt: not an absolute path" == await daemon.fault(chat, "read_file", path="a.txt")
     assert "outside the workspace" in await daemon.fault(chat, "read_file", path="/etc/passwd")
-    assert "use grep, sed or awk" in await daemon.fault(chat, "read_file", path=f"{home}/huge")
+    assert "with grep, sed or awk" in await daemon.fault(chat, "read_file", path=f"{home}/huge")
     assert "missing the required argument `path`" in await daemon.fault(chat, "read_file")
+
+
+KINDS = {
+    "missing": "not found",
+    "folder": "a directory, not a file",
+    "pipe": "a pipe, not a file",
+    "out": "outside the workspace",
+    "loop": "symbolic links on the way",
+    "file/below": "is not a directory",
+}
+READERS = {
+    "read_file": {},
+    "attach_file": {},
+    "edit_files": {"edits": [{"old_text": "a", "new_text": "b"}]},
+}
+
+
+@pytest.fixture
+def strange(home):
+    """Of everything that is no file, one."""
+    (home / "folder").mkdir()
+    (home / "file").write_text("a")
+    (home / "out").symlink_to("/etc/hostname")
+    (home / "loop").symlink_to("loop")
+    os.mkfifo(home / "pipe")
+    return home
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", READERS)
+async def test_what_is_no_file_is_not_read(daemon, chat, strange, name, kind):
+    path = f"{strange}/{kind}"
+    asked = {"path": path, **READERS[name]}
+    arguments = {"files": [asked]} if name == "edit_files" else asked
+
+    fault = await daemon.fault(chat, name, **arguments)
+
+    assert fault.startswith(f"{path}: ")
+    assert KINDS[kind] in fault
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "missing"])
+async def test_what_is_no_file_is_not_written_to(daemon, chat, strange, kind):
+    before = {each.name: each.lstat().st_mode for each in strange.iterdir()}
+
+    fault = await daemon.fault(chat, "write_file", path=f"{strange}/{kind}", content="mine")
+
+    assert KINDS[kind] in fault
+    assert before == {each.name: each.lstat().st_mode for each in strange.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"one\r\ntwo\r\n", b"one\r\n2\r\n3\r\n"),
+        (b"\xef\xbb\xbfone\ntwo\n", b"\xef\xbb\xbfone\n2\n3\n"),
+        (b"caf\xe9\ntwo\n\xff\x00", b"caf\xe9\n2\n3\n\xff\x00"),
+        (b"\tone\n\ttwo  \n", b"\tone\n\t2  \n\t3\n"),
+        (b"one\ntwo", b"one\n2\n3"),
+    ],
+)
+async def test_an_edit_leaves_bytes_alone_that_it_does_not_name(daemon, chat, home, before, after):
+    (home / "a").write_bytes(before)
+    edit = {"old_text": "two\n", "new_text": "2\n3\n"}
+
+    await daemon.call(chat, "edit_files", files=[{"path": f"{home}/a", "edits": [edit]}])
+
+    assert after == (home / "a").read_bytes()
+
+
+async def test_an_edit_that_is_advertised_says_what_it_needs():
+    [schema] = [json.loads(t.tool.schema) for t in TOOLS if t.tool.name == "edit_files"]
+
+    edit = schema["properties"]["files"]["items"]["properties"]["edits"]["items"]
+    assert ["old_text", "new_text"] == edit["required"]
+    assert {"old_text", "new_text", "replace_all"} == set(edit["properties"])
 
 
 async def test_edits_of_one_file_come_one_after_the_other(daemon, chat, home):

@@ -327,10 +327,11 @@ async def test_a_user_has_so_many_and_no_more(store, tmp_path):
         home = await daemon.home(chat)
         another = await daemon.chat()
 
-        refused = await daemon.run(another, "create_workspace", template_id="empty")
+        refused = await daemon.call(another, "create_workspace", template_id="empty")
 
-        assert not refused.is_error
-        assert "this user has 1 workspaces (at most 1)" in refused.result
+        assert "this user has 1 workspaces (at most 1)" in refused["error"]
+        quota = {"credits_consumed": 1, "budget": 1}
+        assert ("INSUFFICIENT_QUOTA", quota) == (refused["error_code"], refused["quota"])
         assert [home.parent.name] == os.listdir(tmp_path / "workspaces")
         assert (
             "already_exists"

@@ -257,6 +257,18 @@ async def test_the_template_that_a_user_is_used_to_is_recommended(daemon, chat, 
     )
 
 
+async def test_workspaces_that_are_gone_still_say_what_a_user_is_used_to(daemon, chat, template):
+    for name in ("a", "b"):
+        template(name, f'description = "{name}"')
+    await daemon.call(chat, "create_workspace", template_id="b")
+    await daemon.store.execute("UPDATE workspaces SET removed_at = now()")
+
+    first, _ = (await daemon.call(chat, "list_templates"))["templates"]
+
+    assert "b" == first["id"]
+    assert not {"active_developers", "your_workspace_count"} & set(first)
+
+
 async def test_a_list_has_pages(daemon, chat, template):
     for number in range(12):
         template(f"t{number:02}", 'description = "x"')

@@ -115,3 +115,15 @@ async def test_a_plan_is_proposed_as_a_file_of_the_workspace(fresh, tmp_path):
 
     assert plan_path(made["path"], chat) == proposed["path"]
     assert proposed["ok"]
+
+
+async def test_a_plan_that_is_a_link_is_not_proposed(fresh, tmp_path):
+    plan = Call("propose_plan", json.dumps({"path": ""}))
+    links = executes(
+        "d=.promptcorner/plans; mkdir -p $d; echo other > other.md;"
+        " ln -s $PWD/other.md $d/PLAN-$PROMPTCORNER_CHAT_ID.md"
+    )
+    async with a_daemon(fresh, tmp_path, CREATES, links, plan) as running:
+        (_, _, refused), _ = await results(running, plan_mode="plan")
+
+    assert "a symbolic link leads elsewhere" in refused["error"]
