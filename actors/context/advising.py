@@ -223,7 +223,7 @@ def _size(text: str) -> int:
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def document(type: str, **facts: object) -> JsonText:
-    """What the agent reads; what is None is left out."""
-    known = {key: value for key, value in facts.items() if value is not None}
-    return JsonText(json.dumps({"type": type, **known}, ensure_ascii=False))
+def document(type: str, *, remaining_uses: int | None = None, **facts: str) -> JsonText:
+    """What the agent reads. `remaining_uses`: None, where it may ask as often as it likes."""
+    told = {"type": type, **facts, "remaining_uses": remaining_uses}
+    return JsonText(json.dumps(told, ensure_ascii=False))

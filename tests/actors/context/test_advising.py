@@ -231,7 +231,8 @@ def test_it_is_asked_as_its_model_is_set_but_for_what_must_not_be(options, expec
     assert 16_384 == asked(settings=settings).settings.max_output_tokens
 
 
-def test_what_is_not_known_is_not_said():
-    assert {"type": "advice", "advice": "x"} == json.loads(
-        document("advice", advice="x", remaining_uses=None)
+@pytest.mark.parametrize("left", [None, 0, 3])
+def test_it_is_always_said_how_often_it_may_be_asked_again(left):
+    assert {"type": "advice", "advice": "x", "remaining_uses": left} == json.loads(
+        document("advice", advice="x", remaining_uses=left)
     )

@@ -50,7 +50,7 @@ async def test_advice_is_asked_for_and_given(fresh):
 
     assert {"type": "advice", "advice": "go left"} == {k: told[k] for k in ("type", "advice")}
     assert told["advisor_model"].startswith("anthropic/")
-    assert "remaining_uses" not in told
+    assert told["remaining_uses"] is None
     assert ("<advisor>" in first, "<advisor>" in last, "<advisor>" in advisor) == (
         True,
         True,
