@@ -13,6 +13,8 @@ from uuid import uuid4
 
 import trio
 
+from actors.approvals.policy import Policy
+from actors.approvals.ports import Approving
 from actors.background.jobs import Background, open_background
 from actors.chat.actor import ChatActor
 from actors.context.advising import Advised
@@ -49,6 +51,7 @@ from adapters.models.configured import ModelConfig
 from adapters.models.contents import REHEARSAL_MODEL, Around
 from adapters.models.prompting import Prompting
 from adapters.models.stage import Stage
+from adapters.postgres.approvals.consent import Consents
 from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.postgres.catalogue.skills import Skills
 from adapters.postgres.committing import WRITERS, Committer
@@ -180,6 +183,12 @@ async def open_chats(
             compacting=ConfiguredCompacting(catalogue, count=compacted),
             books=keeper,
             limits=guards,
+            approving=Approving(
+                Consents(store.pool),
+                Policy(config.approval_policy),
+                config.approval_rules,
+                config.approval_deadline,
+            ),
         )
         supervisor = start_supervisor(config, store, measured(world, figures), children)
         sending = Sending(store.ledger, supervisor)

@@ -13,6 +13,7 @@ from uuid import UUID
 import trio
 
 from adapters.api.admission import Admission
+from adapters.api.approvals.routes import Approvals
 from adapters.api.auth.opening import Auth, open_auth
 from adapters.api.auth.shown import Head
 from adapters.api.catalogue.settings import Feature
@@ -44,6 +45,7 @@ from adapters.api.streams.opening import Streaming, open_streaming
 from adapters.composing import Chats
 from adapters.config import Config
 from adapters.metrics.pools import Pools
+from adapters.postgres.approvals.consent import Consents
 from adapters.postgres.conversation.pages import Pages
 from adapters.postgres.files.shelf import FileShelf
 from adapters.postgres.shelves.pins import Pins
@@ -225,7 +227,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
     sending = Sending(ledger, chats.supervisor)
     files = FileShelf(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
-    repeating = Repeating(Receipts(pool))
+    repeating, consents = Repeating(Receipts(pool)), Consents(pool)
     about = ChatRoutes(
         admission,
         shelf,
@@ -237,6 +239,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
         files=files,
         contents=chats.store.files,
         repeating=repeating,
+        consents=consents,
         servers=chats.mcp.known,
         contexts=chats.contexts,
         workspaces=owned,
@@ -256,6 +259,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
         ),
         Queue(admission, ledger, sending=sending, files=files, catalogue=catalogue),
         Turns(admission, sending, shelf=shelf, organization=organization),
+        Approvals(admission, consents, sending=sending),
         Titles(
             admission,
             chats.store.reading,

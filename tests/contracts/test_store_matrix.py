@@ -77,7 +77,7 @@ async def test_a_request_does_from_every_state_what_the_law_says(world, name, wa
     assert {state: LANDINGS[name, state] for state in State} == landed
 
 
-async def chats_in(world, state, name):
+async def chats_in(world, state, name=""):
     if state is State.INVALID:
         return [await broken_chat(world, *columns) for columns in INVALID]
     queues = QUEUES if state.value.endswith("1") else [[]]

@@ -37,6 +37,7 @@ from adapters.context.pinned import PinnedContexts
 from adapters.mcp.known import Known
 from adapters.models.catalogue import Catalogue
 from adapters.models.words.standing import told_of_place
+from adapters.postgres.approvals.consent import Consents
 from adapters.postgres.files.shelf import FileShelf
 from adapters.postgres.shelves.pins import Pins
 from adapters.postgres.shelves.receipts import Done
@@ -65,6 +66,7 @@ class Chats:
         files: FileShelf,
         contents: FileReader,
         repeating: Repeating,
+        consents: Consents,
         servers: Known,
         contexts: PinnedContexts,
         workspaces: OwnedWorkspaces,
@@ -80,6 +82,7 @@ class Chats:
         self._files = files
         self._contents = contents
         self._repeating = repeating
+        self._consents = consents
         self._servers = servers
         self._contexts = contexts
         self._workspaces = workspaces
@@ -196,6 +199,7 @@ class Chats:
         checked(asked.labels or {})
         creating.tools_of(asked)
         creating.check_plan_mode(asked.plan_mode)
+        creating.check_approval_policy(asked.approval_policy)
         creating.client_type_of(asked)
         place = told_of_place(has_workspace=asked.workspace_id is not None, is_root=True)
         hidden = await self._catalogue.system_messages(asked.system_prompt or "", place=place)
@@ -230,6 +234,7 @@ class Chats:
         chat = await self._admission.to_update(call)
         asked = call.read(UpdateChatRequest)
         creating.check_plan_mode(asked.plan_mode)
+        creating.check_approval_policy(asked.approval_policy)
         if asked.title is not None:
             await self._retitle(chat, asked.title)
         if asked.labels is not None:
@@ -243,6 +248,8 @@ class Chats:
         if asked.plan_mode is not None:
             await self._shelf.set_plan_mode(chat.id, asked.plan_mode)
             await self._ledger.apply(chat.id, [])  # whoever holds it looks again
+        if asked.approval_policy is not None:
+            await self._set_approval_policy(chat, asked.approval_policy)
         return done()
 
     async def _move(self, chat: Visible, wanted: UUID) -> None:
@@ -253,6 +260,12 @@ class Chats:
         await creating.check_workspace(workspace, chat.owner_id, self._workspaces)
         await self._workspaces.bind(chat.id, workspace)
         await self._ledger.apply(chat.id, [])  # whoever holds it looks again
+
+    async def _set_approval_policy(self, chat: Visible, policy: str) -> None:
+        if not chat.is_root:
+            invalid("approval_policy", f"an agent has that of its root, ask {chat.root_id}")
+        for member in await self._consents.set_policy(chat.id, policy):
+            await self._ledger.apply(member, [])
 
     async def _retitle(self, chat: Visible, title: str) -> None:
         title = printable(title)

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 from msgspec import UNSET
 
+from actors.approvals.policy import Policy
 from actors.ids import ChatId, UserId
 from actors.machine.chat import Body, UserMessage
 from actors.machine.requests import NO_PARAMETERS, CreateChat, DynamicTool, NewChat
@@ -23,6 +24,7 @@ from adapters.postgres.workspaces.owned import OwnedWorkspaces, Whose
 TOOLS_MAX = 250  # of a client in one chat; one more is refused
 PLAN_MODES = ("", "plan")
 CLIENT_TYPES = ("api", "ui")
+APPROVAL_POLICIES = tuple(policy.value for policy in Policy)
 SHOWN_MAX = 80  # characters of what is wrong that a refusal repeats
 
 
@@ -75,6 +77,12 @@ def check_plan_mode(plan_mode: str | None) -> None:
         invalid("plan_mode", f"{(plan_mode or '')[:SHOWN_MAX]!r} is neither 'plan' nor empty")
 
 
+def check_approval_policy(policy: str | None) -> None:
+    if policy and policy not in APPROVAL_POLICIES:
+        fact = f"{policy[:SHOWN_MAX]!r} is none of {', '.join(APPROVAL_POLICIES)}"
+        invalid("approval_policy", fact)
+
+
 def client_type_of(asked: wire.CreateChatRequest) -> str:
     client_type = asked.client_type or "api"
     if client_type not in CLIENT_TYPES:
@@ -114,6 +122,7 @@ def request_of(
         dynamic_tools=tools_of(asked),
         workspace_id=asked.workspace_id,
         mcp_server_ids=settled.servers,
+        approval_policy=asked.approval_policy or "",
     )
     choice = settled.choice
     message = UserMessage(said, settled.owner, choice.model, choice.effort)

@@ -7,6 +7,7 @@ from uuid import UUID
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from actors.context.resources import Resource
+from adapters.api.approvals.wire import ChatApproval, approval_of
 from adapters.api.wire.content import ChatInputPart
 from adapters.api.wire.messages import ChatError, error_of
 from adapters.postgres.shelves.shelved import Shelved, ShelvedContext, ShelvedFile
@@ -75,6 +76,8 @@ class Chat(Struct, frozen=True, kw_only=True):
     title: str
     status: str
     plan_mode: str | UnsetType = UNSET
+    approval_policy: str | UnsetType = UNSET  # allow, ask or deny; absent: the deployment's
+    approvals: Sequence[ChatApproval] | UnsetType = UNSET  # its calls that wait for consent
     last_error: ChatError | UnsetType = UNSET
     last_turn_summary: str | None
     summary: str | None
@@ -114,6 +117,7 @@ class CreateChatRequest(Struct, frozen=True, kw_only=True):
     unsafe_dynamic_tools: Sequence[DynamicTool] | None = None
     plan_mode: str | None = None
     client_type: str | None = None
+    approval_policy: str | None = None  # allow, ask or deny; left out: the deployment's
 
 
 class UpdateChatRequest(Struct, frozen=True, kw_only=True):
@@ -125,6 +129,7 @@ class UpdateChatRequest(Struct, frozen=True, kw_only=True):
     pin_order: int | None = None
     workspace_id: UUID | None = None
     plan_mode: str | None = None
+    approval_policy: str | None = None  # allow, ask, deny, or empty for the deployment's
 
 
 class SideCost(Struct, frozen=True):
@@ -217,6 +222,8 @@ def _chat(
         title=chat.title,
         status=chat.status.value,
         plan_mode=chat.plan_mode or UNSET,
+        approval_policy=chat.approval_policy or UNSET,
+        approvals=[approval_of(chat.id, chat.title, ask) for ask in chat.asks] or UNSET,
         last_error=UNSET if chat.last_error is None else error_of(chat.last_error),
         last_turn_summary=chat.last_turn_summary,
         summary=chat.summary,

@@ -9,6 +9,7 @@ import msgspec
 from actors.machine.chat import ChatError
 from actors.machine.states import Status
 from adapters.postgres.codec.parts import unescaped
+from adapters.postgres.codec.rows import approvals_of
 from adapters.postgres.driver.values import Row
 from adapters.postgres.shelves.shelved import Shelved, ShelvedContext, ShelvedFile
 
@@ -28,6 +29,8 @@ def shelved_of(row: Row) -> Shelved:
         title,
         client_type,
         plan_mode,
+        approval_policy,
+        approvals,
         labels,
         mcp_server_ids,
         created_at,
@@ -55,6 +58,8 @@ def shelved_of(row: Row) -> Shelved:
         title=title,
         client_type=client_type,
         plan_mode=plan_mode,
+        approval_policy=approval_policy,
+        asks=tuple(approval for approval in approvals_of(approvals) if approval.is_open),
         labels=_json(labels, dict[str, str]),
         mcp_server_ids=tuple(mcp_server_ids),
         created_at=created_at,

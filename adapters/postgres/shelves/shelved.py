@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from actors.ids import ChatId, FileId, ModelConfigId, UserId
-from actors.machine.chat import ChatError
+from actors.machine.chat import Approval, ChatError
 from actors.machine.states import Status
 
 
@@ -43,6 +43,8 @@ class Shelved:
     title: str
     client_type: str
     plan_mode: str
+    approval_policy: str  # allow, ask or deny; "": the deployment's
+    asks: Sequence[Approval]  # calls that wait for a person's consent
     labels: Mapping[str, str]
     mcp_server_ids: Sequence[UUID]
     created_at: datetime

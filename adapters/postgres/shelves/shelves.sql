@@ -22,7 +22,7 @@ EXISTS (SELECT FROM messages m
 -- part: shelved
 -- Chat `c` of user `u`, in the order of rows.shelved_of.
 c.id, c.owner_id, u.username, u.name, c.parent_id, coalesce(c.root_id, c.id), c.title,
-c.client_type, c.plan_mode, c.labels, c.mcp_server_ids, c.created_at, c.updated_at, c.status,
+c.client_type, c.plan_mode, c.approval_policy, c.approvals, c.labels, c.mcp_server_ids, c.created_at, c.updated_at, c.status,
 c.archived, c.last_error, c.pin_order, c.last_model_config_id, c.last_reasoning_effort,
 c.last_turn_summary, c.summary, c.workspace_id, {context},
 EXISTS (SELECT FROM chat_readers r WHERE r.chat_id = coalesce(c.root_id, c.id)), {unread}

@@ -184,6 +184,8 @@ async def asked(world, line, caller, chat):
         "provider": world.provider,
         "context": "general",
         "template": "empty",
+        "call": "a",
+        "tool": "execute",
         **{name: str(uuid4()) for name in ("run", "server", "notification")},
     }
     asking = Asked(places)
@@ -203,6 +205,7 @@ DOCUMENTS = {
     f"PATCH {C}/{{chat}}/queue/{{queued}}": TEXT,
     f"PUT {C}/{{chat}}/queue/order": {"order": [1]},
     f"POST {C}/{{chat}}/tool-results": {"results": [{"tool_call_id": "a", "output": 1}]},
+    f"POST {C}/{{chat}}/approvals/{{call}}": {"decision": "allow_once"},
     f"PUT {C}/config/system-prompt": {"system_prompt": "be kind"},
     f"PUT {C}/config/plan-mode-instructions": {"plan_mode_instructions": "plan"},
     f"PUT {C}/config/model-override/{{context}}": {"model_config_id": ""},

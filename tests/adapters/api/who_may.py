@@ -92,6 +92,9 @@ TABLE = """
     POST   C/{chat}/interrupt                           401      404    404    404   409   409
     POST   C/{chat}/tool-results                        401      404    404    404   409   403
     POST   C/{chat}/compact                             401      404    404    404   200   403
+    GET    C/{chat}/approvals                           401      404    404    200   200   200
+    POST   C/{chat}/approvals/{call}                    401      404    404    404   409   409
+    DELETE C/{chat}/approvals/always/{tool}             401      404    404    404   204   204
     POST   C/{chat}/reconcile-invalid                   401      404    404    404   409   409
     POST   C/{chat}/title/regenerate                    401      404    404    404   200   403
     POST   C/{chat}/title/propose                       401      404    404    404   200   403

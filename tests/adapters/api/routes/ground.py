@@ -17,6 +17,7 @@ from actors.supervisor.mail import SupervisorMail
 from actors.supervisor.slots import Slots
 from actors.supervisor.world import Limits
 from adapters.api.admission import Admission
+from adapters.api.approvals.routes import Approvals
 from adapters.api.door.app import Door
 from adapters.api.endpoints import Caller, Via
 from adapters.api.host.requests import Peer, Request
@@ -31,6 +32,7 @@ from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Around
 from adapters.models.environment import offered
 from adapters.models.stage import Stage
+from adapters.postgres.approvals.consent import Consents
 from adapters.postgres.catalogue.reading import CatalogueReading
 from adapters.postgres.conversation.pages import Pages
 from adapters.postgres.files.shelf import FileShelf
@@ -154,6 +156,7 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
         ),
         Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
         Turns(admission, sending, shelf=shelved, organization=ORGANIZATION),
+        Approvals(admission, Consents(pool), sending=sending),
         files,
     )
     return [row for route in routes for row in route.endpoints()]

@@ -18,6 +18,7 @@ from adapters.api.routes.chats import Chats
 from adapters.api.routes.sharing import Sharing
 from adapters.api.sending import Sending
 from adapters.api.shelf.repeating import Repeating
+from adapters.postgres.approvals.consent import Consents
 from adapters.postgres.files.shelf import FileShelf, PromptFiles
 from adapters.postgres.queries import SQL
 from adapters.postgres.shelves.pins import Pins
@@ -144,6 +145,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
         files=FileShelf(pool),
         contents=PromptFiles(pool),
         repeating=Repeating(Receipts(pool)),
+        consents=Consents(pool),
         servers=routes.known_servers(pool),
         contexts=contexts_on(pool, store.telling)[0],
         workspaces=owned,

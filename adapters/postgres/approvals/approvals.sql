@@ -1,0 +1,49 @@
+-- Consent in families of chats: who asks for it, what was decided, what is allowed always.
+
+-- name: granted_tools
+-- What a person has allowed always.
+SELECT DISTINCT tool
+  FROM approval_decisions
+ WHERE root_id = %(root)s AND verdict = 'allow_always' AND revoked_at IS NULL;
+
+-- name: grants
+-- The same, with who allowed it first, and when.
+SELECT DISTINCT ON (d.tool) d.tool, u.username, d.decided_at
+  FROM approval_decisions d
+  JOIN users u ON u.id = d.decided_by
+ WHERE d.root_id = %(root)s AND d.verdict = 'allow_always' AND d.revoked_at IS NULL
+ ORDER BY d.tool, d.id;
+
+-- name: revoke_grant
+-- From now on it is asked about again.
+UPDATE approval_decisions
+   SET revoked_at = now(), revoked_by = %(by)s
+ WHERE root_id = %(root)s
+   AND tool = %(tool)s
+   AND verdict = 'allow_always'
+   AND revoked_at IS NULL
+RETURNING id;
+
+-- name: asking_family
+-- The members that wait for somebody, the root first.
+SELECT id, title, approvals
+  FROM chats
+ WHERE (id = %(root)s OR root_id = %(root)s) AND status = 'requires_action' AND NOT archived
+ ORDER BY created_at, id;
+
+-- name: decisions
+-- What was decided last, the newest first; or of one call.
+SELECT d.chat_id, d.tool_call_id, d.tool, d.verdict, d.words, u.username, d.decided_at
+  FROM approval_decisions d
+  LEFT JOIN users u ON u.id = d.decided_by
+ WHERE d.root_id = %(root)s
+   AND (%(call)s::text IS NULL OR d.tool_call_id = %(call)s)
+ ORDER BY d.id DESC
+ LIMIT %(limit)s;
+
+-- name: set_approval_policy
+-- Of a family, moved beside the law. Those that are at work have to be told.
+UPDATE chats
+   SET approval_policy = %(policy)s
+ WHERE id = %(root)s OR root_id = %(root)s
+RETURNING id, status IN ('running', 'interrupting', 'requires_action');

@@ -1,0 +1,91 @@
+"""Consent in families of chats, on PostgreSQL."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+
+from actors.ids import ChatId, UserId
+from actors.machine.chat import Approval, Verdict
+from adapters.postgres.codec.parts import kept_id, kept_text
+from adapters.postgres.codec.rows import approvals_of
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Parameters, Row
+from adapters.postgres.queries import SQL
+
+DECISIONS_SHOWN = 50  # of a family, the newest; older ones stay in the table
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A chat that waits for somebody's decision."""
+
+    chat: ChatId
+    title: str
+    asks: Sequence[Approval]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    tool: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    chat: ChatId
+    tool_call_id: str
+    tool: str
+    verdict: Verdict
+    words: str
+    by: str | None  # None: nobody, and the time was over
+    at: datetime
+
+
+class Consents:
+    """Fulfils `actors.approvals.ports.Grants`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def of(self, root: ChatId) -> Set[str]:
+        return frozenset(tool for (tool,) in await self._run("granted_tools", {"root": root}))
+
+    async def grants(self, root: ChatId) -> Sequence[Grant]:
+        return [Grant(*row) for row in await self._run("grants", {"root": root})]
+
+    async def revoke(self, root: ChatId, tool: str, by: UserId) -> None:
+        """It is asked about from now on, if it was not before."""
+        await self._run("revoke_grant", {"root": root, "tool": kept_text(tool), "by": by})
+
+    async def asking(self, root: ChatId) -> Sequence[Asking]:
+        """The members of a family that wait for a decision, the root first."""
+        found = await self._run("asking_family", {"root": root})
+        family = [Asking(id, title, _open(approvals)) for id, title, approvals in found]
+        return [member for member in family if member.asks]
+
+    async def decisions(
+        self, root: ChatId, *, call: str | None = None, limit: int = DECISIONS_SHOWN
+    ) -> Sequence[Decision]:
+        """The newest first; of all calls, or of those with this id."""
+        asked = {"root": root, "call": None if call is None else kept_id(call), "limit": limit}
+        return [_decision(row) for row in await self._run("decisions", asked)]
+
+    async def set_policy(self, root: ChatId, policy: str) -> Sequence[ChatId]:
+        """Of a family; those of its members that are at work."""
+        found = await self._run("set_approval_policy", {"root": root, "policy": policy})
+        return [id for id, is_at_work in found if is_at_work]
+
+    async def _run(self, name: str, parameters: Parameters) -> Sequence[Row]:
+        async with self._pool.connection() as connection:
+            return await connection.execute(SQL[name], parameters)
+
+
+def _open(raw: bytes) -> Sequence[Approval]:
+    return [approval for approval in approvals_of(raw) if approval.is_open]
+
+
+def _decision(row: Row) -> Decision:
+    chat, call, tool, verdict, words, by, at = row
+    id = call.encode().decode("unicode_escape")
+    return Decision(chat, id, tool, Verdict(verdict), words, by, at)
