@@ -3,16 +3,17 @@
 servers    a server as it is set up, and whose chats use it          (pure)
 known      all that are set up, kept in memory; users' tokens
 naming     what their tools are called here                          (pure)
-results    what a call of theirs comes to                            (pure)
 showing    the headers by which a server knows for whom we ask       (pure)
-reaching   a session with a server, over HTTP, SSE or pipes
+tolerant   what they say, as the SDK takes it                        (pure)
+reaching   a session with a server, over HTTP or SSE
 sessions   the sessions of chats at work
 listing    the tools of a server
 oauth      tokens of users: where they come from, how they are fetched and given up
 renewing   a user's token, renewed before it runs out
 opening    all of it, put together
+workspaces those that a workspace names for itself, over pipes, too
 
-The protocol itself is the official SDK's, and its types are seen in reaching, listing and results
-only. A server is not trusted: what it sends is bounded, and what it says is told to the model as
-what it is, the output of a tool.
+The protocol itself is the official SDK's, and its types are seen where sessions are only. A server
+is not trusted: what it sends is bounded, and what it says is told to the model as what it is, the
+output of a tool.
 """

@@ -12,7 +12,6 @@ from uuid import UUID
 
 import httpx2
 import trio
-from mcp.types import CallToolResult
 
 from actors.ids import chat_name
 from actors.machine.chat import Chat
@@ -26,6 +25,7 @@ from adapters.mcp.renewing import Renewing
 from adapters.mcp.servers import Server
 from adapters.mcp.sessions import Session, Sessions, called, open_sessions
 from adapters.mcp.showing import shown_to
+from adapters.mcp.tolerant import Result
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.mcp.stored import Servers
 from adapters.secrets import Vault
@@ -58,7 +58,7 @@ class Reached:
 
     async def call(
         self, chat: Chat, server: Server, tool: str, arguments: dict[str, Any]
-    ) -> CallToolResult:
+    ) -> Result:
         """Or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
         hidden = list(hidden_in(server))
 

@@ -18,9 +18,10 @@ import httpx2
 from mcp.client.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import Implementation
+from mcp.types import CallToolResult, Implementation
 
 from adapters.mcp.oauth.guard import GuardedTransport, Network
+from adapters.mcp.tolerant import tolerant
 from adapters.providers.dial import tls_context
 from adapters.providers.identity import USER_AGENT
 
@@ -74,9 +75,17 @@ async def reached(place: Address) -> AsyncIterator[Client]:
 _LONG_SECONDS = 3_600.0  # of silence on the stream of a session that is kept for its turn
 
 
-def client_over(transport: Any, mode: Any = "auto") -> Client:
+@asynccontextmanager
+async def client_over(transport: Any, mode: Any = "auto") -> AsyncIterator[Client]:
     ours = Implementation(name="promptcorner", version=version("promptcorner"))
-    return Client(transport, client_info=ours, cache=None, mode=mode)
+    async with Client(tolerant(transport), client_info=ours, cache=None, mode=mode) as client:
+        # What came of a call counts, whatever the server had said that it would be.
+        client.session.validate_tool_result = _as_it_is  # type: ignore[method-assign]
+        yield client
+
+
+async def _as_it_is(name: str, result: CallToolResult) -> None:
+    pass
 
 
 def _http(place: Address, timeout: httpx2.Timeout = _TIMEOUT) -> httpx2.AsyncClient:

@@ -14,13 +14,14 @@ from uuid import UUID
 import trio
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, CallToolResult
+from mcp.types import CONNECTION_CLOSED
 
 from actors.ids import ChatId
 from actors.machine.states import Status
 from actors.store.hints import ChatMoved, News
 from adapters.mcp.faults import Fault, words_for
 from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
+from adapters.mcp.tolerant import Result, unread
 from runtime.cause import Cause
 from runtime.clock import now
 from runtime.scope import CausedScope
@@ -105,8 +106,8 @@ async def called(
     arguments: dict[str, Any],
     *,
     hidden: Sequence[str] = (),
-) -> CallToolResult:
-    """Or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
+) -> Result:
+    """What the server said; or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
     seconds, found = CONNECT_SECONDS_MAX, None
     try:
         with trio.fail_after(seconds):
@@ -114,7 +115,7 @@ async def called(
             client = await found.client()
         seconds = CALL_SECONDS_MAX
         with trio.fail_after(seconds):
-            return await client.call_tool(tool, arguments)
+            return unread(await client.call_tool(tool, arguments))
     except trio.TooSlowError:
         raise Fault(f"the server did not answer within {seconds:g} s") from None
     except Fault:

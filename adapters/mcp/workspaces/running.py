@@ -14,7 +14,6 @@ from uuid import UUID
 
 import trio
 from mcp.client.client import Client
-from mcp.types import CallToolResult
 
 from actors.ids import ChatId
 from actors.machine.chat import Chat
@@ -25,6 +24,7 @@ from adapters.mcp.faults import Fault
 from adapters.mcp.listing import ServerTool
 from adapters.mcp.oauth.guard import Network
 from adapters.mcp.reaching import Address, client_over, reached
+from adapters.mcp.tolerant import Result
 from adapters.mcp.workspaces.named import Elsewhere, Named, Program, Unfit, named_in
 from adapters.mcp.workspaces.pipes import piped
 from adapters.mcp.workspaces.server import NamedServer, Open, Room
@@ -143,9 +143,7 @@ class WorkspaceServers:
                 together.start_soon(ask, self._server(place, each))
         return found
 
-    async def call(
-        self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]
-    ) -> CallToolResult:
+    async def call(self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]) -> Result:
         """Or `Fault`."""
         place = await self._workspaces.of(chat)
         if isinstance(place, Refused):

@@ -14,11 +14,11 @@ from typing import Any
 
 import trio
 from mcp.client.client import Client
-from mcp.types import CallToolResult
 
 from adapters.mcp.faults import Fault, words_for
 from adapters.mcp.listing import ServerTool, Source, tools_of
 from adapters.mcp.sessions import LEAVE_SECONDS, Session, called, reason_of
+from adapters.mcp.tolerant import Result
 from adapters.mcp.workspaces.named import Named
 from runtime.clock import now
 from runtime.log import emit
@@ -91,7 +91,7 @@ class NamedServer:
             self._failed(words_for(await reason_of(error, session)))
         return self.tools
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
+    async def call(self, tool: str, arguments: dict[str, Any]) -> Result:
         """Or `Fault`."""
         return await called(self.session, tool, arguments)
 

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import trio
-from mcp.types import CallToolResult
 from msgspec import Meta, Struct
 
 from actors.ids import ChatId, MessageId
@@ -30,12 +29,13 @@ from adapters.mcp.faults import Fault
 from adapters.mcp.listing import ServerTool, all_distinct
 from adapters.mcp.naming import arguments_of
 from adapters.mcp.opening import Reached
-from adapters.mcp.results import output_of
 from adapters.mcp.servers import Server, used_by
+from adapters.mcp.tolerant import Result
 from adapters.mcp.workspaces.running import WorkspaceServers
 from adapters.tools.schemas import read, schema_of
 from adapters.tools.servers import finding
 from adapters.tools.servers.finding import FIND_TOOLS, Deferred
+from adapters.tools.servers.results import output_of
 
 TURNS_MAX = 2_000  # whose lists are kept; the one not asked for longest is made anew
 KEEP_SECONDS = 3_600.0  # of a turn that takes longer: then its servers are asked once more
@@ -113,9 +113,7 @@ class ServerTools:
         except Fault as fault:
             return error_output(str(fault))
 
-    async def _called(
-        self, chat: Chat, tool: ServerTool, arguments: dict[str, Any]
-    ) -> CallToolResult:
+    async def _called(self, chat: Chat, tool: ServerTool, arguments: dict[str, Any]) -> Result:
         if tool.source.id is None:
             return await self._near.call(chat, tool.source.name, tool.name, arguments)
         server = (await self._reached.known.servers()).get(tool.source.id)

@@ -15,6 +15,7 @@ from actors.workspace.ports import Command
 from adapters.mcp.faults import Fault, words_for
 from adapters.mcp.reaching import ANSWER_BYTES_MAX, client_over
 from adapters.mcp.sessions import Session, called
+from adapters.mcp.tolerant import unread
 from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, piped
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
@@ -63,8 +64,8 @@ def alive(pid):
 
 
 async def facts(client):
-    [said] = (await client.call_tool("echo", {"a": 1})).content
-    return json.loads(said.text)
+    [said] = unread(await client.call_tool("echo", {"a": 1}))["content"]
+    return json.loads(said["text"])
 
 
 @pytest.mark.parametrize("how", ["well", "chats", "old"])
@@ -84,9 +85,9 @@ async def test_the_official_server_is_spoken_with(lifeline):
 
     with in_time():
         async with spoken_with(order, lifeline) as client:
-            added = await client.call_tool("add", {"a": 1, "b": 2})
+            added = unread(await client.call_tool("add", {"a": 1, "b": 2}))
 
-    assert "3" == added.content[0].text
+    assert "3" == added["content"][0]["text"]
 
 
 async def test_one_that_does_not_end_by_itself_is_ended_with_all_that_it_has_begun(lifeline):

@@ -56,7 +56,7 @@ async def at_home(daemon, chat):
 
 async def look(servers, chat, name="one"):
     said = await servers.call(chat, name, "look", {})
-    return said.content[0].text
+    return said["content"][0]["text"]
 
 
 def names(tools):
@@ -259,7 +259,7 @@ async def test_a_server_elsewhere_is_reached_where_its_network_is_allowed(daemon
             said = await servers.call(chat, "one", "echo", {})
 
     assert ["one__echo"] == names(tools)
-    assert "done" == said.content[0].text
+    assert "done" == said["content"][0]["text"]
     assert "7" == wire.headers("tools/call")["x-team"]
 
 

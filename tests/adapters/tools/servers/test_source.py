@@ -87,7 +87,6 @@ async def test_when_the_chat_rests_its_sessions_end_and_a_late_call_makes_anothe
         {"initialize": Raw(b"no", 403), "server/discover": Raw(b"no", 403)},
         {"tools/list": Raw(EVIL.encode())},
         {"tools/list": {"tools": "many"}},
-        {"tools/list": {"tools": [{"name": 7}]}},
         {"tools/list": Raw(b"<html>", headers={"content-type": "text/html"})},
         {
             "tools/list": Raw(
@@ -96,7 +95,7 @@ async def test_when_the_chat_rests_its_sessions_end_and_a_late_call_makes_anothe
         },
         {"tools/list": huge},
     ],
-    ids=["500", "403", "no json", "no list", "no name", "html", "packed", "huge"],
+    ids=["500", "403", "no json", "no list", "html", "packed", "huge"],
 )
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
