@@ -17,6 +17,7 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import UNSET
 
+from adapters.api.wire.messages import ChatMessage
 from adapters.api.wire.streams import ChatStreamEvent, ChatStreamToolCall
 from adapters.client import asks
 from adapters.client.asks import Ask
@@ -43,8 +44,16 @@ class Round:
     """What a chat waits for at a time. Ids of calls may come again, those of messages do not."""
 
     calls: Sequence[ChatStreamToolCall]
-    message: int  # the last one of the chat: with one that is newer it is over
+    message: int  # the last one of the chat when it began
     scope: anyio.CancelScope
+
+    def is_over_by(self, message: ChatMessage) -> bool:
+        """Others may answer what is theirs meanwhile: a person who denies a call of the same
+        step."""
+        if message.id <= self.message or message.role != "tool":
+            return message.id > self.message
+        ids = {call.tool_call_id for call in self.calls}
+        return any(part.tool_call_id in ids for part in message.content or ())
 
 
 class Answering:
@@ -65,9 +74,7 @@ class Answering:
         if self._round is not None and _ends(self._round, event, seen):
             self._round.scope.cancel()
             self._round = None
-        if event.type == "action_required" and seen.pending and self._tools:
-            if self._round is not None:
-                self._round.scope.cancel()
+        if event.type == "action_required" and seen.pending and self._round is None:
             calls = {
                 call.tool_call_id: call for call in reversed(seen.pending)
             }  # the first of each
@@ -147,11 +154,11 @@ class Answering:
 
     async def _is_over(self, round: Round) -> bool:
         """Whether somebody has answered: the same ids may ask for something else now."""
-        newer = await self._client.do(asks.messages(self._chat, after_id=round.message, limit=1))
-        return bool(newer.messages)
+        asked = asks.messages(self._chat, after_id=round.message)
+        return any(map(round.is_over_by, (await self._client.do(asked)).messages))
 
 
 def _ends(round: Round, event: ChatStreamEvent, seen: Transcript) -> bool:
     if event.message is not UNSET:
-        return event.message.id > round.message
+        return round.is_over_by(event.message)
     return event.type == "history_reset" or seen.status != "requires_action"

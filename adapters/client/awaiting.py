@@ -134,7 +134,8 @@ class AsyncClient:
                 async with self.follow(chat) as events:
                     async for event in events:
                         seen.apply(event)
-                        answering.heard(event, seen)
+                        if tools:
+                            answering.heard(event, seen)
                         if is_enough():
                             break
             except (Refused, Unreachable) as error:  # said as it is, and not in a group

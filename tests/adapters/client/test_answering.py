@@ -219,6 +219,33 @@ async def test_calls_that_nobody_waits_for_any_more_are_cancelled(autojump_clock
     assert [] == daemon.posts
 
 
+async def test_a_call_goes_on_while_others_are_answered_that_are_not_the_clients(
+    autojump_clock, daemon
+):
+    """A person is asked about a local call of the same step, and denies it."""
+    runs = 0
+
+    @tool
+    async def long():
+        nonlocal runs
+        runs += 1
+        await trio.sleep(30)
+
+    daemon.awaits(a_call("1", "long"))
+
+    async def person():
+        await trio.sleep(10)
+        daemon.answers_another("2")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(person)
+        daemon.faults.append(503)  # and that it is awaited still is seen when it is asked, too
+        daemon.heard = trio.Event()
+        await waited(daemon, long)
+
+    assert (1, [503, 204]) == (runs, [status for status, _ in daemon.posts])
+
+
 async def test_an_answer_whose_fate_is_unknown_is_sent_again_while_it_is_awaited(
     autojump_clock, daemon
 ):

@@ -14,6 +14,7 @@ from uuid import UUID
 import httpx2
 import msgspec
 import trio
+from msgspec import UNSET
 
 from adapters.api.wire.messages import ChatMessage, ChatMessagePart
 from adapters.api.wire.streams import (
@@ -49,12 +50,17 @@ class WaitingDaemon:
         self.status, self.calls = "requires_action", calls
         self._tell(self._now())
 
-    def goes_on(self, answers=1):
+    def goes_on(self):
         """The calls are answered, or no longer wanted."""
-        self.status, self.calls = "running", ()
-        for _ in range(answers):
-            self._says("tool", "a result")
+        calls, self.calls, self.status = self.calls, (), "running"
+        for call in calls:
+            self._says("tool", id=call.tool_call_id)
         self._tell([self._status()])
+
+    def answers_another(self, id):
+        """A call of the same step, which was not the client's; its own go on waiting."""
+        self._says("tool", id=id)
+        self._tell(self._now())
 
     def finishes(self, text="done"):
         self._says("assistant", text)
@@ -73,7 +79,7 @@ class WaitingDaemon:
                 return self._stream()
             case "GET", "messages":
                 after = int(request.url.params["after_id"])
-                newer = [message for message in self.messages if message.id > after][:1]
+                newer = [message for message in self.messages if message.id > after]
                 return _said({"messages": newer, "queued_messages": [], "has_more": False})
             case "POST", "tool-results":
                 return self._results(msgspec.json.decode(request.content)["results"])
@@ -87,7 +93,7 @@ class WaitingDaemon:
         status = self._status_for(results)
         self.posts.append((status, results))
         if status == 204:
-            self.goes_on(len(results))
+            self.goes_on()
         self.heard.set()
         if fault is not None:
             raise fault
@@ -118,8 +124,9 @@ class WaitingDaemon:
     def _status(self):
         return _event("status", status=ChatStreamStatus(self.status))
 
-    def _says(self, role, text):
-        part = ChatMessagePart(type="text", text=text)
+    def _says(self, role, text="", id=UNSET):
+        kind = "text" if id is UNSET else "tool-result"
+        part = ChatMessagePart(type=kind, text=text, tool_call_id=id)
         message = ChatMessage(
             id=10 + len(self.messages),
             chat_id=CHAT,
