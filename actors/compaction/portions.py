@@ -29,7 +29,7 @@ def portions(messages: Iterable[Said], bytes_max: int) -> Sequence[str]:
     room = bytes_max
     for piece in (piece for entry in _entries(messages) for piece in _pieces(entry, bytes_max)):
         size = _size(piece)
-        if part and size > room:
+        if size > room:
             found.append("".join(part))
             part, room = [], bytes_max
         part.append(piece)

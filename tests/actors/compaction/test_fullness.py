@@ -141,6 +141,10 @@ def test_what_came_since_counts_where_the_next_call_would_not_fit():
     assert 60 == full(user("a"), used_60, too_long).tokens
 
 
+def test_what_the_last_step_said_is_read_by_the_next():
+    assert 10 == full(user("a"), assistant("x" * 40, usage=USED_80)).coming
+
+
 def test_media_are_not_measured_by_their_letters():
     picture = ToolResultPart("b", "look", JsonText(f'{{"data":"{"A" * 9000}"}}'), is_media=True)
 

@@ -218,6 +218,17 @@ async def taken_up(stage, request):
     return stage
 
 
+async def test_who_asks_for_a_summary_gets_one_however_little_it_saves(autojump_clock):
+    provider, chat = a_long_chat(GOES_ON)
+    async with chat as stage:
+        await trio.sleep(60)
+
+        provider.scripts = [["much longer than all that was said", ended()]]
+        taken = await taken_up(stage, RequestCompaction())
+
+        assert ("waiting", "uasss") == (taken.status, roles(taken))
+
+
 async def test_a_summary_as_long_as_what_it_replaces_is_none(autojump_clock):
     stage = await settled(WORKS, ["x" * 4 * 79_000, ended()])
 
@@ -229,13 +240,13 @@ async def test_a_summary_as_long_as_what_it_replaces_is_none(autojump_clock):
 async def test_a_summary_may_take_its_time(autojump_clock):
     stage = await settled(WORKS, [500, *SUMS_UP], GOES_ON, seconds=700)
 
-    assert (DONE, "waiting") == (roles(stage), stage.status)
-    assert stage.row.retry_state is None
+    assert (DONE, "waiting", ["success"]) == (roles(stage), stage.status, stage.counted)
+    assert 500_000 == stage.rows[4].runtime_ms
 
 
 async def test_a_summary_that_does_not_end_is_a_timeout_and_is_tried_again(autojump_clock):
     endless = [each for _ in range(10) for each in (100, "on and ")] + [HANGS]
-    stage = await settled(WORKS, endless, SUMS_UP, GOES_ON, seconds=2000)
+    stage = await settled(WORKS, endless, SUMS_UP, GOES_ON, seconds=950)
 
     assert ["timeout", "success"] == stage.counted
     assert (DONE, "waiting", 1) == (roles(stage), stage.status, stage.provider.hung_up)
@@ -335,12 +346,12 @@ async def test_a_model_whose_window_is_too_small_for_it_is_never_asked_for_all(a
     assert (DONE, "waiting") == (roles(stage), stage.status)
 
 
-@pytest.mark.parametrize("window", [1_000, 3_000])
-async def test_where_it_would_take_too_many_parts_it_is_said_so(autojump_clock, window):
+@pytest.mark.parametrize(("window", "words"), [(1_000, 2_000), (3_000, 100_000)])
+async def test_where_it_would_take_too_many_parts_it_is_said_so(autojump_clock, window, words):
     small = ScriptedProvider(["part", ended()])
     by = Model(small, None, "o", "o", "openai", "s", CallSettings(), context_limit=window)
 
-    stage = await settled(WORKS, GOES_ON, plan=Plan(by=by), text="word " * 100_000)
+    stage = await settled(WORKS, GOES_ON, plan=Plan(by=by), text="word " * words)
 
     assert ("error", TOO_SMALL, "config") == (
         stage.status,
@@ -363,15 +374,30 @@ async def test_a_result_that_would_not_fit_is_summed_up_before_it_is_sent(autoju
     assert "uata" == roles(fits)
 
 
+class Windowed(OneModel):
+    async def model_for(self, chat):
+        return replace(await super().model_for(chat), context_limit=WINDOW)
+
+
+async def test_what_may_not_fit_is_tried(autojump_clock):
+    """What came since is only estimated, and what a provider refuses costs nothing."""
+    provider = ScriptedProvider(
+        [call("a", "read"), call("b", "read"), ended(Usage(input_tokens=69_000))], SUMS_UP, GOES_ON
+    )
+
+    _, chat = a_long_chat(says="z" * 65_000, models=Windowed(provider))
+    async with chat as stage:
+        await trio.sleep(60)
+
+        assert asked_for_summary(provider.prompts[1])
+        assert "uattsssa" == roles(stage)
+
+
 async def test_what_clearly_does_not_fit_is_not_tried_at_once(autojump_clock):
     provider = ScriptedProvider(
         [*(call(id, "read") for id in "abcd"), ended(Usage(input_tokens=69_000))],
         *[["part", ended()]] * 4, GOES_ON,
     )  # fmt: skip
-
-    class Windowed(OneModel):
-        async def model_for(self, chat):
-            return replace(await super().model_for(chat), context_limit=WINDOW)
 
     _, chat = a_long_chat(says="z" * 95_000, models=Windowed(provider))
     async with chat as stage:
@@ -417,13 +443,29 @@ async def test_calls_of_the_client_are_awaited_before_anything_is_summed_up(auto
     assert ("requires_action", 1) == (stage.status, len(stage.provider.prompts))
 
 
+async def test_a_summary_that_came_too_late_is_paid_for_all_the_same(autojump_clock):
+    _, chat = a_long_chat(WORKS, [5, *SUMS_UP], GOES_ON)
+    async with chat as stage:
+        await trio.sleep(3)
+        await edited_unheard(stage)
+        await trio.sleep(60)
+
+        assert [("compaction", [2])] == stage.world.books.booked
+        assert [("user", "other"), ("assistant", "done")] == stage.said
+        assert [] == stage.world.compacting.ends
+
+
+async def edited_unheard(stage):
+    first = stage.store.chats[stage.chat].messages[0].id
+    edit = EditMessage(first, UserMessage((TextPart("other"),), ANN))
+    await stage.store.apply(stage.chat, [edit])
+
+
 async def test_an_answer_that_came_too_late_is_paid_for_all_the_same(autojump_clock):
     _, chat = a_long_chat([2, "late", ended()], GOES_ON)
     async with chat as stage:
         await trio.sleep(1)
-        first = stage.store.chats[stage.chat].messages[0].id
-        edit = EditMessage(first, UserMessage((TextPart("other"),), ANN))
-        await stage.store.apply(stage.chat, [edit])  # and nobody hears of it
+        await edited_unheard(stage)
         await trio.sleep(60)
 
         assert [("answer", [2])] == stage.world.books.booked
