@@ -9,5 +9,6 @@ processes   commands that run, and what they have written
 templates   what a workspace can be made of, as the operator has laid it out
 making      a workspace, made of a template
 planning    plans of chats, as files
+keeping     used, idle, removed, too large: how long a workspace is kept
 local       all of it together: the workspaces of chats
 """
