@@ -3,14 +3,24 @@
 An output is kept as the tool message that it becomes: its result, and behind it what was shown.
 Ids are a provider's, so they may hold what no text in PostgreSQL can (U+0000): they are kept
 escaped.
+
+Calls of one step, and of many chats, end at the same moments: what came of those that wait to be
+noted is noted together, by whoever is the first of them.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+import msgspec
+import trio
 
 from actors.machine.chat import Chat
 from actors.parts.model import ToolCallPart, ToolResultPart
 from actors.turn.ports import Entry, ToolOutput
 from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, kept_id, to_json
+from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Row
 from adapters.postgres.queries import SQL
@@ -18,11 +28,32 @@ from adapters.postgres.queries import SQL
 KEEP_SECONDS = 7 * 86_400.0  # a batch that is older than this is not resumed by anybody
 
 
+NOTED_TOGETHER_MAX = 64  # ends of calls in one statement; the next ones wait for it
+
+
+class _Ending(msgspec.Struct):
+    chat: UUID
+    history_version: int
+    id: str
+    output: msgspec.Raw
+
+
+@dataclass(eq=False, slots=True)
+class _Note:
+    """An end that is to be noted."""
+
+    ending: _Ending
+    is_over: bool = False  # it has been noted, or why not stands in `error`
+    error: Exception | None = None
+
+
 class Journal:
     """Fulfils `actors.turn.ports.Journal`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self._waiting: list[_Note] = []  # bounded by the calls under way: each waits for its own
+        self._writing = trio.Lock()
 
     async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
         wanted = {
@@ -39,20 +70,50 @@ class Journal:
         result = ToolResultPart(
             tool_call_id, "", output.result, is_error=output.is_error, is_media=output.is_media
         )
-        kept = Json(to_json((result, *output.shown)))
-        ending = {
-            "chat": chat.id,
-            "history_version": chat.history_version,
-            "id": kept_id(tool_call_id),
-            "output": kept,
-        }
-        async with self._pool.connection() as connection:
-            await connection.execute(SQL["end_call"], ending)
+        kept = msgspec.Raw(to_json((result, *output.shown)))
+        note = _Note(_Ending(chat.id, chat.history_version, kept_id(tool_call_id), kept))
+        self._waiting.append(note)
+        try:
+            async with self._writing:
+                while not note.is_over:
+                    await self._write()
+        finally:
+            with suppress(ValueError):  # it has been taken out to be written
+                self._waiting.remove(note)
+        if note.error is not None:
+            raise note.error
+
+    async def _write(self) -> None:
+        """Whoever is cancelled here leaves the others' notes to the next of them."""
+        group = self._waiting[:NOTED_TOGETHER_MAX]
+        await self._note(group)
+        for note in group:
+            note.is_over = True
+        self._waiting = [note for note in self._waiting if not note.is_over]
+
+    async def _note(self, group: Sequence[_Note]) -> None:
+        try:
+            async with self._pool.connection() as connection:
+                await connection.execute(SQL["end_calls"], {"ended": _together(group)})
+        except Exception as error:  # noqa: BLE001  # raised again, by whose note it is
+            if len(group) == 1 or isinstance(error, DatabaseFault):
+                for note in group:
+                    note.error = error
+                return
+            for note in group:  # the server refused one of them, and with it all
+                await self._note([note])
 
     async def forget(self) -> None:
         """Drop what nobody will ask for any more."""
         async with self._pool.connection() as connection:
             await connection.execute(SQL["forget_calls"], {"keep_seconds": KEEP_SECONDS})
+
+
+def _together(group: Sequence[_Note]) -> Json:
+    """The first word on each call."""
+    endings = [note.ending for note in reversed(group)]
+    first = {(each.chat, each.history_version, each.id): each for each in endings}
+    return Json(msgspec.json.encode(list(first.values())))
 
 
 def _entry(row: Row) -> Entry:

@@ -16,14 +16,15 @@ WITH wanted AS (
 )
 SELECT tool_call_id, begun_at, output, ended_at FROM begun WHERE was_known;
 
--- name: end_call
--- Note what came of a call; the first word stands.
-UPDATE tool_calls
-   SET output = %(output)s, ended_at = now()
- WHERE chat_id = %(chat)s
-   AND history_version = %(history_version)s
-   AND tool_call_id = %(id)s
-   AND ended_at IS NULL;
+-- name: end_calls
+-- Note what came of calls; the first word on each stands.
+UPDATE tool_calls t
+   SET output = w.output, ended_at = now()
+  FROM json_to_recordset(%(ended)s) AS w(chat uuid, history_version bigint, id text, output json)
+ WHERE t.chat_id = w.chat
+   AND t.history_version = w.history_version
+   AND t.tool_call_id = w.id
+   AND t.ended_at IS NULL;
 
 -- name: forget_calls
 -- Drop entries of steps that were committed long ago.

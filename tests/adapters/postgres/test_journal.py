@@ -1,10 +1,13 @@
 """The journal of tool calls on PostgreSQL: what the next process finds after a crash."""
 
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 import trio
+import trio.testing
+from psycopg import DatabaseError
 
 from actors.ids import FileId
 from actors.parts.model import FilePart, JsonText, TextPart, ToolCallPart
@@ -126,6 +129,101 @@ async def test_two_calls_of_one_id_are_one_entry(journal, chat):
     await journal.begin(chat, calls("a", "a"))
 
     assert ["a"] == [entry.tool_call_id for entry in await journal.begin(chat, calls("a"))]
+
+
+# many ends at once
+
+
+async def test_calls_that_end_together_are_noted_together(store, chat):
+    pool = Watched(store.pool)
+    journal = Journal(pool)
+    ids = [f"call-{n}" for n in range(50)]
+    await journal.begin(chat, calls(*ids))
+    pool.lent = 0
+
+    async with trio.open_nursery() as nursery:
+        for id in ids:
+            nursery.start_soon(journal.end, chat, id, DONE)
+
+    assert 1 == pool.lent
+    assert {DONE} == {entry.output for entry in await journal.begin(chat, calls(*ids))}
+
+
+async def test_of_two_words_at_once_the_first_stands(journal, chat):
+    await journal.begin(chat, calls("a", "b"))
+
+    async with trio.open_nursery() as nursery:
+        for id, output in (("b", DONE), ("a", DONE), ("a", ToolOutput(JsonText('"late"')))):
+            nursery.start_soon(journal.end, chat, id, output)
+            await trio.lowlevel.checkpoint()  # in this order, and together
+
+    entries = await journal.begin(chat, calls("a", "b"))
+    assert [DONE, DONE] == [entry.output for entry in entries]
+
+
+async def test_an_end_that_cannot_be_noted_costs_only_itself(store, journal, chat):
+    broken, failed = ToolOutput(JsonText("no JSON")), []
+    await journal.begin(chat, calls("a", "b", "c", "d"))
+
+    async def end(id):
+        try:
+            await journal.end(chat, id, broken if id == "c" else DONE)
+        except DatabaseError:
+            failed.append(id)
+
+    async with trio.open_nursery() as nursery:
+        for id in "abcd":
+            nursery.start_soon(end, id)
+
+    entries = await journal.begin(chat, calls("a", "b", "c", "d"))
+    assert {"a": DONE, "b": DONE, "c": None, "d": DONE} == {
+        entry.tool_call_id: entry.output for entry in entries
+    }
+    assert ["c"] == failed
+
+
+@pytest.mark.parametrize("cancelled", ["first", "second"])
+async def test_who_is_cancelled_leaves_the_others_to_be_noted(store, chat, cancelled):
+    pool = Watched(store.pool)
+    journal, scopes = Journal(pool), {id: trio.CancelScope() for id in ("first", "second")}
+    ids = [*scopes, "third"]
+    await journal.begin(chat, calls(*ids))
+    pool.is_shut = True
+
+    async def end(id):
+        with scopes.get(id, trio.CancelScope()):
+            await journal.end(chat, id, DONE)
+
+    async with trio.open_nursery() as nursery:
+        for id in ids:
+            nursery.start_soon(end, id)
+            await trio.testing.wait_all_tasks_blocked()
+        scopes[cancelled].cancel()
+        pool.open()
+
+    entries = {e.tool_call_id: e.output for e in await journal.begin(chat, calls(*ids))}
+    assert {id: None if id == cancelled else DONE for id in ids} == entries
+    assert [] == journal._waiting
+
+
+class Watched:
+    """A pool that counts how often it lends, and may be shut for a while."""
+
+    def __init__(self, pool):
+        self._pool, self.lent = pool, 0
+        self.is_shut, self._opened = False, trio.Event()
+
+    def open(self):
+        self.is_shut = False
+        self._opened.set()
+
+    @asynccontextmanager
+    async def connection(self):
+        self.lent += 1
+        if self.is_shut:
+            await self._opened.wait()
+        async with self._pool.connection() as connection:
+            yield connection
 
 
 @pytest.mark.parametrize(
