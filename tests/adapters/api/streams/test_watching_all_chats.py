@@ -121,7 +121,7 @@ async def test_what_came_of_a_turn_and_what_a_chat_is_about_is_told(stage):
         stored = await stage.chats.store.reading.view(chat)
         summaries = Summaries(stage.chats.store.pool, tell=stage.chats.store.bus.tell)
         await summaries.label(stored.chat, "Said hello")
-        await summaries.summarise(stored.chat, "They greet each other.")
+        await summaries.summarise(stored.chat, "They greet each other.", turns=1)
         await listener.until(lambda: "chat_summary_change" in listener.kinds(chat))
 
     last = {event["kind"]: event["chat"] for event in listener.events}
