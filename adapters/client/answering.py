@@ -75,11 +75,8 @@ class Answering:
             self._round.scope.cancel()
             self._round = None
         if event.type == "action_required" and seen.pending and self._round is None:
-            calls = {
-                call.tool_call_id: call for call in reversed(seen.pending)
-            }  # the first of each
             last = max(seen.messages, default=0)
-            self._round = Round(tuple(reversed(calls.values())), last, anyio.CancelScope())
+            self._round = Round(_distinct(seen.pending), last, anyio.CancelScope())
             self._group.start_soon(self._answer, self._round)
 
     async def _answer(self, round: Round) -> None:
@@ -113,7 +110,7 @@ class Answering:
         if isinstance(arguments, str):
             return Output.error(arguments)
         output = LATE
-        with anyio.move_on_after(min(tool.seconds, seconds)) as limit:
+        with anyio.move_on_after(min(tool.seconds, seconds)):
             try:
                 output = Output.of(await tool.run(arguments))
             except ToolError as said:
@@ -121,7 +118,7 @@ class Answering:
             except Exception as error:  # noqa: BLE001  # a bug in a tool is that tool's result
                 emit("client_tool.failed", "error", tool=tool.name, error=error)
                 output = Output.error("the tool failed unexpectedly")
-        return LATE if limit.cancelled_caught else output
+        return output
 
     async def _submit(self, round: Round, outputs: Sequence[Output]) -> None:
         """Until the daemon has taken them, or the chat no longer waits for them."""
@@ -156,6 +153,14 @@ class Answering:
         """Whether somebody has answered: the same ids may ask for something else now."""
         asked = asks.messages(self._chat, after_id=round.message)
         return any(map(round.is_over_by, (await self._client.do(asked)).messages))
+
+
+def _distinct(calls: Sequence[ChatStreamToolCall]) -> Sequence[ChatStreamToolCall]:
+    """One result answers an id, so of two calls under one the first is run."""
+    found: dict[str, ChatStreamToolCall] = {}
+    for call in calls:
+        found.setdefault(call.tool_call_id, call)
+    return tuple(found.values())
 
 
 def _ends(round: Round, event: ChatStreamEvent, seen: Transcript) -> bool:

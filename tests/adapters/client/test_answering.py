@@ -9,7 +9,7 @@ from adapters.client import answering, faults
 from adapters.client.answering import CALLS_AT_ONCE_MAX, ROUND_SECONDS
 from adapters.client.faults import Refused
 from adapters.client.tools import ToolError, tool
-from tests.adapters.client.waiting_chats import CHAT, WaitingDaemon, a_call
+from tests.adapters.client.waiting_chats import CHAT, WaitingDaemon, a_call, a_message
 
 pytestmark = [
     # The HTTP library leaves generators of its own to the garbage collector.
@@ -114,7 +114,7 @@ async def test_a_call_that_takes_too_long_is_answered_as_late_while_there_is_tim
     [(late, is_error), (fine, _)] = outputs(daemon)
     assert ("the tool did not finish in time", True) == (late["error"], is_error)
     assert {"city": "Rome", "days": 1} == fine
-    assert for_ever.seconds <= trio.current_time() - began < SECONDS_OF_THE_DAEMON
+    assert trio.current_time() - began == pytest.approx(for_ever.seconds, abs=1)
 
 
 async def test_calls_that_wait_for_room_are_answered_in_time_too(autojump_clock, daemon):
@@ -125,6 +125,7 @@ async def test_calls_that_wait_for_room_are_answered_in_time_too(autojump_clock,
 
     assert 5 * CALLS_AT_ONCE_MAX == len(daemon.posts[0][1])
     assert trio.current_time() - began == pytest.approx(ROUND_SECONDS, abs=1)
+    assert ROUND_SECONDS < SECONDS_OF_THE_DAEMON
 
 
 @tool
@@ -190,6 +191,62 @@ async def test_who_is_slower_is_told_so_and_goes_on(autojump_clock, daemon):
 
     assert "answered by others" == seen.answer
     assert [409] == [status for status, _ in daemon.posts]
+
+
+async def test_results_that_fit_nothing_any_more_are_nobodys_fault(autojump_clock, daemon):
+    daemon.awaits(a_call("1", "weather", '{"city": "Rome"}'))
+    daemon.faults.append(400)
+
+    async with daemon.client() as client, trio.open_nursery() as nursery:
+
+        async def go_on():
+            await trio.sleep(5)
+            daemon.goes_on()
+            daemon.finishes()
+
+        nursery.start_soon(go_on)
+        seen = await client.wait(CHAT, tools=[weather])
+
+    assert ("done", [400]) == (seen.answer, [status for status, _ in daemon.posts])
+
+
+@pytest.mark.parametrize(
+    ("id", "role", "answers", "expected"),
+    [
+        (10, "assistant", None, False),
+        (11, "assistant", None, True),
+        (11, "user", None, True),
+        (11, "tool", "1", True),
+        (11, "tool", "3", False),
+        (9, "tool", "1", False),
+    ],
+)
+def test_what_is_said_later_ends_the_wait_unless_it_answers_something_else(
+    id, role, answers, expected
+):
+    round = answering.Round((a_call("1", "weather"), a_call("2", "weather")), 10, None)
+
+    assert expected is round.is_over_by(a_message(id, role, answers))
+
+
+async def test_a_chat_that_no_longer_waits_has_cancelled_its_calls(autojump_clock, daemon):
+    ended = trio.Event()
+
+    @tool
+    async def watch():
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended.set()
+
+    daemon.awaits(a_call("1", "watch"))
+
+    async with daemon.client() as client, trio.open_nursery() as nursery:
+        nursery.start_soon(client.attend, CHAT, [watch])
+        await trio.testing.wait_all_tasks_blocked()
+        daemon.stops()
+        await ended.wait()
+        nursery.cancel_scope.cancel()
 
 
 async def test_calls_that_nobody_waits_for_any_more_are_cancelled(autojump_clock, daemon):

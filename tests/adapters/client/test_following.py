@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.api.wire.messages import ChatError
 from adapters.api.wire.streams import (
     ChatStreamActionRequired,
     ChatStreamStatus,
@@ -139,3 +140,16 @@ def test_the_same_calls_again_are_told_again_whether_or_not_the_status_was_seen_
     assert "action_required" == told[-1].type
     assert ["message", "action_required"] == [e.type for e in again if e.type != "preview_reset"]
     assert [] == unchanged
+
+
+def test_an_error_is_told_again_when_the_chat_has_run_between():
+    failed = [
+        lives.event("status", status=ChatStreamStatus("error")),
+        lives.event("error", error=ChatError(message="The provider is overloaded.")),
+    ]
+    running = [lives.event("status", status=ChatStreamStatus("running"))]
+    following = Following()
+
+    told = [following.heard(events) for events in (failed, failed, running, failed)]
+
+    assert [failed, [], running, failed] == told

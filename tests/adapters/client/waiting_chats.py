@@ -14,7 +14,6 @@ from uuid import UUID
 import httpx2
 import msgspec
 import trio
-from msgspec import UNSET
 
 from adapters.api.wire.messages import ChatMessage, ChatMessagePart
 from adapters.api.wire.streams import (
@@ -30,6 +29,17 @@ CHAT = UUID(int=7)
 
 def a_call(id, name, args="{}"):
     return ChatStreamToolCall(id, name, args)
+
+
+def a_message(id, role, answers=None, text=""):
+    """A text, or the result of a call."""
+    part = (
+        ChatMessagePart(type="text", text=text)
+        if answers is None
+        else ChatMessagePart(type="tool-result", tool_call_id=answers)
+    )
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    return ChatMessage(id=id, chat_id=CHAT, created_at=at, role=role, content=(part,))
 
 
 @dataclass
@@ -65,6 +75,11 @@ class WaitingDaemon:
     def finishes(self, text="done"):
         self._says("assistant", text)
         self.status = "waiting"
+        self._tell([self._status()])
+
+    def stops(self):
+        """In an invalid state, which somebody puts right."""
+        self.status, self.calls = "error", ()
         self._tell([self._status()])
 
     def cut(self):
@@ -124,16 +139,8 @@ class WaitingDaemon:
     def _status(self):
         return _event("status", status=ChatStreamStatus(self.status))
 
-    def _says(self, role, text="", id=UNSET):
-        kind = "text" if id is UNSET else "tool-result"
-        part = ChatMessagePart(type=kind, text=text, tool_call_id=id)
-        message = ChatMessage(
-            id=10 + len(self.messages),
-            chat_id=CHAT,
-            created_at=datetime(2030, 1, 1, tzinfo=UTC),
-            role=role,
-            content=(part,),
-        )
+    def _says(self, role, text="", id=None):
+        message = a_message(10 + len(self.messages), role, id, text)
         self.messages.append(message)
         self._tell([_message(message)])
 
