@@ -13,17 +13,25 @@ from adapters.mcp.servers import Server
 SAID_CHARACTERS_MAX = 300  # of what a server or its connection says; the rest is cut
 SECRET_CHARACTERS_MIN = 4  # anything shorter would tear holes into ordinary words
 
-
 _ADDRESS = re.compile(r"\b(https?)://[^\s'\"<>]+")
 
 
 class Fault(Exception):
-    """A server did not do what it was asked. The words are for models and administrators."""
+    """A server did not do what it was asked. The words are for models and administrators.
+    `status`: of its answer, if it was a refusal over HTTP; `shown`: the token that it refused."""
+
+    def __init__(self, words: str, status: int = 0, shown: str = "") -> None:
+        super().__init__(words)
+        self.status = status
+        self.shown = shown
+
+
+_TELLING = (Fault, MCPError, httpx2.HTTPError)  # more than what they come of
 
 
 def words_for(error: BaseException, *hidden: str) -> str:
     """The first thing that went wrong, for models and administrators."""
-    match _first(error):
+    match first_of(error):
         case MCPError() as said:
             words = said.message
         case httpx2.HTTPStatusError() as refused:
@@ -56,11 +64,12 @@ def hidden_in(server: Server, *more: str) -> Iterator[str]:
     yield from filter(None, (parts.password, parts.username, parts.query, parts.fragment))
 
 
-def _first(error: BaseException) -> BaseException:
+def first_of(error: BaseException) -> BaseException:
+    """What everything else came of."""
     while True:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-        elif error.__cause__ is not None and not isinstance(error, MCPError | httpx2.HTTPError):
+        elif error.__cause__ is not None and not isinstance(error, _TELLING):
             error = error.__cause__
         else:
             return error

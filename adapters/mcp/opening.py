@@ -3,11 +3,11 @@
 `Reached` is what the tools of chats ask: the tools of a server for a chat, and a call of one.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import httpx2
@@ -20,16 +20,19 @@ from adapters.mcp.faults import Fault, hidden_in, words_for
 from adapters.mcp.known import Known
 from adapters.mcp.listing import ServerTool, source_of, tools_of
 from adapters.mcp.oauth.guard import Network, guarded_client
-from adapters.mcp.reaching import CONNECT_SECONDS_MAX, Address, quieten, reached
+from adapters.mcp.reaching import CONNECT_SECONDS_MAX, Address, Visit, quieten, reached
 from adapters.mcp.renewing import Renewing
 from adapters.mcp.servers import Server
-from adapters.mcp.sessions import Session, Sessions, called, open_sessions
+from adapters.mcp.sessions import Session, Sessions, called, fault_of, open_sessions
 from adapters.mcp.showing import shown_to
 from adapters.mcp.tolerant import Result
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.mcp.stored import Servers
 from adapters.secrets import Vault
 from runtime.log import emit
+
+UNAUTHORIZED = 401
+_Done = TypeVar("_Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,20 @@ class Reached:
         """Its tools, in a session that stays for the calls of the turn; none if it cannot be used,
         within CONNECT_SECONDS_MAX."""
         hidden = list(hidden_in(server))
+
+        async def listed() -> Sequence[ServerTool]:
+            session = None
+            try:
+                session = await self._begin(chat, server, hidden)
+                return await tools_of(await session.client(), source_of(server))
+            except Fault:
+                raise
+            except Exception as error:
+                raise await fault_of(error, session, *hidden) from error
+
         try:
             with trio.fail_after(CONNECT_SECONDS_MAX):
-                session = await self._begin(chat, server, hidden)
-                tools = await tools_of(await session.client(), source_of(server))
+                tools = await self._twice(chat, server, listed)
         except Exception as error:  # noqa: BLE001  one server is not worth a turn
             self._failed(chat, server, words_for(error, *hidden))
             return ()
@@ -59,14 +72,40 @@ class Reached:
     async def call(
         self, chat: Chat, server: Server, tool: str, arguments: dict[str, Any]
     ) -> Result:
-        """Or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
+        """Or `Fault`; each try within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
         hidden = list(hidden_in(server))
 
         async def session() -> Session:
             found = self.sessions.current(chat.id, server.id)
             return found or await self._begin(chat, server, hidden)
 
-        return await called(session, tool, arguments, hidden=hidden)
+        return await self._twice(
+            chat, server, partial(called, session, tool, arguments, hidden=hidden)
+        )
+
+    async def _twice(
+        self, chat: Chat, server: Server, work: Callable[[], Awaitable[_Done]]
+    ) -> _Done:
+        """Once more with another token, if the first was not taken. Nothing has been done then."""
+        try:
+            return await work()
+        except Fault as fault:
+            if not await self._has_another(chat, server, fault, is_new=False):
+                raise
+        try:
+            return await work()
+        except Fault as fault:
+            await self._has_another(chat, server, fault, is_new=True)
+            raise
+
+    async def _has_another(self, chat: Chat, server: Server, fault: Fault, *, is_new: bool) -> bool:
+        if fault.status != UNAUTHORIZED or not fault.shown:
+            return False
+        session = self.sessions.current(chat.id, server.id)
+        if session is not None and session.visit.token == fault.shown:
+            session.retire()
+        user = chat.owner_id
+        return await self.renewing.another(server, user, refused=fault.shown, is_new=is_new)
 
     async def _begin(self, chat: Chat, server: Server, hidden: list[str]) -> Session:
         if server.fault:
@@ -77,7 +116,8 @@ class Reached:
             hidden += [token.access_token, token.refresh_token] if token else []
         is_sse = server.config.transport == "sse"
         place = Address(server.config.url, shown_to(server, chat, token), is_sse)
-        return self.sessions.begin(chat.id, server.id, partial(reached, place))
+        visit = Visit(token.access_token if token else "")
+        return self.sessions.begin(chat.id, server.id, partial(reached, place, visit), visit)
 
     def _failed(self, chat: Chat, server: Server, why: str) -> None:
         self.faults[server.id] = why

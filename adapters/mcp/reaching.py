@@ -44,6 +44,15 @@ class Address:
     allowed: tuple[Network, ...] | None = None
 
 
+@dataclass(eq=False, slots=True)
+class Visit:
+    """What is known of a session over HTTP. `token`: that was shown there; `status`: of the last
+    answer, if it was a refusal."""
+
+    token: str = field(default="", repr=False)
+    status: int = 0
+
+
 class TooMuch(httpx2.TransportError):
     """An answer that is too long, or that hides how long it is."""
 
@@ -55,16 +64,18 @@ def quieten() -> None:
 
 
 @asynccontextmanager
-async def reached(place: Address) -> AsyncIterator[Client]:
+async def reached(place: Address, visit: Visit | None = None) -> AsyncIterator[Client]:
     """Entering connects and agrees on a version of the protocol. It has no deadline of its own."""
+    visit = visit or Visit()
     if place.is_sse:
+        factory = _factory(place, visit)
         transport = sse_client(
-            place.url, httpx_client_factory=_factory(place), sse_read_timeout=_LONG_SECONDS
+            place.url, httpx_client_factory=factory, sse_read_timeout=_LONG_SECONDS
         )
         async with client_over(transport, mode="legacy") as client:
             yield client
         return
-    async with _http(place) as http:
+    async with _http(place, visit) as http:
         transport = streamable_http_client(
             place.url, http_client=http, max_sse_event_size=ANSWER_BYTES_MAX
         )
@@ -88,7 +99,7 @@ async def _as_it_is(name: str, result: CallToolResult) -> None:
     pass
 
 
-def _http(place: Address, timeout: httpx2.Timeout = _TIMEOUT) -> httpx2.AsyncClient:
+def _http(place: Address, visit: Visit, timeout: httpx2.Timeout = _TIMEOUT) -> httpx2.AsyncClient:
     ours = {"user-agent": USER_AGENT, "accept-encoding": "identity"}
     if place.allowed is None:
         way: httpx2.AsyncBaseTransport = httpx2.AsyncHTTPTransport(
@@ -97,20 +108,20 @@ def _http(place: Address, timeout: httpx2.Timeout = _TIMEOUT) -> httpx2.AsyncCli
     else:
         way = GuardedTransport(place.allowed)
     return httpx2.AsyncClient(
-        transport=Bounded(way),
+        transport=Bounded(way, visit),
         headers={**ours, **place.headers},
         timeout=timeout,
         trust_env=False,
     )
 
 
-def _factory(place: Address) -> Any:
+def _factory(place: Address, visit: Visit) -> Any:
     def make(
         headers: dict[str, str] | None = None,
         timeout: httpx2.Timeout | None = None,
         auth: httpx2.Auth | None = None,
     ) -> httpx2.AsyncClient:
-        return _http(place, timeout or _TIMEOUT)
+        return _http(place, visit, timeout or _TIMEOUT)
 
     return make
 
@@ -125,11 +136,14 @@ class Bounded(httpx2.AsyncBaseTransport):
     """Answers of at most ANSWER_BYTES_MAX. A stream of events goes on for ever: of that each event
     is bounded, by who reads it."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, visit: Visit) -> None:
         self._inner = inner
+        self._visit = visit
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._inner.handle_async_request(request)
+        if request.method == "POST":
+            self._visit.status = response.status_code if response.is_error else 0
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise TooMuch("the server packed its answer although it was told not to")

@@ -22,6 +22,8 @@ from adapters.secrets import Vault
 from runtime.clock import wall
 from runtime.log import emit
 
+REFUSED = "the server does not take the token that it was given"
+
 
 @dataclass(frozen=True, slots=True)
 class Renewing:
@@ -47,6 +49,22 @@ class Renewing:
         if is_expiring(held.stored, wall()):
             emit("mcp.token_old", "warning", server=server.config.slug, user=str(user))
         return held.token
+
+    async def another(self, server: Server, user: UserId, *, refused: str, is_new: bool) -> bool:
+        """Whether there is another token than the one that the server has just `refused`. If that
+        was new, or cannot be renewed, its user has to log in there again, and is shown so."""
+        held = (await self.known.tokens(user)).get(server.id)
+        if held is None or held.token is None or held.stored.failure:
+            return False
+        if held.token.access_token != refused:
+            return True
+        if held.token.refresh_token and not is_new:
+            await self._renewed(server, user, held)
+            found = await self.token(server, user)
+            return found is not None and found.access_token != refused
+        await self.stored.spoil_token(user, server.id, seen=held.stored, failure=REFUSED)
+        self.known.forget_tokens(user)
+        return False
 
     async def _renewed(self, server: Server, user: UserId, held: HeldToken) -> None:
         key = user, server.id

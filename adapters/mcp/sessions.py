@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import httpx2
 import trio
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED
+from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR
 
 from actors.ids import ChatId
 from actors.machine.states import Status
 from actors.store.hints import ChatMoved, News
-from adapters.mcp.faults import Fault, words_for
-from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
+from adapters.mcp.faults import Fault, first_of, words_for
+from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX, Visit
 from adapters.mcp.tolerant import Result, unread
 from runtime.cause import Cause
 from runtime.clock import now
@@ -49,8 +50,11 @@ class SessionStatistics:
 
 
 class Session:
-    def __init__(self, open: Open, *, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(
+        self, open: Open, visit: Visit | None = None, *, idle_seconds: float = IDLE_SECONDS
+    ) -> None:
         self._open = open
+        self.visit = visit or Visit()
         self._idle_seconds = idle_seconds
         self._scope = CausedScope()
         self._settled = trio.Event()  # it stands, or never will
@@ -68,6 +72,10 @@ class Session:
         if self._client is None:
             raise Unreachable("the session has ended") from self.error
         return self._client
+
+    def retire(self) -> None:
+        """Nobody is let in any more; who is in may finish, and then it ends for want of use."""
+        self.is_over = True
 
     def leave(self) -> None:
         """In good order, within LEAVE_SECONDS."""
@@ -121,17 +129,27 @@ async def called(
     except Fault:
         raise
     except Exception as error:
-        raise Fault(words_for(await reason_of(error, found), *hidden)) from error
+        raise await fault_of(error, found, *hidden) from error
 
 
-async def reason_of(error: Exception, session: Session | None) -> Exception:
-    """A connection that is gone says less than what ended it."""
+async def fault_of(error: Exception, session: Session | None, *hidden: str) -> Fault:
+    """What went wrong in a session. A connection that is gone says less than what ended it, and the
+    SDK less than the answer's status."""
+    if session is not None and _is_over(error):
+        with trio.move_on_after(LEAVE_SECONDS):
+            await session.ended.wait()
+        error = session.error or error
+    found, visit = first_of(error), Visit() if session is None else session.visit
+    if isinstance(found, httpx2.HTTPStatusError):
+        return Fault(words_for(found, *hidden), found.response.status_code, visit.token)
+    if isinstance(found, MCPError) and found.code == INTERNAL_ERROR and visit.status:
+        return Fault(f"it answered {visit.status}", visit.status, visit.token)
+    return Fault(words_for(error, *hidden))
+
+
+def _is_over(error: Exception) -> bool:
     is_gone = isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
-    if session is None or not is_gone:
-        return error
-    with trio.move_on_after(LEAVE_SECONDS):
-        await session.ended.wait()
-    return session.error or error
+    return is_gone or isinstance(error, Unreachable)
 
 
 class Sessions:
@@ -156,12 +174,12 @@ class Sessions:
         if (session := self.current(chat, server)) is not None:
             session.leave()
 
-    def begin(self, chat: ChatId, server: UUID, open: Open) -> Session:
+    def begin(self, chat: ChatId, server: UUID, open: Open, visit: Visit) -> Session:
         """In the place of the one that there was."""
         self.leave_one(chat, server)
         if self._count >= SESSIONS_MAX:
             self.leave(next(iter(self._of_chats)))
-        session = Session(open)
+        session = Session(open, visit)
         self._of_chats.setdefault(chat, {})[server] = session
         self._count += 1
         self._opened_count += 1

@@ -25,6 +25,7 @@ class AuthServer:
     challenge: str = ""  # of the login that is under way
     lives_seconds: int = 3600
     grants: int = 0
+    spent: set = field(default_factory=set)  # refresh tokens: each is good for once
     pause: object = None  # awaited before a token is given
 
     def of(self, path):
@@ -83,6 +84,10 @@ class AuthServer:
         proof = urlsafe_b64encode(sha256(verifier).digest()).decode().rstrip("=")
         if form["grant_type"] == "authorization_code" and proof != self.challenge:
             return {"error": "invalid_grant", "error_description": "no proof"}
+        if (spent := form.get("refresh_token")) is not None:
+            if spent in self.spent:
+                return {"error": "invalid_grant", "error_description": "used before"}
+            self.spent.add(spent)
         self.grants += 1
         return {
             "access_token": f"access-{self.grants}",

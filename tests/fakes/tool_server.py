@@ -55,7 +55,8 @@ async def hang(asked):
 
 @dataclass
 class ToolServer:
-    """What it answers, by method: a result, a Raw, or an async function of what was asked."""
+    """What it answers, by method: a result, a Raw, or an async function of what was asked, with its
+    headers."""
 
     answers: dict
     url: str = ""
@@ -87,7 +88,7 @@ class ToolServer:
             return connection.our_state is h11.DONE
         message = json.loads(body)
         self.asked.append((message["method"], message.get("params"), headers))
-        await respond(stream, connection, await self._raw(message))
+        await respond(stream, connection, await self._raw({**message, "headers": headers}))
         return connection.our_state is h11.DONE
 
     async def _raw(self, message):

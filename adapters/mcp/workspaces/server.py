@@ -17,7 +17,7 @@ from mcp.client.client import Client
 
 from adapters.mcp.faults import Fault, words_for
 from adapters.mcp.listing import ServerTool, Source, tools_of
-from adapters.mcp.sessions import LEAVE_SECONDS, Session, called, reason_of
+from adapters.mcp.sessions import LEAVE_SECONDS, Session, called, fault_of
 from adapters.mcp.tolerant import Result
 from adapters.mcp.workspaces.named import Named
 from runtime.clock import now
@@ -88,7 +88,7 @@ class NamedServer:
             self._failed(f"it was not ready within {DISCOVERY_SECONDS:g} s, and may be later")
         except Exception as error:  # noqa: BLE001  one server is not worth a turn
             self.tools = ()
-            self._failed(words_for(await reason_of(error, session)))
+            self._failed(str(await fault_of(error, session)))
         return self.tools
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Result:

@@ -1,5 +1,6 @@
 """Servers of tools as clients set them up and log in there: the whole edge, a real database."""
 
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID, uuid4
 
@@ -12,9 +13,11 @@ from actors.machine.requests import CreateChat, NewChat
 from actors.parts.model import TextPart
 from actors.store.answers import Applied
 from adapters.mcp.oauth.tokens import Token
+from adapters.mcp.opening import open_mcp
+from tests.actors.machine.chats import State, a_chat
 from tests.adapters.api.edges import eventually
 from tests.fakes.auth_server import an_auth_server
-from tests.fakes.tool_server import Raw, a_server
+from tests.fakes.tool_server import USUAL, Raw, a_server
 
 pytestmark = pytest.mark.slow
 SECRETS = ("s3cret-key", "s3cret-header", "s3cret-client", "access-1", "refresh-1")
@@ -409,3 +412,109 @@ async def test_a_client_with_a_secret_shows_it_in_the_header(edge, servers):
 
     assert headers["authorization"].startswith("Basic ")
     assert "client_id" not in form
+
+
+# tokens that a server of tools does not take
+
+
+def taking(*tokens):
+    """Answers of a server that wants to see one of these; and the set of them."""
+    taken = set(tokens)
+
+    async def answer(asked):
+        shown = asked["headers"].get("authorization", "").removeprefix("Bearer ")
+        return USUAL.get(asked["method"]) if shown in taken else Raw(b"no", 401)
+
+    return dict.fromkeys((*USUAL, "server/discover"), answer), taken
+
+
+async def tools_of(edge, server):
+    """What a turn of the member's finds there, why not, and the chat."""
+    reached = edge.chats.mcp.reached
+    chat = replace(a_chat(State.R0).chat, owner_id=edge.member.id)
+    tools = await reached.tools(chat, await held(edge, server))
+    return [tool.here for tool in tools], reached.faults.get(UUID(server["id"])), chat
+
+
+async def test_a_token_that_is_not_taken_is_renewed_and_shown_in_its_stead(edge, servers):
+    answers, _ = taking("access-2")
+    async with an_auth_server() as auth, a_server(answers) as wire:
+        server = await made(edge, servers, **{**oauth(auth), "url": wire.url})
+        await logs_in(edge, servers, auth, server)
+
+        found, fault, _ = await tools_of(edge, server)
+
+        assert (["one__echo"], None) == (found, fault)
+        assert 2 == len(auth.of("/token"))
+        assert await connected(edge, servers, server)
+
+
+async def test_who_is_given_nothing_that_is_taken_has_to_log_in_again(edge, servers):
+    answers, _ = taking("another")
+    async with an_auth_server() as auth, a_server(answers) as wire:
+        server = await made(edge, servers, **{**oauth(auth), "url": wire.url})
+        await logs_in(edge, servers, auth, server)
+
+        found, fault, _ = await tools_of(edge, server)
+
+        assert ([], "it answered 401") == (found, fault)
+        assert not await connected(edge, servers, server)
+        before = len(wire.asked)
+        assert [] == (await tools_of(edge, server))[0]
+        assert not any("authorization" in headers for _, _, headers in wire.asked[before:])
+        assert 2 == len(auth.of("/token"))
+
+
+async def test_a_token_that_is_revoked_in_mid_turn_costs_no_call(edge, servers):
+    answers, taken = taking("access-1")
+    async with an_auth_server() as auth, a_server(answers) as wire:
+        server = await made(edge, servers, **{**oauth(auth), "url": wire.url})
+        await logs_in(edge, servers, auth, server)
+        found, _, chat = await tools_of(edge, server)
+        taken.clear()
+        taken.add("access-2")
+        said = []
+
+        async def call():
+            one = await held(edge, server)
+            said.append(await edge.chats.mcp.reached.call(chat, one, "echo", {}))
+
+        async with trio.open_nursery() as together:
+            for _ in range(3):
+                together.start_soon(call)
+
+        assert ["one__echo"] == found
+        assert [USUAL["tools/call"]] * 3 == said
+        assert 2 == len(auth.of("/token"))
+
+
+async def test_two_processes_that_renew_at_once_both_show_what_one_has_got(edge, servers):
+    async with an_auth_server() as auth:
+        auth.lives_seconds = 5
+        server = await made(edge, servers, **oauth(auth))
+        await logs_in(edge, servers, auth, server)
+        auth.lives_seconds, both, shown = 3600, trio.Event(), []
+
+        async def meet():
+            if len(auth.of("/token")) > 2:
+                both.set()
+            await both.wait()
+
+        async def ask(mcp):
+            one = (await mcp.known.servers())[UUID(server["id"])]
+            shown.append(await mcp.reached.renewing.token(one, edge.member.id))
+
+        auth.pause = meet
+        store, vault = edge.chats.store, edge.chats.vault
+        async with (
+            open_mcp(store.pool, store.bus, vault=vault) as other,
+            trio.open_nursery() as together,
+        ):
+            together.start_soon(ask, edge.chats.mcp)
+            together.start_soon(ask, other)
+
+        assert 3 == len(auth.of("/token"))
+        assert "access-2" in {each.access_token for each in shown if each is not None}
+        assert {"access-1", "access-2"} >= {each.access_token for each in shown if each}
+        assert "access-2" == (await token(edge, server)).access_token
+        assert await connected(edge, servers, server)
