@@ -10,6 +10,7 @@ import trio
 
 from actors.ids import EpisodeKey
 from actors.store.hints import LookAtEverything
+from adapters.postgres.queries import SQL
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
 
 pytestmark = pytest.mark.slow
@@ -71,6 +72,53 @@ async def test_waiting_asks_the_database_nothing(parent):
     assert "waiting" == told["status"]
     # Where it stands; and that it has settled, as its commit told, with its report.
     assert ["standing", "standing"] == looks
+
+
+async def test_while_it_waits_nothing_is_asked_and_no_timer_fires(parent):
+    agents = [await parent.spawn(SLOW) for _ in range(3)]
+    steps, told = Steps(), []
+
+    async with trio.open_nursery() as nursery:
+        for agent in agents:
+            nursery.start_soon(_wait, parent, agent, told)
+        await trio.sleep(0.5)  # for them to look, and for models to be asked
+        [(since,)] = await asked(parent, "SELECT clock_timestamp()")
+        trio.lowlevel.add_instrument(steps)
+        await trio.sleep(1.5)  # in which timers of half a second, and of one, would fire
+        trio.lowlevel.remove_instrument(steps)
+        queries = [query for (query,) in await asked(parent, QUERIES, since=since)]
+        nursery.cancel_scope.cancel()
+
+    ours = ("test_waiting._wait", "actors.chat.", "actors.turn.", "actors.subagents.", "adapters.tools.")
+    assert [] == [name for name in steps.names if any(word in name for word in ours)]
+    assert [] == [query for query in queries if not query.startswith(OF_THE_PROCESS)]
+    assert steps.names, "the process itself goes on: its lease, its polls"
+    assert queries, "likewise"
+
+
+# What the server was asked last on each of its connections, as far as that was after `since`.
+QUERIES = """
+    SELECT query FROM pg_stat_activity
+     WHERE datname = current_database() AND query_start > %(since)s AND pid <> pg_backend_pid()
+"""
+OF_THE_PROCESS = tuple(
+    SQL[name].splitlines()[0].partition("%(")[0] for name in ("beat", "sweep", "acquire", "held")
+)
+
+
+async def asked(parent, query, **how):
+    async with parent.daemon.chats.store.pool.connection() as connection:
+        return await connection.execute(query, how)
+
+
+class Steps(trio.abc.Instrument):
+    """Which tasks were woken."""
+
+    def __init__(self):
+        self.names = set()
+
+    def before_task_step(self, task):
+        self.names.add(task.name)
 
 
 async def test_of_an_agent_that_was_stopped_what_it_had_said_is_no_report(parent):
