@@ -41,7 +41,7 @@ from adapters.context.skills import SkillIndex
 from adapters.context.standing import TurnWords
 from adapters.housekeeping import keep_house
 from adapters.mcp.opening import Mcp, open_mcp
-from adapters.mcp.workspaces.running import open_workspace_servers, trust_of
+from adapters.mcp.workspaces.running import WorkspaceServers, open_workspace_servers, trust_of
 from adapters.metrics.figures import Figures
 from adapters.metrics.measuring import measured
 from adapters.models.booking import BookedSummaries, BookedTitles, Bookkeeper
@@ -124,6 +124,7 @@ class Chats:
     vault: Vault
     mcp: Mcp
     workspaces: LocalWorkspaces
+    near: WorkspaceServers
     contexts: PinnedContexts
     skills: SkillIndex
     summaries: AutomaticSummaries
@@ -211,7 +212,7 @@ async def open_chats(
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
-            known = (contexts, skills, summaries)
+            known = (near, contexts, skills, summaries)
             yield Chats(
                 store,
                 catalogue,

@@ -242,6 +242,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
         consents=consents,
         servers=chats.mcp.known,
         contexts=chats.contexts,
+        named=chats.near.seen,
         workspaces=owned,
         organization=organization,
     )
@@ -289,6 +290,7 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "catalogue": chats.catalogue.statistics(),
         "mcp": chats.mcp.statistics(),
         "workspaces": chats.workspaces.statistics(),
+        "workspace_servers": chats.near.statistics(),
         "contexts": chats.contexts.statistics(),
         "skills": chats.skills.statistics(),
         "summaries": chats.summaries.statistics(),

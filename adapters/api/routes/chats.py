@@ -1,9 +1,10 @@
 """Chats: created, looked at, changed, and what they cost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, replace
 from uuid import UUID
 
+from actors.context.resources import Fitness, Kind
 from actors.ids import ChatId
 from actors.machine.refusals import ChatNotFound
 from actors.machine.states import Status
@@ -31,10 +32,12 @@ from adapters.api.wire.chats import (
     SideCost,
     UpdateChatRequest,
     resource_of,
+    server_of,
     shown,
 )
-from adapters.context.pinned import PinnedContexts
+from adapters.context.pinned import PinnedContexts, Shown
 from adapters.mcp.known import Known
+from adapters.mcp.workspaces.running import Seen
 from adapters.models.catalogue import Catalogue
 from adapters.models.words.standing import told_of_place
 from adapters.postgres.approvals.consent import Consents
@@ -50,6 +53,9 @@ CHAT = f"{CHATS}/{{chat}}"
 
 CREATE_BYTES_MAX = 256 * 1024  # of a request for a new chat; then 413
 TITLE_CHARACTERS_MAX = 200  # of a title that a user gives; a longer one is refused
+
+Named = Callable[[UUID, Sequence[str]], Sequence[Seen]]
+"""The servers of tools that these files of a workspace name."""
 
 
 class Chats:
@@ -69,6 +75,7 @@ class Chats:
         consents: Consents,
         servers: Known,
         contexts: PinnedContexts,
+        named: Named,
         workspaces: OwnedWorkspaces,
         organization: UUID,
     ) -> None:
@@ -85,6 +92,7 @@ class Chats:
         self._consents = consents
         self._servers = servers
         self._contexts = contexts
+        self._named = named
         self._workspaces = workspaces
         self._organization = organization
 
@@ -166,7 +174,21 @@ class Chats:
 
     async def _resources(self, shelved: Shelved) -> Sequence[ChatContextResource]:
         found = await self._contexts.shown(shelved.id) if shelved.context is not None else None
-        return [resource_of(found.home, each) for each in found.resources] if found else ()
+        if found is None:
+            return ()
+        files = [resource_of(found.home, each) for each in found.resources]
+        return [*files, *self._servers_of(found)]
+
+    def _servers_of(self, found: Shown) -> Iterator[ChatContextResource]:
+        """Of two files that name a server the first counts."""
+        names: set[str] = set()
+        for file in found.resources:
+            if file.kind is Kind.MCP_CONFIG and file.fitness is Fitness.OK:
+                for seen in self._named(found.workspace, [file.text]):
+                    if seen.name not in names:
+                        source = f"{found.home}/{file.path}"
+                        yield server_of(source, seen.name, seen.tools, seen.fault)
+                    names.add(seen.name)
 
     async def cost(self, call: Call) -> Answer:
         chat = (await self._admission.to_read(call)).id

@@ -254,6 +254,20 @@ def _context(context: ShelvedContext, resources: Sequence[ChatContextResource]) 
     )
 
 
+def server_of(
+    source: str, name: str, tools: Sequence[tuple[str, str]], fault: str
+) -> ChatContextResource:
+    """A server of tools. `source`: the file that names it; without a name it is the file itself."""
+    return ChatContextResource(
+        source=f"{source}#{name}" if name else source,
+        kind="mcp_server",
+        size_bytes=0,
+        tools=[ChatContextTool(tool, says or UNSET) for tool, says in tools] or UNSET,
+        status="invalid" if fault else "ok",
+        error=fault or UNSET,
+    )
+
+
 def resource_of(home: str, resource: Resource) -> ChatContextResource:
     """`home`: where it stands."""
     return ChatContextResource(

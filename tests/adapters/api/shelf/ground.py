@@ -148,6 +148,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
         consents=Consents(pool),
         servers=routes.known_servers(pool),
         contexts=contexts_on(pool, store.telling)[0],
+        named=lambda workspace, texts: (),
         workspaces=owned,
         organization=ORGANIZATION,
     )

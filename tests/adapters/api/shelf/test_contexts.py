@@ -97,6 +97,22 @@ async def test_a_chat_shows_what_it_knows_and_lists_show_whether_that_is_old(fre
     } == a_skill
 
 
+async def test_servers_that_a_workspace_names_are_shown_with_the_file(fresh, tmp_path):
+    named = {"search": {"command": "true"}, "bad": {}}
+    a_template(tmp_path, **{".mcp.json": json.dumps({"mcpServers": named})})
+    a_template(tmp_path, **{".promptcorner/.mcp.json": json.dumps({"mcpServers": named})})
+    async with a_corner(fresh, tmp_path) as edge:
+        chat, workspace = await a_chat(edge)
+        shown = (await context(edge, chat))["resources"]
+
+    file = f"{home(tmp_path, workspace)}/.mcp.json"
+    servers = {each["source"]: each for each in shown if each["kind"] == "mcp_server"}
+    assert ["mcp_config", "mcp_config", "mcp_server", "mcp_server"] == [e["kind"] for e in shown]
+    assert {f"{file}#search", f"{file}#bad"} == servers.keys()
+    assert "invalid" == servers[f"{file}#bad"]["status"]
+    assert servers[f"{file}#bad"]["error"]
+
+
 async def test_who_watches_is_told_when_files_move_on_and_a_refresh_makes_it_good(fresh, tmp_path):
     a_template(tmp_path, **{"AGENTS.md": "one"})
     async with a_corner(fresh, tmp_path) as edge, edge.member.socket(f"{CHATS}/watch") as socket:
