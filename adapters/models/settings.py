@@ -57,6 +57,7 @@ def threshold_name(model: UUID) -> str:
 
 
 _THRESHOLD = "compaction_threshold/"
+_PERCENTAGES = frozenset(map(str, range(101)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +153,12 @@ class OwnSettings:
 
     @property
     def thresholds(self) -> Mapping[UUID, int]:
-        """At how many percent of its context a model's chats are compacted."""
+        """At how many percent of its context a model's chats are compacted. What is no percentage
+        is passed over: a chat must not fail for it."""
         return {
             UUID(name.removeprefix(_THRESHOLD)): int(percent)
             for name, percent in self.values.items()
-            if name.startswith(_THRESHOLD)
+            if name.startswith(_THRESHOLD) and str(percent) in _PERCENTAGES
         }
 
 

@@ -104,6 +104,15 @@ def test_what_every_new_chat_begins_with(prompt, included, said):
     assert said == Settings(known).system_prompt
 
 
+@pytest.mark.parametrize(
+    ("stored", "counts"),
+    [(0, 0), (100, 100), ("0", 0), ("100", 100)]
+    + [(each, None) for each in ("", "-1", "101", "abc", None, 101, -1, 50.5, True)],
+)
+def test_a_threshold_that_is_no_percentage_is_passed_over(stored, counts):
+    assert counts == OwnSettings({threshold_name(ID): stored}).thresholds.get(ID)
+
+
 def test_thresholds_are_found_by_their_models():
     values = {threshold_name(ID): 50, "custom_prompt": "x"}
 

@@ -183,12 +183,18 @@ async def test_a_chat_that_stopped_because_it_was_too_long_is_freed_by_a_summary
         assert [PAGE, PAGE] == [said_in(row) for row in history if row.body.role is Role.USER][:2]
 
 
-async def test_what_a_provider_finds_too_long_is_summed_up_without_anybody_doing_anything(fresh):
-    """Nobody has told how large the window is."""
+@pytest.mark.parametrize("number", range(4))
+async def test_what_a_provider_finds_too_long_is_summed_up_without_anybody_doing_anything(
+    fresh, number
+):
+    """Nobody has told how large the window is, and every vendor has words of its own for it."""
     async with a_daemon(fresh, plays(DONE, TOO_LONG, SUMMARY, DONE)) as daemon:
         chat = await daemon.begin("one")
         await daemon.at_rest(chat)
-        await say(daemon, chat, "two")
+
+        sent = message("two", model_config_id=str(daemon.models[number].id))
+        await daemon.ask("POST", f"{chat}/messages", sent)
+        await daemon.at_rest(chat)
 
         assert Status.WAITING is await status_of(daemon, chat)
         assert [False, False, True, False] == list(map(sums_up, requests(daemon)))
