@@ -184,12 +184,7 @@ async def open_chats(
             compacting=ConfiguredCompacting(catalogue, count=compacted),
             books=keeper,
             limits=guards,
-            approving=Approving(
-                Consents(store.pool),
-                Policy(config.approval_policy),
-                config.approval_rules,
-                config.approval_deadline,
-            ),
+            approving=approving_of(config, store),
         )
         supervisor = start_supervisor(config, store, measured(world, figures), children)
         sending = Sending(store.ledger, supervisor)
@@ -202,30 +197,34 @@ async def open_chats(
         toolbox.add(AgentTools(sending, family, store.bus, catalogue, mcp.known.usable))
         server_tools = ServerTools(mcp.reached, near, catalogue)
         toolbox.add(server_tools)
-        summaries = AutomaticSummaries(
-            background,
-            Summaries(store.pool, tell=store.bus.tell),
-            histories=store.reading,
-            models=BookedSummaries(catalogue, keeper),
-            may_be_asked=lambda model: model.config_id != REHEARSAL_MODEL,
-        )
+        summaries = summaries_of(store, background, BookedSummaries(catalogue, keeper))
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
-            known = (near, contexts, skills, summaries)
-            yield Chats(
-                store,
-                catalogue,
-                vault,
-                mcp,
-                workspaces,
-                *known,
-                episodes,
-                supervisor,
-                background,
-                figures,
-                keeper,
-            )
+            asked = (catalogue, vault, mcp, workspaces, near, contexts, skills, summaries)
+            running = (episodes, supervisor, background, figures, keeper)
+            yield Chats(store, *asked, *running)
+
+
+def approving_of(config: Config, store: Store) -> Approving:
+    return Approving(
+        Consents(store.pool),
+        Policy(config.approval_policy),
+        config.approval_rules,
+        config.approval_deadline,
+    )
+
+
+def summaries_of(
+    store: Store, background: Background, models: BookedSummaries
+) -> AutomaticSummaries:
+    return AutomaticSummaries(
+        background,
+        Summaries(store.pool, tell=store.bus.tell),
+        histories=store.reading,
+        models=models,
+        may_be_asked=lambda model: model.config_id != REHEARSAL_MODEL,
+    )
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from adapters.cli import backup, bench, chat, config_show, doctor, fake_provider, migrate, serve
-from adapters.cli.asking import providers, tokens, users
+from adapters.cli.asking import providers, tokens, users, workspaces
 from adapters.cli.settings import Form
 from adapters.refusals import CannotStart
 from runtime.errors import Misuse, require_assertions
@@ -26,6 +26,7 @@ COMMANDS = (
     users,
     tokens,
     providers,
+    workspaces,
     doctor,
     config_show,
     backup,

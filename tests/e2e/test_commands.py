@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+import psycopg
 import pytest
 
 from tests.e2e.daemons import a_daemon, run
@@ -90,6 +91,41 @@ def test_a_new_user_gets_a_link_sets_a_password_and_makes_a_token(ask, refused, 
     assert refused("tokens", "list", token=token).startswith(f"daemon {url}: 401 ")
     wrong = refused("tokens", "create", "other", "--login", "ann", said="wrong\n")
     assert "401 Incorrect username, email or password" in wrong
+
+
+def test_workspaces_are_listed_stopped_started_and_removed(home, database):
+    with a_daemon(
+        home.parent / "other", DATABASE_URL=database, PROMPTCORNER_ADMIN_TOKEN=ADMIN
+    ) as daemon:
+        who = {"PROMPTCORNER_URL": "http://" + daemon.wait_ready()["listen"]}
+        ids = a_workspace(database, "web"), a_workspace(database, "api")
+
+        def ask(*words):
+            code, out, err = run("workspaces", *words, PROMPTCORNER_TOKEN=ADMIN, **who)
+            return out if not code else err.removeprefix("promptcorner: ").rstrip("\n")
+
+        assert ["empty", "An", "empty", "directory"] == cells(ask("templates"))["empty"]
+        assert {"web", "api"} == set(cells(ask("list")))
+        assert {"api"} == set(cells(ask("list", "--search", "api")))
+        assert "stopped" in cells(ask("stop", "web"))["web"]
+        assert "running" in cells(ask("start", ids[0]))["web"]
+        assert "web is removed" == ask("remove", "web").strip()
+        assert {"api"} == set(cells(ask("list")))
+        assert "workspaces: there is none called 'web'" == ask("stop", "web")
+        assert "404 " in ask("remove", ids[0])
+        assert 0 == daemon.stop()
+
+
+def a_workspace(database, name):
+    """Of the first admin."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        [(id,)] = connection.execute(
+            "INSERT INTO workspaces (id, owner_id, name, template, memory_mb, file_mb, processes,"
+            " seconds) SELECT gen_random_uuid(), id, %s, 'empty', 1, 1, 1, 1 FROM users"
+            " WHERE username = 'admin' RETURNING id",
+            (name,),
+        )
+    return str(id)
 
 
 def test_users_are_listed_suspended_promoted_and_deleted(ask, refused):
