@@ -93,6 +93,48 @@ async def test_a_chat_that_plans_is_told_so_and_how_if_it_is_a_root(ground):
     assert PLAN_MODE_CHILD not in plain.words
 
 
+class Told:
+    """The port WorkspaceWords."""
+
+    async def told(self, chat):
+        return "of the workspace"
+
+
+async def test_what_a_turn_is_told_stands_in_its_order(ground):
+    await ground.settings.put({PLAN_MODE_INSTRUCTIONS: "name the branch"})
+    await ground.settings.put_own(ANN, OWN_PROMPT, "be brief")
+    await ground.skills.add(ANN, "notes", description="How", content="x")
+    words = ground.words(workspace=Told(), advised=Advised(True))
+
+    async def told(**columns):
+        return [
+            next((mark for mark in MARKS if mark in text), text)
+            for text in (await words.standing(a_chat_for(**columns))).words
+        ]
+
+    begins = ["of the workspace", "<available-skills>", "<user-instructions>"]
+    assert ["<agents>", *begins, "<advisor>"] == await told()
+    assert ["<agents>", *begins, "<plan-mode>", "name the branch"] == await told(plan_mode="plan")
+    assert ["<delegated-work>", *begins] == await told(parent_id=CHAT)
+    assert ["<delegated-work>", *begins, "<read-only>"] == await told(
+        parent_id=CHAT, mode="explore"
+    )
+    assert ["<delegated-work>", *begins, "<plan-mode>"] == await told(
+        parent_id=CHAT, plan_mode="plan"
+    )
+
+
+MARKS = (
+    "<agents>",
+    "<delegated-work>",
+    "<available-skills>",
+    "<user-instructions>",
+    "<read-only>",
+    "<plan-mode>",
+    "<advisor>",
+)
+
+
 class Begun:
     def __init__(self):
         self.models = []
