@@ -17,6 +17,9 @@ MODULES = (
     "small_get",
     "fanout",
     "first_token",
+    "agents",
+    "tool_batch",
+    "projection",
 )
 SECONDS_MAX = 900  # for one module; then it is ended, and the run with it
 
