@@ -91,6 +91,14 @@ class WorkspaceClosed:
 
 
 @dataclass(frozen=True, slots=True)
+class AsksChanged:
+    """People are asked for consent to other calls of this chat than before."""
+
+    chat: ChatId
+    root_id: ChatId
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueChanged:
     """Providers, models or settings were changed: those of one user, or of the deployment."""
 
@@ -111,6 +119,7 @@ Hint = (
     | SummaryChanged
     | ContextChanged
     | WorkspaceClosed
+    | AsksChanged
     | CatalogueChanged
     | PersonChanged
 )
@@ -129,9 +138,13 @@ def hints_of_change(
 ) -> tuple[Hint, ...]:
     """What is to be told once `change` has been committed."""
     became = became_of(change, by_holder=by_holder)
-    return hints_of(
+    moved = hints_of(
         change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder, became=became
     )
+    before, after = change.before.chat, change.chat
+    if after.approvals == before.approvals or after.asks == before.asks:
+        return moved
+    return (*moved, AsksChanged(after.id, after.root))
 
 
 def became_of(change: Change, *, by_holder: bool) -> Became | None:

@@ -36,6 +36,7 @@ from actors.subscribers.diff import (
     Heads,
     Known,
     Step,
+    asks_moved,
     diff,
     first,
     is_shown,
@@ -44,7 +45,7 @@ from actors.subscribers.diff import (
     step_found,
     step_heard,
 )
-from actors.subscribers.events import Event, MessageStands
+from actors.subscribers.events import AsksAre, Event, MessageStands
 from actors.subscribers.joining import Beginning, Join, Mark
 from actors.subscribers.log import Cursor, Log
 from actors.subscribers.ports import Attempt, Attempts, Elsewhere, Encode, Reading
@@ -89,6 +90,8 @@ class Feed:
         self.reads_count = 0
         self._world = world
         self._known: Known | None = None
+        self._asks: tuple[AsksAre, ...] = ()  # that the watchers have been told
+        self._asks_moved = False  # they have, or may have, since they were read
         self._heard_of = 0  # the newest snapshot that anybody spoke of
         self._ahead: dict[int, Step] = {}  # by their snapshots; none is the next one
         self._attempt: Attempt | None = None
@@ -101,6 +104,10 @@ class Feed:
     def version(self) -> int:
         """The snapshot that the watchers have been told; 0: none yet."""
         return 0 if self._known is None else self._known.heads.snapshot_version
+
+    @property
+    def has_asks(self) -> bool:
+        return bool(self._asks)
 
     # coming and going
 
@@ -153,6 +160,11 @@ class Feed:
     def heard_of(self, snapshot_version: int) -> None:
         """There is such a snapshot; nothing else is known of it."""
         self._heard_of = max(self._heard_of, snapshot_version)
+        self._look()
+
+    def asks_moved(self) -> None:
+        """This chat, or one of its agents, asks for other consent than before."""
+        self._asks_moved = True
         self._look()
 
     def began(self, attempt: Episode) -> None:
@@ -249,7 +261,9 @@ class Feed:
 
     def _is_unsure(self) -> bool:
         known = self._known
-        return bool(self._joins) or known is None or self._heard_of > known.heads.snapshot_version
+        if self._joins or known is None or self._asks_moved:
+            return True
+        return self._heard_of > known.heads.snapshot_version
 
     async def _read(self) -> None:
         try:
@@ -264,6 +278,7 @@ class Feed:
 
     async def _read_once(self) -> None:
         heard_of, joins, since = self._heard_of, tuple(self._joins), self._behind()
+        self._asks_moved = False
         found = await self._found(_least([*(join.have for join in joins), *since]))
         if not isinstance(found, Found):
             return self.end(found)
@@ -275,6 +290,9 @@ class Feed:
         if self._heard_of == heard_of:  # whoever spoke of a later one was wrong
             self._heard_of = found.chat.snapshot_version
         self._take_in(found, encoded, is_enough=bool(since))
+        for asks in asks_moved(self._asks, found.asks):
+            self.log.append(self._world.encode(self.chat, asks))
+        self._asks = found.asks
         await self._wait_for_pieces(joins)
         self._answer(found, joins, encoded)
         self._catch_up()
@@ -289,7 +307,9 @@ class Feed:
 
     def _behind(self) -> Sequence[Have]:
         """What the watchers have, if there is more that they should be told."""
-        if self._known is None or self._heard_of <= self._known.heads.snapshot_version:
+        if self._known is None:
+            return ()
+        if self._heard_of <= self._known.heads.snapshot_version and not self._asks_moved:
             return ()
         return (Have(history_version=self._known.heads.history_version),)
 

@@ -19,6 +19,7 @@ from actors.store.answers import Applied
 from actors.store.hints import ChatMoved
 from actors.subscribers.events import (
     ActionRequired,
+    AsksAre,
     Event,
     Failed,
     HistoryReset,
@@ -52,7 +53,7 @@ class Known:
 
     heads: Heads
     error_at: int = 0  # the history version for which an error was told; 0: none
-    action_at: int = 0  # likewise a required action
+    calls: tuple[str, ...] = ()  # ids of those that the client has to answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,7 @@ class Found:
     queue: tuple[Queued, ...]
     statuses: tuple[tuple[int, Status], ...]  # the last changes, by version
     calls: tuple[ToolCallPart, ...]  # that the client has to answer
+    asks: tuple[AsksAre, ...] = ()  # of the chat and its agents, where there are any
 
 
 def diff(known: Known, step: Step) -> tuple[Known, tuple[Event, ...]]:
@@ -105,9 +107,13 @@ def diff(known: Known, step: Step) -> tuple[Known, tuple[Event, ...]]:
     if after.status is Status.ERROR and step.error and told.error_at < after.history_version:
         events.append(Failed(step.error))
         told = replace(told, error_at=after.history_version)
-    if after.status is Status.REQUIRES_ACTION and told.action_at < after.history_version:
-        events.append(ActionRequired(step.calls))
-        told = replace(told, action_at=after.history_version)
+    if has_moved or after.status is not before.status:
+        calls = tuple([call.id for call in step.calls])
+        # The same calls are other ones if the chat has been at work between.
+        if calls != known.calls or (calls and StatusIs(Status.REQUIRES_ACTION) in events):
+            if after.status is Status.REQUIRES_ACTION:
+                events.append(ActionRequired(step.calls))
+            told = replace(told, calls=calls)
     if step.retry is not None and after.retry_state_version > before.retry_state_version:
         events.append(Retrying(step.retry))
     if has_moved or _attempt_begins(before, after):
@@ -131,8 +137,9 @@ def first(found: Found, have: Have, *, goes_on: bool = False) -> tuple[Event, ..
     events.append(StatusIs(heads.status))
     if heads.status is Status.ERROR and chat.last_error is not None:
         events.append(Failed(chat.last_error))
-    if heads.status is Status.REQUIRES_ACTION:
+    if heads.status is Status.REQUIRES_ACTION and found.calls:
         events.append(ActionRequired(found.calls))
+    events += found.asks
     if chat.retry_state is not None:
         events.append(Retrying(chat.retry_state))
     if not goes_on:
@@ -147,8 +154,16 @@ def known_of(found: Found) -> Known:
     return Known(
         heads,
         error_at=version if heads.status is Status.ERROR else 0,
-        action_at=version if heads.status is Status.REQUIRES_ACTION else 0,
+        calls=tuple([call.id for call in found.calls]),
     )
+
+
+def asks_moved(told: tuple[AsksAre, ...], found: tuple[AsksAre, ...]) -> tuple[AsksAre, ...]:
+    """What is news to somebody who was told this: of each chat all that it asks, or that it asks
+    nothing any more."""
+    still = {asking.chat for asking in found}
+    over = (replace(asking, asks=()) for asking in told if asking.chat not in still)
+    return (*(asking for asking in found if asking not in told), *over)
 
 
 def step_found(found: Found, since: Heads) -> Step:

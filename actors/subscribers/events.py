@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from actors.machine.chat import ChatError, Message, Queued, RetryState
+from actors.ids import ChatId
+from actors.machine.chat import Approval, ChatError, Message, Queued, RetryState
 from actors.machine.states import Status
 from actors.parts.model import ToolCallPart
 
@@ -55,6 +56,15 @@ class PreviewReset:
     """Forget the pieces: their attempt is over, or its place in the history is."""
 
 
+@dataclass(frozen=True, slots=True)
+class AsksAre:
+    """All calls of a chat, or of one of its agents, that wait for a person's consent now."""
+
+    chat: ChatId
+    title: str
+    asks: tuple[Approval, ...]
+
+
 Event = (
     MessageStands
     | HistoryReset
@@ -63,5 +73,6 @@ Event = (
     | Failed
     | ActionRequired
     | Retrying
+    | AsksAre
     | PreviewReset
 )

@@ -16,7 +16,7 @@ from actors.episodes.buffer import Episode, Episodes
 from actors.ids import ChatId, chat_name
 from actors.store.answers import Applied
 from actors.store.bus import Bus
-from actors.store.hints import ChatMoved, LookAtEverything, News
+from actors.store.hints import AsksChanged, ChatMoved, LookAtEverything, News
 from actors.subscribers.actor import Ended, Feed, World
 from actors.subscribers.diff import Have
 from actors.subscribers.ports import Elsewhere, Encode, Reading
@@ -128,6 +128,11 @@ class Feeds:
             feed = self._feeds.get(news.chat)
             if feed is not None:
                 self._tell(feed, partial(feed.moved, news))
+        elif isinstance(news, AsksChanged):
+            for chat in {news.chat, news.root_id}:
+                feed = self._feeds.get(chat)
+                if feed is not None:
+                    self._tell(feed, feed.asks_moved)
 
     def began(self, attempt: Episode) -> None:
         feed = self._feeds.get(attempt.key.chat)
@@ -139,14 +144,17 @@ class Feeds:
         while True:
             with trio.move_on_after(POLL_SECONDS):
                 await self._unsure.wait()
-            self._unsure = trio.Event()
+            is_unsure, self._unsure = self._unsure.is_set(), trio.Event()
             known = {chat: feed.version for chat, feed in self._feeds.items()}
             for group in _groups(known, POLL_CHATS_MAX):
-                await self._ask(group)
+                await self._ask(group, of_asks=is_unsure)
 
-    async def _ask(self, known: Mapping[ChatId, int]) -> None:
+    async def _ask(self, known: Mapping[ChatId, int], *, of_asks: bool) -> None:
+        """What chats ask for consent moves no snapshot of their root: only a hint that was lost is
+        to be made up for, and the loss of one is told."""
         try:
             moved = await self._reading.moved(known)
+            asking = await self._reading.asking(list(known)) if of_asks else ()
         except Exception as error:  # noqa: BLE001  the edge of a unit of work: it is repeated
             emit("feeds.unasked", "warning", chats=len(known), error=error)
             return
@@ -154,6 +162,10 @@ class Feeds:
             feed = self._feeds.get(chat)
             if feed is not None:
                 self._tell(feed, partial(feed.heard_of, version))
+        for chat in known if of_asks else ():
+            feed = self._feeds.get(chat)
+            if feed is not None and (feed.has_asks or chat in asking):
+                self._tell(feed, feed.asks_moved)
 
     # feeds
 

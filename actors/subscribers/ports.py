@@ -1,6 +1,6 @@
 """What feeds ask of the world, said as protocols. Adapters implement these."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Protocol
 
 from actors.ids import ChatId, EpisodeKey, WorkerId
@@ -13,6 +13,10 @@ class Reading(Protocol):
     async def found(self, chat: ChatId, have: Have) -> Found | ChatNotFound:
         """What is stored, in one snapshot. Of the history at least what is new to one who has
         that much; all of it if he knows a message that has gone."""
+        ...
+
+    async def asking(self, chats: Sequence[ChatId]) -> Set[ChatId]:
+        """Those of these chats that wait for somebody, or one of whose agents does."""
         ...
 
     async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:

@@ -18,6 +18,7 @@ import trio
 
 from actors.machine.states import Status
 from actors.store.hints import (
+    AsksChanged,
     Became,
     CatalogueChanged,
     ChatMoved,
@@ -87,6 +88,11 @@ class _Closed(msgspec.Struct, tag="k", array_like=True, frozen=True):
     workspace: UUID
 
 
+class _Asks(msgspec.Struct, tag="a", array_like=True, frozen=True):
+    chat: UUID
+    root_id: UUID
+
+
 class _Changed(msgspec.Struct, tag="c", array_like=True, frozen=True):
     user: UUID | None
 
@@ -107,13 +113,23 @@ _WIRE: dict[type, type] = {
     SummaryChanged: _Summed,
     ContextChanged: _Context,
     WorkspaceClosed: _Closed,
+    AsksChanged: _Asks,
     CatalogueChanged: _Changed,
     PersonChanged: _Person,
     LookAtEverything: _Everything,
 }
 _NEWS = {wire: news for news, wire in _WIRE.items()}
 _Wire = (
-    _Moved | _Waits | _Renamed | _Summed | _Context | _Closed | _Changed | _Person | _Everything
+    _Moved
+    | _Waits
+    | _Renamed
+    | _Summed
+    | _Context
+    | _Closed
+    | _Asks
+    | _Changed
+    | _Person
+    | _Everything
 )
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[_Wire]).decode

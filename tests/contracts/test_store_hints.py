@@ -4,8 +4,9 @@ import pytest
 import trio
 
 from actors.machine import requests as ask
+from actors.machine.chat import Verdict
 from actors.machine.states import Status
-from actors.store.hints import Became, ChatMoved, WorkWaits
+from actors.store.hints import AsksChanged, Became, ChatMoved, WorkWaits
 from tests.actors.machine.chats import (
     ANN,
     BROKEN,
@@ -14,8 +15,10 @@ from tests.actors.machine.chats import (
     OTHER_HOLDER,
     assistant,
     call,
+    result,
     send,
     step,
+    tool,
     user,
 )
 from tests.adapters.postgres.stores import new_chat_id
@@ -179,6 +182,30 @@ async def test_a_request_for_compaction_calls_for_a_worker_once(world):
     made = await applied(world.ledger.apply(chat, [ask.RequestCompaction()]))
 
     assert [moved(made.chat, STATUS), WorkWaits(chat, 3)] == world.told
+
+
+async def test_who_watches_a_family_hears_when_other_consent_is_asked_for(world):
+    root = await a_chat(world, done=True)
+    chat = await a_held_chat(world, parent=root)
+    calls = [call("a"), call("b")]
+    await applied(world.ledger.apply(chat, [step(assistant(*calls))]))
+    asks = ask.EnterRequiresAction(tuple(ask.Ask(c.id, c.name, "{}") for c in calls))
+    told = []
+
+    for request in (
+        asks,
+        send("later"),
+        ask.DecideApproval("a", Verdict.ALLOW_ONCE, ANN),
+        ask.DecideApproval("b", Verdict.DENY, ANN),
+        ask.RecordGenerationAttempt(),
+        step(*[tool(result("a"))]),
+    ):
+        world.told.clear()
+        await applied(world.ledger.apply(chat, [request]))
+        told.append([hint for hint in world.told if isinstance(hint, AsksChanged)])
+
+    changed = [AsksChanged(chat, root)]
+    assert [changed, [], changed, changed, [], []] == told
 
 
 LISTED = [

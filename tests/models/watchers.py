@@ -20,10 +20,10 @@ from actors.machine.closing import outstanding_dynamic
 from actors.machine.states import Status
 from actors.parts.model import TextPart
 from actors.store.answers import Applied
-from actors.store.hints import ChatMoved
+from actors.store.hints import AsksChanged, ChatMoved
 from actors.subscribers.actor import Ended, Feed, World
 from actors.subscribers.diff import Found, Have, heads_of, is_shown
-from actors.subscribers.events import ActionRequired, Failed, MessageStands, QueueIs
+from actors.subscribers.events import ActionRequired, AsksAre, Failed, MessageStands, QueueIs
 from actors.subscribers.subscription import Subscription
 from adapters.api.pieces import encoded as piece_encoded
 from adapters.api.streams.encoding import encoded
@@ -71,9 +71,11 @@ class Store:
         calls = outstanding_dynamic(stored)
         is_asked = kept.chat.status is Status.REQUIRES_ACTION
         trail = tuple(self.trail[-TRAIL_MAX:])
-        return Found(
-            kept.chat, tuple(messages), gone_at, kept.queue, trail, calls if is_asked else ()
-        )
+        if not is_asked:
+            return Found(kept.chat, tuple(messages), gone_at, kept.queue, trail, ())
+        asks = kept.chat.asks
+        asking = (AsksAre(self.chat, "", asks),) if asks else ()
+        return Found(kept.chat, tuple(messages), gone_at, kept.queue, trail, calls, asking)
 
     async def moved(self, known):
         raise AssertionError("the world asks for itself")
@@ -170,7 +172,7 @@ class Stage:
     def _told(self, made, draw):
         if pick(draw, (True, True, False)):  # here
             self.records.append(made)
-        self.hints += [hint for hint in self.told if isinstance(hint, ChatMoved)]
+        self.hints += [hint for hint in self.told if isinstance(hint, ChatMoved | AsksChanged)]
         self.told.clear()
         if pick(draw, (True, True, True, False)):  # and it is heard of in order, as a rule
             self.deliver_all()
@@ -179,7 +181,7 @@ class Stage:
         for record in self.records:
             self.feed.committed(record)
         for hint in self.hints:
-            self.feed.moved(hint)
+            self._deliver(hint)
         self.records.clear()
         self.hints.clear()
 
@@ -191,7 +193,13 @@ class Stage:
         if self.hints:
             index = draw_index(draw, self.hints)
             is_doubled = pick(draw, (False, False, True))
-            self.feed.moved(self.hints[index] if is_doubled else self.hints.pop(index))
+            self._deliver(self.hints[index] if is_doubled else self.hints.pop(index))
+
+    def _deliver(self, hint):
+        if isinstance(hint, ChatMoved):
+            self.feed.moved(hint)
+        else:
+            self.feed.asks_moved()
 
     async def news_is_lost(self, draw):
         lot = pick(draw, (self.records, self.hints))
@@ -274,6 +282,7 @@ class Stage:
         self.deliver_all()
         if self.lost:
             self.feed.heard_of(self.chat.snapshot_version)
+            self.feed.asks_moved()
         await trio.sleep(1)
         await trio.testing.wait_all_tasks_blocked()
 
@@ -290,8 +299,8 @@ class Stage:
             assert truth.statuses[len(truth.statuses) - len(told) :] == told
             if truth.error is not None:
                 assert truth.error == state.error
-            if truth.actions is not None:
-                assert truth.actions == state.actions
+            assert truth.actions == (state.actions or [])
+            assert truth.asks == state.asks.get(str(self.id), [])
 
 
 class Truth:
@@ -305,12 +314,14 @@ class Truth:
         self.queue = event(QueueIs(kept.queue)).get("queued_messages", [])
         self.status = chat.status.value
         self.statuses = [stage.first_status.value, *(s.value for _, s in stage.store.trail)]
-        self.error = self.actions = None
+        self.error, self.actions, self.asks = None, [], []
         if chat.status is Status.ERROR and chat.last_error is not None:
             self.error = event(Failed(chat.last_error))["error"]
         if chat.status is Status.REQUIRES_ACTION:
             calls = stage.store._look(Have()).calls
             self.actions = event(ActionRequired(calls))["action_required"]["tool_calls"]
+            asks = AsksAre(stage.id, "", chat.asks)
+            self.asks = event(asks)["approvals"]["approvals"]
         heads = heads_of(chat)
         key = EpisodeKey(stage.id, heads.history_version, heads.generation_attempt)
         episode = stage.episodes.find(key) if heads.generation_attempt else None

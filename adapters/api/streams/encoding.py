@@ -9,6 +9,7 @@ from actors.ids import ChatId
 from actors.machine.chat import Message, Queued
 from actors.subscribers import events
 from actors.subscribers.events import Event
+from adapters.api.approvals.wire import approval_of
 from adapters.api.wire import streams as wire
 from adapters.api.wire.messages import error_of, message_of, queued_of, retry_of
 from adapters.api.wire.streams import ChatStreamEvent
@@ -46,6 +47,10 @@ def event_of(chat: ChatId, event: Event) -> ChatStreamEvent:
                 )
             )
             return ChatStreamEvent(type="action_required", chat_id=chat, action_required=asked)
+        case events.AsksAre(asking, title, asks):
+            shown = tuple([approval_of(asking, title, ask) for ask in asks])
+            family = wire.ChatStreamApprovals(asking, shown)
+            return ChatStreamEvent(type="approvals", chat_id=chat, approvals=family)
         case events.Retrying(retry):
             return ChatStreamEvent(type="retry", chat_id=chat, retry=retry_of(retry))
         case events.PreviewReset():

@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from adapters.api.approvals.wire import ChatApproval
 from adapters.api.wire.messages import (
     ChatError,
     ChatMessage,
@@ -43,6 +44,13 @@ class ChatStreamActionRequired(msgspec.Struct, frozen=True):
     tool_calls: tuple[ChatStreamToolCall, ...]
 
 
+class ChatStreamApprovals(msgspec.Struct, frozen=True):
+    """All that one chat of the family waits for; none: nothing any more."""
+
+    chat_id: UUID  # the chat itself, or one of its agents
+    approvals: tuple[ChatApproval, ...]
+
+
 EventType = Literal[
     "message_part",
     "message",
@@ -51,6 +59,7 @@ EventType = Literal[
     "queue_update",
     "retry",
     "action_required",
+    "approvals",
     "preview_reset",
     "history_reset",
 ]
@@ -68,6 +77,7 @@ class ChatStreamEvent(msgspec.Struct, frozen=True, kw_only=True):
     retry: ChatStreamRetry | UnsetType = UNSET
     queued_messages: tuple[ChatQueuedMessage, ...] | UnsetType = UNSET  # absent: it is empty now
     action_required: ChatStreamActionRequired | UnsetType = UNSET
+    approvals: ChatStreamApprovals | UnsetType = UNSET
 
 
 WatchKind = Literal[

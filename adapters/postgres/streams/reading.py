@@ -1,6 +1,6 @@
 """What watchers read: each answer is one statement, which sees one snapshot."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -15,6 +15,7 @@ from actors.machine.refusals import ChatNotFound
 from actors.machine.states import Status
 from actors.parts.model import ToolCallPart
 from actors.subscribers.diff import Found, Have
+from actors.subscribers.events import AsksAre
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.driver.pool import Pool
@@ -51,6 +52,7 @@ _MessageRow = tuple[
 ]
 _QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None, datetime]
 _messages = msgspec.json.Decoder(tuple[_MessageRow, ...]).decode
+_asking = msgspec.json.Decoder(tuple[tuple[UUID, str, msgspec.Raw], ...]).decode
 _queue = msgspec.json.Decoder(tuple[_QueuedRow, ...]).decode
 
 
@@ -72,7 +74,7 @@ class WatchersReading:
             stored = await connection.execute(SQL["watched_chat"], asked)
         if not stored:
             return ChatNotFound(chat)
-        [(gone_at, trail, *row, standing, queue, tail)] = stored
+        [(gone_at, trail, *row, standing, queue, tail, asking)] = stored
         read = rows.chat_of(row)
         return Found(
             read.chat,
@@ -81,7 +83,13 @@ class WatchersReading:
             tuple([rows.queued_of(_bare(queued)) for queued in _queue(queue or b"[]")]),
             _statuses_of(trail),
             _calls_of(read, _messages(tail or b"[]")),
+            _asks_of(_asking(asking or b"[]")),
         )
+
+    async def asking(self, chats: Sequence[ChatId]) -> Set[ChatId]:
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["asking_of"], {"chats": list(chats)})
+        return frozenset(id for row in found for id in row)
 
     async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
         asked = {"chats": list(known), "versions": list(known.values())}
@@ -109,6 +117,14 @@ def _calls_of(read: ChatRow, tail: Sequence[tuple[Any, ...]]) -> tuple[ToolCallP
         return ()
     bodies = tuple([_message(row).body for row in tail])
     return outstanding_dynamic(Stored(read.chat, read.now, tail=bodies))
+
+
+def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[AsksAre, ...]:
+    members = [
+        AsksAre(ChatId(id), title, tuple(a for a in rows.approvals_of(bytes(raw)) if a.is_open))
+        for id, title, raw in family
+    ]
+    return tuple([member for member in members if member.asks])
 
 
 def _message(row: tuple[Any, ...]) -> Message:

@@ -5,7 +5,8 @@
 -- the version in which something went from its history last; what it has become lately, the newest
 -- last; the chat; what stands of the history and is new to one who has all messages up to
 -- `message_id` and all as of `history_version`, or all of it if something has gone since; the
--- queue; and, if a client has to answer calls, the messages in which they are.
+-- queue; if a client has to answer calls, the messages in which they are; and which of the chat and
+-- its agents wait for somebody, and for whose consent.
 SELECT (SELECT coalesce(max(revision), 0) FROM messages WHERE chat_id = %(chat)s AND deleted),
        status_trail,
        {chat_row},
@@ -33,7 +34,12 @@ SELECT (SELECT coalesce(max(revision), 0) FROM messages WHERE chat_id = %(chat)s
                AND id >= (SELECT max(id)
                             FROM messages
                            WHERE chat_id = %(chat)s AND NOT deleted AND role = 'assistant'))
-       END
+       END,
+       (SELECT json_agg(json_build_array(f.id, f.title, f.approvals) ORDER BY f.created_at, f.id)
+          FROM chats f
+         WHERE (f.id = %(chat)s OR f.root_id = %(chat)s)
+           AND f.status = 'requires_action'
+           AND NOT f.archived)
   FROM chats
  WHERE id = %(chat)s;
 
@@ -43,3 +49,11 @@ SELECT c.id, c.snapshot_version
   FROM unnest(%(chats)s::uuid[], %(versions)s::bigint[]) AS known(id, version)
   JOIN chats c USING (id)
  WHERE c.snapshot_version > known.version;
+
+-- name: asking_of
+-- Of many chats those that wait for somebody, or one of whose agents does: each such chat, its root.
+SELECT id, coalesce(root_id, id)
+  FROM chats
+ WHERE (id = ANY(%(chats)s) OR root_id = ANY(%(chats)s))
+   AND status = 'requires_action'
+   AND NOT archived;

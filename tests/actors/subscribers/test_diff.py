@@ -1,10 +1,11 @@
 """What watchers are told of a snapshot, or of several at once: which events, in which order."""
 
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
-from actors.ids import MessageId, QueuedId
+from actors.ids import ChatId, MessageId, QueuedId
 from actors.machine import requests as ask
 from actors.machine.chat import Message, Visibility
 from actors.machine.states import State, Status
@@ -16,6 +17,7 @@ from actors.subscribers.diff import (
     Heads,
     Known,
     Step,
+    asks_moved,
     diff,
     first,
     known_of,
@@ -25,6 +27,7 @@ from actors.subscribers.diff import (
 )
 from actors.subscribers.events import (
     ActionRequired,
+    AsksAre,
     Failed,
     HistoryReset,
     MessageStands,
@@ -39,6 +42,7 @@ from tests.actors.machine.chats import (
     NOW,
     RETRY,
     a_chat,
+    approval,
     assistant,
     call,
     done,
@@ -155,19 +159,46 @@ def test_what_has_become_of_the_chat_is_told_in_order(what):
     assert expected == told(step)
 
 
-@pytest.mark.parametrize(
-    ("status", "payload"),
-    [(Status.ERROR, {"error": BROKEN}), (Status.REQUIRES_ACTION, {"calls": (call("a"),)})],
-)
-def test_what_explains_a_status_is_told_once_for_each_history(status, payload):
-    known, events = diff(Known(THEN), Step(heads=to(status=status), **payload))
-    again = to(snapshot_version=12, status=status)
-    known, same = diff(known, Step(heads=again, **payload))
+def test_an_error_is_told_once_for_each_history():
+    known, events = diff(Known(THEN), Step(heads=to(status=Status.ERROR), error=BROKEN))
+    again = to(snapshot_version=12, status=Status.ERROR)
+    known, same = diff(known, Step(heads=again, error=BROKEN))
     moved = replace(again, snapshot_version=13, history_version=13)
-    _, other = diff(known, Step(heads=moved, **payload))
+    _, other = diff(known, Step(heads=moved, error=BROKEN))
 
     assert (2, 0) == (len(events), len(same))
     assert [type(events[1]), PreviewReset] == [type(event) for event in other]
+
+
+def test_a_client_is_told_its_calls_once_as_long_as_the_chat_waits():
+    waits, calls = Status.REQUIRES_ACTION, (call("a"),)
+    known, events = diff(Known(THEN), Step(heads=to(status=waits), calls=calls))
+    decided = replace(to(snapshot_version=12, status=waits), history_version=12)
+    known, other = diff(known, Step(heads=decided, calls=calls))
+    statuses = ((13, Status.RUNNING), (14, waits))
+    once_more = replace(decided, snapshot_version=14, history_version=14)
+    _, anew = diff(known, Step(heads=once_more, calls=calls, statuses=statuses))
+
+    assert [StatusIs(waits), ActionRequired(calls)] == list(events)
+    assert [PreviewReset()] == list(other)
+    assert ActionRequired(calls) in anew
+
+
+def test_a_client_without_calls_is_not_told_that_a_person_is_waited_for():
+    _, events = diff(Known(THEN), Step(heads=to(status=Status.REQUIRES_ACTION)))
+
+    assert [StatusIs(Status.REQUIRES_ACTION)] == list(events)
+
+
+def test_what_is_asked_is_told_whole_for_each_chat_where_it_is_other_than_before():
+    one, other = ChatId(UUID(int=1)), ChatId(UUID(int=2))
+    asks = AsksAre(one, "one", (approval("a"), approval("b")))
+    fewer, elsewhere = replace(asks, asks=asks.asks[:1]), AsksAre(other, "other", asks.asks)
+
+    assert (asks,) == asks_moved((), (asks,))
+    assert () == asks_moved((asks,), (asks,))
+    assert (fewer,) == asks_moved((asks, elsewhere), (fewer, elsewhere))
+    assert (replace(asks, asks=()),) == asks_moved((asks, elsewhere), (elsewhere,))
 
 
 # whoever comes

@@ -18,6 +18,7 @@ from actors.store.hints import hints_of
 from actors.subscribers import log as logs
 from actors.subscribers.actor import READS_MAX, Ended
 from actors.subscribers.diff import Found, Have
+from actors.subscribers.events import AsksAre
 from actors.subscribers.feeds import POLL_SECONDS, open_feeds
 from adapters.api.pieces import encoded as piece_encoded
 from adapters.api.streams.encoding import encoded
@@ -47,9 +48,19 @@ class Reading:
             return ChatNotFound(chat)
         kept = self.memory.chats[chat]
         gone_at = max((m.revision for m in kept.messages if m.deleted), default=0)
-        found = Found(kept.chat, kept.history, gone_at, kept.queue, (), ())
+        found = Found(kept.chat, kept.history, gone_at, kept.queue, (), (), self.family(chat))
         await self.answers.wait()
         return found
+
+    def family(self, chat):
+        members = [
+            one.chat for one in self.memory.chats.values() if chat in (one.chat.id, one.chat.root)
+        ]
+        return tuple(AsksAre(one.id, "", one.asks) for one in members if one.asks)
+
+    async def asking(self, chats):
+        await trio.lowlevel.checkpoint()
+        return {chat for chat in chats if self.family(chat)}
 
     async def moved(self, known):
         await trio.lowlevel.checkpoint()

@@ -11,6 +11,7 @@ import trio.testing
 from actors.ids import ChatId, RunnerId, UserId, WorkerId
 from actors.machine.states import Status
 from actors.store.hints import (
+    AsksChanged,
     CatalogueChanged,
     ChatMoved,
     ContextChanged,
@@ -84,6 +85,7 @@ async def test_what_one_tells_the_other_hears_as_it_was(database, no_leaks):
         SummaryChanged(ChatId(UUID(int=4)), ANN, of_chat=True),
         ContextChanged(ChatId(UUID(int=4)), ANN),
         WorkspaceClosed(UUID(int=5)),
+        AsksChanged(ChatId(UUID(int=4)), ChatId(UUID(int=6))),
         CatalogueChanged(ANN),
         CatalogueChanged(None),
         PersonChanged(ANN),
