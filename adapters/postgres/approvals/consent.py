@@ -49,18 +49,18 @@ class Consents:
         self._pool = pool
 
     async def of(self, root: ChatId) -> Set[str]:
-        return frozenset(tool for (tool,) in await self._run("granted_tools", {"root": root}))
+        return frozenset(tool for (tool,) in await self._run(SQL["granted_tools"], {"root": root}))
 
     async def grants(self, root: ChatId) -> Sequence[Grant]:
-        return [Grant(*row) for row in await self._run("grants", {"root": root})]
+        return [Grant(*row) for row in await self._run(SQL["grants"], {"root": root})]
 
     async def revoke(self, root: ChatId, tool: str, by: UserId) -> None:
         """It is asked about from now on, if it was not before."""
-        await self._run("revoke_grant", {"root": root, "tool": kept_text(tool), "by": by})
+        await self._run(SQL["revoke_grant"], {"root": root, "tool": kept_text(tool), "by": by})
 
     async def asking(self, root: ChatId) -> Sequence[Asking]:
         """The members of a family that wait for a decision, the root first."""
-        found = await self._run("asking_family", {"root": root})
+        found = await self._run(SQL["asking_family"], {"root": root})
         family = [Asking(id, title, _open(approvals)) for id, title, approvals in found]
         return [member for member in family if member.asks]
 
@@ -69,16 +69,16 @@ class Consents:
     ) -> Sequence[Decision]:
         """The newest first; of all calls, or of those with this id."""
         asked = {"root": root, "call": None if call is None else kept_id(call), "limit": limit}
-        return [_decision(row) for row in await self._run("decisions", asked)]
+        return [_decision(row) for row in await self._run(SQL["decisions"], asked)]
 
     async def set_policy(self, root: ChatId, policy: str) -> Sequence[ChatId]:
         """Of a family; those of its members that are at work."""
-        found = await self._run("set_approval_policy", {"root": root, "policy": policy})
+        found = await self._run(SQL["set_approval_policy"], {"root": root, "policy": policy})
         return [id for id, is_at_work in found if is_at_work]
 
-    async def _run(self, name: str, parameters: Parameters) -> Sequence[Row]:
+    async def _run(self, sql: str, parameters: Parameters) -> Sequence[Row]:
         async with self._pool.connection() as connection:
-            return await connection.execute(SQL[name], parameters)
+            return await connection.execute(sql, parameters)
 
 
 def _open(raw: bytes) -> Sequence[Approval]:
