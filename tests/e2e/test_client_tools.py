@@ -436,3 +436,93 @@ async def test_a_server_without_server_sent_events_is_followed_over_a_websocket(
     assert ("Three lamps.", [("stock", "3", False)]) == (seen.answer, results(seen))
     assert seen.messages == again.messages
     assert 404 == unknown.value.status
+
+
+ODD = {
+    "no schema": None,
+    "a word": "none",
+    "a list": {"type": "array", "items": {}},
+    "odd properties": {"properties": {"a": "string", "b": True}, "required": ["a", "zz", 3]},
+    "whole": {
+        "type": "object",
+        "properties": {"at": {"$ref": "#/$defs/At"}},
+        "required": ["at"],
+        "$defs": {"At": {"type": "string"}},
+        "additionalProperties": False,
+    },
+}
+
+
+async def test_whatever_a_client_declares_the_provider_is_sent_an_object_with_properties(
+    url, provider
+):
+    tools = [
+        {"name": name.replace(" ", "-"), "description": None, "input_schema": schema}
+        for name, schema in ODD.items()
+    ]
+    async with AsyncClient(url, ADMIN) as client:
+        chat = await client.create("[[text: Fine.]]", unsafe_dynamic_tools=tools)
+        assert "Fine." == (await waited(client, chat)).answer
+
+    told = {
+        tool["name"]: tool["input_schema"] for tool in turns(provider, chat)[0]["body"]["tools"]
+    }
+    nothing = {"type": "object", "properties": {}}
+    assert [nothing] * 3 == [told[name] for name in ("no-schema", "a-word", "a-list")]
+    odd = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]}
+    assert odd == told["odd-properties"]
+    kept = {key: ODD["whole"][key] for key in ("type", "properties", "required", "$defs")}
+    assert kept == told["whole"]
+
+
+async def test_a_tool_of_the_name_of_one_that_runs_here_is_not_the_clients_to_run(url, provider):
+    @tool(name="list_templates")
+    async def shadowed():
+        """Never called."""
+        raise AssertionError("the daemon has one of this name")
+
+    async with AsyncClient(url, ADMIN) as client:
+        marker = '[[tool-calls: list_templates:{} stock:{"article": "lamps"}]] [[text: Both.]]'
+        chat = await client.create(marker, tools=[shadowed, stock])
+        seen = await waited(client, chat, shadowed, stock)
+
+    assert "Both." == seen.answer
+    [(first, said, is_error), (second, three, _)] = results(seen)
+    assert ("list_templates", False, "stock", "3") == (first, is_error, second, three)
+    assert "templates" in said
+    names = [tool["name"] for tool in turns(provider, chat)[0]["body"]["tools"]]
+    assert 1 == names.count("list_templates")
+
+
+async def test_a_chat_that_plans_has_none_of_them_and_has_them_again_when_it_works(url, provider):
+    async with AsyncClient(url, ADMIN) as client:
+        chat = await client.create(LAMPS, tools=[stock], plan_mode="plan")
+        planned = await waited(client, chat, stock)
+        sent = await client.do(asks.send(chat.id, LAMPS, plan_mode=""))
+        with trio.fail_after(EVENTUALLY_SECONDS):
+            worked = await client.wait(chat.id, since=sent.message.id, tools=[stock])
+
+    offered = [
+        "stock" in [tool["name"] for tool in turn["body"]["tools"]]
+        for turn in turns(provider, chat)
+    ]
+    assert [False, False, True, True] == offered
+    [(_, refused, is_error)] = results(planned)
+    assert is_error
+    assert "there is no tool stock" in refused
+    assert ("stock", "3", False) == results(worked)[-1]
+
+
+async def test_agents_that_a_chat_spawns_have_none_of_them(url, provider):
+    spawn = '{"type": "general", "prompt": "count", "title": "count"}'
+    async with AsyncClient(url, ADMIN) as client:
+        marker = f"[[tool-calls: spawn_agent:{spawn}]] [[text: Sent.]]"
+        chat = await client.create(marker, tools=[stock])
+        assert "Sent." == (await waited(client, chat, stock)).answer
+        [child] = (await client.do(asks.get_chat(chat.id))).children
+        assert "waiting" == (await waited(client, child)).status
+
+    offered = [{tool["name"] for tool in turn["body"]["tools"]} for turn in turns(provider, chat)]
+    [of_the_child] = [names for names in offered if "spawn_agent" not in names]
+    assert "execute" in of_the_child
+    assert "stock" not in of_the_child
