@@ -56,6 +56,7 @@ class _Watched:
     alone: trio.Lock = field(default_factory=trio.Lock)  # what was seen later is told later
     places: set[int] = field(default_factory=set)
     digest: bytes | None = None  # of what the store was told last; None: of nothing yet
+    is_unread: bool = False  # which has been said already
 
 
 class WorkspaceWatch:
@@ -80,7 +81,7 @@ class WorkspaceWatch:
                 found = await self._looked(workspace, watched)
                 await self._tell(workspace, watched, found)
                 return found
-        return self._unread(workspace, TOO_SLOW)
+        return self._unread(workspace, watched, TOO_SLOW)
 
     def watch(self, workspace: UUID) -> None:
         """From now on: what has moved before is found in a moment."""
@@ -125,27 +126,32 @@ class WorkspaceWatch:
     async def _looked(self, workspace: UUID, watched: _Watched) -> Looked | Unreadable:
         """What is there, since we listen to all of it."""
         for _ in range(AGAIN_MAX):
-            found = await self._look(workspace)
+            found = await self._look(workspace, watched)
             if isinstance(found, Unreadable) or not self._listen(workspace, watched, found.places):
                 break
         return found
 
-    async def _look(self, workspace: UUID) -> Looked | Unreadable:
+    async def _look(self, workspace: UUID, watched: _Watched) -> Looked | Unreadable:
         self._looks_count += 1
         try:
-            return await trio.to_thread.run_sync(
+            found = await trio.to_thread.run_sync(
                 partial(look, self._home_of(workspace)),
                 abandon_on_cancel=True,  # it only reads
                 limiter=self._threads,
             )
         except FileNotFoundError:
-            return self._unread(workspace, GONE)
+            return self._unread(workspace, watched, GONE)
         except OSError as error:
-            return self._unread(workspace, f"the workspace cannot be read: {error.strerror}")
+            why = f"the workspace cannot be read: {error.strerror}"
+            return self._unread(workspace, watched, why)
+        watched.is_unread = False
+        return found
 
-    def _unread(self, workspace: UUID, why: str) -> Unreadable:
+    def _unread(self, workspace: UUID, watched: _Watched, why: str) -> Unreadable:
         self._unread_count += 1
-        emit("context.unread", "warning", workspace=str(workspace), why=why)
+        if not watched.is_unread:
+            emit("context.unread", "warning", workspace=str(workspace), why=why)
+        watched.is_unread = True
         return Unreadable(why)
 
     async def _tell(self, workspace: UUID, watched: _Watched, found: Looked | Unreadable) -> None:

@@ -194,6 +194,19 @@ async def test_one_that_was_never_there_is_told_of_to_who_asks_only(tmp_path):
     assert [] == told.said
 
 
+async def test_what_cannot_be_read_is_complained_of_once(home, tmp_path, caplog):
+    async with a_watch(tmp_path) as (watch, _):
+        for _ in range(3):
+            await watch.look(TWO)
+        put(tmp_path / str(TWO), **{"AGENTS.md": "two"})
+        await watch.look(TWO)
+        shutil.rmtree(tmp_path / str(TWO))
+        await watch.look(TWO)
+
+    assert ["context.unread"] * 2 == [record.getMessage() for record in caplog.records]
+    assert 4 == watch.statistics().unread_count
+
+
 async def test_what_the_store_could_not_be_told_it_is_told_next_time(home, tmp_path):
     async with a_watch(tmp_path, Told(is_down=True)) as (watch, told):
         await watch.look(ONE)
