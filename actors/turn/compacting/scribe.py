@@ -8,6 +8,8 @@ with the summary of those before it. What can be tried again later is the caller
 
 from collections.abc import Sequence
 
+import trio
+
 from actors.compaction.portions import (
     PORTION_BYTES_MIN,
     PORTIONS_MAX,
@@ -23,13 +25,16 @@ from actors.parts.assemble import Answer
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.prompt import Prompt
 from actors.parts.usage import Cost
+from actors.turn import retries
 from actors.turn.answering import ask
 from actors.turn.ports import Model
 from actors.turn.world import Limits, World
+from runtime.backoff import delay_seconds
 from runtime.scope import CausedScope
 
 ESTIMATE_TOLERANCE = 1.1  # what only an estimate says to be longer than the window is tried
 HALVINGS_MAX = 3  # of parts that are too long all the same; then the window is said to be too small
+PART_TRIES_MAX = 3  # of one part; then all of it is tried again later, by its caller
 
 TOO_SMALL = (
     "The conversation is too long to be summarised by this model. Choose one with a larger context"
@@ -83,11 +88,25 @@ class Scribe:
         so_far = ""
         for number, part in enumerate(parts, 1):
             asking = asking_for_part(prompt, part, so_far, number=number, count=len(parts))
-            said = await self._made(asking)
+            said = await self._part(asking)
             if isinstance(said, ProviderFailure) or not said:
                 return said
             so_far = said
         return so_far
+
+    async def _part(self, prompt: Prompt) -> str | ProviderFailure:
+        """What fails for a moment is not worth to begin with the first part again."""
+        for attempt in range(1, PART_TRIES_MAX):
+            said = await self._made(prompt)
+            if not isinstance(said, ProviderFailure) or not said.retryable:
+                return said
+            if said.retry_after_seconds > retries.CAP_SECONDS:
+                return said
+            pause = delay_seconds(
+                attempt, first_seconds=retries.FIRST_SECONDS, cap_seconds=retries.CAP_SECONDS
+            )
+            await trio.sleep(max(pause, said.retry_after_seconds))
+        return await self._made(prompt)
 
     async def _made(self, prompt: Prompt) -> str | ProviderFailure:
         said = await self._asked(prompt)
