@@ -19,6 +19,7 @@ from actors.store.bus import Bus
 from adapters.mcp.faults import Fault, hidden_in, words_for
 from adapters.mcp.known import Known
 from adapters.mcp.listing import ServerTool, source_of, tools_of
+from adapters.mcp.oauth.asking import Clients
 from adapters.mcp.oauth.guard import Network, guarded_client
 from adapters.mcp.reaching import CONNECT_SECONDS_MAX, Address, Visit, quieten, reached
 from adapters.mcp.renewing import Renewing
@@ -139,8 +140,7 @@ class Mcp:
     stored: Servers
     known: Known
     reached: Reached
-    client: httpx2.AsyncClient  # for the endpoints of authorization servers
-    guarded: httpx2.AsyncClient  # for what strangers name
+    clients: Clients  # for the endpoints of authorization servers
 
     def statistics(self) -> Mapping[str, Any]:
         return {"known": self.known.statistics(), "sessions": self.reached.sessions.statistics()}
@@ -158,6 +158,7 @@ async def open_mcp(
         guarded_client(allowed) as guarded,
         open_sessions() as (sessions, nursery),
     ):
-        renewing = Renewing(known, stored, vault, client, nursery)
+        clients = Clients(client, guarded)
+        renewing = Renewing(known, stored, vault, clients, nursery)
         with known.follow(bus), bus.follow_all(sessions.hear):
-            yield Mcp(stored, known, Reached(known, renewing, sessions), client, guarded)
+            yield Mcp(stored, known, Reached(known, renewing, sessions), clients)

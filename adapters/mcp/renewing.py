@@ -8,13 +8,12 @@ the other has got.
 from dataclasses import dataclass, field
 from uuid import UUID
 
-import httpx2
 import msgspec
 import trio
 
 from actors.ids import UserId
 from adapters.mcp.known import HeldToken, Known
-from adapters.mcp.oauth.asking import renewed
+from adapters.mcp.oauth.asking import Clients, renewed
 from adapters.mcp.oauth.tokens import Denied, Token, is_expiring
 from adapters.mcp.servers import Server, about_token
 from adapters.postgres.mcp.stored import Servers
@@ -30,7 +29,7 @@ class Renewing:
     known: Known
     stored: Servers
     vault: Vault
-    client: httpx2.AsyncClient
+    clients: Clients
     nursery: trio.Nursery
     _under_way: dict[tuple[UserId, UUID], trio.Event] = field(default_factory=dict)
 
@@ -87,7 +86,7 @@ class Renewing:
     async def _ask_and_keep(
         self, server: Server, user: UserId, held: HeldToken, token: Token
     ) -> None:
-        got = await renewed(self.client, server, token)
+        got = await renewed(self.clients, server, token)
         if isinstance(got, Denied):
             emit("mcp.token_kept", "warning", server=server.config.slug, error=got.why)
             if got.is_permanent:

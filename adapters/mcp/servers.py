@@ -33,6 +33,7 @@ class Configured(Struct, frozen=True, kw_only=True):
     oauth2_token_url: str = ""
     oauth2_revocation_url: str = ""
     oauth2_scopes: str = ""  # with blanks between
+    discovered: bool = False  # strangers have named these endpoints: see oauth.guard
     api_key_header: str = ""
     tool_allow_list: tuple[str, ...] = ()
     tool_deny_list: tuple[str, ...] = ()

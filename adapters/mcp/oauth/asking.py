@@ -1,17 +1,19 @@
 """An authorization server's token and revocation endpoints: codes, refresh tokens, farewells.
 
-Whoever may register has named these addresses, or an administrator has. Redirects are not followed
-where a secret would go along.
+An administrator has named these addresses, or a stranger has, and then the guard looks at them.
+Redirects are not followed where a secret would go along.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx2
 import trio
 
+from adapters.mcp.oauth.guard import Guarded
 from adapters.mcp.oauth.tokens import Denied, Granted, Token, answered
 from adapters.mcp.servers import Server
 from runtime.clock import wall
@@ -22,12 +24,23 @@ HOPS_MAX = 10  # of redirects; then it has failed
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """By whom an endpoint has been named: one of us, or a stranger."""
+
+    ours: httpx2.AsyncClient
+    strangers: httpx2.AsyncClient  # guarded
+
+    def of(self, server: Server) -> httpx2.AsyncClient:
+        return self.strangers if server.config.discovered else self.ours
+
+
 class NoAnswer(Exception):
     """The other side was not reached, or made no sense. The words may be shown."""
 
 
 async def exchanged(
-    client: httpx2.AsyncClient, server: Server, *, code: str, verifier: str, redirect_uri: str
+    clients: Clients, server: Server, *, code: str, verifier: str, redirect_uri: str
 ) -> Granted | Denied:
     form = {
         "grant_type": "authorization_code",
@@ -35,15 +48,15 @@ async def exchanged(
         "redirect_uri": redirect_uri,
         "code_verifier": verifier,
     }
-    return await _granted(client, server, form)
+    return await _granted(clients.of(server), server, form)
 
 
-async def renewed(client: httpx2.AsyncClient, server: Server, token: Token) -> Granted | Denied:
+async def renewed(clients: Clients, server: Server, token: Token) -> Granted | Denied:
     form = {"grant_type": "refresh_token", "refresh_token": token.refresh_token}
-    return await _granted(client, server, form, former=token)
+    return await _granted(clients.of(server), server, form, former=token)
 
 
-async def revoked(client: httpx2.AsyncClient, server: Server, token: Token) -> str:
+async def revoked(clients: Clients, server: Server, token: Token) -> str:
     """Why it could not be revoked; "": it was. The refresh token first: with it goes the rest."""
     url = server.config.oauth2_revocation_url
     if not url:
@@ -55,7 +68,7 @@ async def revoked(client: httpx2.AsyncClient, server: Server, token: Token) -> s
     for kind, value in hints:
         try:
             status, said = await _revoke(
-                client, server, url, {"token": value, "token_type_hint": kind}
+                clients.of(server), server, url, {"token": value, "token_type_hint": kind}
             )
         except NoAnswer as error:
             return str(error)
@@ -119,6 +132,8 @@ async def _post(
     by_header = bool(secret) and with_secret
     auth = httpx2.BasicAuth(quote(name, safe=""), quote(secret, safe="")) if by_header else None
     data = dict(form) if by_header else {**form, "client_id": name}
+    if server.config.discovered and "grant_type" in form:
+        data["resource"] = server.config.url  # for whom the token is to be
     request = client.build_request("POST", url, data=data, headers={"accept": "application/json"})
     try:
         with trio.fail_after(ANSWER_SECONDS):
@@ -131,6 +146,8 @@ async def _post(
         raise NoAnswer(
             f"the authorization server did not answer within {ANSWER_SECONDS:g} s"
         ) from None
+    except Guarded as error:
+        raise NoAnswer(str(error)) from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         kind = type(error).__name__
         raise NoAnswer(f"the authorization server could not be reached ({kind})") from error

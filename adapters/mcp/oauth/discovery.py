@@ -47,6 +47,8 @@ async def discovered(
         raise NotFound(f"nothing was found out within {SECONDS_MAX:g} s") from None
     except Guarded as error:
         raise NotFound(str(error)) from error
+    except ValueError as error:  # of addresses that are none
+        raise NotFound("what is said leads to no address") from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise NotFound(f"the server could not be reached ({type(error).__name__})") from error
 
@@ -55,13 +57,9 @@ async def _discovered(
     client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
 ) -> Registered:
     resource = await _first(client, resource_urls(url))
-    if resource is None:
+    found = await _first(client, issuer_urls(_issuer(url, resource)))
+    if found is None and resource is None:
         raise NotFound("the server says nothing of the authorization server that it trusts")
-    issuers = resource.get("authorization_servers")
-    issuer = issuers[0] if isinstance(issuers, list) and issuers else None
-    if not isinstance(issuer, str):
-        raise NotFound("the server names no authorization server")
-    found = await _first(client, issuer_urls(issuer))
     if found is None:
         raise NotFound("the authorization server says nothing of itself")
     auth_url, token_url = _url(found, "authorization_endpoint"), _url(found, "token_endpoint")
@@ -73,8 +71,20 @@ async def _discovered(
     revocation_url = _url(found, "revocation_endpoint")
     client_id = await _register(client, registration_url, redirect_uri=redirect_uri, name=name)
     is_safe = revocation_url.startswith("https://")
-    scopes = _scopes(resource) or _scopes(found)
+    scopes = _scopes(resource or {}) or _scopes(found)
     return Registered(client_id, auth_url, token_url, revocation_url if is_safe else "", scopes)
+
+
+def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:
+    """Older servers say nothing, and are their own authorization servers, at their origin."""
+    if resource is None:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}"
+    issuers = resource.get("authorization_servers")
+    issuer = issuers[0] if isinstance(issuers, list) and issuers else None
+    if not isinstance(issuer, str):
+        raise NotFound("the server names no authorization server")
+    return issuer
 
 
 def resource_urls(url: str) -> Iterator[str]:

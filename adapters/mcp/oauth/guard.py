@@ -35,6 +35,7 @@ _RESERVED: tuple[Network, ...] = tuple(
         ),
     )
 )
+_NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class Guarded(Exception):
@@ -60,10 +61,13 @@ def is_reachable(address: str, allowed: Collection[Network] = ()) -> bool:
 
 
 def _plain(address: IPAddress) -> IPAddress:
-    """An IPv4 address in the clothes of IPv6 is an IPv4 address."""
-    if isinstance(address, IPv6Address):
-        return address.ipv4_mapped or address
-    return address
+    """An IPv4 address in the clothes of IPv6 is an IPv4 address; so is where a tunnel comes out."""
+    if not isinstance(address, IPv6Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    _, tunnelled = address.teredo or (None, None)
+    return address.ipv4_mapped or address.sixtofour or tunnelled or address
 
 
 async def resolved(host: str, port: int) -> Sequence[str]:

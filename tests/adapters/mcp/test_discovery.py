@@ -13,7 +13,8 @@ from tests.fakes.tool_server import Raw
 LOOPBACK = [ip_network("127.0.0.0/8")]
 RESOURCE = "/.well-known/oauth-protected-resource/mcp"
 NO_URLS = {"authorization_endpoint": "file:///x", "token_endpoint": 7}
-ISSUER = "/.well-known/oauth-authorization-server/tenant"
+ROOT = "/.well-known/oauth-authorization-server"
+ISSUER = f"{ROOT}/tenant"
 
 
 async def ask(auth, allowed=LOOPBACK):
@@ -45,6 +46,28 @@ async def test_into_our_own_network_nobody_is_followed():
             await ask(auth, ())
 
     assert [] == auth.asked
+
+
+async def test_a_server_that_says_nothing_may_be_its_own_authorization_server():
+    async with an_auth_server() as auth:
+        documents = auth._documents()
+        auth.answers[RESOURCE] = Raw(b"", 404)
+        auth.answers[ROOT] = Raw(json.dumps(documents[ISSUER]).encode())
+
+        found = await ask(auth)
+
+    assert f"{auth.url}/token" == found.token_url
+
+
+@pytest.mark.parametrize(
+    "issuer", ["http://[::1", "http://h:port/", "file:///etc/passwd", "", "h", "http://"]
+)
+async def test_an_issuer_that_is_no_address_is_said(issuer):
+    async with an_auth_server() as auth:
+        auth.answers[RESOURCE] = Raw(json.dumps({"authorization_servers": [issuer]}).encode())
+
+        with pytest.raises(NotFound):
+            await ask(auth)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own

@@ -30,6 +30,7 @@ OAUTH_FIELDS = (
     "oauth2_scopes",
 )
 MANUAL = ("oauth2_client_id", "oauth2_auth_url", "oauth2_token_url")
+_ENDPOINTS = ("oauth2_auth_url", "oauth2_token_url", "oauth2_revocation_url")
 NO_OIDC = "user_oidc: users here have no identity token of their own that could be sent"
 
 _URLS = ("url", "icon_url", "oauth2_auth_url", "oauth2_token_url", "oauth2_revocation_url")
@@ -118,9 +119,11 @@ def changed(config: Configured, asked: WriteMCPServerConfigRequest) -> Configure
     said = {
         name: tuple(value) if name in ("tool_allow_list", "tool_deny_list") else value
         for name in config.__struct_fields__
-        if (value := getattr(asked, name)) is not None
+        if (value := getattr(asked, name, None)) is not None
     }
     found = structs.replace(config, **said)
+    if found.auth_type != "oauth2" or any(said.get(name) for name in _ENDPOINTS):
+        found = structs.replace(found, discovered=False)
     dropped: tuple[str, ...] = () if found.auth_type == "oauth2" else OAUTH_FIELDS
     dropped += () if found.auth_type == "api_key" else ("api_key_header",)
     return structs.replace(found, **dict.fromkeys(dropped, ""))

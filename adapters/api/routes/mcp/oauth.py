@@ -98,6 +98,8 @@ class OAuthRoutes:
         }
         if server.config.oauth2_scopes:
             query["scope"] = server.config.oauth2_scopes
+        if server.config.discovered:
+            query["resource"] = server.config.url
         url = server.config.oauth2_auth_url
         joined = "&" if urlsplit(url).query else "?"
         cookies = [
@@ -137,13 +139,13 @@ class OAuthRoutes:
             why = "what was stored cannot be read any more"
         else:
             token = msgspec.json.decode(opened, type=Token)
-            why = await revoked(self._mcp.client, server, token)
+            why = await revoked(self._mcp.clients, server, token)
         return said(200, Disconnected(not why, why or UNSET))
 
     async def _fetch(self, call: Call, server: Server, *, code: str, verifier: str) -> None:
         callback = self._servers.callback(call, server.id)
         got = await exchanged(
-            self._mcp.client, server, code=code, verifier=verifier, redirect_uri=callback
+            self._mcp.clients, server, code=code, verifier=verifier, redirect_uri=callback
         )
         if isinstance(got, Denied):
             raise Refused(502, "The authorization server gave no token.", detail=got.why)

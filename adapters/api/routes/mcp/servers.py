@@ -176,7 +176,7 @@ class ServerRoutes:
     async def _found_out(self, call: Call, id: UUID, config: Configured) -> Configured:
         try:
             found = await discovered(
-                self._mcp.guarded,
+                self._mcp.clients.strangers,
                 config.url,
                 redirect_uri=self.callback(call, id),
                 name=CLIENT_NAME,
@@ -189,6 +189,7 @@ class ServerRoutes:
             ) from error
         return structs.replace(
             config,
+            discovered=True,
             oauth2_client_id=found.client_id,
             oauth2_auth_url=found.auth_url,
             oauth2_token_url=found.token_url,

@@ -2,10 +2,12 @@
 
 from uuid import UUID
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from adapters.api.wire.mcp import MCPServerConfig
 from adapters.mcp.servers import Server
+
+UNUSABLE = "it could not be used the last time; an administrator sees why"
 
 
 def shown(
@@ -42,5 +44,12 @@ def shown(
         created_at=server.created_at,
         updated_at=server.updated_at,
         auth_connected=is_connected,
-        fault=(server.fault or fault or UNSET) if is_admin else UNSET,
+        fault=_fault(server.fault or fault, is_admin=is_admin),
     )
+
+
+def _fault(why: str, *, is_admin: bool) -> str | UnsetType:
+    """Others learn that there is one: what it is may say where the server stands."""
+    if not why:
+        return UNSET
+    return why if is_admin else UNUSABLE
