@@ -1,5 +1,6 @@
 """What chats know of workspaces that are plain directories, on a real database."""
 
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -10,6 +11,7 @@ from adapters.context.watching import WorkspaceWatch
 from adapters.postgres.contexts.pins import Pins
 from adapters.postgres.workspaces.registry import Registry
 
+PATIENCE = 10.0  # for what a real system does in its own time
 SKILL = "---\nname: {name}\ndescription: {says}\n---\n{body}"
 
 
@@ -35,13 +37,14 @@ class Disk:
     registry: Registry
     top: Path
     stopped: set = field(default_factory=set)
+    elsewhere: dict = field(default_factory=dict)  # other places for some of them
 
     async def workspace_of(self, chat):
         row = await self.registry.of(chat)
         return None if row is None else row.id
 
     def home(self, workspace):
-        return str(self.top / str(workspace))
+        return self.elsewhere.get(workspace) or str(self.top / str(workspace))
 
     async def of(self, chat):
         workspace = await self.workspace_of(chat.id)
@@ -75,6 +78,17 @@ def made(home, files):
     home.mkdir(parents=True)
     put(home, **files)
     return home
+
+
+class Hanging:
+    """The path of a disk that does not answer before it is told to."""
+
+    def __init__(self):
+        self.release = threading.Event()
+
+    def __fspath__(self):
+        assert self.release.wait(PATIENCE)
+        return "/nowhere"
 
 
 def contexts_on(pool, tell, top=Path("/nowhere")):

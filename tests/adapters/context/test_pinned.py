@@ -5,14 +5,15 @@ import shutil
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from actors.context.ports import Unreadable
 from actors.context.skills import Known
 from actors.store.hints import ContextChanged, LookAtEverything
-from adapters.context.watching import GONE
+from adapters.context.watching import GONE, LOOK_SECONDS_MAX, TOO_SLOW
 from tests.actors.machine.chats import ANN
 from tests.adapters.context.conftest import a_process
-from tests.adapters.context.ground import put, skill
+from tests.adapters.context.ground import Hanging, put, skill
 
 DEPLOY = {"skills/deploy/SKILL.md": skill()}
 
@@ -220,6 +221,27 @@ async def test_without_its_directory_a_chat_goes_on_and_says_why(process):
     assert await process.contexts.told(chat) is None
     assert () == await process.contexts.of(chat)
     assert (False, GONE) == await process.shown(chat)
+
+
+@pytest.fixture
+def quick_clock():
+    """Twenty times as fast; it does not jump, for there are threads that take their time."""
+    return MockClock(rate=20)
+
+
+@pytest.mark.slow
+async def test_a_disk_that_hangs_holds_up_a_turn_once_and_for_a_while_only(quick_clock, process):
+    chat, _ = await process.at_work()
+    process.disk.elsewhere[chat.workspace_id] = disk = Hanging()
+    began = trio.current_time()
+
+    told = [await process.contexts.told(chat) for _ in range(3)]
+    seconds = trio.current_time() - began
+    disk.release.set()
+
+    assert [None] * 3 == told
+    assert (1, True) == (process.watch.statistics().looks_count, seconds >= LOOK_SECONDS_MAX)
+    assert (False, TOO_SLOW) == await process.shown(chat)
 
 
 async def test_a_turn_tries_once_however_many_steps_it_has(process):
