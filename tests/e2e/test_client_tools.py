@@ -526,3 +526,52 @@ async def test_agents_that_a_chat_spawns_have_none_of_them(url, provider):
     [of_the_child] = [names for names in offered if "spawn_agent" not in names]
     assert "execute" in of_the_child
     assert "stock" not in of_the_child
+
+
+KILLED_AFTER_SECONDS = (0.0, 0.006)  # from when a result is there: about when it is sent
+
+
+@pytest.mark.timeout(240)
+async def test_a_daemon_that_is_killed_as_the_result_is_sent_has_it_once(home, provider, database):
+    settings = {**AWAY, **provider.settings, "DATABASE_URL": database}
+    returned, runs, seen = trio.Event(), 0, None
+
+    @tool
+    async def count() -> int:
+        nonlocal runs
+        runs += 1
+        returned.set()
+        return runs
+
+    async def wait():
+        nonlocal seen
+        with trio.fail_after(4 * EVENTUALLY_SECONDS):
+            seen = await client.wait(chat.id, tools=[count])
+
+    async with trio.open_nursery() as nursery:
+        with contextlib.ExitStack() as stack:
+            daemon = stack.enter_context(a_daemon(home, **settings))
+            address = daemon.wait_ready()["listen"]
+            client = AsyncClient(f"http://{address}", ADMIN)
+            rounds = len(KILLED_AFTER_SECONDS)
+            chat = await client.create(
+                f"[[tool-calls: count:{{}}]] [[tool-rounds: {rounds}]] [[text: Done.]]",
+                tools=[count],
+            )
+            nursery.start_soon(wait)
+            for seconds in KILLED_AFTER_SECONDS:
+                with trio.fail_after(EVENTUALLY_SECONDS):
+                    await returned.wait()
+                await trio.sleep(seconds)
+                daemon.process.kill()
+                await trio.to_thread.run_sync(daemon.process.wait)
+                returned = trio.Event()
+                daemon = stack.enter_context(a_daemon(home, listen=address, **settings))
+                await trio.to_thread.run_sync(daemon.wait_ready)
+            with trio.fail_after(EVENTUALLY_SECONDS):
+                while seen is None:
+                    await trio.sleep(POLL_SECONDS)
+            await client.aclose()
+
+    assert ("Done.", rounds) == (seen.answer, runs)
+    assert [("count", str(n), False) for n in range(1, rounds + 1)] == results(seen)
