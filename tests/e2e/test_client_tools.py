@@ -355,11 +355,13 @@ async def test_a_program_that_is_killed_while_its_function_runs_is_followed_by_a
         assert [("stock", "3", False)] == results(await waited(client, chat))
 
 
-async def test_the_program_in_the_documents_runs_as_it_is_pasted(url, provider):
+@pytest.mark.parametrize("run", ["trio.run(main)", "__import__('asyncio').run(main())"])
+def test_the_program_in_the_documents_runs_as_it_is_pasted(url, run):
     [program] = [block for block in BLOCKS if "trio.run(main)" in block]
     question = '"Are there enough lamps for five rooms?"'
     assert (1, 1) == (program.count("http://127.0.0.1:7390"), program.count(question))
     pasted = program.replace("http://127.0.0.1:7390", url).replace(question, repr(LAMPS))
+    pasted = pasted.replace("trio.run(main)", run)  # or on anyio's other engine
 
     with a_program(pasted, PROMPTCORNER_TOKEN=ADMIN) as running:
         said, complaint = running.communicate(timeout=EVENTUALLY_SECONDS)
