@@ -33,6 +33,7 @@ from adapters.secrets import Vault
 from runtime.log import emit
 
 UNAUTHORIZED = 401
+UNKNOWN = 404  # also of a session that has ended there
 _Done = TypeVar("_Done")
 
 
@@ -87,26 +88,34 @@ class Reached:
     async def _twice(
         self, chat: Chat, server: Server, work: Callable[[], Awaitable[_Done]]
     ) -> _Done:
-        """Once more with another token, if the first was not taken. Nothing has been done then."""
+        """Once more with another token, if the first was not taken, or in another session, if the
+        server knows of none. Nothing has been done then."""
         try:
             return await work()
         except Fault as fault:
-            if not await self._has_another(chat, server, fault, is_new=False):
+            if not await self._may_help(chat, server, fault):
                 raise
         try:
             return await work()
         except Fault as fault:
-            await self._has_another(chat, server, fault, is_new=True)
+            await self._may_help(chat, server, fault, again=True)
             raise
 
-    async def _has_another(self, chat: Chat, server: Server, fault: Fault, *, is_new: bool) -> bool:
-        if fault.status != UNAUTHORIZED or not fault.shown:
+    async def _may_help(
+        self, chat: Chat, server: Server, fault: Fault, *, again: bool = False
+    ) -> bool:
+        """Whether another session, with what there is to be shown by now, may do better."""
+        if fault.status not in (UNAUTHORIZED, UNKNOWN):
             return False
         session = self.sessions.current(chat.id, server.id)
         if session is not None and session.visit.token == fault.shown:
             session.retire()
+        if fault.status == UNKNOWN:
+            return session is not None
         user = chat.owner_id
-        return await self.renewing.another(server, user, refused=fault.shown, is_new=is_new)
+        return bool(fault.shown) and await self.renewing.another(
+            server, user, refused=fault.shown, is_new=again
+        )
 
     async def _begin(self, chat: Chat, server: Server, hidden: list[str]) -> Session:
         if server.fault:

@@ -6,6 +6,7 @@ the server's own origin only.
 """
 
 import logging
+import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from ssl import SSLContext
 from typing import Any
 
 import httpx2
+import trio
 from mcp.client.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
@@ -29,6 +31,8 @@ CONNECT_SECONDS_MAX = 10.0
 CALL_SECONDS_MAX = 60.0
 # Of one answer; then it is broken off. What models are told of it is far less.
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
+# Who sends more than a mebibyte in one go has to wait so long: nobody is to keep us from the rest.
+PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
 
 _TIMEOUT = httpx2.Timeout(CONNECT_SECONDS_MAX, read=CALL_SECONDS_MAX + CONNECT_SECONDS_MAX)
 
@@ -147,9 +151,10 @@ class Bounded(httpx2.AsyncBaseTransport):
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise TooMuch("the server packed its answer although it was told not to")
-        if not response.headers.get("content-type", "").startswith("text/event-stream"):
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = _Measured(response.stream)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        is_endless = response.headers.get("content-type", "").startswith("text/event-stream")
+        most = math.inf if is_endless else ANSWER_BYTES_MAX
+        response.stream = _Measured(response.stream, most)
         return response
 
     async def aclose(self) -> None:
@@ -157,15 +162,20 @@ class Bounded(httpx2.AsyncBaseTransport):
 
 
 class _Measured(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, most: float) -> None:
         self._inner = inner
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
+        size = in_one_go = 0
         async for chunk in self._inner:
             size += len(chunk)
-            if size > ANSWER_BYTES_MAX:
-                raise TooMuch(f"the server's answer has more than {ANSWER_BYTES_MAX} bytes")
+            if size > self._most:
+                raise TooMuch(f"the server's answer has more than {self._most} bytes")
+            in_one_go += len(chunk)
+            if in_one_go > PAUSE_BYTES:
+                in_one_go = 0
+                await trio.sleep(PAUSE_SECONDS)
             yield chunk
 
     async def aclose(self) -> None:

@@ -142,9 +142,9 @@ async def fault_of(error: Exception, session: Session | None, *hidden: str) -> F
     found, visit = first_of(error), Visit() if session is None else session.visit
     if isinstance(found, httpx2.HTTPStatusError):
         return Fault(words_for(found, *hidden), found.response.status_code, visit.token)
-    if isinstance(found, MCPError) and found.code == INTERNAL_ERROR and visit.status:
-        return Fault(f"it answered {visit.status}", visit.status, visit.token)
-    return Fault(words_for(error, *hidden))
+    is_vague = isinstance(found, MCPError) and found.code == INTERNAL_ERROR and visit.status
+    words = f"it answered {visit.status}" if is_vague else words_for(error, *hidden)
+    return Fault(words, visit.status, visit.token)
 
 
 def _is_over(error: Exception) -> bool:

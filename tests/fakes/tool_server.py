@@ -55,8 +55,8 @@ async def hang(asked):
 
 @dataclass
 class ToolServer:
-    """What it answers, by method: a result, a Raw, or an async function of what was asked, with its
-    headers."""
+    """What it answers, by method of MCP, or of HTTP: a result, a Raw, or an async function of what
+    was asked, with its headers."""
 
     answers: dict
     url: str = ""
@@ -84,7 +84,8 @@ class ToolServer:
             return False
         headers = {name.decode(): value.decode() for name, value in head.headers}
         if head.method != b"POST":
-            await respond(stream, connection, Raw(status=405))
+            answer = self.answers.get(head.method.decode(), Raw(status=405))
+            await respond(stream, connection, await answer({}) if callable(answer) else answer)
             return connection.our_state is h11.DONE
         message = json.loads(body)
         self.asked.append((message["method"], message.get("params"), headers))

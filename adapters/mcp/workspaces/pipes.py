@@ -25,14 +25,11 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 
-from adapters.mcp.reaching import ANSWER_BYTES_MAX
+from adapters.mcp.reaching import ANSWER_BYTES_MAX, PAUSE_BYTES, PAUSE_SECONDS
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
 
 READ_BYTES = 65_536
-# A program that writes more than a mebibyte in one go has to wait so long: it is not to keep us
-# from everything else.
-PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
 WRITERS_MAX = 64  # messages that wait to be written; then it is taken to read nothing, and ended
 LAST_WORDS_BYTES = 300  # of its standard error
 # For an answer to the first question of newer versions of the protocol. Older servers may never

@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,36 @@ async def test_a_real_server_is_spoken_with_over_http_and_sse(address):
     assert ["add", "fail"] == sorted(tool.name for tool in tools.tools)
     assert "3" == added["content"][0]["text"]
     assert failed["isError"]
+
+
+async def flood(stream):
+    """Tells of changes without an end, whatever is asked."""
+    event = b'data: {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}\n\n'
+    with suppress(trio.BrokenResourceError):
+        await stream.receive_some()
+        await stream.send_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+        while True:
+            await stream.send_all(event * 1000)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
+async def test_one_that_floods_leaves_room_for_others():
+    turns = 0
+
+    async def work():
+        nonlocal turns
+        while True:
+            await trio.sleep(0.01)
+            turns += 1
+
+    async with trio.open_nursery() as nursery:
+        [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, flood, [listener])
+        nursery.start_soon(work)
+        with trio.move_on_after(2):
+            port = listener.socket.getsockname()[1]
+            async with reached(Address(f"http://127.0.0.1:{port}/")):
+                pass
+        nursery.cancel_scope.cancel()
+
+    assert turns > 20

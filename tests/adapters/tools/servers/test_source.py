@@ -13,6 +13,7 @@ from adapters.mcp.listing import PAGES_MAX
 from adapters.mcp.oauth.tokens import Token
 from adapters.mcp.reaching import ANSWER_BYTES_MAX, CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
 from adapters.mcp.servers import Secrets
+from adapters.mcp.sessions import LEAVE_SECONDS
 from tests.adapters.mcp.given import (
     HISTORY,
     another,
@@ -23,7 +24,7 @@ from tests.adapters.mcp.given import (
     tools_of,
     using,
 )
-from tests.fakes.tool_server import Raw, a_server, hang, listing, text, tool
+from tests.fakes.tool_server import USUAL, Raw, a_server, hang, listing, text, tool
 from tests.fakes.tool_server import said as answered
 
 
@@ -130,6 +131,78 @@ async def test_a_call_has_its_seconds_and_the_server_is_told(autojump_clock):
 
         assert output.is_error
         assert f"within {CALL_SECONDS_MAX:g} s" in output.result
+
+
+def remembering(*sessions, **more):
+    """A server that remembers only the last of these sessions of its own, one after the other."""
+    given = list(sessions)
+
+    async def begin(asked):
+        body = {"jsonrpc": "2.0", "id": asked["id"], "result": USUAL["initialize"]}
+        headers = {"content-type": "application/json", "mcp-session-id": given.pop(0)}
+        return Raw(json.dumps(body).encode(), headers=headers)
+
+    async def call(asked):
+        is_known = asked["headers"]["mcp-session-id"] == sessions[-1]
+        return answered(text("done")) if is_known else Raw(b"", 404)
+
+    return {"initialize": begin, "tools/call": call, **more}
+
+
+async def test_a_server_that_has_forgotten_its_session_gets_another_and_no_call_is_lost():
+    answers = remembering("first", "second")
+    async with a_server(answers) as wire, tools_of(one := configured(wire)) as tools:
+        await names(tools, using(one))
+
+        outputs = [await tools.run(calling(using(one), "one__echo"), "one__echo") for _ in range(2)]
+
+    assert [{"output": "done"}] * 2 == [json.loads(output.result) for output in outputs]
+    assert 2 == wire.methods().count("initialize")
+
+
+async def test_a_server_that_never_knows_its_session_is_asked_twice_and_no_more():
+    answers = {**remembering("a", "b", "c"), "tools/call": Raw(b"", 404)}
+    async with a_server(answers) as wire, tools_of(one := configured(wire)) as tools:
+        await names(tools, using(one))
+
+        output = await tools.run(calling(using(one), "one__echo"), "one__echo")
+
+    assert output.is_error
+    assert 2 == wire.methods().count("tools/call")
+
+
+@pytest.mark.parametrize("silent", [("server/discover", "initialize"), ("initialize",)])
+async def test_a_server_that_is_silent_at_first_has_its_seconds(autojump_clock, silent):
+    async with a_server(dict.fromkeys(silent, hang)) as slow, a_server() as good:
+        one, two = configured(slow), configured(good, slug="two")
+        async with tools_of(one, two) as tools:
+            began = trio.current_time()
+
+            assert ["two__echo"] == await names(tools, using(one, two))
+
+            assert CONNECT_SECONDS_MAX + 1 > trio.current_time() - began
+
+
+async def test_a_server_that_does_not_hear_a_farewell_is_left(autojump_clock):
+    heard = trio.Event()
+
+    async def silent(asked):
+        heard.set()
+        await hang(asked)
+
+    answers = remembering("first", DELETE=silent)
+    async with a_server(answers) as wire, tools_of(one := configured(wire)) as tools:
+        of = using(one)
+        await names(tools, of)
+        sessions = tools._reached.sessions
+        began = trio.current_time()
+
+        sessions.leave(of.id)
+        while sessions.statistics().open:
+            await trio.sleep(0.1)
+
+        assert heard.is_set()
+        assert LEAVE_SECONDS + 1 > trio.current_time() - began
 
 
 async def test_a_call_that_cannot_be_made_is_an_error_in_words():
