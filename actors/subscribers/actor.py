@@ -36,7 +36,6 @@ from actors.subscribers.diff import (
     Heads,
     Known,
     Step,
-    asks_moved,
     diff,
     first,
     is_shown,
@@ -45,7 +44,7 @@ from actors.subscribers.diff import (
     step_found,
     step_heard,
 )
-from actors.subscribers.events import AsksAre, Event, MessageStands
+from actors.subscribers.events import Asking, AsksAre, Event, MessageStands
 from actors.subscribers.joining import Beginning, Join, Mark
 from actors.subscribers.log import Cursor, Log
 from actors.subscribers.ports import Attempt, Attempts, Elsewhere, Encode, Reading
@@ -90,7 +89,7 @@ class Feed:
         self.reads_count = 0
         self._world = world
         self._known: Known | None = None
-        self._asks: tuple[AsksAre, ...] = ()  # that the watchers have been told
+        self._asks: tuple[Asking, ...] = ()  # that the watchers have been told
         self._asks_moved = False  # they have, or may have, since they were read
         self._heard_of = 0  # the newest snapshot that anybody spoke of
         self._ahead: dict[int, Step] = {}  # by their snapshots; none is the next one
@@ -290,9 +289,9 @@ class Feed:
         if self._heard_of == heard_of:  # whoever spoke of a later one was wrong
             self._heard_of = found.chat.snapshot_version
         self._take_in(found, encoded, is_enough=bool(since))
-        for asks in asks_moved(self._asks, found.asks):
-            self.log.append(self._world.encode(self.chat, asks))
-        self._asks = found.asks
+        if found.asks != self._asks:
+            self._asks = found.asks
+            self.log.append(self._world.encode(self.chat, AsksAre(found.asks)))
         await self._wait_for_pieces(joins)
         self._answer(found, joins, encoded)
         self._catch_up()

@@ -19,6 +19,7 @@ from actors.store.answers import Applied
 from actors.store.hints import ChatMoved
 from actors.subscribers.events import (
     ActionRequired,
+    Asking,
     AsksAre,
     Event,
     Failed,
@@ -93,7 +94,7 @@ class Found:
     queue: tuple[Queued, ...]
     statuses: tuple[tuple[int, Status], ...]  # the last changes, by version
     calls: tuple[ToolCallPart, ...]  # that the client has to answer
-    asks: tuple[AsksAre, ...] = ()  # of the chat and its agents, where there are any
+    asks: tuple[Asking, ...] = ()  # of the chat and its agents
 
 
 def diff(known: Known, step: Step) -> tuple[Known, tuple[Event, ...]]:
@@ -139,7 +140,8 @@ def first(found: Found, have: Have, *, goes_on: bool = False) -> tuple[Event, ..
         events.append(Failed(chat.last_error))
     if heads.status is Status.REQUIRES_ACTION and found.calls:
         events.append(ActionRequired(found.calls))
-    events += found.asks
+    if found.asks:  # who comes and is told of none knows that there are none
+        events.append(AsksAre(found.asks))
     if chat.retry_state is not None:
         events.append(Retrying(chat.retry_state))
     if not goes_on:
@@ -156,14 +158,6 @@ def known_of(found: Found) -> Known:
         error_at=version if heads.status is Status.ERROR else 0,
         calls=tuple([call.id for call in found.calls]),
     )
-
-
-def asks_moved(told: tuple[AsksAre, ...], found: tuple[AsksAre, ...]) -> tuple[AsksAre, ...]:
-    """What is news to somebody who was told this: of each chat all that it asks, or that it asks
-    nothing any more."""
-    still = {asking.chat for asking in found}
-    over = (replace(asking, asks=()) for asking in told if asking.chat not in still)
-    return (*(asking for asking in found if asking not in told), *over)
 
 
 def step_found(found: Found, since: Heads) -> Step:

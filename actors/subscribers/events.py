@@ -57,12 +57,19 @@ class PreviewReset:
 
 
 @dataclass(frozen=True, slots=True)
-class AsksAre:
-    """All calls of a chat, or of one of its agents, that wait for a person's consent now."""
+class Asking:
+    """A chat that asks for consent to calls."""
 
     chat: ChatId
     title: str
     asks: tuple[Approval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AsksAre:
+    """All that the chat and its agents ask a person for consent to now."""
+
+    family: tuple[Asking, ...]
 
 
 Event = (

@@ -15,6 +15,7 @@ from uuid import UUID
 
 import msgspec
 
+from adapters.api.approvals.wire import ChatApproval, ChatApprovalDecision, ChatApprovals
 from adapters.api.wire import chats, sending
 
 T = TypeVar("T")
@@ -186,6 +187,24 @@ def tool_results(chat: UUID, results: Sequence[Mapping[str, Any]]) -> Ask[Nothin
     """Of all calls that wait: [{"tool_call_id": …, "output": …, "is_error": …}]."""
     body = {"results": list(results)}
     return Ask("POST", f"{CHATS}/{chat}/tool-results", Nothing, 204, body=body)
+
+
+def approvals(chat: UUID) -> Ask[ChatApprovals]:
+    """What waits for consent in the whole family, what is allowed always, what was decided."""
+    return _read(f"{CHATS}/{chat}/approvals", ChatApprovals)
+
+
+def decide(approval: ChatApproval, decision: str, words: str = "") -> Ask[ChatApprovalDecision]:
+    """`decision`: allow_once, allow_always or deny. Refused with 409: somebody was first."""
+    path = f"{CHATS}/{approval.chat_id}/approvals/{quote(approval.tool_call_id, safe='')}"
+    body = _said({"decision": decision, "words": words or None})
+    return Ask("POST", path, ChatApprovalDecision, body=body)
+
+
+def ask_again(chat: UUID, tool: str) -> Ask[Nothing]:
+    """What was allowed always is asked about from now on."""
+    path = f"{CHATS}/{chat}/approvals/always/{quote(tool, safe='')}"
+    return Ask("DELETE", path, Nothing, 204)
 
 
 # What waits

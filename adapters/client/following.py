@@ -18,8 +18,14 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from adapters.api.wire.streams import ChatStreamEvent, encoded
+
+# With what a stream begins before it says what waits for consent, if anything does.
+_BEFORE_ASKS = frozenset(
+    {"history_reset", "message", "queue_update", "status", "error", "action_required"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,8 @@ class Following:
     _held: ChatStreamEvent | None = None  # a reset, until it is known whether the attempt goes on
     _is_back: bool = False  # connected again, and not yet told where the preview stands
     _history: list[ChatStreamEvent] | None = None  # one that comes whole, as far as it has come
+    _asks: ChatStreamEvent | None = None  # what waits for consent, if anything does
+    _doubts_asks: bool = False  # connected again, and not yet told whether it still does
 
     @property
     def resume(self) -> Mapping[str, str]:
@@ -63,11 +71,12 @@ class Following:
         """The connection has ended; the next one begins with what is known."""
         self._is_back = True
         self._history = self._held = None
+        self._doubts_asks = self._asks is not None
 
     def heard(self, events: Sequence[ChatStreamEvent]) -> list[ChatStreamEvent]:
         """What of it is new."""
         if not events:  # it is quiet: what might have gone on does not
-            return self._dropped()
+            return [*self._unasked(), *self._dropped()]
         return [news for event in events for news in self._heard(event)]
 
     def _heard(self, event: ChatStreamEvent) -> list[ChatStreamEvent]:
@@ -76,7 +85,10 @@ class Following:
             history.append(event)
             return []
         self._history = None
-        return [*self._replaced(history or ()), *self._told(event)]
+        if event.type == "approvals":
+            self._doubts_asks = False
+        unasked = () if event.type in _BEFORE_ASKS else self._unasked()
+        return [*self._replaced(history or ()), *unasked, *self._told(event)]
 
     def _told(self, event: ChatStreamEvent) -> list[ChatStreamEvent]:
         match event.type:
@@ -143,7 +155,16 @@ class Following:
         self._place = None
         return [held]
 
+    def _unasked(self) -> list[ChatStreamEvent]:
+        """A stream that begins and does not say what waits for consent says that nothing does."""
+        if not self._doubts_asks or self._asks is None:
+            return []
+        self._doubts_asks = False
+        return self._state(replace(self._asks, approvals=()))
+
     def _state(self, event: ChatStreamEvent) -> list[ChatStreamEvent]:
+        if event.type == "approvals":
+            self._asks = event if event.approvals else None
         now = encoded(event)
         if self._states.get(event.type) == now:
             return []

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from adapters.api.approvals.wire import ChatApproval
 from adapters.api.wire.messages import (
     ChatError,
     ChatMessage,
@@ -29,6 +30,7 @@ class Transcript:
     error: ChatError | None = None
     retry: ChatStreamRetry | None = None
     pending: tuple[ChatStreamToolCall, ...] = ()  # calls that wait for the client's results
+    approvals: tuple[ChatApproval, ...] = ()  # of it and its agents: that wait for consent
 
     def apply(self, event: ChatStreamEvent) -> None:
         match event.type:
@@ -51,6 +53,8 @@ class Transcript:
                 self.retry = event.retry or None
             case "action_required" if event.action_required is not UNSET:
                 self.pending = event.action_required.tool_calls
+            case "approvals" if event.approvals is not UNSET:
+                self.approvals = event.approvals
 
     @property
     def is_idle(self) -> bool:
@@ -58,14 +62,14 @@ class Transcript:
 
     def rests_since(self, message: int = 0) -> bool:
         """Whether the chat rests, and had been told of this message before; and if it rests in an
-        error or for a client's tools, whether it is known in which."""
+        error, for a client's tools or for consent, whether it is known in which."""
         if not self.is_idle or max(self.messages, default=0) < message:
             return False
         match self.status:
             case "error":
                 return self.error is not None
             case "requires_action":
-                return bool(self.pending)
+                return bool(self.pending or self.approvals)
         return True
 
     @property

@@ -23,7 +23,14 @@ from actors.store.answers import Applied
 from actors.store.hints import AsksChanged, ChatMoved
 from actors.subscribers.actor import Ended, Feed, World
 from actors.subscribers.diff import Found, Have, heads_of, is_shown
-from actors.subscribers.events import ActionRequired, AsksAre, Failed, MessageStands, QueueIs
+from actors.subscribers.events import (
+    ActionRequired,
+    Asking,
+    AsksAre,
+    Failed,
+    MessageStands,
+    QueueIs,
+)
 from actors.subscribers.subscription import Subscription
 from adapters.api.pieces import encoded as piece_encoded
 from adapters.api.streams.encoding import encoded
@@ -74,7 +81,7 @@ class Store:
         if not is_asked:
             return Found(kept.chat, tuple(messages), gone_at, kept.queue, trail, ())
         asks = kept.chat.asks
-        asking = (AsksAre(self.chat, "", asks),) if asks else ()
+        asking = (Asking(self.chat, "", asks),) if asks else ()
         return Found(kept.chat, tuple(messages), gone_at, kept.queue, trail, calls, asking)
 
     async def moved(self, known):
@@ -300,7 +307,7 @@ class Stage:
             if truth.error is not None:
                 assert truth.error == state.error
             assert truth.actions == (state.actions or [])
-            assert truth.asks == state.asks.get(str(self.id), [])
+            assert truth.asks == state.asks
 
 
 class Truth:
@@ -320,8 +327,8 @@ class Truth:
         if chat.status is Status.REQUIRES_ACTION:
             calls = stage.store._look(Have()).calls
             self.actions = event(ActionRequired(calls))["action_required"]["tool_calls"]
-            asks = AsksAre(stage.id, "", chat.asks)
-            self.asks = event(asks)["approvals"]["approvals"]
+            asks = AsksAre((Asking(stage.id, "", chat.asks),))
+            self.asks = event(asks)["approvals"]
         heads = heads_of(chat)
         key = EpisodeKey(stage.id, heads.history_version, heads.generation_attempt)
         episode = stage.episodes.find(key) if heads.generation_attempt else None

@@ -47,10 +47,9 @@ def event_of(chat: ChatId, event: Event) -> ChatStreamEvent:
                 )
             )
             return ChatStreamEvent(type="action_required", chat_id=chat, action_required=asked)
-        case events.AsksAre(asking, title, asks):
-            shown = tuple([approval_of(asking, title, ask) for ask in asks])
-            family = wire.ChatStreamApprovals(asking, shown)
-            return ChatStreamEvent(type="approvals", chat_id=chat, approvals=family)
+        case events.AsksAre(family):
+            asks = [approval_of(one.chat, one.title, ask) for one in family for ask in one.asks]
+            return ChatStreamEvent(type="approvals", chat_id=chat, approvals=tuple(asks))
         case events.Retrying(retry):
             return ChatStreamEvent(type="retry", chat_id=chat, retry=retry_of(retry))
         case events.PreviewReset():

@@ -44,13 +44,6 @@ class ChatStreamActionRequired(msgspec.Struct, frozen=True):
     tool_calls: tuple[ChatStreamToolCall, ...]
 
 
-class ChatStreamApprovals(msgspec.Struct, frozen=True):
-    """All that one chat of the family waits for; none: nothing any more."""
-
-    chat_id: UUID  # the chat itself, or one of its agents
-    approvals: tuple[ChatApproval, ...]
-
-
 EventType = Literal[
     "message_part",
     "message",
@@ -77,7 +70,7 @@ class ChatStreamEvent(msgspec.Struct, frozen=True, kw_only=True):
     retry: ChatStreamRetry | UnsetType = UNSET
     queued_messages: tuple[ChatQueuedMessage, ...] | UnsetType = UNSET  # absent: it is empty now
     action_required: ChatStreamActionRequired | UnsetType = UNSET
-    approvals: ChatStreamApprovals | UnsetType = UNSET
+    approvals: tuple[ChatApproval, ...] | UnsetType = UNSET  # all that its family waits for
 
 
 WatchKind = Literal[

@@ -15,7 +15,7 @@ from actors.machine.refusals import ChatNotFound
 from actors.machine.states import Status
 from actors.parts.model import ToolCallPart
 from actors.subscribers.diff import Found, Have
-from actors.subscribers.events import AsksAre
+from actors.subscribers.events import Asking
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.driver.pool import Pool
@@ -119,9 +119,9 @@ def _calls_of(read: ChatRow, tail: Sequence[tuple[Any, ...]]) -> tuple[ToolCallP
     return outstanding_dynamic(Stored(read.chat, read.now, tail=bodies))
 
 
-def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[AsksAre, ...]:
+def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[Asking, ...]:
     members = [
-        AsksAre(ChatId(id), title, tuple(a for a in rows.approvals_of(bytes(raw)) if a.is_open))
+        Asking(ChatId(id), title, tuple(a for a in rows.approvals_of(bytes(raw)) if a.is_open))
         for id, title, raw in family
     ]
     return tuple([member for member in members if member.asks])

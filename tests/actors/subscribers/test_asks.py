@@ -43,11 +43,11 @@ class Family(Stage):
 
 
 class Watcher:
-    """Hears everything; `asks` is what he has been told last of each chat."""
+    """Hears everything; `asks` is what he has been told last."""
 
     def __init__(self, subscription):
         self.subscription = subscription
-        self.asks = {}
+        self.asks = []
         self.types = []
 
     async def live(self):
@@ -57,9 +57,8 @@ class Watcher:
                 event = json.loads(line)
                 self.types.append(event["type"])
                 if event["type"] == "approvals":
-                    family = event["approvals"]
-                    ids = [one["tool_call_id"] for one in family["approvals"]]
-                    self.asks[family["chat_id"]] = ids
+                    asks = [(one["chat_id"], one["tool_call_id"]) for one in event["approvals"]]
+                    self.asks = asks
 
 
 @pytest.fixture
@@ -85,15 +84,16 @@ async def test_asks_are_told_with_the_status_and_taken_back_when_they_are_decide
             await settled()
             await stage.apply(*asking("a", "b"))
             await settled()
-            asked = dict(watcher.asks)
+            asked = watcher.asks
             await stage.apply(decide("a"))
             await settled()
-            fewer = dict(watcher.asks)
+            fewer = watcher.asks
             await stage.apply(decide("b"))
             await settled()
             nursery.cancel_scope.cancel()
 
-    assert [{root: ["a", "b"]}, {root: ["b"]}, {root: []}] == [asked, fewer, watcher.asks]
+    both = [(root, "a"), (root, "b")]
+    assert [both, both[1:], []] == [asked, fewer, watcher.asks]
     assert "action_required" not in watcher.types
 
 
@@ -106,7 +106,7 @@ async def test_who_comes_later_is_told_what_is_asked_now(autojump_clock, stage):
             await settled()
             nursery.cancel_scope.cancel()
 
-    assert {str(stage.chat): ["a"]} == watcher.asks
+    assert [(str(stage.chat), "a")] == watcher.asks
     assert 1 == watcher.types.count("approvals")
 
 
@@ -119,12 +119,12 @@ async def test_what_an_agent_asks_is_told_to_those_who_watch_its_root(autojump_c
             await settled()
             await stage.child_does(*asking("x"))
             await settled()
-            asked = dict(watcher.asks)
+            asked = watcher.asks
             await stage.child_does(decide("x", Verdict.DENY))
             await settled()
             nursery.cancel_scope.cancel()
 
-    assert [{child: ["x"]}, {child: []}] == [asked, watcher.asks]
+    assert [[(child, "x")], []] == [asked, watcher.asks]
 
 
 async def test_the_asks_of_a_root_are_not_its_agents(autojump_clock, stage):
@@ -137,7 +137,7 @@ async def test_the_asks_of_a_root_are_not_its_agents(autojump_clock, stage):
             await settled()
             nursery.cancel_scope.cancel()
 
-    assert {} == watcher.asks
+    assert [] == watcher.asks
 
 
 async def test_asks_that_nobody_told_of_are_found_when_a_loss_is_told(autojump_clock, stage):
@@ -149,17 +149,17 @@ async def test_asks_that_nobody_told_of_are_found_when_a_loss_is_told(autojump_c
             stage.deaf = True
             await stage.child_does(*asking("x"))
             await settled()
-            unheard = dict(watcher.asks)
+            unheard = watcher.asks
             stage.bus.hear(LookAtEverything())
             await settled()
-            found = dict(watcher.asks)
+            found = watcher.asks
             await stage.child_does(decide("x"))
             stage.bus.hear(LookAtEverything())
             await settled()
             nursery.cancel_scope.cancel()
 
     child = str(stage.child)
-    assert [{}, {child: ["x"]}, {child: []}] == [unheard, found, watcher.asks]
+    assert [[], [(child, "x")], []] == [unheard, found, watcher.asks]
 
 
 async def test_as_long_as_nothing_is_asked_nothing_is_read(autojump_clock, stage):

@@ -1,11 +1,10 @@
 """What watchers are told of a snapshot, or of several at once: which events, in which order."""
 
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 
-from actors.ids import ChatId, MessageId, QueuedId
+from actors.ids import MessageId, QueuedId
 from actors.machine import requests as ask
 from actors.machine.chat import Message, Visibility
 from actors.machine.states import State, Status
@@ -17,7 +16,6 @@ from actors.subscribers.diff import (
     Heads,
     Known,
     Step,
-    asks_moved,
     diff,
     first,
     known_of,
@@ -27,6 +25,7 @@ from actors.subscribers.diff import (
 )
 from actors.subscribers.events import (
     ActionRequired,
+    Asking,
     AsksAre,
     Failed,
     HistoryReset,
@@ -38,6 +37,7 @@ from actors.subscribers.events import (
 )
 from tests.actors.machine.chats import (
     BROKEN,
+    CHAT,
     DYNAMIC,
     NOW,
     RETRY,
@@ -190,15 +190,13 @@ def test_a_client_without_calls_is_not_told_that_a_person_is_waited_for():
     assert [StatusIs(Status.REQUIRES_ACTION)] == list(events)
 
 
-def test_what_is_asked_is_told_whole_for_each_chat_where_it_is_other_than_before():
-    one, other = ChatId(UUID(int=1)), ChatId(UUID(int=2))
-    asks = AsksAre(one, "one", (approval("a"), approval("b")))
-    fewer, elsewhere = replace(asks, asks=asks.asks[:1]), AsksAre(other, "other", asks.asks)
+def test_who_comes_is_told_what_is_asked_where_anything_is():
+    asks = (Asking(CHAT, "", (approval("a"),)),)
+    asking = replace(found(), asks=asks)
 
-    assert (asks,) == asks_moved((), (asks,))
-    assert () == asks_moved((asks,), (asks,))
-    assert (fewer,) == asks_moved((asks, elsewhere), (fewer, elsewhere))
-    assert (replace(asks, asks=()),) == asks_moved((asks, elsewhere), (elsewhere,))
+    assert AsksAre(asks) in first(asking, Have())
+    assert AsksAre(asks) in first(asking, Have(history_version=9, attempt=1, seq=2), goes_on=True)
+    assert not [event for event in first(found(), Have()) if isinstance(event, AsksAre)]
 
 
 # whoever comes

@@ -18,7 +18,7 @@ from actors.store.hints import hints_of
 from actors.subscribers import log as logs
 from actors.subscribers.actor import READS_MAX, Ended
 from actors.subscribers.diff import Found, Have
-from actors.subscribers.events import AsksAre
+from actors.subscribers.events import Asking
 from actors.subscribers.feeds import POLL_SECONDS, open_feeds
 from adapters.api.pieces import encoded as piece_encoded
 from adapters.api.streams.encoding import encoded
@@ -56,7 +56,7 @@ class Reading:
         members = [
             one.chat for one in self.memory.chats.values() if chat in (one.chat.id, one.chat.root)
         ]
-        return tuple(AsksAre(one.id, "", one.asks) for one in members if one.asks)
+        return tuple(Asking(one.id, "", one.asks) for one in members if one.asks)
 
     async def asking(self, chats):
         await trio.lowlevel.checkpoint()

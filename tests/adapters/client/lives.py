@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
+from adapters.api.approvals.wire import ChatApproval
 from adapters.api.wire.messages import ChatMessage, ChatMessagePart
 from adapters.api.wire.streams import ChatStreamEvent, ChatStreamMessagePart, ChatStreamStatus
 
@@ -29,6 +30,7 @@ class Life:
     version: int = 1
     ids: int = 0
     was_edited: bool = False
+    approvals: tuple[ChatApproval, ...] = ()
 
     def send(self):
         told = [self._say("user"), *self._turn("running"), *self._moves()]
@@ -60,6 +62,20 @@ class Life:
         self._say("user")
         return [*self._history(), *self._turn("running"), *self._moves()]
 
+    def ask(self):
+        """It, or one of its agents, asks for consent to one call more."""
+        self.ids += 1
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        asked = ChatApproval(CHAT, "agent", f"call {self.ids}", "execute", "{}", at, None)
+        self.approvals = (*self.approvals, asked)
+        return [event("approvals", approvals=self.approvals)]
+
+    def decide(self):
+        if not self.approvals:
+            return []
+        self.approvals = self.approvals[1:]
+        return [event("approvals", approvals=self.approvals)]
+
     def snapshot(self, after_id="0", after_part=None):
         told = (
             self._history()
@@ -67,6 +83,7 @@ class Life:
             else [self._message(id) for id in sorted(self.messages) if id > int(after_id)]
         )
         told.append(event("status", status=ChatStreamStatus(self.status)))
+        told += [event("approvals", approvals=self.approvals)] if self.approvals else []
         version, attempt, seq = map(int, (after_part or "0.0.0").split("."))
         goes_on = self.honours_places and (version, attempt) == (self.version, self.attempt)
         if not goes_on:

@@ -15,6 +15,7 @@ from tests.adapters.client import lives
 from tests.adapters.client.lives import Life
 
 VERBS = ("send", "begin", "piece", "piece", "piece", "commit", "finish", "edit", "cut", "cut")
+VERBS += ("ask", "decide")
 
 
 class Follower:
@@ -57,6 +58,7 @@ def test_a_follower_sees_the_truth_and_nothing_twice(verbs, honours_places):
     shown = follower.transcript
     assert life.messages == shown.messages
     assert life.status == shown.status
+    assert life.approvals == shown.approvals
     assert "".join(life.pieces) == "".join(part.text for part in shown.preview)
     assert_nothing_came_twice(follower.passed_on)
 
@@ -153,3 +155,31 @@ def test_an_error_is_told_again_when_the_chat_has_run_between():
     told = [following.heard(events) for events in (failed, failed, running, failed)]
 
     assert [failed, [], running, failed] == told
+
+
+def test_what_was_decided_while_nobody_listened_is_told_once():
+    life = Life()
+    follower = Follower(life)
+    follower.hear(life.ask())
+    follower.cut()
+    life.decide()
+
+    follower.connect()
+    follower.hear([])
+
+    assert () == follower.transcript.approvals
+    told = [event.approvals for event in follower.passed_on if event.type == "approvals"]
+    assert [1, 0] == list(map(len, told))
+
+
+def test_what_still_waits_is_not_told_twice():
+    life = Life()
+    follower = Follower(life)
+    follower.hear(life.ask())
+    follower.cut()
+
+    follower.connect()
+    follower.hear([])
+
+    assert life.approvals == follower.transcript.approvals
+    assert 1 == [event.type for event in follower.passed_on].count("approvals")

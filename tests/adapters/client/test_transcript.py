@@ -107,6 +107,7 @@ def test_an_answer_is_what_is_being_said_or_was_said_last():
             True,
             id="for its client's tools",
         ),
+        pytest.param([status("requires_action"), *Life().ask()], True, id="for consent"),
     ],
 )
 def test_a_chat_rests_when_somebody_else_has_to_act(events, rests):

@@ -20,7 +20,7 @@ class State:
     error: dict | None = None
     retry: dict | None = None
     actions: list | None = None
-    asks: dict = field(default_factory=dict)  # of each chat of the family
+    asks: list = field(default_factory=list)  # of the whole family
     parts: list = field(default_factory=list)  # of the preview
     resets: int = 0  # of the history
 
@@ -36,8 +36,7 @@ class State:
                 if self.status != "requires_action":
                     self.actions = None
             case "approvals":
-                family = event["approvals"]
-                self.asks[family["chat_id"]] = family["approvals"]
+                self.asks = event["approvals"]
             case "queue_update":
                 self.queue = event.get("queued_messages", [])
             case "error":
