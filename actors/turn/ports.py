@@ -235,6 +235,10 @@ class Journal(Protocol):
         """Note that these are begun now. What was begun before is left as it is and returned."""
         ...
 
+    async def look(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+        """What was begun of these before. Nothing is noted."""
+        ...
+
     async def end(self, chat: Chat, tool_call_id: str, output: ToolOutput) -> None:
         """Note what came of a call."""
         ...

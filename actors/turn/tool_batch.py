@@ -80,6 +80,7 @@ class _Batch:
 
     async def run(self) -> None:
         self._refuse()
+        await self._recall_what_is_gone()
         runnable = [call for call in self._calls if call.id not in self._ended]
         if not runnable:
             return
@@ -105,12 +106,21 @@ class _Batch:
         for call, why in (denied | refusals(self._calls, self._tools)).items():
             self._ended[call.id] = Ended(call, error_output(why), at)
 
+    async def _recall_what_is_gone(self) -> None:
+        """A tool that is not there now, for its server is away, may have run before that."""
+        gone = [call for call in self._calls if call.name not in self._tools]
+        if gone:
+            look = partial(self._world.journal.look, self._chat, gone)
+            for entry in await patiently(self._chat.id, "journal", look):
+                self._recall(entry)
+
     def _recall(self, entry: Entry) -> None:
         """A call that had been begun before, by us or by a process that is gone."""
         call = next(call for call in self._calls if call.id == entry.tool_call_id)
+        tool = self._tools.get(call.name)
         if entry.output is not None:
             self._ended[call.id] = Ended(call, entry.output, entry.ended_at or wall())
-        elif not self._tools[call.name].repeatable:
+        elif tool is None or not tool.repeatable:
             self._ended[call.id] = Ended(call, error_output(MAY_HAVE_RUN), wall())
 
     async def _run_one(self, call: ToolCallPart) -> None:

@@ -14,6 +14,7 @@ from actors.parts.deltas import Failed, Finished
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.parts.prompt import AssistantSaid, Prompt, Said, ToolsSaid, UserSaid
+from actors.tools.truncation import budget
 from actors.turn.answering import RENEWED_SHARE
 from actors.turn.ports import (
     Batch,
@@ -26,6 +27,7 @@ from actors.turn.ports import (
     Tools,
     Toolset,
 )
+from actors.turn.steps import window
 from actors.turn.world import Limits, World
 from adapters.metrics.figures import Figures
 from runtime.clock import now
@@ -158,11 +160,19 @@ class _MeasuredToolset:
         return self.toolset.offered
 
     async def run(self, calling: Calling) -> ToolOutput:
-        output = await self.toolset.run(calling)
+        figures = self.measured.figures
         labels = (*self.measured.models.labels_of(calling.chat), calling.call.name or "unknown")
-        self.measured.figures.tool_result_size_bytes.labels(*labels).observe(len(output.result))
+        try:
+            output = await self.toolset.run(calling)
+        except Exception:  # a bug in a tool is that tool's result, as far as the model is concerned
+            figures.tool_errors.labels(*labels).inc()
+            raise
+        size = len(output.result.encode("utf-8", "replace"))
+        figures.tool_result_size_bytes.labels(*labels).observe(size)
         if output.is_error:
-            self.measured.figures.tool_errors.labels(*labels).inc()
+            figures.tool_errors.labels(*labels).inc()
+        if size > budget(window(calling.history)) and not output.is_media:
+            figures.tool_result_truncated.labels(*labels).inc()
         return output
 
 

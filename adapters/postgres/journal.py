@@ -56,14 +56,15 @@ class Journal:
         self._writing = trio.Lock()
 
     async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
-        wanted = {
-            "chat": chat.id,
-            "history_version": chat.history_version,
-            "ids": [kept_id(call.id) for call in calls],
-            "names": [call.name for call in calls],
-        }
+        names = [call.name for call in calls]
         async with self._pool.connection() as connection:
-            [known] = await connection.commit([(SQL["begin_calls"], wanted)])
+            begun = (SQL["begin_calls"], {**_wanted(chat, calls), "names": names})
+            [known] = await connection.commit([begun])
+        return tuple(map(_entry, known))
+
+    async def look(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+        async with self._pool.connection() as connection:
+            known = await connection.execute(SQL["look_at_calls"], _wanted(chat, calls))
         return tuple(map(_entry, known))
 
     async def end(self, chat: Chat, tool_call_id: str, output: ToolOutput) -> None:
@@ -107,6 +108,11 @@ class Journal:
         """Drop what nobody will ask for any more."""
         async with self._pool.connection() as connection:
             await connection.execute(SQL["forget_calls"], {"keep_seconds": KEEP_SECONDS})
+
+
+def _wanted(chat: Chat, calls: Sequence[ToolCallPart]) -> dict[str, object]:
+    ids = [kept_id(call.id) for call in calls]
+    return {"chat": chat.id, "history_version": chat.history_version, "ids": ids}
 
 
 def _together(group: Sequence[_Note]) -> Json:

@@ -16,6 +16,14 @@ WITH wanted AS (
 )
 SELECT tool_call_id, begun_at, output, ended_at FROM begun WHERE was_known;
 
+-- name: look_at_calls
+-- What had begun of these before.
+SELECT tool_call_id, begun_at, output, ended_at
+  FROM tool_calls
+ WHERE chat_id = %(chat)s
+   AND history_version = %(history_version)s
+   AND tool_call_id = ANY(%(ids)s::text[]);
+
 -- name: end_calls
 -- Note what came of calls; the first word on each stands.
 UPDATE tool_calls t

@@ -66,7 +66,7 @@ class Toolbox:
                     continue
                 local[name], sources[name] = tool, source
         declared = await self._declared.of(chat)
-        for tool in declared:
-            if tool.name in local:  # what runs here is what is called
-                emit("tool.shadowed", "warning", chat=chat_name(chat.id), tool=tool.name)
+        for name in (theirs.name for theirs in declared):
+            if name in local:  # what runs here is what is called
+                emit("tool.shadowed", "warning", chat=chat_name(chat.id), tool=name)
         return Box(Offered(tuple(local.values()), declared), sources)

@@ -163,6 +163,11 @@ class MemoryJournal:
             self.entries.setdefault(_key(chat, c.id), Entry(c.id, datetime.now(UTC)))
         return tuple(known)
 
+    async def look(self, chat, calls):
+        await trio.lowlevel.checkpoint()
+        found = (self.entries.get(_key(chat, c.id)) for c in calls)
+        return tuple(entry for entry in found if entry is not None)
+
     async def end(self, chat, tool_call_id, output):
         await trio.lowlevel.checkpoint()
         key = _key(chat, tool_call_id)

@@ -10,6 +10,7 @@ import termios
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 import trio
@@ -108,7 +109,7 @@ class Talking:
 
     async def say(self, text: str) -> None:
         more = {"model_config_id": self._wanted.model, "reasoning_effort": self._wanted.effort}
-        chosen = {name: str(value) for name, value in more.items() if value}
+        chosen: dict[str, Any] = {name: str(value) for name, value in more.items() if value}
         if self._chat is None:
             self._chat = await self._client.create(text, **chosen)
             await self._follow(self._chat)

@@ -210,10 +210,25 @@ async def test_a_call_of_a_tool_that_is_not_there_is_refused(autojump_clock):
     assert [("a", "there is no tool gone in this turn"), ("b", "read done")] == batch.results
 
 
-async def test_a_batch_of_refusals_asks_nobody(autojump_clock):
+async def test_a_batch_of_refusals_notes_nothing(autojump_clock):
     batch = await Batch(ScriptedTools(), calls("a", "gone"), journal=Shut(1000)).run()
 
     assert [("a", "there is no tool gone in this turn")] == batch.results
+
+
+@pytest.mark.parametrize(
+    ("cut_after", "told"),
+    [(1, MAY_HAVE_RUN), (3, "read done"), (None, "there is no tool read in this turn")],
+)
+async def test_what_ran_before_its_tool_went_away_is_not_forgotten(autojump_clock, cut_after, told):
+    journal, tools = MemoryJournal(), ScriptedTools().add("read", 2, repeatable=True)
+    if cut_after is not None:
+        both = Batch(tools.add("hang", HANGS), calls("a"), calls("b", "hang"), journal=journal)
+        await both.cut_short_after(cut_after)
+
+    again = await Batch(ScriptedTools(), calls("a"), journal=journal).run()
+
+    assert [("a", told)] == again.results
 
 
 READ, THINK = tool("read"), tool("think", exclusive=True)

@@ -10,6 +10,7 @@ from actors.ids import ModelConfigId
 from actors.machine.chat import ChatError
 from actors.parts.model import FilePart, JsonText, TextPart, ToolCallPart
 from actors.parts.prompt import Prompt, ToolAnswer, ToolsSaid, UserSaid
+from actors.tools.truncation import BUDGET_UNKNOWN
 from actors.turn.ports import ToolOutput
 from actors.turn.world import Limits
 from adapters.metrics.figures import Figures
@@ -139,13 +140,17 @@ class Echo:
         return self
 
     async def run(self, calling):
-        return ToolOutput(calling.call.args, is_error=calling.call.name == "bad")
+        if calling.call.name == "broken":
+            raise ZeroDivisionError
+        name = calling.call.name
+        return ToolOutput(calling.call.args, is_error=name == "bad", is_media=name == "image")
 
 
 @dataclass(frozen=True)
 class ACalling:
     chat: AChat
     call: ToolCallPart
+    history: tuple = ()
 
 
 async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clock):
@@ -157,12 +162,37 @@ async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clo
 
     await tools.run(ACalling(chat, ToolCallPart("c1", "good", JsonText('"123"'))))
     await tools.run(ACalling(chat, ToolCallPart("c2", "bad", JsonText("1"))))
+    with pytest.raises(ZeroDivisionError):
+        await tools.run(ACalling(chat, ToolCallPart("c3", "broken", JsonText("1"))))
 
     labels = {"provider": model.label, "model": model.name}
-    good, bad = ({**labels, "tool_name": name} for name in ("good", "bad"))
+    good, bad, broken = ({**labels, "tool_name": name} for name in ("good", "bad", "broken"))
     assert 5 == read(figures, "chatd_tool_result_size_bytes_sum", **good)
     assert None is read(figures, "chatd_tool_errors_total", **good)
     assert 1 == read(figures, "chatd_tool_errors_total", **bad)
+    assert 1 == read(figures, "chatd_tool_errors_total", **broken)
+
+
+async def test_results_that_will_be_cut_are_counted(autojump_clock):
+    figures = Figures()
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures, LIMITS)
+    tools = await MeasuredTools(Echo(), figures, models).for_turn(AChat(), ())
+
+    for name, size in [("fits", 0), ("cut", 1), ("image", 1)]:
+        result = JsonText('"' + "é" * ((BUDGET_UNKNOWN - 2) // 2 + size) + '"')
+        await tools.run(ACalling(AChat(), ToolCallPart("c", name, result)))
+
+    counted = [
+        read(
+            figures,
+            "chatd_tool_result_truncated_total",
+            provider="unknown",
+            model="unknown",
+            tool_name=name,
+        )
+        for name in ("fits", "cut", "image")
+    ]
+    assert [None, 1, None] == counted
 
 
 @dataclass(frozen=True)

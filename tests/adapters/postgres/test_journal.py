@@ -315,3 +315,15 @@ INSERT = (
     "INSERT INTO tool_calls (chat_id, history_version, tool_call_id, name)"
     " VALUES (%(chat)s, %(version)s, 'a', 'shell')"
 )
+
+
+async def test_looking_tells_what_had_begun_and_notes_nothing(journal, chat):
+    await journal.begin(chat, calls("a", "nul\0"))
+    await journal.end(chat, "a", DONE)
+    later = replace(chat, history_version=chat.history_version + 1)
+
+    seen = await journal.look(chat, calls("a", "nul\0", "new"))
+
+    assert {"a": DONE, "nul\0": None} == {entry.tool_call_id: entry.output for entry in seen}
+    assert () == await journal.look(later, calls("a"))
+    assert () == await journal.begin(chat, calls("new"))
