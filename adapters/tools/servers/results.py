@@ -53,15 +53,25 @@ def _texts(items: list[Any], structured: object) -> Iterator[str]:
     """Many say the same twice, as text and structured: once is enough."""
     texts = [text for item in items if (text := _text(item)) is not None]
     yield from texts
-    if structured is not None and not any(_means(text, structured) for text in texts):
+    if structured is not None and not _is_said(structured, list(map(_value, texts))):
         yield json.dumps(structured, ensure_ascii=False)
 
 
-def _means(text: str, value: object) -> bool:
+def _is_said(structured: object, values: list[object]) -> bool:
+    """Also by those who put what is no object under `result`, and say each item of a list."""
+    match structured:
+        case {"result": result, **rest} if not rest:
+            same: list[object] = [structured, result]
+        case _:
+            result, same = None, [structured]
+    return any(value in same for value in values) or (bool(values) and values == result)
+
+
+def _value(text: str) -> object:
     try:
-        return bool(parsed(text) == value)
+        return parsed(text)
     except ValueError:
-        return False
+        return text
 
 
 def _text(item: object) -> str | None:
