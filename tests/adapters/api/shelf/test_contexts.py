@@ -147,14 +147,14 @@ async def test_the_prompt_changes_with_the_refresh_and_not_before(fresh, tmp_pat
     a_template(tmp_path, **{"AGENTS.md": "one"})
     async with a_corner(fresh, tmp_path) as edge:
         chat, workspace = await a_chat(edge)
-        [_, first] = told_to_model(edge)
+        first = told_to_model(edge)
         put(home(tmp_path, workspace), **{"AGENTS.md": "two"})
         await until(edge, chat, dirty=True)
         await a_turn(edge, chat)
+        second = told_to_model(edge)
         await edge.member.put(f"{CHATS}/{chat}/context")
         await a_turn(edge, chat)
-
-        _, _, second, third = told_to_model(edge)
+        third = told_to_model(edge)
 
     assert ("\none\n" in first, "\ntwo\n" in first) == (True, False)
     assert first == second
@@ -168,13 +168,11 @@ async def a_turn(edge, chat):
 
 
 def told_to_model(edge):
-    """The system prompt of every request there was."""
+    """The system prompt of the latest request."""
     asked = [json.loads(heard.body) for heard in edge.rehearsal.heard]
-    return [
-        "\n\n".join(said["content"] for said in each["messages"] if said["role"] == "system")
-        for each in asked
-        if each.get("stream")  # titles are asked for in one piece
-    ]
+    streamed = [each for each in asked if each.get("stream")]  # titles come in one piece
+    said = [each["content"] for each in streamed[-1]["messages"] if each["role"] == "system"]
+    return "\n\n".join(said)
 
 
 async def test_a_workspace_that_is_gone_cannot_be_taken_in_anew(fresh, tmp_path):
