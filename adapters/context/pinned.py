@@ -37,6 +37,7 @@ KEEP_SECONDS = 60.0  # what is known; and between two tries at a workspace that 
 # Of which something is known; the one not asked for longest is forgotten. Likewise of those that
 # were given a workspace in the middle of a turn: the oldest goes on without its context.
 CHATS_MAX = 16_384
+READS_MAX = 3  # of what is pinned anew while it is read; then the step goes without
 FILES_SECONDS_MAX = 5.0  # to list or read what lies beside a skill; then it is told without
 FILES_AT_ONCE = 4  # threads at that; those of a disk that hangs count until it answers
 
@@ -185,7 +186,7 @@ class PinnedContexts:
         self._watch.watch(pinned.workspace)
         snapshot = await self._snapshot(pinned)
         home = self._places.home(pinned.workspace)
-        return Shown(pinned.workspace, home, snapshot.resources)
+        return Shown(pinned.workspace, home, () if snapshot is None else snapshot.resources)
 
     def statistics(self) -> ContextStatistics:
         return ContextStatistics(
@@ -199,11 +200,14 @@ class PinnedContexts:
         their own rows say."""
         if chat.is_root and chat.workspace_id is None and chat.id not in self._bound:
             return Pinned(chat.id), NOTHING
-        pinned = await self._pinned.get(chat.id)
-        if chat.is_root and chat.workspace_id not in (None, pinned.workspace):  # another by now
-            self._pinned.drop(chat.id)
+        for _ in range(READS_MAX):
             pinned = await self._pinned.get(chat.id)
-        return pinned, await self._snapshot(pinned)
+            has_moved = chat.is_root and chat.workspace_id not in (None, pinned.workspace)
+            snapshot = None if has_moved else await self._snapshot(pinned)
+            if snapshot is not None:
+                return pinned, snapshot
+            self._pinned.drop(chat.id)
+        return pinned, NOTHING
 
     async def _read(self, chat: ChatId) -> Pinned:
         """For a turn: what was never pinned is pinned now."""
@@ -234,15 +238,15 @@ class PinnedContexts:
         pin = None if workspace is None else await self._pins.of(chat, workspace)
         return Pinned(chat, workspace, None if pin is None else pin.digest)
 
-    async def _snapshot(self, pinned: Pinned) -> Snapshot:
+    async def _snapshot(self, pinned: Pinned) -> Snapshot | None:
+        """None: it has just been pinned anew, and we have not heard of it yet."""
         if pinned.digest is None:
             return NOTHING
         known = self._snapshots.get(pinned.digest)
         if known is None:
             known = await self._pins.snapshot(pinned.chat, pinned.digest)
-            if known is None:  # it has just been pinned anew: the next turn hears of it
-                return NOTHING
-            self._snapshots.put(pinned.digest, known)
+            if known is not None:
+                self._snapshots.put(pinned.digest, known)
         return known
 
     async def _files(self, chat: Chat, directory: str) -> tuple[str, ...]:

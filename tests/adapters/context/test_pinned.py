@@ -10,6 +10,7 @@ from trio.testing import MockClock
 from actors.context.ports import Unreadable
 from actors.context.skills import Known
 from actors.store.hints import ContextChanged, LookAtEverything
+from adapters.context.snapshots import Snapshots
 from adapters.context.watching import GONE, LOOK_SECONDS_MAX, TOO_SLOW
 from tests.actors.machine.chats import ANN
 from tests.adapters.context.conftest import a_process
@@ -209,6 +210,18 @@ async def test_settings_for_servers_are_pinned_with_the_rest(process):
     put(home, **{".mcp.json": '{"b":1}'})
 
     assert ("{}", '{"a":1}') == await process.contexts.settings(chat)
+
+
+async def test_what_is_not_the_pinned_one_any_more_is_read_again(process, store, tmp_path):
+    chat, home = await process.at_work(**{"AGENTS.md": "one"})
+    await process.contexts.told(chat)
+    await process.contexts.told(chat)
+    put(home, **{"AGENTS.md": "two"})
+    async with a_process(store, tmp_path) as another:
+        await another.refreshed(chat)
+    process.contexts._snapshots = Snapshots()  # as after much else
+
+    assert "\ntwo\n" in await process.contexts.told(chat)
 
 
 # workspaces that cannot be looked at
