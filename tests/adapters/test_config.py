@@ -51,6 +51,9 @@ SAID = {
     "sandbox_network": "on",
     "workspace_servers": "all",
     "templates_dir": "/x/templates",
+    "workspaces_per_user": "7",
+    "workspace_days": "9",
+    "workspace_days_max": "365",
     "log": "json",
     "log_level": "debug",
 }

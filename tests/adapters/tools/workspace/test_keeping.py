@@ -10,6 +10,7 @@ import trio.testing
 
 from actors.store.hints import LookAtEverything
 from adapters.bus import Switchboard
+from adapters.postgres.workspaces.lives import Lives
 from adapters.workspace.local import Keeping
 from adapters.workspace.templates import Templates
 from tests.adapters.tools.workspace.conftest import a_daemon
@@ -252,6 +253,7 @@ async def test_one_that_is_needed_stays(old, archived, status, seconds):
     await old.workspaces.keeper.clear()
 
     assert home.is_dir()
+    assert [] == await Lives(old.store.pool).unused(days=1, days_max=10)
 
 
 async def test_one_that_nobody_has_used_for_very_long_is_removed_whoever_has_it(old):
@@ -263,6 +265,17 @@ async def test_one_that_nobody_has_used_for_very_long_is_removed_whoever_has_it(
     await old.workspaces.keeper.clear()
 
     assert not home.exists()
+
+
+async def test_a_chat_that_still_names_a_removed_one_has_none(old):
+    """It was given to the chat in the moment in which it was removed."""
+    chat = await old.chat()
+    await old.home(chat)
+    await old.store.execute("UPDATE workspaces SET removed_at = now()")
+
+    fault = await old.fault(chat, "execute", command="true")
+
+    assert "this chat has no workspace; create_workspace makes one" == fault
 
 
 async def test_nothing_is_removed_where_nobody_has_said_so(daemon, chat, home):
@@ -396,6 +409,18 @@ async def test_a_full_workspace_is_written_to_again_when_there_is_room(daemon, c
         assert "the workspace takes 2 MiB of the disk (at most 1)" in fault
     assert "a" == (small / "a").read_text()
     assert {"ok": True} == written
+
+
+async def test_one_that_is_full_no_more_is_not_counted(daemon, chat, small):
+    (small / "big").write_bytes(os.urandom(3_000_000))
+    await a_server(daemon, chat)
+    await daemon.workspaces.keeper.measure()
+    full = daemon.workspaces.statistics().kept.full
+    (small / "big").unlink()
+
+    await daemon.workspaces.keeper.measure()
+
+    assert (1, 0) == (full, daemon.workspaces.statistics().kept.full)
 
 
 @pytest.mark.slow
