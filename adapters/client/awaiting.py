@@ -136,7 +136,7 @@ class AsyncClient:
                         seen.apply(event)
                         if tools:
                             answering.heard(event, seen)
-                        if is_enough():
+                        if not _says_more(event, seen) and is_enough():
                             break
             except (Refused, Unreachable) as error:  # said as it is, and not in a group
                 fault = error
@@ -240,6 +240,11 @@ class Followed:
         await anyio.sleep(delay)
 
 
+def _says_more(event: ChatStreamEvent, seen: Transcript) -> bool:
+    """A chat that begins to wait says next what for; agents of it may wait for consent already."""
+    return event.type == "status" and seen.status == "requires_action"
+
+
 def _rests(seen: Transcript, since: int, tools: Sequence[ClientTool]) -> bool:
-    """A chat that waits for these tools does not rest."""
-    return seen.rests_since(since) and not (tools and seen.status == "requires_action")
+    """A chat that waits for these tools does not rest; one that waits for consent does."""
+    return seen.rests_since(since) and not (tools and seen.pending)

@@ -452,6 +452,18 @@ async def test_a_daemon_that_stays_away_is_unreachable_in_the_end(
             await client.wait(CHAT, tools=[weather])
 
 
+async def test_a_chat_that_needs_consent_rests_when_its_tools_are_answered(autojump_clock, daemon):
+    """Of its own calls, or of its agents': the list of them may have been there before."""
+    daemon.asks_consent("x")
+    daemon.awaits(a_call("1", "weather", '{"city": "Rome"}'))
+
+    seen = await waited(daemon, weather, after=daemon.waits_for_consent)
+
+    assert [({"city": "Rome", "days": 1}, False)] == outputs(daemon)
+    assert ("requires_action", ()) == (seen.status, seen.pending)
+    assert ["x"] == [approval.tool_call_id for approval in seen.approvals]
+
+
 async def test_without_tools_a_chat_that_waits_for_them_rests(autojump_clock, daemon):
     daemon.awaits(a_call("1", "weather", '{"city": "Rome"}'))
 

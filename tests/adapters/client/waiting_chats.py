@@ -15,6 +15,7 @@ import httpx2
 import msgspec
 import trio
 
+from adapters.api.approvals.wire import ChatApproval
 from adapters.api.wire.messages import ChatMessage, ChatMessagePart
 from adapters.api.wire.streams import (
     ChatStreamActionRequired,
@@ -47,6 +48,7 @@ class WaitingDaemon:
     messages: list[ChatMessage] = field(default_factory=list)
     status: str = "running"
     calls: tuple = ()
+    asked: tuple = ()
     posts: list = field(default_factory=list)
     faults: deque = field(default_factory=deque)  # of the next answers to results: what happens
     heard: trio.Event = field(default_factory=trio.Event)  # that somebody has posted
@@ -76,6 +78,17 @@ class WaitingDaemon:
         self._says("assistant", text)
         self.status = "waiting"
         self._tell([self._status()])
+
+    def asks_consent(self, id):
+        """For a call of the chat's own, or of an agent of it."""
+        at = datetime(2030, 1, 1, tzinfo=UTC)
+        self.asked = (ChatApproval(CHAT, "a chat", id, "execute", "{}", at, None),)
+        self._tell(self._now())
+
+    def waits_for_consent(self):
+        """And for nothing else: its client has answered."""
+        self.status = "requires_action"
+        self._tell(self._now())
 
     def stops(self):
         """In an invalid state, which somebody puts right."""
@@ -131,9 +144,11 @@ class WaitingDaemon:
 
     def _now(self):
         events = [self._status()]
-        if self.calls:
-            asked = ChatStreamActionRequired(self.calls)
-            events.append(_event("action_required", action_required=asked))
+        if self.status == "requires_action":
+            required = ChatStreamActionRequired(self.calls)
+            events.append(_event("action_required", action_required=required))
+        if self.asked:
+            events.append(_event("approvals", approvals=self.asked))
         return events
 
     def _status(self):
