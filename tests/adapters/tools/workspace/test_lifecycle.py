@@ -3,9 +3,11 @@
 import os
 import shutil
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
+from adapters.postgres.workspaces.owned import OwnedWorkspaces
 from adapters.workspace.sandbox import NoSandbox
 from tests.actors.machine.chats import BOB
 from tests.adapters.tools.workspace.conftest import a_daemon
@@ -162,6 +164,27 @@ async def test_a_stopped_workspace_is_started_again(daemon, chat):
         [process] = (await daemon.call(one, "process_list"))["processes"]
         assert (False, 137) == (process["running"], process["exit_code"])
     assert "it was running already" == (await daemon.call(chat, "start_workspace"))["message"]
+
+
+async def test_a_chat_that_is_moved_works_elsewhere_from_its_next_call_on(daemon, chat):
+    """What it has begun is not moved, and stays its own. Its children move with it."""
+    home = await daemon.home(chat)
+    other = await daemon.home(await daemon.chat())
+    child = await daemon.chat(parent=chat, workspace_id=UUID(home.parent.name))
+    id = (await daemon.call(chat, "execute", command="sleep 1000 &"))["background_process_id"]
+    owned = OwnedWorkspaces(daemon.store.pool, tell=daemon.store.telling)
+
+    await owned.bind(chat.id, UUID(other.parent.name))
+
+    for one in (chat, child):
+        assert f"{other}\n" == (await daemon.call(one, "execute", command="pwd"))["output"]
+    running = await daemon.call(chat, "process_output", process_id=id, wait_timeout="0s")
+    assert running["running"]
+
+    await owned.bind(chat.id, None)
+
+    for one in (chat, child):
+        assert "has no workspace" in await daemon.fault(one, "execute", command="pwd")
 
 
 async def test_without_a_workspace_it_is_said_how_to_get_one(daemon, chat):
