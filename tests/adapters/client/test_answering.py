@@ -455,9 +455,14 @@ async def test_a_daemon_that_stays_away_is_unreachable_in_the_end(
 async def test_a_chat_that_needs_consent_rests_when_its_tools_are_answered(autojump_clock, daemon):
     """Of its own calls, or of its agents': the list of them may have been there before."""
     daemon.asks_consent("x")
-    daemon.awaits(a_call("1", "weather", '{"city": "Rome"}'))
 
-    seen = await waited(daemon, weather, after=daemon.waits_for_consent)
+    async def model():
+        await trio.testing.wait_all_tasks_blocked()
+        daemon.awaits(a_call("1", "weather", '{"city": "Rome"}'))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(model)
+        seen = await waited(daemon, weather, after=daemon.waits_for_consent)
 
     assert [({"city": "Rome", "days": 1}, False)] == outputs(daemon)
     assert ("requires_action", ()) == (seen.status, seen.pending)
