@@ -1,0 +1,37 @@
+"""A child that is born while its family is archived: one of the two waits for the other."""
+
+import trio
+
+from actors.machine import requests as ask
+from actors.machine.refusals import NotAllowed
+from actors.machine.states import State
+from actors.store.answers import Applied
+from tests.actors.machine.chats import ANN, user
+from tests.adapters.postgres.stores import new_chat_id
+from tests.contracts.given import a_chat
+from tests.e2e.pausing import MOMENTS, a_pause
+
+
+async def test_a_family_is_not_archived_over_a_child_that_is_being_born(store, migrated):
+    root, made, archived = await a_chat(store, done=True), [], []
+    child = ask.NewChat(new_chat_id(), ANN, parent_id=root, root_id=root)
+
+    async def bear():
+        made.append(await store.ledger.create(ask.CreateChat(child, (user("hello"),))))
+
+    async def archive():
+        archived.append(await store.ledger.archive_family(root, archived=True))
+
+    async with (
+        a_pause(migrated, MOMENTS["the agent is made"]) as pause,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(bear)
+        await pause.reached()
+        await pause.meanwhile(archive)
+
+    assert [Applied] == list(map(type, made))
+    [refused] = archived
+    assert isinstance(refused, NotAllowed)
+    assert State.R0 is refused.state
+    assert not (await store.reading.view(root)).chat.archived
