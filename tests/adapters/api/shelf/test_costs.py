@@ -48,9 +48,10 @@ async def test_messages_and_what_was_bought_beside_them_are_added_up(ground):
     await costs.add(chat, "title", [ONE])
     await costs.add(chat, "title", [ONE, TWO])
     await costs.add(chat, "advice", [UNPRICED, TWO])
+    await costs.add(chat, "advice", [UNPRICED])
 
-    beside = {"title": (4, 3, 0), "advice": (2, 2, 1)}
-    assert ([16, 7], [16, 7], [2, 2], beside) == await cost_of(ground, chat)
+    beside = {"title": (4, 3, 0), "advice": (2, 3, 2)}
+    assert ([16, 8], [16, 8], [3, 3], beside) == await cost_of(ground, chat)
 
 
 async def test_children_count_for_the_family_and_each_for_itself(ground):

@@ -47,6 +47,21 @@ async def ask(edge, chat, what, who=None):
     return await (who or edge.member).post(f"{CHATS}/{chat}/title/{what}")
 
 
+async def test_a_title_is_paid_for_whether_it_is_taken_or_not(edge):
+    chat = await a_chat_at_rest(edge, "hello there")
+
+    await ask(edge, chat, "regenerate")
+    before = await titles_bought(edge, chat)
+    await ask(edge, chat, "propose")
+
+    assert before + 1 <= await titles_bought(edge, chat)
+
+
+async def titles_bought(edge, chat):
+    beside = (await edge.member.get(f"{CHATS}/{chat}/cost")).document["beside"]
+    return sum(each["request_count"] for each in beside if each["what"] == "title")
+
+
 async def test_a_title_is_found_stored_and_shown_to_watchers(edge):
     chat = await a_chat_at_rest(edge, "hello there")
 
