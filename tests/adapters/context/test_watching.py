@@ -126,6 +126,25 @@ async def test_what_changes_is_seen_and_told_once(home, tmp_path, change):
     assert before.digest != after.digest
 
 
+async def test_what_changed_before_anybody_listened_is_found_too(home):
+    looks = []
+
+    def home_of(workspace):
+        looks.append(workspace)
+        if len(looks) == 2:  # since the first of them it is listened to
+            put(home, **{"AGENTS.md": "two"})
+        return str(home)
+
+    watch = WorkspaceWatch(home_of, Told())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.run)
+        await wait_all_tasks_blocked()
+        found = await watch.look(ONE)
+        nursery.cancel_scope.cancel()
+
+    assert "two" == found.snapshot.resources[0].text
+
+
 @pytest.mark.slow
 async def test_a_skill_that_comes_piece_by_piece_is_seen_in_the_end(home, tmp_path):
     async with a_watch(tmp_path) as (watch, told):
