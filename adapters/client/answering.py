@@ -30,7 +30,7 @@ from runtime.log import emit
 CALLS_AT_ONCE_MAX = 16  # of a chat; the others begin as these end
 # For all that a chat waits for at a time; what has not ended then is answered as late. After 300 s
 # the daemon answers in our place.
-ROUND_SECONDS = 270.0
+AWAITED_SECONDS = 270.0
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Asking(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class Awaited:
     """What a chat waits for at a time. Ids of calls may come again, those of messages do not."""
 
     calls: Sequence[ChatStreamToolCall]
@@ -66,30 +66,30 @@ class Answering:
         self._chat = chat
         self._tools = {tool.name: tool for tool in tools}
         self._group = group
-        self._round: Round | None = None
+        self._awaited: Awaited | None = None
         self.fault: Refused | Unreachable | None = None  # for which nothing can be answered
 
     def heard(self, event: ChatStreamEvent, seen: Transcript) -> None:
         """`seen`: the event is applied to it."""
-        if self._round is not None and _ends(self._round, event, seen):
-            self._round.scope.cancel()
-            self._round = None
-        if event.type == "action_required" and seen.pending and self._round is None:
+        if self._awaited is not None and _ends(self._awaited, event, seen):
+            self._awaited.scope.cancel()
+            self._awaited = None
+        if event.type == "action_required" and seen.pending and self._awaited is None:
             last = max(seen.messages, default=0)
-            self._round = Round(_distinct(seen.pending), last, anyio.CancelScope())
-            self._group.start_soon(self._answer, self._round)
+            self._awaited = Awaited(_distinct(seen.pending), last, anyio.CancelScope())
+            self._group.start_soon(self._answer, self._awaited)
 
-    async def _answer(self, round: Round) -> None:
-        with round.scope:
+    async def _answer(self, awaited: Awaited) -> None:
+        with awaited.scope:
             try:
-                await self._submit(round, await self._outputs(round.calls))
+                await self._submit(awaited, await self._outputs(awaited.calls))
             except (Refused, Unreachable) as fault:
                 self.fault = fault
                 self._group.cancel_scope.cancel()
 
     async def _outputs(self, calls: Sequence[ChatStreamToolCall]) -> Sequence[Output]:
         """Of all calls, in their order, before the daemon has lost its patience."""
-        ends_at = anyio.current_time() + ROUND_SECONDS
+        ends_at = anyio.current_time() + AWAITED_SECONDS
         room = anyio.Semaphore(CALLS_AT_ONCE_MAX)
         outputs = [LATE] * len(calls)
 
@@ -106,7 +106,7 @@ class Answering:
         tool = self._tools.get(call.tool_name)
         if tool is None:
             return Output.error(f"nobody here runs a tool {call.tool_name}")
-        arguments = tool.read(call.args or "{}")
+        arguments = tool.read(call.args)
         if isinstance(arguments, str):
             return Output.error(arguments)
         output = LATE
@@ -120,12 +120,12 @@ class Answering:
                 output = Output.error("the tool failed unexpectedly")
         return output
 
-    async def _submit(self, round: Round, outputs: Sequence[Output]) -> None:
+    async def _submit(self, awaited: Awaited, outputs: Sequence[Output]) -> None:
         """Until the daemon has taken them, or the chat no longer waits for them."""
-        ids = [call.tool_call_id for call in round.calls]
+        ids = [call.tool_call_id for call in awaited.calls]
         for attempt in count(1):
             try:
-                if attempt > 1 and await self._is_over(round):
+                if attempt > 1 and await self._is_over(awaited):
                     return
                 await self._client.do(asks.tool_results(self._chat, fitted(ids, outputs)))
                 return
@@ -149,10 +149,10 @@ class Answering:
             raise fault
         await anyio.sleep(delay)
 
-    async def _is_over(self, round: Round) -> bool:
+    async def _is_over(self, awaited: Awaited) -> bool:
         """Whether somebody has answered: the same ids may ask for something else now."""
-        asked = asks.messages(self._chat, after_id=round.message)
-        return any(map(round.is_over_by, (await self._client.do(asked)).messages))
+        asked = asks.messages(self._chat, after_id=awaited.message)
+        return any(map(awaited.is_over_by, (await self._client.do(asked)).messages))
 
 
 def _distinct(calls: Sequence[ChatStreamToolCall]) -> Sequence[ChatStreamToolCall]:
@@ -163,7 +163,7 @@ def _distinct(calls: Sequence[ChatStreamToolCall]) -> Sequence[ChatStreamToolCal
     return tuple(found.values())
 
 
-def _ends(round: Round, event: ChatStreamEvent, seen: Transcript) -> bool:
+def _ends(awaited: Awaited, event: ChatStreamEvent, seen: Transcript) -> bool:
     if event.message is not UNSET:
-        return round.is_over_by(event.message)
+        return awaited.is_over_by(event.message)
     return event.type == "history_reset" or seen.status != "requires_action"

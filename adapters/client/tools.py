@@ -24,7 +24,7 @@ from adapters.tools.schemas import read, schema_of
 
 SECONDS = 120.0  # that a call may take; then its result is an error that says so
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every provider takes for a name
-NO_OBJECT = "the arguments are not a JSON object"
+NO_OBJECT = "the arguments are not a JSON object; send the call again with well-formed ones"
 
 Arguments = Mapping[str, Any]
 Function = Callable[..., Any]
@@ -94,8 +94,8 @@ def tool(
             raise ValueError(f"tool {called!r}: a name is 1 to 64 letters, digits, _ and -")
         says = description or inspect.getdoc(function) or ""
         if schema is not None:
-            given = partial(_given, function)
-            return ClientTool(called, says, schema, seconds, function, _object, given)
+            fields, given = partial(_object, schema), partial(_given, function)
+            return ClientTool(called, says, schema, seconds, function, fields, given)
         taken = _struct_of(function, called)
         shown = msgspec.json.decode(schema_of(taken))
         fields, named = partial(_fields, taken), partial(_named, function)
@@ -131,6 +131,10 @@ def _struct_of(function: Function, called: str) -> type[msgspec.Struct]:
 
 
 def _fields(taken: type[msgspec.Struct], args: str) -> Arguments | str:
+    """Of a call whose arguments could not be read the daemon has none: that is no harm where there
+    are no parameters."""
+    if not args:
+        return NO_OBJECT if taken.__struct_fields__ else {}
     try:
         found = read(taken, args)
     except RecursionError:
@@ -138,7 +142,9 @@ def _fields(taken: type[msgspec.Struct], args: str) -> Arguments | str:
     return found if isinstance(found, str) else msgspec.structs.asdict(found)
 
 
-def _object(args: str) -> Arguments | str:
+def _object(schema: Mapping[str, Any], args: str) -> Arguments | str:
+    if not args and not schema.get("properties"):
+        return {}
     try:
         return msgspec.json.decode(args, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):

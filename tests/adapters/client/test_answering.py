@@ -6,9 +6,9 @@ import trio
 import trio.testing
 
 from adapters.client import answering, faults
-from adapters.client.answering import CALLS_AT_ONCE_MAX, ROUND_SECONDS
+from adapters.client.answering import AWAITED_SECONDS, CALLS_AT_ONCE_MAX
 from adapters.client.faults import Refused
-from adapters.client.tools import ToolError, tool
+from adapters.client.tools import NO_OBJECT, ToolError, tool
 from tests.adapters.client.waiting_chats import CHAT, WaitingDaemon, a_call, a_message
 
 pytestmark = [
@@ -124,8 +124,8 @@ async def test_calls_that_wait_for_room_are_answered_in_time_too(autojump_clock,
     await waited(daemon, for_ever)
 
     assert 5 * CALLS_AT_ONCE_MAX == len(daemon.posts[0][1])
-    assert trio.current_time() - began == pytest.approx(ROUND_SECONDS, abs=1)
-    assert ROUND_SECONDS < SECONDS_OF_THE_DAEMON
+    assert trio.current_time() - began == pytest.approx(AWAITED_SECONDS, abs=1)
+    assert AWAITED_SECONDS < SECONDS_OF_THE_DAEMON
 
 
 @tool
@@ -149,11 +149,12 @@ async def return_a_lock():
         (a_call("1", "explode"), "the tool failed unexpectedly"),
         (a_call("1", "return_a_lock"), "the tool failed unexpectedly"),
         (a_call("1", "decline"), "the city is closed on Mondays"),
-        (a_call("1", "weather", ""), "missing the required argument `city`"),
+        (a_call("1", "weather", ""), NO_OBJECT),
+        (a_call("1", "weather", "{}"), "missing the required argument `city`"),
         (a_call("1", "weather", "[1]"), "expected `object`, got `array`"),
         (a_call("1", "weather", '{"city": 3}'), "city: expected `str`, got `int`"),
         (a_call("1", "weather", "{"), "input data was truncated"),
-        (a_call("1", "weather", '{"x":' + "[" * 9_000), "the arguments are not a JSON object"),
+        (a_call("1", "weather", '{"x":' + "[" * 9_000), NO_OBJECT),
         (a_call("1", "unheard_of"), "nobody here runs a tool unheard_of"),
     ],
 )
@@ -224,9 +225,9 @@ async def test_results_that_fit_nothing_any_more_are_nobodys_fault(autojump_cloc
 def test_what_is_said_later_ends_the_wait_unless_it_answers_something_else(
     id, role, answers, expected
 ):
-    round = answering.Round((a_call("1", "weather"), a_call("2", "weather")), 10, None)
+    awaited = answering.Awaited((a_call("1", "weather"), a_call("2", "weather")), 10, None)
 
-    assert expected is round.is_over_by(a_message(id, role, answers))
+    assert expected is awaited.is_over_by(a_message(id, role, answers))
 
 
 async def test_a_chat_that_no_longer_waits_has_cancelled_its_calls(autojump_clock, daemon):

@@ -10,7 +10,7 @@ import pytest
 import trio
 from msgspec import Meta
 
-from adapters.client.tools import definitions, tool
+from adapters.client.tools import NO_OBJECT, definitions, tool
 
 
 @tool
@@ -81,17 +81,27 @@ async def test_a_schema_of_ones_own_is_told_as_it_is_and_the_object_comes_as_it_
         (tool["name"], tool["description"], tool["input_schema"]) for tool in definitions([look])
     ]
     assert [1] == await look.run(look.read('{"a-b": [1]}'))
-    assert "the arguments are not a JSON object" == look.read('["a-b"]')
+    assert NO_OBJECT == look.read('["a-b"]')
 
 
-def test_a_tool_without_parameters_has_an_empty_object():
-    @tool
+@pytest.mark.parametrize("schema", [None, {}, {"type": "object", "properties": {}}])
+def test_a_tool_without_parameters_needs_no_arguments(schema):
+    @tool(schema=schema)
     async def now():
         """The time."""
 
     [definition] = definitions([now])
-    assert {"type": "object", "properties": {}} == definition["input_schema"]
-    assert {} == now.read("{}")
+    assert schema in (None, definition["input_schema"])
+    assert {} == now.read("{}") == now.read("")
+
+
+@pytest.mark.parametrize("schema", [None, {"properties": {"days": {}}}])
+def test_arguments_that_were_lost_are_not_taken_for_defaults(schema):
+    @tool(schema=schema)
+    async def forecast(days: int = 1):
+        """The weather."""
+
+    assert NO_OBJECT == forecast.read("")
 
 
 async def test_a_function_that_blocks_runs_in_a_thread_and_one_that_hangs_is_left_there():
