@@ -23,14 +23,11 @@ from adapters.client import asks
 from adapters.client.asks import Ask
 from adapters.client.faults import CONNECTIONS_MAX, Ended, Refused, Unreachable, wait_seconds
 from adapters.client.outputs import LATE, TOO_LARGE, Output, fitted
-from adapters.client.tools import ClientTool, ToolError
+from adapters.client.tools import SECONDS_MAX, ClientTool, ToolError
 from adapters.client.transcript import Transcript
-from runtime.log import emit
+from runtime.log import Level, emit
 
 CALLS_AT_ONCE_MAX = 16  # of a chat; the others begin as these end
-# For all that a chat waits for at a time; what has not ended then is answered as late. After 300 s
-# the daemon answers in our place.
-AWAITED_SECONDS = 270.0
 
 T = TypeVar("T")
 
@@ -89,7 +86,7 @@ class Answering:
 
     async def _outputs(self, calls: Sequence[ChatStreamToolCall]) -> Sequence[Output]:
         """Of all calls, in their order, before the daemon has lost its patience."""
-        ends_at = anyio.current_time() + AWAITED_SECONDS
+        ends_at = anyio.current_time() + SECONDS_MAX
         room = anyio.Semaphore(CALLS_AT_ONCE_MAX)
         outputs = [LATE] * len(calls)
 
@@ -133,7 +130,8 @@ class Answering:
                 fault: Refused | Unreachable = unreachable
             except Refused as refused:
                 if refused.status in (400, 409):  # they are not, or no longer, what it waits for
-                    emit("client_tool.unwanted", "info", chat=str(self._chat), error=refused)
+                    level: Level = "info" if refused.status == 409 else "warning"
+                    emit("client_tool.unwanted", level, chat=str(self._chat), error=refused)
                     return
                 if refused.status == 413:
                     outputs = [TOO_LARGE] * len(outputs)

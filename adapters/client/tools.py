@@ -23,6 +23,9 @@ import msgspec
 from adapters.tools.schemas import read, schema_of
 
 SECONDS = 120.0  # that a call may take; then its result is an error that says so
+# For all that a chat waits for at a time; what has not ended then is answered as late. After 300 s
+# the daemon answers in our place.
+SECONDS_MAX = 270.0
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every provider takes for a name
 NO_OBJECT = "the arguments are not a JSON object; send the call again with well-formed ones"
 
@@ -89,9 +92,13 @@ def tool(
     async runs in a thread, which is left to itself when its time is over."""
 
     def of(function: Function) -> ClientTool:
-        called = name or function.__name__
+        called = name or getattr(function, "__name__", "")
         if not NAME.fullmatch(called):
             raise ValueError(f"tool {called!r}: a name is 1 to 64 letters, digits, _ and -")
+        if not 0 < seconds <= SECONDS_MAX:
+            raise ValueError(
+                f"tool {called}: seconds are {seconds:g}, can be up to {SECONDS_MAX:g}"
+            )
         says = description or inspect.getdoc(function) or ""
         if schema is not None:
             fields, given = partial(_object, schema), partial(_given, function)

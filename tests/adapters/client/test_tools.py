@@ -148,6 +148,8 @@ def test_a_tool_is_still_the_function_that_it_was():
     [
         (lambda: tool(lambda x: x), "a name is 1 to 64"),
         (lambda: tool(name="a b")(len), "a name is 1 to 64"),
+        (lambda: tool(name="f", seconds=300)(of_any), "can be up to 270"),
+        (lambda: tool(name="f", seconds=0)(of_any), "can be up to 270"),
         (lambda: tool(name="f")(lambda x: x), "parameter x: has no type"),
         (lambda: tool(of_any), "parameter words: cannot be given by name"),
         (lambda: tool(of_a_lock), "custom types"),
