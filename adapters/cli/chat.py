@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from adapters.cli.settings import Commands
 
 NAME = "chat"
+APPROVE = ("allow", "ask", "deny")
 MESSAGE_BYTES_MAX = 256 * 1024  # of standard input; the daemon would refuse more
 
 TEACHES = """\
@@ -22,6 +23,7 @@ there is of it, ctrl-D leaves. The daemon keeps the chat, and goes on with it wh
   promptcorner chat 4f9c0c7e-5a2b-4c1d-9e3f-0a1b2c3d4e5f    take one up again
   promptcorner chat --list                                  those there are
   promptcorner chat -m "Name three rivers."                 one answer, then done
+  promptcorner chat --approve ask                           ask before tools change anything
   git diff | promptcorner chat -m "Review this."            with what comes in behind it
 """
 
@@ -36,6 +38,12 @@ def add_to(commands: "Commands") -> None:
     parser.add_argument("-m", "--message", metavar="TEXT", help="say this, and end with the answer")
     parser.add_argument("--model", metavar="ID", type=_id, help="of a model config, for this chat")
     parser.add_argument("--effort", metavar="LEVEL", default="", help="none … max")
+    parser.add_argument(
+        "--approve",
+        choices=APPROVE,
+        metavar="|".join(APPROVE),
+        help="what becomes of calls that need consent: run, ask me, deny them",
+    )
     parser.add_argument("--list", action="store_true", help="the chats that moved last")
     add_daemon(parser)
 
@@ -43,13 +51,15 @@ def add_to(commands: "Commands") -> None:
 def run(options: argparse.Namespace) -> int:
     # Not before: whoever asks for help does not wait for it.
     from adapters.cli.talking import deeds
+    from adapters.cli.talking.consenting import Approve
 
     where, token = url_of(options), token_of(options)
     if options.list:
         return deeds.list_chats(where, token, as_json=options.json)
-    return deeds.talk(
-        where, token, deeds.Wanted(options.chat, _said(options), options.model, options.effort)
-    )
+    approve = None if options.approve is None else Approve(options.approve)
+    said = _said(options)
+    wanted = deeds.Wanted(options.chat, said, options.model, options.effort, approve)
+    return deeds.talk(where, token, wanted)
 
 
 def _said(options: argparse.Namespace) -> str:

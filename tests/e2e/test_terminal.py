@@ -31,6 +31,7 @@ def here():
         Path(top).chmod(0o711)
         home = Path(top) / "home"
         quick = {"PROMPTCORNER_DRAIN_SECONDS": "1"}
+        quick |= {"PROMPTCORNER_APPROVAL_RULES": "list_templates=ask,read_skill=ask"}
         with a_provider() as provider, a_daemon(home, **quick, **provider.settings) as daemon:
             url = "http://" + daemon.wait_ready()["listen"]
             yield {"PROMPTCORNER_URL": url, "PROMPTCORNER_DATA_DIR": str(home)}
@@ -156,6 +157,72 @@ def test_an_error_is_said_and_the_chat_goes_on(chatting):
     terminal.until("> ")
     terminal.types("/edit [[text: better]] hello\n")
     terminal.until("better")
+
+
+LOOKS = "[[tool-calls: list_templates:{}]] [[text: looked]] look"
+LOOKS_TWICE = "[[tool-calls: list_templates:{}]] [[text: looked again]] look"
+
+
+def test_whoever_sits_there_is_asked_and_may_deny_in_words(chatting):
+    terminal = chatting()
+    terminal.until("> ")
+    terminal.types(f"{LOOKS}\n")
+    shown = terminal.until("? ")
+    terminal.types("perhaps\n")
+    terminal.until("? ")
+    terminal.types("n not today\n")
+    denied = terminal.until("looked")
+    terminal.until("> ")
+
+    assert "list_templates" in shown
+    assert "the user did not allow this call" in denied
+
+
+def test_what_is_allowed_once_is_asked_again_and_always_is_not(chatting):
+    terminal = chatting()
+    for answer in ("y", "a"):
+        terminal.until("> ")
+        terminal.types(f"{LOOKS}\n")
+        terminal.until("? ")
+        terminal.types(f"{answer}\n")
+        terminal.until("looked")
+    terminal.until("> ")
+    terminal.types(f"{LOOKS_TWICE}\n")
+    unasked = terminal.until("looked again")
+
+    assert "y allows it once" not in unasked
+
+
+def test_who_leaves_while_he_is_asked_is_asked_when_he_comes_back(chatting):
+    terminal = chatting()
+    terminal.until("> ")
+    terminal.types(f"{LOOKS}\n")
+    terminal.until("? ")
+    terminal.types("\x04")
+    code, shown = terminal.ends()
+    [chat] = re.findall(r"promptcorner chat ([0-9a-f-]{36})", shown)
+
+    again = chatting(chat)
+    again.until("? ")
+    again.types("y\n")
+    again.until("looked")
+
+    assert 1 == code
+
+
+@pytest.mark.parametrize(("approve", "seen"), [("allow", "✓"), ("deny", "✗")])
+def test_a_script_says_beforehand_what_becomes_of_calls(here, approve, seen):
+    code, out, err = run("chat", "--approve", approve, "-m", LOOKS, **here)
+
+    assert (0, "looked\n") == (code, out)
+    assert f"{seen} list_templates" in err
+
+
+def test_a_script_that_says_nothing_does_not_wait_for_somebody(here):
+    code, out, err = run("chat", "-m", LOOKS, **here)
+
+    assert (1, "") == (code, out)
+    assert "waits for somebody's consent: list_templates" in err
 
 
 def test_a_pipe_gets_the_answer_and_nothing_else(here):

@@ -9,7 +9,9 @@ from rich.console import Group, RenderableType
 from rich.markdown import Markdown
 from rich.text import Text
 
+from adapters.api.approvals.wire import ChatApproval
 from adapters.api.wire.messages import ChatMessage, ChatMessagePart
+from adapters.cli.tables import plain
 from adapters.client.transcript import Transcript, text_of
 
 ARGUMENTS_MAX = 72  # characters of a call's arguments; the rest is cut
@@ -51,10 +53,20 @@ def ending(seen: Transcript) -> Text | None:
     if seen.error is not None:
         detail = "" if seen.error.detail is UNSET else f"\n  {seen.error.detail}"
         return Text(f"✗ {seen.error.message}{detail}", "red")
+    if seen.status == "requires_action" and seen.approvals:
+        names = ", ".join(dict.fromkeys(one.tool_name for one in seen.approvals))
+        return Text(f"waits for somebody's consent: {names}", "yellow")
     if seen.pending:
         names = ", ".join(call.tool_name for call in seen.pending)
         return Text(f"waits for results of its client's tools: {names}", "yellow")
     return None
+
+
+def asked(approval: ChatApproval) -> RenderableType:
+    """All that the call would do: nobody allows what he has not seen."""
+    call = plain(f"⚙ {approval.tool_name}, asked by “{approval.chat_title}”")
+    lines = [f"  {plain(line)}" for line in _whole(approval.args).splitlines()]
+    return Group(Text(call, "bold yellow"), Text("\n".join(lines)))
 
 
 def row(part: ChatMessagePart) -> str:
@@ -99,6 +111,21 @@ def _compact(value: object) -> str:
         return " ".join(text.split())
     flat = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
     return " ".join(flat.split())
+
+
+def _whole(args: str) -> str:
+    """Arguments as one would write them: a line each, texts with their lines."""
+    try:
+        found = json.loads(args)
+    except ValueError:
+        return args
+    if not isinstance(found, dict):
+        return args
+    rows = [
+        f"{name}: {said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)}"
+        for name, said in found.items()
+    ]
+    return "\n".join(rows)
 
 
 def _cut(text: str, length: int, *, tail: bool = False) -> str:

@@ -5,10 +5,7 @@ as the end of the input does. The chat is kept by the daemon: it is taken up aga
 """
 
 import signal
-import sys
-import termios
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -19,8 +16,9 @@ from rich.console import Console
 from adapters.api.wire.chats import Chat
 from adapters.cli.tables import plain
 from adapters.cli.talking import drawing, screen
+from adapters.cli.talking.consenting import Approve, Consenting, typed
 from adapters.client import asks
-from adapters.client.awaiting import AsyncClient
+from adapters.client.awaiting import AsyncClient, Followed
 from adapters.client.faults import Refused
 from adapters.client.transcript import Transcript
 
@@ -38,6 +36,7 @@ class Wanted:
     message: str = ""  # said at once; then the command ends with the turn
     model: UUID | None = None
     effort: str = ""
+    approve: Approve | None = None  # None: as the chat has it, or the deployment
 
 
 async def converse(client: AsyncClient, wanted: Wanted, console: Console) -> int:
@@ -61,11 +60,16 @@ class Talking:
         self._console = console
         self._chat: Chat | None = None
         self._last_id = 0  # of the messages that have been shown
+        self._consenting = Consenting(client, console, wanted.approve)
+        self._has_left = False
         self.went_well = True
 
     async def take_up(self, chat: UUID) -> None:
         """Show where the chat stands; if it is at work, follow it."""
         self._chat = await self._client.do(asks.get_chat(chat))
+        if self._wanted.approve is not None:
+            policy = self._wanted.approve.value
+            await self._client.do(asks.update_chat(chat, approval_policy=policy))
         if self._wanted.message:
             latest = await self._client.do(asks.messages(chat, limit=1))
             self._last_id = max((message.id for message in latest.messages), default=0)
@@ -76,13 +80,16 @@ class Talking:
             self._last_id = max(self._last_id, message.id)
             if (seen := drawing.said(message, width=self._console.width)) is not None:
                 self._console.print(seen)
-        if self._chat.status in ("running", "interrupting"):
+        if self._chat.status in ("running", "interrupting", "requires_action"):
             await self._follow(self._chat)
 
     async def converse(self) -> None:
         if self._console.is_terminal:
             self._console.print(f"ctrl-C stops an answer, ctrl-D leaves · {COMMANDS}", style="dim")
-        while (line := await typed()) is not None and line not in LEAVING:
+        while not self._has_left:
+            line = await typed()
+            if line is None or line in LEAVING:
+                break
             try:
                 await self._do(line)
             except Refused as refused:
@@ -111,6 +118,8 @@ class Talking:
         more = {"model_config_id": self._wanted.model, "reasoning_effort": self._wanted.effort}
         chosen: dict[str, Any] = {name: str(value) for name, value in more.items() if value}
         if self._chat is None:
+            if self._wanted.approve is not None:
+                chosen["approval_policy"] = self._wanted.approve.value
             self._chat = await self._client.create(text, **chosen)
             await self._follow(self._chat)
         else:
@@ -130,26 +139,37 @@ class Talking:
         """Show what comes of it, until the chat rests; ctrl-C interrupts it. `since`: the message
         that was sent, for a status from before it means nothing."""
         seen = Transcript()
-        with screen.opened(self._console) as shown:
-            with trio.open_signal_receiver(signal.SIGINT) as signals:
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(interrupt, self._client, chat.id, signals)
-                    nursery.start_soon(tick, shown, seen)
-                    await self._show(chat, seen, shown, since=since)
-                    nursery.cancel_scope.cancel()
-            shown.end(seen)
-        self.went_well = seen.error is None and not seen.pending
+        async with self._client.follow(chat.id, after_id=self._last_id) as events:
+            while not self._has_left:
+                with screen.opened(self._console) as shown:
+                    with trio.open_signal_receiver(signal.SIGINT) as signals:
+                        async with trio.open_nursery() as nursery:
+                            nursery.start_soon(interrupt, self._client, chat.id, signals)
+                            nursery.start_soon(tick, shown, seen)
+                            await self._show(events, seen, shown, since=since)
+                            nursery.cancel_scope.cancel()
+                    shown.end(seen)
+                undecided = self._consenting.undecided(seen)
+                if not undecided:
+                    break
+                self._has_left = not await self._consenting.decide(undecided)
+        self.went_well = seen.error is None and seen.status != "requires_action"
 
     async def _show(
-        self, chat: Chat, seen: Transcript, shown: screen.Screen, *, since: int
+        self, events: Followed, seen: Transcript, shown: screen.Screen, *, since: int
     ) -> None:
-        async with self._client.follow(chat.id, after_id=self._last_id) as events:
-            async for event in events:
-                seen.apply(event)
-                self._last_id = max(self._last_id, *seen.messages, 0)
-                shown.show(event, seen)
-                if seen.rests_since(since):
-                    return
+        """Until it rests, or somebody here is asked whether a call may run."""
+        async for event in events:
+            seen.apply(event)
+            self._last_id = max(self._last_id, *seen.messages, 0)
+            shown.show(event, seen)
+            if self._consenting.undecided(seen) or self._rests(seen, since):
+                return
+
+    def _rests(self, seen: Transcript, since: int) -> bool:
+        """What is decided here it waits for no more, whatever it was told last."""
+        waits_for_us = seen.status == "requires_action" and not seen.pending
+        return seen.rests_since(since) and not (waits_for_us and self._consenting.is_able)
 
 
 async def tick(shown: screen.Screen, seen: Transcript) -> None:
@@ -165,26 +185,3 @@ async def interrupt(client: AsyncClient, chat: UUID, signals: AsyncIterator[int]
         except Refused as refused:
             if refused.status != 409:  # it rests already
                 raise
-
-
-async def typed() -> str | None:
-    """A line; None: there will be none."""
-    try:
-        with restored():
-            line = await trio.to_thread.run_sync(input, drawing.PROMPT, abandon_on_cancel=True)
-    except EOFError:
-        return None
-    return line.strip()
-
-
-@contextmanager
-def restored() -> Iterator[None]:
-    """Whoever leaves while a line is being typed leaves the terminal as it was."""
-    if not sys.stdin.isatty():
-        yield
-        return
-    before = termios.tcgetattr(sys.stdin)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

@@ -1,0 +1,113 @@
+"""A person at the terminal, or a flag of the command, says whether calls may run."""
+
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+
+import trio
+from rich.console import Console
+
+from adapters.api.approvals.wire import ChatApproval
+from adapters.cli.talking import drawing
+from adapters.client import asks
+from adapters.client.awaiting import AsyncClient
+from adapters.client.faults import Refused
+from adapters.client.transcript import Transcript
+
+NOBODY = "nobody is there to be asked"
+HOW = "y allows it once · a always, in this chat · n denies it, with words if you like: n use make"
+
+
+class Approve(Enum):
+    """What `--approve` says; the value is the policy that a chat gets by it."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Consenting:
+    """Decides what a chat and its agents ask, each once."""
+
+    def __init__(self, client: AsyncClient, console: Console, approve: Approve | None) -> None:
+        self._client = client
+        self._console = console
+        self._approve = approve
+        self._seen: set[ChatApproval] = set()
+
+    @property
+    def is_able(self) -> bool:
+        """Whether there is somebody, or something, that decides."""
+        return self._approve in (Approve.ALLOW, Approve.DENY) or (
+            self._console.is_terminal and sys.stdin.isatty()
+        )
+
+    def undecided(self, seen: Transcript) -> list[ChatApproval]:
+        return [one for one in seen.approvals if self.is_able and one not in self._seen]
+
+    async def decide(self, approvals: list[ChatApproval]) -> bool:
+        """False: whoever was asked has left."""
+        for approval in approvals:
+            decision = await self._decision(approval)
+            if decision is None:
+                return False
+            self._seen.add(approval)
+            try:
+                await self._client.do(asks.decide(approval, *decision))
+            except Refused as refused:
+                if refused.status != 409:  # somebody was first, or its time is over
+                    raise
+                self._console.print(f"  {refused}", style="dim")
+        return True
+
+    async def _decision(self, approval: ChatApproval) -> tuple[str, str] | None:
+        match self._approve:
+            case Approve.ALLOW:
+                return "allow_once", ""
+            case Approve.DENY:
+                return "deny", NOBODY
+        self._console.print(drawing.asked(approval))
+        self._console.print(HOW, style="dim")
+        while (line := await typed("? ")) is not None:
+            if (decision := read(line)) is not None:
+                return decision
+            self._console.print(HOW, style="dim")
+        return None
+
+
+def read(line: str) -> tuple[str, str] | None:
+    """What somebody has typed; None: it is no decision."""
+    word, _, words = line.strip().partition(" ")
+    match word.lower():
+        case "y" | "yes" if not words:
+            return "allow_once", ""
+        case "a" | "always" if not words:
+            return "allow_always", ""
+        case "n" | "no":
+            return "deny", words.strip()
+    return None
+
+
+async def typed(prompt: str = drawing.PROMPT) -> str | None:
+    """A line; None: there will be none."""
+    try:
+        with restored():
+            line = await trio.to_thread.run_sync(input, prompt, abandon_on_cancel=True)
+    except EOFError:
+        return None
+    return line.strip()
+
+
+@contextmanager
+def restored() -> Iterator[None]:
+    """Whoever leaves while a line is being typed leaves the terminal as it was."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
