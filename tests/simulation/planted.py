@@ -43,13 +43,14 @@ turn/commits.py
 
 # the journal is written, but not read
 turn/tool_batch.py
+         for entry in await patiently(self._chat.id, "journal", begin):
 -            self._recall(entry)
 +            pass
 
 # a call that may have run is run again, whatever its tool
 turn/tool_batch.py
--        elif not self._tools[call.name].repeatable:
-+        elif self._tools[call.name].exclusive:
+-        elif tool is None or not tool.repeatable:
++        elif tool is None or tool.exclusive:
 
 # of a batch that is cut short nothing is kept
 turn/tool_batch.py
