@@ -7,11 +7,11 @@ A signal cuts a start short. Once chats are run it ends the daemon in good order
 handed on, the jobs beside them done, everything committed, connections closed.
 """
 
-import errno
 import gc
 import os
 import resource
 import signal
+import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from math import inf
 
 import trio
 
-from adapters.api.host.bounds import BACKLOG
+from adapters.api.host.listening import Doors, listen
 from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
 from adapters.api.probes import Probes
@@ -33,8 +33,8 @@ from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, migrate, open_database
 from adapters.postgres.pulse import Pulse
+from adapters.processes.membership import Herald, Membership, Parent
 from adapters.providers.dial import Dial
-from adapters.refusals import CannotStart
 from adapters.relay.opening import open_relaying, open_stand
 from adapters.systemd import Systemd
 from runtime.cause import Cause
@@ -92,14 +92,19 @@ class Frame:
     """What stands from the first probe to the last."""
 
     config: Config
+    number: int | None  # among the processes of one parent, from 1
     models: Sequence[ModelConfig]  # that the environment offers
     dial: Dial
     entrance: Entrance
     server: Server
     curtain: Curtain
-    systemd: Systemd
+    herald: Herald
     nursery: trio.Nursery
-    listening: str
+    doors: Doors
+
+    @property
+    def listening(self) -> str:
+        return self.doors.address
 
     @property
     def access_url(self) -> str:
@@ -107,27 +112,44 @@ class Frame:
         return self.config.access_url or f"{scheme}://{self.listening}"
 
 
-async def serve(config: Config) -> None:
-    """The daemon's life, until a signal ends it. CannotStart if it does not begin."""
+async def serve(config: Config, member: Membership | None = None) -> None:
+    """The daemon's life, until a signal ends it. CannotStart if it does not begin. `member`: it is
+    one of several, and their parent has made its sockets."""
     models, dial = offered(config.environ), dial_of(config.environ)
     tls = None
     if config.tls_cert is not None and config.tls_key is not None:
         tls = tls_of(config.tls_cert, config.tls_key)
     allow_many_connections()
-    listeners = await listen(config.host, config.port)
-    entrance, curtain, systemd = Entrance(Probes()), Curtain(), Systemd(os.environ)
+    parent = None if member is None else Parent(member)
+    herald = Systemd(os.environ) if parent is None else parent
+    if member is None:
+        doors = Doors(await listen(config.host, config.port))
+    else:
+        doors = Doors((), [socket.socket(fileno=each) for each in member.sockets])
+    entrance, curtain = Entrance(Probes()), Curtain()
     server = Server(entrance.answer, tls=tls)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(heed, signals, curtain)
-            nursery.start_soon(systemd.run)
-            nursery.start_soon(server.serve, listeners)
-            listening = address(listeners)
+            nursery.start_soon(herald.run)
+            if parent is not None:
+                nursery.start_soon(outlive, parent, curtain)
+            if member is None or member.is_alone:
+                doors.open(server, nursery)
             frame = Frame(
-                config, models, dial, entrance, server, curtain, systemd, nursery, listening
+                config,
+                None if member is None else member.number,
+                models,
+                dial,
+                entrance,
+                server,
+                curtain,
+                herald,
+                nursery,
+                doors,
             )
             end = await run_child(curtain.start, partial(work, frame))
-            await server.drain(listeners)
+            await server.drain(doors.listeners)
             nursery.cancel_scope.cancel()
     if isinstance(end, Crashed | Broken):
         raise end.error
@@ -145,7 +167,7 @@ async def work(frame: Frame) -> None:
         inner = Entrance(frame.entrance.probes)
         async with (
             open_pulse(database) as pulse,
-            open_stand(config, inner.answer, frame.nursery) as stand,
+            open_stand(config, inner.answer, frame.nursery, number=frame.number or 1) as stand,
             open_chats(
                 config, database.conninfo, models=frame.models, dial=frame.dial, url=stand.url
             ) as chats,
@@ -156,18 +178,26 @@ async def work(frame: Frame) -> None:
                 frame.entrance,
                 server=frame.server,
                 access_url=frame.access_url,
-                beside=Beside(inner, relaying),
+                beside=Beside(inner, relaying, frame.number),
             ),
         ):
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
             look_less_for_garbage()
             frame.entrance.probes.ready({"database": pulse.database, "schema": pulse.schema})
-            await say_ready(frame, database, chats, migrated=len(steps), seconds=now() - began)
+            frame.doors.open(frame.server, frame.nursery)
+            await say_ready(
+                frame,
+                database,
+                chats,
+                relay=stand.url,
+                migrated=len(steps),
+                seconds=now() - began,
+            )
             try:
                 await frame.curtain.rise()
             finally:
                 frame.entrance.probes.stopping()
-                frame.systemd.stopping(config.drain_seconds)
+                frame.herald.stopping(config.drain_seconds)
 
 
 def look_less_for_garbage() -> None:
@@ -179,22 +209,23 @@ def look_less_for_garbage() -> None:
 
 
 async def say_ready(
-    frame: Frame, database: Database, chats: Chats, *, migrated: int, seconds: float
+    frame: Frame, database: Database, chats: Chats, *, relay: str, migrated: int, seconds: float
 ) -> None:
-    """To whoever reads the log, and to systemd."""
+    """To whoever reads the log, and to systemd or a parent."""
     where = {} if database.cluster is None else {"data_dir": str(frame.config.data_dir)}
     emit(
         "daemon.ready",
         "info",
         listen=frame.listening,
         url=frame.access_url,
+        relay=relay or None,
         database=database.name,
         **where,
         migrated=migrated,
         models=offered_models(await chats.catalogue.contents()) or NO_MODEL,
         seconds=round(seconds, 3),
     )
-    frame.systemd.ready(f"serves at {frame.listening}")
+    frame.herald.ready(f"serves at {frame.listening}")
 
 
 def offered_models(contents: Contents) -> list[str]:
@@ -221,27 +252,18 @@ async def heed(signals: AsyncIterator[int], curtain: Curtain) -> None:
         curtain.fall(Signalled(name))
 
 
+async def outlive(parent: Parent, curtain: Curtain) -> None:
+    """Who has no parent any more hands its chats on: nobody else would tell it to stop."""
+    await parent.until_gone()
+    if curtain.cause is None:
+        emit("daemon.stopping", "info", cause="the parent is gone")
+        curtain.fall(Signalled("the parent is gone"))
+
+
 def allow_many_connections() -> None:
     """Take all the file descriptors we may: every chat at work may have a connection of its own."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-async def listen(host: str, port: int) -> list[trio.SocketListener]:
-    try:
-        return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
-    except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        fact = "somebody listens there already" if taken else (error.strerror or str(error)).lower()
-        raise CannotStart(
-            f"listen {host}:{port}", fact, "choose another address with --listen HOST:PORT"
-        ) from error
-
-
-def address(listeners: Sequence[trio.SocketListener]) -> str:
-    """HOST:PORT as it became, where port 0 was asked for."""
-    host, port = listeners[0].socket.getsockname()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 @asynccontextmanager

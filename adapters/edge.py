@@ -4,8 +4,8 @@ From the first moment the probes answer; everything else does when it stands. St
 the end before the chats are handed on: whoever takes a chat over serves its watchers.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from adapters.api.auth.opening import Auth, open_auth
 from adapters.api.auth.shown import Head
 from adapters.api.catalogue.settings import Feature
 from adapters.api.catalogue.subjects import catalogue_subjects
-from adapters.api.door.app import Door
+from adapters.api.door.app import Callers, Door
 from adapters.api.endpoints import Answer, Caller, Endpoint, Routes, Upgrade
 from adapters.api.host.requests import Request
 from adapters.api.host.server import Server
@@ -44,6 +44,7 @@ from adapters.api.shelf.repeating import Repeating
 from adapters.api.streams.opening import Streaming, open_streaming
 from adapters.composing import Chats
 from adapters.config import Config
+from adapters.metrics.labelled import of_process
 from adapters.metrics.pools import Pools
 from adapters.postgres.approvals.consent import Consents
 from adapters.postgres.conversation.pages import Pages
@@ -72,8 +73,13 @@ class Entrance:
         self.probes = probes
         self._door = self._narrow("The server is starting.")
 
-    def open(self, door: Door) -> None:
+    @contextmanager
+    def opened(self, door: Door) -> Iterator[None]:
         self._door = door
+        try:
+            yield
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Who comes now should go elsewhere; who is in is served to his end."""
@@ -94,6 +100,16 @@ class Beside:
 
     entrance: Entrance
     relaying: Relaying
+    number: int | None = None  # among the processes of one parent, from 1
+
+    @property
+    def is_first(self) -> bool:
+        return self.number in (None, 1)
+
+    def opened(self, rows: Sequence[Endpoint], callers: Callers) -> AbstractContextManager[None]:
+        """These are served there, beside the probes."""
+        door = Door([*self.entrance.probes.endpoints(), *rows], callers)
+        return self.entrance.opened(door)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +149,7 @@ async def open_edge(
             chats.vault,
             admin_token=config.admin_token,
             access_url=access_url,
+            invites=beside is None or beside.is_first,
         ) as auth,
         open_streaming(
             store.pool,
@@ -157,15 +174,14 @@ async def open_edge(
 
         async def metrics() -> bytes:
             await pools.look(chats.supervisor.slots.statistics())
-            return chats.figures.exposition()
+            page = chats.figures.exposition()
+            return page if beside is None else of_process(beside.number, page)
 
         pools = Pools(chats.figures, chats.episodes, store.pool)
         ground = Ground(config, chats, auth, admission, shelf, streaming)
+        deployment = str(auth.deployment.id)
         health = Health(
-            access_url=access_url,
-            deployment_id=str(auth.deployment.id),
-            metrics=metrics,
-            report=report,
+            access_url=access_url, deployment_id=deployment, metrics=metrics, report=report
         )
         subjects: Sequence[Routes] = (
             entrance.probes,
@@ -174,25 +190,26 @@ async def open_edge(
             *streaming.routes,
             Later(),
         )
-        rows = [auth.streams.guarding(row) for subject in subjects for row in subject.endpoints()]
-        published = Published(rows, access_url=access_url)
-        door = Door(
-            [*rows, *published.endpoints()],
-            auth.callers,
-            origin=config.access_url,
-            trusted=config.trusted_proxies,
-        )
+        door = door_of(ground, subjects, access_url=access_url)
         chats.figures.follow(report, door.counts)
-        entrance.open(door)
-        if beside is not None:
-            beside.entrance.open(Door([*entrance.probes.endpoints(), *health.own()], auth.callers))
-        try:
-            yield
-        finally:
-            entrance.close()
+        with ExitStack() as opened:
+            opened.callback(streaming.leave)
+            opened.enter_context(entrance.opened(door))
             if beside is not None:
-                beside.entrance.close()
-            streaming.leave()
+                opened.enter_context(beside.opened(health.own(), auth.callers))
+            yield
+
+
+def door_of(ground: Ground, subjects: Sequence[Routes], *, access_url: str) -> Door:
+    auth, config = ground.auth, ground.config
+    rows = [auth.streams.guarding(row) for subject in subjects for row in subject.endpoints()]
+    published = Published(rows, access_url=access_url)
+    return Door(
+        [*rows, *published.endpoints()],
+        auth.callers,
+        origin=config.access_url,
+        trusted=config.trusted_proxies,
+    )
 
 
 def subjects_of(ground: Ground) -> Sequence[Routes]:

@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import MutableMapping
+from functools import partial
 from typing import Any
 
 import structlog
@@ -16,8 +17,9 @@ _TRACEBACKS = structlog.processors.ExceptionRenderer(
 FIRST = ("timestamp", "level", "event")
 
 
-def set_up(form: LogFormat, level: str) -> None:
-    """Send everything that goes through stdlib logging to standard error, one line each."""
+def set_up(form: LogFormat, level: str, *, process: int | None = None) -> None:
+    """Send everything that goes through stdlib logging to standard error, one line each. `process`
+    is our number among several, and stands in each."""
     as_text = form == "text" or (form == "auto" and sys.stderr.isatty())
     last: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, _text]
@@ -26,6 +28,7 @@ def set_up(form: LogFormat, level: str) -> None:
     )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[
+            *([] if process is None else [partial(_numbered, process)]),
             _fields,
             structlog.stdlib.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -47,6 +50,13 @@ def _fields(
     if isinstance(fields.get("error"), BaseException):
         fields["error"] = repr(fields["error"])  # the record's exc_info has the rest
     entry.update(fields)
+    return entry
+
+
+def _numbered(
+    process: int, _logger: Any, _method: str, entry: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    entry["process"] = process
     return entry
 
 

@@ -12,6 +12,10 @@ from adapters.config.table import SETTINGS, Subject
 from adapters.refusals import CannotStart
 
 
+# Of one process beside its pool: writers, lease, hints, their listening, the probes'.
+OWN_CONNECTIONS = 8
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Everything the daemon is told. A field for each row of the table, but providers' rows: they
@@ -64,6 +68,11 @@ class Config:
     @property
     def port(self) -> int:
         return self.listen.port
+
+    @property
+    def connections(self) -> int:
+        """Of the database, that one process takes at most."""
+        return self.pool_size + OWN_CONNECTIONS
 
     @property
     def near_url(self) -> str:

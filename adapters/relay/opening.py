@@ -1,6 +1,5 @@
 """The relay of one process, put together: where it stands, whom it serves, whom it follows."""
 
-import errno
 import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -12,12 +11,12 @@ import trio
 from actors.ids import WorkerId
 from actors.relay.relays import Relays, open_relays
 from adapters.api.host.bounds import GRACE_SECONDS
+from adapters.api.host.listening import listen
 from adapters.api.host.server import Serve, Server
 from adapters.composing import Chats
 from adapters.config import Address, Config
 from adapters.postgres.driver import reaching
 from adapters.providers.dial import dialler, tls_context
-from adapters.refusals import CannotStart
 from adapters.relay.address import Nowhere, own_address, own_host, own_url
 from adapters.relay.dialling import Addresses, Dialler
 from adapters.relay.door import Backstage, Host
@@ -56,7 +55,8 @@ async def open_stand(
         emit("relay.nowhere", "warning", why=first.why, advice=ADVICE)
         yield Stand(backstage, "")
         return
-    listeners = await _listen(own_address(first, number))
+    ours = own_address(first, number)
+    listeners = await listen(ours.host, ours.port, subject="relay_listen", advice=ADVICE)
     server = Server(backstage.answer)
     nursery.start_soon(server.serve, listeners)
     host, port = listeners[0].socket.getsockname()[:2]
@@ -94,12 +94,3 @@ async def open_relaying(config: Config, chats: Chats, stand: Stand) -> AsyncIter
     host = stand.backstage.host = Host(chats.episodes, tickets, me)
     async with open_relays(peers, me=me, chance=random.random) as relays:
         yield Relaying(relays, host)
-
-
-async def _listen(address: Address) -> list[trio.SocketListener]:
-    try:
-        return await trio.open_tcp_listeners(address.port, host=address.host)
-    except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        fact = "somebody listens there already" if taken else (error.strerror or str(error)).lower()
-        raise CannotStart(f"relay_listen {address}", fact, ADVICE) from error

@@ -52,9 +52,17 @@ class Seen:
         return [_type(event) for event in self.events]
 
     @property
+    def told(self):
+        return [msgspec.json.decode(event) for event in self.events]
+
+    @property
     def statuses(self):
-        told = [msgspec.json.decode(event) for event in self.events]
-        return [event["status"]["status"] for event in told if event["type"] == "status"]
+        return [event["status"]["status"] for event in self.told if event["type"] == "status"]
+
+    @property
+    def answers(self):
+        messages = [event["message"] for event in self.told if event["type"] == "message"]
+        return len({m["id"] for m in messages if m["role"] == "assistant"})
 
 
 def _type(event):
@@ -66,7 +74,12 @@ def pieces(count):
 
 
 def over(seen):
-    return seen.statuses[-1:] == ["waiting"] and "running" in seen.statuses
+    """At rest, with an answer."""
+    return seen.statuses[-1:] == ["waiting"] and seen.answers > 0
+
+
+def answered(times):
+    return lambda seen: over(seen) and seen.answers >= times
 
 
 @dataclass

@@ -1,10 +1,11 @@
 """Watchers at another process than the one that runs the chat see every word as it comes."""
 
 import contextlib
+import itertools
 
 import pytest
 
-from tests.e2e.crossing import ADMIN, over, sites
+from tests.e2e.crossing import ADMIN, answered, over, pieces, sites
 from tests.e2e.daemons import a_daemon
 from tests.e2e.providers import a_provider
 
@@ -12,6 +13,7 @@ pytestmark = pytest.mark.slow
 
 LEASE_SECONDS = 2
 PACED = "[[deltas: 60]] [[delta-ms: 20]]"
+LONG = "[[deltas: 150]] [[delta-ms: 50]]"
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": ADMIN,
     "PROMPTCORNER_LEASE_SECONDS": str(LEASE_SECONDS),
@@ -39,18 +41,107 @@ def daemons(count, home, provider, database, **settings):
 async def test_a_watcher_elsewhere_is_told_the_same_pieces_byte_for_byte(home, provider, database):
     with daemons(2, home, provider, database) as pair:
         async with sites(*pair) as (here, there):
-            chat = await here.create(PACED)
+            chat = await here.create("[[deltas: 2]]")
             near, far = await here.watch(chat), await there.watch(chat)
+            for seen in (near, far):
+                await seen.until(over)
+                seen.events.clear()
 
-            await near.until(over)
-            await far.until(over)
+            await here.send(chat, PACED)
+            for seen in (near, far):
+                await seen.until(over)
 
-            assert 60 <= len(near.pieces)
+            assert 30 <= len(near.pieces), "a busy daemon reads several deltas at once"
             assert near.pieces == far.pieces
-            assert near.statuses[-1:] == far.statuses[-1:]
-            there_now = (await there.actors())["relays"]
+            assert near.statuses == far.statuses
+            elsewhere = (await there.actors())["relays"]
             assert (1, 0, 0) == (
-                there_now["connected"],
-                there_now["follows"],
-                there_now["mirrored_bytes"],
+                elsewhere["connected"],
+                elsewhere["follows"],
+                elsewhere["mirrored_bytes"],
             )
+
+
+async def test_fifty_chats_cross_over_one_connection_and_resting_ones_over_none(
+    home, provider, database
+):
+    with daemons(2, home, provider, database) as pair:
+        async with sites(*pair) as (here, there):
+            chats = [await here.create("[[deltas: 2]]") for _ in range(50)]
+            watchers = [await there.watch(chat) for chat in chats]
+            for seen in watchers:
+                await seen.until(over)
+            before = (await here.actors())["relayed"]
+            assert 0 == before["follows"]
+            for chat in chats:
+                await here.send(chat, "[[deltas: 100]] [[delta-ms: 30]]")
+
+            for seen in watchers:
+                await seen.until(answered(2), seconds=90)
+
+            after = (await here.actors())["relayed"]
+            assert (1, 0) == (after["peers"], after["follows"])
+            assert 1 == after["admitted_count"]
+            assert after["pieces_count"] >= 50 * 30
+            for chat, seen in zip(chats, watchers, strict=True):
+                assert not gaps(seen), chat
+
+
+def gaps(seen):
+    """Places where a piece is missing within an attempt."""
+    places = [
+        (part["history_version"], part["generation_attempt"], part["seq"])
+        for part in (e["message_part"] for e in seen.told if e["type"] == "message_part")
+    ]
+    return [
+        (before, after)
+        for before, after in itertools.pairwise(places)
+        if before[:2] == after[:2] and before[2] + 1 != after[2]
+    ]
+
+
+async def test_after_the_crash_of_the_owner_its_watchers_follow_whoever_takes_over(
+    home, provider, database
+):
+    with daemons(3, home, provider, database) as trio_of_them:
+        async with sites(*trio_of_them) as (first, second, third):
+            chat = await first.create(LONG)
+            watchers = [await second.watch(chat), await third.watch(chat)]
+            for seen in watchers:
+                await seen.until(pieces(3))
+
+            trio_of_them[0].process.kill()
+            for seen in watchers:
+                await seen.until(over, seconds=90)
+
+            for seen in watchers:
+                attempts = {
+                    e["message_part"]["generation_attempt"]
+                    for e in seen.told
+                    if e["type"] == "message_part"
+                }
+                assert {1, 2} == attempts, "of the crashed one, and of its successor"
+                assert not gaps(seen)
+                assert 1 == seen.answers
+
+
+async def test_a_process_with_another_secret_sees_no_pieces_but_all_that_is_durable(
+    home, provider, database
+):
+    with contextlib.ExitStack() as stack:
+        shared = {**SETTINGS, **provider.settings, "DATABASE_URL": database}
+        ours, theirs = (
+            stack.enter_context(a_daemon(home, **shared, PROMPTCORNER_SECRET_KEY=key * 64))
+            for key in "ab"
+        )
+        async with sites(ours, theirs) as (here, there):
+            chat = await here.create(PACED)
+            seen = await there.watch(chat)
+
+            await seen.until(over)
+
+            assert [] == seen.pieces
+            assert 1 == seen.answers
+            assert (await here.actors())["relayed"]["admitted_count"] == 0
+            why = theirs.entry("relay.unlinked")["why"]
+            assert "its secret_key is not ours" in why

@@ -80,12 +80,16 @@ async def open_auth(
     admin_token: str | None,
     access_url: str,
     hasher: PasswordHasher | None = None,
+    invites: bool = True,
 ) -> AsyncIterator[Auth]:
-    """As long as the block is. The first admin exists then; a link for him is printed."""
+    """As long as the block is. The first admin exists then; a link for him is printed, unless
+    another process `invites`."""
     auth = _auth(pool, bus, vault, names=await deployment(pool), hasher=hasher)
     async with open_children("people", capacity=2) as children:
         with bus.follow_all(auth.hear):
-            founded = await found(pool, admin_token, local_token=local_token(vault))
+            founded = await found(
+                pool, admin_token, local_token=local_token(vault), invites=invites
+            )
             auth.changed(founded.admin.id)  # his configured token may have
             if founded.code is not None:
                 invite(founded, f"{access_url}{LINK_PATH}/{founded.code}")

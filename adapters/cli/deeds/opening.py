@@ -7,9 +7,9 @@ from adapters import config, logs
 from adapters.directories import default_config_file
 
 
-def opened(options: argparse.Namespace) -> config.Config:
+def opened(options: argparse.Namespace, *, process: int | None = None) -> config.Config:
     """The configuration that the flags of this command and everything else say; the log is set up
-    as it says."""
+    as it says. `process`: our number among several."""
     settings = config.read(vars(options), os.environ, default_config_file())
-    logs.set_up(settings.log, settings.log_level)
+    logs.set_up(settings.log, settings.log_level, process=process)
     return settings

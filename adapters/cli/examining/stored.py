@@ -19,8 +19,6 @@ from runtime.clock import wall
 SUBJECT = "database"
 PROGRAM_SECONDS = 10.0  # for a program that says its version
 SKEW_SECONDS = 2.0  # between the clocks; more: a warning
-# Of one process beside its pool: writers, lease, hints, their listening, the probes'.
-OWN_CONNECTIONS = 8
 MIB = 1024 * 1024
 
 
@@ -95,9 +93,11 @@ def clock(skew: float) -> Finding:
 
 
 def places(config: Config, connections_max: int) -> Iterator[Finding]:
-    needed = config.pool_size + OWN_CONNECTIONS
-    if needed > connections_max:
-        fact = f"the server lets in {connections_max}, a process needs {needed}"
+    needed = config.connections
+    together = config.processes * needed
+    if together > connections_max:
+        who = "a process needs" if config.processes == 1 else f"{config.processes} processes need"
+        fact = f"the server lets in {connections_max}, {who} {together}"
         yield wrong("connections", fact, "lower pool_size, or raise max_connections")
     elif 2 * needed > connections_max:
         fact = f"the server lets in {connections_max}: one process of {needed}, no second one"

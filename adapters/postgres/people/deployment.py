@@ -41,12 +41,14 @@ async def deployment(pool: Pool) -> Deployment:
     return Deployment(*row)
 
 
-async def found(pool: Pool, configured_token: str | None, *, local_token: str) -> Founded:
+async def found(
+    pool: Pool, configured_token: str | None, *, local_token: str, invites: bool = True
+) -> Founded:
     """See to it that there is an admin who can come in. Every start does so, one at a time.
 
     The configured token is his, and the local one that commands on this machine show; there are no
     others of their kind. Who has neither a configured one nor a password gets a link, at each start
-    until he has used one.
+    until he has used one; of several processes one `invites`.
     """
     async with pool.connection() as connection, connection.transaction() as tx:
         [[(first,)]] = await tx.run([(SQL["lock_deployment"], ())])
@@ -55,7 +57,7 @@ async def found(pool: Pool, configured_token: str | None, *, local_token: str) -
         if admin is None:
             admin = await _add(tx)
         await _configure(tx, admin.id, {CONFIGURED_NAME: configured_token, LOCAL_NAME: local_token})
-        if can_log_in or configured_token is not None:
+        if can_log_in or configured_token is not None or not invites:
             return Founded(admin, is_new, None)
         code = new_secret()
         await tx.run(adding(admin.id, code))
