@@ -99,6 +99,21 @@ async def test_a_child_that_goes_on_is_waited_for_again(autojump_clock):
     assert [Status.ERROR, Status.WAITING] == [child.status for child in found]
 
 
+async def test_news_that_a_look_has_overtaken_counts_no_more(autojump_clock):
+    stage = Stage(1)
+    [child] = stage.children
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stage.wait)
+        await trio.sleep(1)
+        stage.move(child, Status.WAITING)
+        stage.move(child, Status.RUNNING, tells=False)  # its news got lost
+        await trio.sleep(30)
+        assert 2 == stage.looks
+        stage.move(child, Status.WAITING)
+
+    assert 3 == stage.looks
+
+
 async def test_when_the_time_is_over_there_is_a_last_look(autojump_clock):
     stage = Stage(1)
     async with trio.open_nursery() as nursery:
