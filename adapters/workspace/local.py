@@ -1,5 +1,6 @@
 """The workspaces of chats on this machine: found, made, started and stopped."""
 
+import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -299,7 +300,9 @@ class LocalWorkspaces:
         return Ground(str(place / HOME), str(place / PASSING))
 
     async def _is_there(self, row: Registered) -> bool:
-        return await trio.Path(self._ground(row).home).is_dir()
+        # A disk that hangs must not outlast the patience of whoever asks.
+        look = partial(os.path.isdir, self._ground(row).home)
+        return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
 
 
 @asynccontextmanager
