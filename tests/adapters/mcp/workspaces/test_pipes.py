@@ -16,7 +16,7 @@ from adapters.mcp.faults import Fault, words_for
 from adapters.mcp.reaching import ANSWER_BYTES_MAX, client_over
 from adapters.mcp.sessions import Session, called
 from adapters.mcp.tolerant import unread
-from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, piped
+from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, PROBE_SECONDS, piped
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
 from tests.actors.machine.chats import a_chat
@@ -68,7 +68,7 @@ async def facts(client):
     return json.loads(said["text"])
 
 
-@pytest.mark.parametrize("how", ["well", "chats", "old"])
+@pytest.mark.parametrize("how", ["well", "chats"])
 async def test_a_program_is_spoken_with_and_ends_with_its_session(lifeline, how):
     with in_time():
         async with spoken_with(python(how), lifeline) as client:
@@ -78,6 +78,12 @@ async def test_a_program_is_spoken_with_and_ends_with_its_session(lifeline, how)
     assert ["echo"] == [tool.name for tool in tools.tools]
     assert not alive(found["pid"])
     assert {"PATH", "PWD"} >= found["environ"].keys() - {"LC_CTYPE", "_", "SHLVL", "OLDPWD"}
+
+
+async def test_one_that_ignores_newer_versions_is_not_waited_for_long(lifeline):
+    with trio.fail_after(PROBE_SECONDS + 5):  # the SDK would wait for ten seconds
+        async with spoken_with(python("old"), lifeline) as client:
+            assert (await client.list_tools()).tools
 
 
 async def test_the_official_server_is_spoken_with(lifeline):

@@ -279,3 +279,13 @@ async def test_which_chats_have_them(daemon, chat, columns, may):
         assert may is bool(servers.near(replace(chat, **columns)))
     async with servers_of(daemon, File(), Trust(is_read=False)) as servers:
         assert 0 == servers.near(chat)
+
+
+async def test_what_moved_is_known_until_the_chat_rests(daemon, chat):
+    async with servers_of(daemon, File()) as servers:
+        before = servers.near(chat)
+        servers.moved_in(chat)
+        meanwhile = servers.near(chat)
+        servers.forget(chat.id)
+
+        assert (0, True, 0) == (before, meanwhile > 0, servers.near(chat))

@@ -16,6 +16,7 @@ from adapters.mcp.servers import Secrets
 from adapters.mcp.sessions import LEAVE_SECONDS
 from tests.adapters.mcp.given import (
     HISTORY,
+    NoWorkspaces,
     another,
     calling,
     configured,
@@ -79,6 +80,21 @@ async def test_when_the_chat_rests_its_sessions_end_and_a_late_call_makes_anothe
 
         assert not output.is_error
         assert 2 == wire.methods().count("initialize")
+
+
+async def test_when_the_chat_rests_what_is_known_of_its_workspace_is_forgotten():
+    class Near(NoWorkspaces):
+        forgotten = ()
+
+        def forget(self, chat):
+            self.forgotten = (*self.forgotten, chat)
+
+    async with tools_of(near=(near := Near())) as tools:
+        of = using()
+        for status in (Status.RUNNING, Status.WAITING):
+            tools.hear(ChatMoved(of.id, 1, 1, 1, 1, 1, status, False, None, None, of.owner_id))
+
+    assert (of.id,) == near.forgotten
 
 
 @pytest.mark.parametrize(

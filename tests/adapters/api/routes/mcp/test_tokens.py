@@ -163,3 +163,25 @@ async def test_two_processes_that_renew_at_once_both_show_what_one_has_got(edge,
         assert {"access-1", "access-2"} >= {each.access_token for each in shown if each}
         assert "access-2" == (await token(edge, server)).access_token
         assert await connected(edge, servers, server)
+
+
+@pytest.mark.parametrize("winner_first", [True, False])
+async def test_who_was_refused_because_of_a_renewal_does_not_undo_it(edge, servers, winner_first):
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, **oauth(auth))
+        await logs_in(edge, servers, auth, server)
+    stored, user, id = edge.chats.mcp.stored, edge.member.id, UUID(server["id"])
+    seen = (await stored.tokens(user))[id]
+
+    async def win():
+        new = {"sealed": b"new", "expires_at": None}
+        assert await stored.renew_token(user, id, seen=seen, **new)
+
+    async def lose():
+        await stored.spoil_token(user, id, seen=seen, failure="invalid_grant")
+
+    for step in (win, lose) if winner_first else (lose, win):
+        await step()
+
+    now = (await stored.tokens(user))[id]
+    assert (b"new", "") == (bytes(now.sealed), now.failure)
