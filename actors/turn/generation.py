@@ -36,6 +36,7 @@ from actors.machine.requests import (
 )
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.prompt import Prompt
+from actors.parts.usage import UNPRICED
 from actors.turn import retries, steps
 from actors.turn.answering import ask
 from actors.turn.commits import (
@@ -158,6 +159,8 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     finally:
         world.episodes.end(episode)
     if isinstance(asked.said, ProviderFailure):
+        if episode.encoded:  # what it had said by then is paid for
+            await world.books.book(chat.id, "answer", [UNPRICED])
         is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
         if asked.said.too_long and is_wanted:
             return await _make_room(held, tools, world)

@@ -24,7 +24,7 @@ from actors.failures.wording import failure
 from actors.parts.assemble import Answer
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.prompt import Prompt
-from actors.parts.usage import Cost
+from actors.parts.usage import UNPRICED, Cost
 from actors.turn import retries
 from actors.turn.answering import ask
 from actors.turn.ports import Model
@@ -126,8 +126,8 @@ class Scribe:
             asked = await ask(self._model, prompt, unseen, self._guards)
             answer = asked.said
             self.runtime_ms += asked.runtime_ms
-        if answer is None:
-            return failure(FailureKind.TIMEOUT, self._model.label, retryable=True)
         if isinstance(answer, Answer):
             self.costs.append(self._world.prices.cost(self._model, answer.usage))
-        return answer
+        elif unseen.encoded:  # what it had said by then is paid for
+            self.costs.append(UNPRICED)
+        return answer or failure(FailureKind.TIMEOUT, self._model.label, retryable=True)

@@ -133,8 +133,7 @@ class UpdateChatRequest(Struct, frozen=True, kw_only=True):
 
 
 class SideCost(Struct, frozen=True):
-    """`what`: title, summary (labels too), advice, compaction (that came to nothing), answer (that
-    came too late)."""
+    """`what`: title, summary (labels too), advice, compaction and answer (that came to nothing)."""
 
     what: str
     cost_micros: int

@@ -217,3 +217,19 @@ async def test_an_answer_that_came_too_late_is_paid_for_all_the_same(autojump_cl
 
         assert [("answer", [2])] == stage.world.books.booked
         assert [("user", "other"), ("assistant", "done")] == stage.said
+
+
+async def test_what_breaks_off_is_paid_for_and_nobody_knows_how_much(autojump_clock):
+    stage = await settled([OVERLOADED], ["Hel", OVERLOADED], GOES_ON)
+
+    assert [("answer", [None])] == stage.booked
+    assert "ua" == roles(stage)
+
+
+async def test_a_summary_that_breaks_off_is_paid_for_likewise(autojump_clock):
+    failing = [[OVERLOADED], ["the", OVERLOADED], ["the beginn", 1000]]
+
+    stage = await settled(WORKS, *failing, SUMS_UP, GOES_ON, seconds=700)
+
+    assert [("compaction", [None])] * 2 == stage.booked
+    assert DONE == roles(stage)
