@@ -47,7 +47,7 @@ class KeepingStatistics:
     removed_count: int  # directories
 
 
-class Keeper:
+class Caretaker:
     """`run` it, and let it `follow` the bus. `moved_out`: others who have something running there;
     they are told after the commands have ended."""
 
@@ -137,18 +137,18 @@ class Keeper:
                 self._woken = trio.Event()
 
     async def look(self) -> None:
-        """At what is used, closed or idle."""
-        heard, self._closed = self._closed, set()
-        for workspace in heard:
-            await self._end(workspace)
-        used, self._used = self._used, set()
+        """At what is used, idle or closed. Of what was heard the database says whether it holds:
+        it may have been started again."""
+        used, heard = frozenset(self._used), frozenset(self._closed)
         if used:
             await self._lives.used(used)
         for workspace in await self._lives.stop_idle():
             await self.close(workspace)
-        if here := self._table.workspaces():
+        if here := heard.union(self._table.workspaces()):
             for workspace in await self._lives.closed(here):
                 await self._end(workspace)
+        self._used -= used
+        self._closed -= heard
 
     async def clear(self) -> None:
         """Away with what nobody needs, and with what is left of what was removed elsewhere."""
@@ -183,6 +183,7 @@ class Keeper:
 
     async def _end(self, workspace: UUID) -> None:
         self._closed_count += 1
+        self._full.discard(workspace)
         await self._table.end_workspace(workspace, "its workspace was stopped")
         await self._moved_out(workspace)
 

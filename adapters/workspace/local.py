@@ -23,7 +23,7 @@ from adapters.postgres.workspaces.lives import Lives
 from adapters.postgres.workspaces.registry import Registered, Registry
 from adapters.workspace.bubblewrap import Ground, Unseen
 from adapters.workspace.files import LocalFiles
-from adapters.workspace.keeping import Keeper, KeepingStatistics, days_of
+from adapters.workspace.keeping import Caretaker, KeepingStatistics, days_of
 from adapters.workspace.making import HOME, PASSING, NotMade, TooMany, make
 from adapters.workspace.processes import Order, ProcessStatistics, ProcessTable, open_processes
 from adapters.workspace.sandbox import (
@@ -171,7 +171,7 @@ class LocalWorkspaces:
         self._limits = limits
         self.registry = registry
         self.templates = templates
-        self.keeper = Keeper(
+        self.caretaker = Caretaker(
             Lives(registry.pool),
             table,
             directory,
@@ -191,9 +191,9 @@ class LocalWorkspaces:
                 f"the directory of the workspace {row.name} is not on this machine any more;"
                 f" {_asks(chat, 'create_workspace')}"
             )
-        self.keeper.use(row.id)
+        self.caretaker.use(row.id)
         home = self._ground(row).home
-        files = LocalFiles(home, partial(self.keeper.room, row.id, row.disk_mb))
+        files = LocalFiles(home, partial(self.caretaker.room, row.id, row.disk_mb))
         return Workspace(row.id, row.name, home, files, self._processes(chat, row))
 
     async def create(self, chat: Chat, call: str, template: Template, name: str) -> Standing:
@@ -257,7 +257,7 @@ class LocalWorkspaces:
     async def stop(self, workspace: UUID) -> None:
         """With all that runs in it."""
         await self.registry.stop(workspace)
-        await self.keeper.close(workspace)
+        await self.caretaker.close(workspace)
 
     async def _moved_out(self, workspace: UUID) -> None:
         for neighbour in self.neighbours:
@@ -286,7 +286,7 @@ class LocalWorkspaces:
         )
 
     def statistics(self) -> WorkspacesStatistics:
-        return WorkspacesStatistics(self._table.statistics(), self.keeper.statistics())
+        return WorkspacesStatistics(self._table.statistics(), self.caretaker.statistics())
 
     def home(self, workspace: UUID) -> str:
         """The directory of a workspace, be it there or not."""
@@ -329,9 +329,11 @@ async def open_workspaces(config: Config, pool: Pool, bus: Bus) -> AsyncIterator
                 config.workspaces_per_user, config.workspace_days, config.workspace_days_max
             ),
         )
-        keeper = workspaces.keeper
-        with keeper.follow(bus):
-            children.start(Child(name="keeper of workspaces", body=keeper.run, restart=Restart()))
+        caretaker = workspaces.caretaker
+        with caretaker.follow(bus):
+            children.start(
+                Child(name="caretaker of workspaces", body=caretaker.run, restart=Restart())
+            )
             yield workspaces
 
 

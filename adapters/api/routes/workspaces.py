@@ -138,7 +138,7 @@ class WorkspaceRoutes:
 
     async def remove(self, call: Call) -> Answer:
         row = await self._one(call)
-        if not await self._workspaces.keeper.remove(row.id):
+        if not await self._workspaces.caretaker.remove(row.id):
             detail = f"a chat is at work in {row.name}; interrupt it first"
             raise Refused(409, "The workspace is in use.", detail=detail)
         return done()

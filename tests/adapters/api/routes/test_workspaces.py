@@ -129,7 +129,7 @@ async def test_one_is_removed_with_its_files_but_not_below_a_chat_at_work(edge, 
     refused = await edge.member.delete(f"{W}/{id}")
     await edge.execute("UPDATE chats SET status = 'waiting'")
     removed = await edge.member.delete(f"{W}/{id}")
-    await edge.chats.workspaces.keeper.clear()
+    await edge.chats.workspaces.caretaker.clear()
 
     assert id == chat["workspace_id"]
     assert 409 == refused.status

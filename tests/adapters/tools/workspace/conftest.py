@@ -84,7 +84,7 @@ async def a_daemon(store, top, sandbox=None, *, limits=USUALLY, bus=None):
             environ=os.environ,
             limits=limits,
         )
-        with workspaces.keeper.follow(bus):
+        with workspaces.caretaker.follow(bus):
             yield Daemon(store, workspaces, top / "templates")
 
 

@@ -3,12 +3,13 @@
 import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 import trio
 import trio.testing
 
-from actors.store.hints import LookAtEverything
+from actors.store.hints import LookAtEverything, WorkspaceClosed
 from adapters.bus import Switchboard
 from adapters.postgres.workspaces.lives import Lives
 from adapters.workspace.local import Keeping
@@ -84,7 +85,7 @@ async def two_daemons(store, top):
 
 async def test_a_workspace_that_is_stopped_ends_what_runs_in_it_elsewhere(store, tmp_path):
     async with two_daemons(store, tmp_path) as (one, other), trio.open_nursery() as nursery:
-        nursery.start_soon(other.workspaces.keeper.run)
+        nursery.start_soon(other.workspaces.caretaker.run)
         chat = await one.chat()
         await one.home(chat)
         id = await a_server(other, chat)
@@ -96,6 +97,18 @@ async def test_a_workspace_that_is_stopped_ends_what_runs_in_it_elsewhere(store,
         nursery.cancel_scope.cancel()
 
 
+async def test_news_that_come_too_late_end_nothing(store, tmp_path):
+    async with a_daemon(store, tmp_path) as daemon:
+        chat = await daemon.chat()
+        home = await daemon.home(chat)
+        await a_server(daemon, chat)
+
+        daemon.workspaces.caretaker.hear(WorkspaceClosed(UUID(home.parent.name)))
+        await daemon.workspaces.caretaker.look()
+
+        assert daemon.workspaces._table.all(chat.id)[0].is_running
+
+
 async def test_if_the_news_is_lost_it_is_found_out_at_the_next_look(store, tmp_path):
     async with a_daemon(store, tmp_path) as one, a_daemon(store, tmp_path) as other:
         chat = await one.chat()
@@ -104,7 +117,7 @@ async def test_if_the_news_is_lost_it_is_found_out_at_the_next_look(store, tmp_p
         await one.call(chat, "stop_workspace")
         assert other.workspaces._table.all(chat.id)[0].is_running
 
-        await other.workspaces.keeper.look()
+        await other.workspaces.caretaker.look()
 
         assert "its workspace was stopped" == (await ended(other, chat, id)).why
 
@@ -113,12 +126,12 @@ async def test_a_deaf_process_looks_at_once(store, tmp_path):
     async with a_daemon(store, tmp_path) as daemon, trio.open_nursery() as nursery:
         chat = await daemon.chat()
         await daemon.home(chat)
-        nursery.start_soon(daemon.workspaces.keeper.run)
+        nursery.start_soon(daemon.workspaces.caretaker.run)
         await trio.testing.wait_all_tasks_blocked()
         id = await a_server(daemon, chat)
         await store.execute("UPDATE workspaces SET is_stopped = true")
 
-        daemon.workspaces.keeper.hear(LookAtEverything())
+        daemon.workspaces.caretaker.hear(LookAtEverything())
 
         assert "its workspace was stopped" == (await ended(daemon, chat, id)).why
         nursery.cancel_scope.cancel()
@@ -145,7 +158,7 @@ async def test_neighbours_are_told_once_wherever_it_was_stopped(store, tmp_path)
 
         await one.call(chat, "stop_workspace")
         for daemon in daemons:
-            await daemon.workspaces.keeper.look()
+            await daemon.workspaces.caretaker.look()
 
     assert [("a", home.parent.name), ("b", home.parent.name)] == told
 
@@ -155,12 +168,12 @@ async def test_neighbours_are_told_once_wherever_it_was_stopped(store, tmp_path)
 
 async def test_one_that_nobody_uses_is_stopped(daemon, chat, home):
     id = await a_server(daemon, chat)
-    await daemon.workspaces.keeper.look()
+    await daemon.workspaces.caretaker.look()
     await rests(daemon, chat)
     await set_ttl(daemon, 60_000)
     await grow_old(daemon, home, seconds=61)
 
-    await daemon.workspaces.keeper.look()
+    await daemon.workspaces.caretaker.look()
 
     assert await is_stopped(daemon, home)
     assert "its workspace was stopped" == (await ended(daemon, chat, id)).why
@@ -177,10 +190,10 @@ async def test_one_that_is_used_or_may_be_kept_goes_on(daemon, chat, home, statu
     await rests(daemon, chat, status)
     if ttl_ms is not None:
         await set_ttl(daemon, ttl_ms)
-    await daemon.workspaces.keeper.look()
+    await daemon.workspaces.caretaker.look()
     await grow_old(daemon, home, seconds=seconds)
 
-    await daemon.workspaces.keeper.look()
+    await daemon.workspaces.caretaker.look()
 
     assert not await is_stopped(daemon, home)
 
@@ -191,7 +204,7 @@ async def test_every_call_of_a_tool_is_a_use(daemon, chat, home):
     await grow_old(daemon, home, seconds=61)
     await daemon.call(chat, "write_file", path=f"{home}/a", content="a")
 
-    await daemon.workspaces.keeper.look()
+    await daemon.workspaces.caretaker.look()
 
     assert not await is_stopped(daemon, home)
 
@@ -214,7 +227,7 @@ async def test_one_that_no_chat_needs_is_removed_with_its_files(old):
     await is_archived(old, chat)
     await grow_old(old, home, seconds=DAY + 1)
 
-    await old.workspaces.keeper.clear()
+    await old.workspaces.caretaker.clear()
 
     assert [] == os.listdir(home.parent.parent)
     assert "this chat has no workspace" in await old.fault(chat, "execute", command="true")
@@ -234,8 +247,8 @@ async def test_a_tree_of_any_depth_is_removed(old):
     os.close(top)
     await rests(old, chat)
 
-    assert await old.workspaces.keeper.remove((await old.workspaces.registry.of(chat.id)).id)
-    await old.workspaces.keeper.clear()
+    assert await old.workspaces.caretaker.remove((await old.workspaces.registry.of(chat.id)).id)
+    await old.workspaces.caretaker.clear()
 
     assert [] == os.listdir(home.parent.parent)
 
@@ -250,7 +263,7 @@ async def test_one_that_is_needed_stays(old, archived, status, seconds):
     await (is_archived(old, chat) if archived else rests(old, chat, status))
     await grow_old(old, home, seconds=seconds)
 
-    await old.workspaces.keeper.clear()
+    await old.workspaces.caretaker.clear()
 
     assert home.is_dir()
     assert [] == await Lives(old.store.pool).unused(days=1, days_max=10)
@@ -262,7 +275,7 @@ async def test_one_that_nobody_has_used_for_very_long_is_removed_whoever_has_it(
     await rests(old, chat)
     await grow_old(old, home, seconds=11 * DAY)
 
-    await old.workspaces.keeper.clear()
+    await old.workspaces.caretaker.clear()
 
     assert not home.exists()
 
@@ -282,7 +295,7 @@ async def test_nothing_is_removed_where_nobody_has_said_so(daemon, chat, home):
     await is_archived(daemon, chat)
     await grow_old(daemon, home, seconds=10_000 * DAY)
 
-    await daemon.workspaces.keeper.clear()
+    await daemon.workspaces.caretaker.clear()
 
     assert home.is_dir()
 
@@ -291,7 +304,7 @@ async def test_a_directory_of_which_nobody_knows_stays(daemon, chat, home):
     """The database may be another one than yesterday."""
     await daemon.store.empty("workspaces")
 
-    await daemon.workspaces.keeper.clear()
+    await daemon.workspaces.caretaker.clear()
 
     assert home.is_dir()
 
@@ -303,10 +316,10 @@ async def test_what_was_removed_elsewhere_goes_here_and_its_name_is_free(store, 
         home = await one.home(chat)
         await rests(one, chat)
         row = await one.workspaces.registry.of(chat.id)
-        assert await other.workspaces.keeper.remove(row.id)
+        assert await other.workspaces.caretaker.remove(row.id)
         assert home.is_dir()
 
-        await one.workspaces.keeper.clear()
+        await one.workspaces.caretaker.clear()
         again = await one.call(chat, "create_workspace", template_id="empty")
 
         assert not home.exists()
@@ -316,10 +329,10 @@ async def test_what_was_removed_elsewhere_goes_here_and_its_name_is_free(store, 
 async def test_what_was_removed_long_ago_is_forgotten(daemon, chat, home):
     await rests(daemon, chat)
     row = await daemon.workspaces.registry.of(chat.id)
-    await daemon.workspaces.keeper.remove(row.id)
+    await daemon.workspaces.caretaker.remove(row.id)
     await daemon.store.execute("UPDATE workspaces SET removed_at = now() - interval '91 days'")
 
-    await daemon.workspaces.keeper.clear()
+    await daemon.workspaces.caretaker.clear()
 
     assert [] == await daemon.store.execute("SELECT id FROM workspaces")
 
@@ -327,7 +340,7 @@ async def test_what_was_removed_long_ago_is_forgotten(daemon, chat, home):
 async def test_one_in_which_a_chat_is_at_work_is_not_removed(daemon, chat, home):
     row = await daemon.workspaces.registry.of(chat.id)
 
-    assert not await daemon.workspaces.keeper.remove(row.id)
+    assert not await daemon.workspaces.caretaker.remove(row.id)
     assert home.is_dir()
 
 
@@ -370,7 +383,7 @@ async def test_a_command_that_fills_the_disk_is_ended(daemon, chat, small):
     ]
     with trio.fail_after(PATIENCE):
         while daemon.workspaces._table.all(chat.id)[0].is_running:
-            await daemon.workspaces.keeper.measure()
+            await daemon.workspaces.caretaker.measure()
 
     done = await ended(daemon, chat, id)
 
@@ -381,20 +394,19 @@ async def test_a_command_that_fills_the_disk_is_ended(daemon, chat, small):
 
 async def test_a_command_that_only_removes_is_let_go_on(daemon, chat, small):
     (small / "big").write_bytes(os.urandom(3_000_000))
-    id = await a_server(daemon, chat)
+    await a_server(daemon, chat)
 
-    await daemon.workspaces.keeper.measure()
+    await daemon.workspaces.caretaker.measure()
     (small / "big").write_bytes(os.urandom(2_000_000))
-    await daemon.workspaces.keeper.measure()
+    await daemon.workspaces.caretaker.measure()
 
     assert daemon.workspaces._table.all(chat.id)[0].is_running
-    assert id
 
 
 async def test_a_full_workspace_is_written_to_again_when_there_is_room(daemon, chat, small):
     (small / "big").write_bytes(os.urandom(3_000_000))
     await a_server(daemon, chat)
-    await daemon.workspaces.keeper.measure()
+    await daemon.workspaces.caretaker.measure()
     (small / "a").write_text("a")
     edit = {"path": f"{small}/a", "edits": [{"old_text": "a", "new_text": "b"}]}
 
@@ -414,11 +426,11 @@ async def test_a_full_workspace_is_written_to_again_when_there_is_room(daemon, c
 async def test_one_that_is_full_no_more_is_not_counted(daemon, chat, small):
     (small / "big").write_bytes(os.urandom(3_000_000))
     await a_server(daemon, chat)
-    await daemon.workspaces.keeper.measure()
+    await daemon.workspaces.caretaker.measure()
     full = daemon.workspaces.statistics().kept.full
     (small / "big").unlink()
 
-    await daemon.workspaces.keeper.measure()
+    await daemon.workspaces.caretaker.measure()
 
     assert (1, 0) == (full, daemon.workspaces.statistics().kept.full)
 
