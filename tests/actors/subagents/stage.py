@@ -52,7 +52,7 @@ LEASE_SECONDS = 3.0
 LIMITS = Limits(
     roots=2, children=2, lease_seconds=LEASE_SECONDS, poll_seconds=0.5, drain_seconds=0.0
 )
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 REST = (Status.WAITING, Status.ERROR)
 
 
@@ -78,7 +78,7 @@ class Way:
 
 class Process:
     def __init__(self, story):
-        self.story, self.is_dead = story, False
+        self.story, self.is_dead, self.is_gone = story, False, False
         self.bus = Switchboard()
         self.scope = trio.CancelScope()
         store, family = Way(self, story.store), Way(self, Family(story.store))
@@ -113,15 +113,19 @@ class Process:
             await self.supervisor.run()
 
     def kill(self):
-        self.is_dead = True
+        self.is_dead = self.is_gone = True
         self.scope.cancel()
 
     def drain(self):
+        self.is_gone = True  # as far as anybody may count on it
         verbs.drain(self.supervisor.address)
 
 
 class Story:
-    def __init__(self):
+    """`lost`: the numbers of hints that reach nobody."""
+
+    def __init__(self, lost=frozenset()):
+        self._lost, self._told = lost, 0
         self.store = MemoryStore(tell=self._tell, clock=VirtualClock(), lease_seconds=LEASE_SECONDS)
         self.journal = MemoryJournal()
         self.processes = []
@@ -129,6 +133,9 @@ class Story:
         self.parent = None
 
     def _tell(self, hint):
+        self._told += 1
+        if self._told in self._lost:
+            return
         for process in self.processes:
             if not process.is_dead:
                 process.bus.hear(hint)
@@ -139,7 +146,7 @@ class Story:
         self.nursery.start_soon(process.run)
         return process
 
-    async def play(self, cause, at):
+    async def play(self, cause, at=0.0):
         async with trio.open_nursery() as self.nursery:
             first, _ = self.start(), self.start()
             while first.supervisor.slots.worker is None:
@@ -158,13 +165,17 @@ class Story:
     # what there is
 
     @property
+    def row(self):
+        return self.store.chats[self.parent].chat
+
+    @property
     def children(self):
         kept = self.store.chats.values()
         return [each.chat for each in kept if each.chat.parent_id == self.parent]
 
     def holder(self):
         """The process that works for the family, if any does."""
-        chats = [self.store.chats[self.parent].chat, *self.children]
+        chats = [self.row, *self.children]
         workers = {chat.holder.worker for chat in chats if chat.holder is not None}
         of = {process.supervisor.slots.worker: process for process in self.processes}
         return next((of[worker] for worker in workers if worker in of), self.processes[0])
@@ -272,7 +283,7 @@ def _line(results):
         return _called("spawn_agent", type="general", prompt="do your part")
     told = json.loads(results[-1].result)
     if "chat_id" in told and ("report" not in told or told.get("timed_out")):
-        return _called("wait_agent", chat_id=told["chat_id"])
+        return _called("wait_agent", chat_id=told["chat_id"], timeout_seconds=20)
     return _spoken(f"heard: {told.get('report', told)}")
 
 

@@ -4,6 +4,8 @@ a second of its life, by everything that can happen to it.
 
 import pytest
 import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from actors.machine.refusals import NotAllowed
@@ -110,3 +112,40 @@ def test_an_agent_that_is_interrupted_is_reported_as_unfinished_or_done_never_ha
         assert story.answers(child.id) or told["unfinished"], moment
 
     assert {(REPORT, False), ("", True)} == found
+
+
+CAUSES = [
+    its_process_is_killed,
+    its_process_is_told_to_stop,
+    all_processes_are_killed,
+    the_parent_is_interrupted,
+    the_agent_is_interrupted,
+    the_family_is_archived,
+]
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0.0, 3.0), st.sampled_from(CAUSES)), min_size=1, max_size=4),
+    st.frozensets(st.integers(1, 30), max_size=8),
+)
+def test_whatever_comes_together_and_whatever_news_is_lost(blows, lost):
+    story = Story(lost)
+
+    async def strike(story):
+        for seconds, cause in blows:
+            await trio.sleep(seconds)
+            await cause(story)
+            if all(process.is_gone for process in story.processes):
+                story.start()
+
+    trio.run(story.play, strike, clock=MockClock(autojump_threshold=0))
+
+    told = story.results()
+    assert len(story.children) <= 1
+    assert len([one for name, one in told if name == "spawn_agent"]) <= 1
+    assert len([one for _, one in told if one.get("report")]) <= 1
+    for child in story.children:
+        assert len(story.answers(child.id)) <= 1
+        assert {one["chat_id"] for _, one in told if "chat_id" in one} <= {str(child.id)}
+    assert {chat.archived for chat in (story.row, *story.children)} in ({True}, {False})
