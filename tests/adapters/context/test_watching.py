@@ -10,6 +10,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.context.ports import Unreadable
+from adapters.context.notices import Missed
 from adapters.context.watching import (
     GONE,
     LOOK_SECONDS_MAX,
@@ -223,6 +224,34 @@ async def test_what_cannot_be_read_is_complained_of_once(home, tmp_path, caplog)
 
     assert ["context.unread"] * 2 == [record.getMessage() for record in caplog.records]
     assert 4 == watch.statistics().unread_count
+
+
+class Overrun:
+    """Notices of which only this is left: there were more than the system keeps."""
+
+    def __init__(self):
+        self.told = [[Missed()]]
+
+    async def next(self):
+        if not self.told:
+            await trio.sleep_forever()
+        return self.told.pop()
+
+
+@pytest.mark.slow
+async def test_when_notices_were_missed_everything_is_looked_at(home, tmp_path):
+    told = Told()
+    watch = WorkspaceWatch(lambda workspace: str(tmp_path / str(workspace)), told)
+    await watch.look(ONE)
+    put(home, **{"AGENTS.md": "two"})
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch._work)
+        nursery.start_soon(watch._hear, Overrun())
+
+        await told.times(2)
+        nursery.cancel_scope.cancel()
+
+    assert 2 == len(told.said)
 
 
 async def test_what_the_store_could_not_be_told_it_is_told_next_time(home, tmp_path):
