@@ -7,18 +7,21 @@ import re
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from msgspec import UNSET
+
 from adapters.api.endpoints import Answer, Call, Endpoint, Parameter, done, said
 from adapters.api.numbers import number, query_refused
 from adapters.api.refused import Refused, not_found
 from adapters.api.wire.workspaces import (
     Workspace,
+    WorkspaceLimits,
     Workspaces,
     WorkspaceTemplate,
-    template_of,
-    workspace_of,
 )
 from adapters.postgres.workspaces.owned import Owned, OwnedWorkspaces, Wanted, Whose
 from adapters.workspace.local import LocalWorkspaces
+from adapters.workspace.sandbox import Limits
+from adapters.workspace.templates import Faulty, Template
 
 WORKSPACES = "/api/v2/workspaces"
 WORKSPACE = f"{WORKSPACES}/{{workspace}}"
@@ -195,3 +198,42 @@ def _terms(query: str) -> Mapping[str, str]:
 
 def _whose(call: Call) -> Whose:
     return Whose(call.user.id, call.user.is_admin)
+
+
+def workspace_of(row: Owned, *, organization: UUID, path: str) -> Workspace:
+    return Workspace(
+        id=row.id,
+        organization_id=organization,
+        owner_id=row.owner_id,
+        owner_name=row.owner_name,
+        name=row.name,
+        template_name=row.template,
+        status="stopped" if row.is_stopped else "running",
+        is_set_up=row.is_set_up,
+        path=path,
+        limits=_limits(row),
+        created_at=row.created_at,
+        started_at=row.started_at,
+        last_used_at=row.used_at,
+    )
+
+
+def template_of(found: Template | Faulty, *, whole: bool = False) -> WorkspaceTemplate:
+    """`whole`: with what it says of itself at length."""
+    if isinstance(found, Faulty):
+        return WorkspaceTemplate(id=found.name, name=found.name, error=found.why)
+    return WorkspaceTemplate(
+        id=found.name,
+        name=found.name,
+        display_name=found.display_name,
+        description=found.description,
+        git=found.git or UNSET,
+        branch=found.branch or UNSET,
+        setup=found.setup or UNSET,
+        limits=_limits(found.limits),
+        readme=found.readme if whole and found.readme else UNSET,
+    )
+
+
+def _limits(row: Owned | Limits) -> WorkspaceLimits:
+    return WorkspaceLimits(row.memory_mb, row.file_mb, row.processes, row.seconds, row.disk_mb)
