@@ -159,6 +159,25 @@ def test_an_error_is_said_and_the_chat_goes_on(chatting):
     terminal.until("better")
 
 
+def test_a_chat_is_summed_up_and_says_what_it_cost(chatting):
+    terminal = chatting()
+    terminal.until("> ")
+    terminal.types("[[text: well]] hello\n")
+    terminal.until("well")
+    terminal.until("> ")
+
+    terminal.types("/compact\n")
+    summed_up = terminal.until("> ")
+    terminal.types("/compact\n")
+    again = terminal.until("> ")
+    terminal.types("/cost\n")
+    cost = terminal.until("> ")
+
+    assert "chat_summarized" in summed_up
+    assert "✗" in again
+    assert re.search(r"\d requests, \$\d+\.\d{4}", cost)
+
+
 LOOKS = "[[tool-calls: list_templates:{}]] [[text: looked]] look"
 LOOKS_TWICE = "[[tool-calls: list_templates:{}]] [[text: looked again]] look"
 

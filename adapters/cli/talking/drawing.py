@@ -12,6 +12,7 @@ from rich.text import Text
 from adapters.api.approvals.wire import ChatApproval
 from adapters.api.wire.messages import ChatMessage, ChatMessagePart
 from adapters.cli.tables import plain
+from adapters.client.asks import CostShown
 from adapters.client.transcript import Transcript, text_of
 
 ARGUMENTS_MAX = 72  # characters of a call's arguments; the rest is cut
@@ -67,6 +68,14 @@ def asked(approval: ChatApproval) -> RenderableType:
     call = plain(f"⚙ {approval.tool_name}, asked by “{approval.chat_title}”")
     lines = [f"  {plain(line)}" for line in _whole(approval.args).splitlines()]
     return Group(Text(call, "bold yellow"), Text("\n".join(lines)))
+
+
+def cost(paid: CostShown) -> str:
+    """Of the chat and its family. What has no price is not called free."""
+    known = f"{paid.request_count} requests, ${paid.total_cost_micros / 1_000_000:.4f}"
+    if not paid.unpriced_request_count:
+        return known
+    return f"{known} and what {paid.unpriced_request_count} of them cost that have no price"
 
 
 def row(part: ChatMessagePart) -> str:

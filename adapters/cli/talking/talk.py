@@ -25,7 +25,7 @@ from adapters.client.transcript import Transcript
 TICK_SECONDS = 0.1
 HISTORY_SHOWN = 20  # messages of a chat that is taken up again; the others stay with the daemon
 LEAVING = frozenset({"/quit", "/exit"})
-COMMANDS = "/edit TEXT says your last message otherwise · /title TEXT · /quit"
+COMMANDS = "/edit TEXT says your last message otherwise · /compact · /cost · /title TEXT · /quit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,13 @@ class Talking:
                 await self._client.do(asks.update_chat(self._chat.id, title=rest.strip()))
             case "/edit" if self._chat is not None and rest.strip():
                 await self._edit(self._chat, rest.strip())
-            case "/help" | "/title" | "/edit":
+            case "/compact" if self._chat is not None:
+                await self._client.do(asks.compact(self._chat.id))
+                await self._follow(self._chat)
+            case "/cost" if self._chat is not None:
+                cost = await self._client.do(asks.cost(self._chat.id))
+                self._console.print(drawing.cost(cost), style="dim", highlight=False)
+            case "/help" | "/title" | "/edit" | "/compact" | "/cost":
                 self._console.print(COMMANDS, style="dim")
             case _:
                 await self.say(line)
