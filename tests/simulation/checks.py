@@ -10,7 +10,7 @@ import trio
 
 from actors.ids import EpisodeKey
 from actors.machine import requests as ask
-from actors.machine.chat import Role, Visibility
+from actors.machine.chat import Role, Verdict, Visibility
 from actors.machine.fences import MovedOn
 from actors.machine.states import State, Status, state_of
 from actors.parts.model import TextPart, ToolResultPart
@@ -82,6 +82,19 @@ class Checks:
         self._world.note(process.name, "runs", call.name, call.id, "in", chat.id.int)
         if self._runs[key] > 1 and not RULES[call.name].repeatable:
             self._blame(f"{call.name} {key}: run {self._runs[key]} times")
+        if chat.approval_policy == "ask" and not self._is_allowed(chat, call):
+            self._blame(f"{call.name} {key}: run, and nobody has allowed it")
+
+    def _is_allowed(self, chat, call):
+        """This very call, by somebody who was asked about it; or its tool, for the whole family."""
+        family = [k for k in self._world.store.chats.values() if k.chat.root == chat.root]
+        decided = [(kept.chat.id, one) for kept in family for one in kept.decided]
+        return any(
+            one.verdict is Verdict.ALLOW_ALWAYS and one.tool == call.name for _, one in decided
+        ) or any(
+            id == chat.id and one.tool_call_id == call.id and one.verdict is Verdict.ALLOW_ONCE
+            for id, one in decided
+        )
 
     def ran(self, process, chat, call, output):
         if not process.is_dead:
@@ -216,7 +229,8 @@ class Checks:
                 continue
             if chat.status in (Status.RUNNING, Status.INTERRUPTING):
                 return f"chat {chat.id.int} is {chat.status.value}"
-            deadline = chat.requires_action_deadline_at
+            times = [chat.requires_action_deadline_at, *(asked.until for asked in chat.asks)]
+            deadline = min((at for at in times if at is not None), default=now)
             if chat.status is Status.REQUIRES_ACTION and not (clients_wait and deadline > now):
                 return f"chat {chat.id.int} waits for a client until {deadline}"
             if chat.status is Status.REQUIRES_ACTION and self._actors_of(chat) != 1:

@@ -4,6 +4,7 @@ from functools import partial
 
 import trio
 
+from actors.approvals.ports import Approving
 from actors.chat.actor import ChatActor
 from actors.episodes.buffer import Episodes
 from actors.store.hints import LookAtEverything
@@ -19,7 +20,7 @@ from runtime.restart import Restart
 from tests.fakes.scripted import TwoMicros
 from tests.fakes.watching import pickled
 from tests.simulation.line import Line
-from tests.simulation.provider import Compacting, Models, Tools
+from tests.simulation.provider import Compacting, Grants, Models, Tools
 from tests.simulation.world import LEASE_SECONDS
 
 CAPACITY = Capacity(
@@ -34,6 +35,7 @@ CAPACITY = Capacity(
     drain_seconds=8.0,
 )
 GUARDS = Guards(startup_seconds=9.0, silence_seconds=12.0, summary_seconds=20.0)
+ASK_SECONDS = 200.0  # for a person to decide
 STOP_SECONDS = 30.0  # for a drain, all in all
 
 
@@ -67,6 +69,7 @@ class Process:
             prices=TwoMicros(),
             episodes=self.episodes,
             compacting=Compacting(self),
+            approving=Approving(Grants(self), seconds=ASK_SECONDS),
             limits=GUARDS,
             wall=world.clock,
         )

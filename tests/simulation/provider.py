@@ -11,7 +11,7 @@ import trio
 
 from actors.compaction.wording import INSTRUCTIONS
 from actors.failures import wording
-from actors.machine.chat import Role
+from actors.machine.chat import Role, Verdict
 from actors.parts.deltas import (
     Failed,
     Finished,
@@ -230,6 +230,19 @@ class Compacting:
 
     def ended(self, model, result):
         self._world.note("a summary", result)
+
+
+class Grants:
+    """The port of this name: what somebody has allowed always."""
+
+    def __init__(self, process):
+        self._world = process.world
+
+    async def of(self, root):
+        await trio.lowlevel.checkpoint()
+        family = [kept for kept in self._world.store.chats.values() if kept.chat.root == root]
+        decided = [one for kept in family for one in kept.decided]
+        return {one.tool for one in decided if one.verdict is Verdict.ALLOW_ALWAYS}
 
 
 class Tools:

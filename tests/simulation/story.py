@@ -9,7 +9,7 @@ from trio.testing import MockClock
 
 from actors.ids import MessageId, QueuedId, UserId
 from actors.machine import requests as ask
-from actors.machine.chat import Body, Role, UserMessage
+from actors.machine.chat import Body, Role, UserMessage, Verdict
 from actors.machine.closing import outstanding_dynamic
 from actors.machine.states import Status
 from actors.parts.model import TextPart
@@ -127,7 +127,7 @@ class Deeds:
             }
         )
         self._deeds = {
-            self._create: 8, self._send: 24, self._interrupt: 8, self._answer: 10,
+            self._create: 8, self._send: 24, self._interrupt: 8, self._answer: 10, self._decide: 10,
             self._edit: 4, self._promote: 4, self._delete: 3, self._reword: 3, self._reorder: 3,
             self._archive: 4, self._compact: 6, self._start: 3, **rough,
         }  # fmt: skip
@@ -145,8 +145,15 @@ class Deeds:
         roots = [kept.chat.id for kept in chats.values() if kept.chat.is_root]
         parent = self._rng.choice(roots) if roots and world.chance(0.3) else None
         tools = tuple(map(ask.DynamicTool, CLIENT_TOOLS)) if world.chance(0.6) else ()
+        asks = parent is None and world.chance(0.4)
+        policy = world.store.chats[parent].chat.approval_policy if parent else "ask" * asks
         new = ask.NewChat(
-            world.new_chat_id(), ANN, parent_id=parent, root_id=parent, dynamic_tools=tools
+            world.new_chat_id(),
+            ANN,
+            parent_id=parent,
+            root_id=parent,
+            dynamic_tools=tools,
+            approval_policy=policy,
         )
         message = Body(Role.USER, self._message().parts, created_by=ANN)
         return self._serve(create, ask.CreateChat(new, (message,)))
@@ -171,6 +178,16 @@ class Deeds:
             return ask.CompleteRequiresAction(results, ANN)
 
         self._ask(answer, Status.REQUIRES_ACTION)
+
+    def _decide(self):
+        """What somebody is asked, or is asked no more."""
+
+        def decide(kept):
+            ids = [approval.tool_call_id for approval in kept.chat.approvals]
+            id = self._rng.choice([*ids, "nobody's"])
+            return ask.DecideApproval(id, self._rng.choice(list(Verdict)), ANN)
+
+        self._ask(decide, Status.REQUIRES_ACTION)
 
     def _edit(self):
         def edit(kept):
