@@ -188,7 +188,7 @@ class ProcessTable:
             return Refused(
                 f"process {id} not found; see process_list. Processes that have ended are"
                 f" forgotten after {self._kept_seconds / 60:g} minutes, and all of them when the"
-                " server is started again"
+                " server is started again, or another of its processes goes on with the chat"
             )
         return found
 
