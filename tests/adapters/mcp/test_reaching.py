@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from adapters.mcp.reaching import Address, reached
+from adapters.mcp.sessions import Session
 from adapters.mcp.tolerant import unread
 
 pytestmark = pytest.mark.slow
@@ -61,6 +62,30 @@ async def flood(stream):
         await stream.send_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
         while True:
             await stream.send_all(event * 1000)
+
+
+async def endless(stream):
+    """One event that never ends."""
+    with suppress(trio.BrokenResourceError):
+        await stream.receive_some()
+        await stream.send_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ")
+        while True:
+            await stream.send_all(b"x" * 65_536)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
+@pytest.mark.parametrize("is_sse", [True, False])
+async def test_an_event_without_an_end_is_broken_off(is_sse):
+    async with trio.open_nursery() as nursery:
+        [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, endless, [listener])
+        url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}/"
+        session = Session(lambda: reached(Address(url, is_sse=is_sse)))
+        with trio.fail_after(SECONDS_MAX):
+            await session.run()
+        nursery.cancel_scope.cancel()
+
+    assert session.error is not None
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
