@@ -26,6 +26,17 @@ async def test_an_agent_at_rest_is_given_more_work(parent):
     assert ["work", "more"] == users
 
 
+async def test_a_user_may_write_to_an_agent_itself(parent):
+    agent = await parent.spawn("work")
+    await parent.at_rest(agent)
+
+    said = {"content": [{"type": "text", "text": "and that"}]}
+    await parent.daemon.ask("POST", f"{agent['chat_id']}/messages", said)
+
+    users = [said for role, said in await parent.at_rest(agent) if role is Role.USER]
+    assert ["work", "and that"] == users
+
+
 async def test_a_message_that_is_sent_again_after_a_crash_is_there_once(parent):
     agent = await parent.spawn("work")
     await parent.at_rest(agent)

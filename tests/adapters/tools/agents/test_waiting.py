@@ -89,7 +89,13 @@ async def test_while_it_waits_nothing_is_asked_and_no_timer_fires(parent):
         queries = [query for (query,) in await asked(parent, QUERIES, since=since)]
         nursery.cancel_scope.cancel()
 
-    ours = ("test_waiting._wait", "actors.chat.", "actors.turn.", "actors.subagents.", "adapters.tools.")
+    ours = (
+        "test_waiting._wait",
+        "actors.chat.",
+        "actors.turn.",
+        "actors.subagents.",
+        "adapters.tools.",
+    )
     assert [] == [name for name in steps.names if any(word in name for word in ours)]
     assert [] == [query for query in queries if not query.startswith(OF_THE_PROCESS)]
     assert steps.names, "the process itself goes on: its lease, its polls"
@@ -166,6 +172,27 @@ async def test_a_report_is_the_last_thing_said_with_any_words_in_it(parent):
     assert ("the report", None) == (told["report"], told.get("unfinished"))
 
 
+async def test_many_that_settle_at_once_are_each_told_of_once_and_looked_for_together(daemon):
+    """Two looks for each parent, however many agents it has."""
+    looks, told = [], {}
+    parents = [await a_parent(daemon, f"parent {n}") for n in range(4)]
+
+    async def live(number, parent):
+        parent.tools = replace(parent.tools, family=Counted(parent.tools.family, looks))
+        agents = [await parent.spawn("[[first-token-ms: 2500]] work") for _ in range(6)]
+        ids = [agent["chat_id"] for agent in agents]
+        told[number] = ids, await parent.call("wait_agent", chat_ids=ids)
+
+    async with trio.open_nursery() as nursery:
+        for number, parent in enumerate(parents):
+            nursery.start_soon(live, number, parent)
+
+    for ids, waited in told.values():
+        assert ids == [agent["chat_id"] for agent in waited["agents"]]
+        assert ["the report"] * 6 == [agent["report"] for agent in waited["agents"]]
+    assert 2 * len(parents) == looks.count("standing")
+
+
 async def test_news_that_got_lost_is_looked_for(parent):
     agent = await parent.spawn("[[first-token-ms: 1500]] work")
     bus = Deaf()
@@ -204,9 +231,9 @@ class Counted:
         self._looks = looks
 
     def __getattr__(self, name):
-        async def asked(*how):
+        async def asked(*how, **more):
             self._looks.append(name)
-            return await getattr(self._family, name)(*how)
+            return await getattr(self._family, name)(*how, **more)
 
         return asked
 
