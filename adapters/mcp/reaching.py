@@ -6,6 +6,7 @@ the server's own origin only.
 """
 
 import logging
+import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -54,9 +55,6 @@ class Visit:
 
     token: str = field(default="", repr=False)
     status: int = 0
-
-
-_BLANK = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
 class TooMuch(httpx2.TransportError):
@@ -155,7 +153,7 @@ class Bounded(httpx2.AsyncBaseTransport):
             raise TooMuch("the server packed its answer although it was told not to")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        response.stream = _Measured(response.stream, by_events=is_stream)
+        response.stream = _Measured(response.stream, math.inf if is_stream else ANSWER_BYTES_MAX)
         return response
 
     async def aclose(self) -> None:
@@ -163,18 +161,16 @@ class Bounded(httpx2.AsyncBaseTransport):
 
 
 class _Measured(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, *, by_events: bool) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, most: float) -> None:
         self._inner = inner
-        self._by_events = by_events
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = in_one_go = 0
         async for chunk in self._inner:
             size += len(chunk)
-            if self._by_events and (begun := _begun(chunk)) is not None:
-                size = begun
-            if size > ANSWER_BYTES_MAX:
-                raise TooMuch(f"the server's answer has more than {ANSWER_BYTES_MAX} bytes")
+            if size > self._most:
+                raise TooMuch(f"the server's answer has more than {self._most} bytes")
             in_one_go += len(chunk)
             if in_one_go > PAUSE_BYTES:
                 in_one_go = 0
@@ -183,10 +179,3 @@ class _Measured(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
-
-
-def _begun(chunk: bytes) -> int | None:
-    """Bytes of the event that begins last in it; None: none does. Events have a blank line between;
-    one that is torn apart by the network is not seen, and the next one is."""
-    ends = [chunk.rfind(blank) + len(blank) for blank in _BLANK if blank in chunk]
-    return len(chunk) - max(ends) if ends else None
