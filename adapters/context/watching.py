@@ -54,6 +54,8 @@ class WatchStatistics:
 @dataclass(slots=True, eq=False)
 class _Watched:
     alone: trio.Lock = field(default_factory=trio.Lock)  # what was seen later is told later
+    begun_count: int = 0  # looks
+    found: Looked | Unreadable | None = None  # by the last of them, for those who wait for one
     places: set[int] = field(default_factory=set)
     digest: bytes | None = None  # of what the store was told last; None: of nothing yet
     is_unread: bool = False  # which has been said already
@@ -74,12 +76,18 @@ class WorkspaceWatch:
         self._looks_count = self._unread_count = self._moved_count = 0
 
     async def look(self, workspace: UUID) -> Looked | Unreadable:
-        """Now, and from now on; but not for longer than it may take."""
+        """Now, and from now on; but not for longer than it may take. Of many who ask at once most
+        get what one of them finds."""
         watched = self._keep(workspace)
+        begun_count = watched.begun_count
         with trio.move_on_after(LOOK_SECONDS_MAX):
             async with watched.alone:
-                found = await self._looked(workspace, watched)
-                await self._tell(workspace, watched, found)
+                if watched.begun_count == begun_count or watched.found is None:
+                    await self._look_anew(workspace, watched)
+                found = watched.found
+                if not watched.alone.statistics().tasks_waiting:
+                    watched.found = None
+                assert found is not None, "it has been looked for"
                 return found
         return self._unread(workspace, watched, TOO_SLOW)
 
@@ -122,6 +130,13 @@ class WorkspaceWatch:
         )
 
     # looking
+
+    async def _look_anew(self, workspace: UUID, watched: _Watched) -> None:
+        watched.begun_count += 1
+        watched.found = None
+        found = await self._looked(workspace, watched)
+        await self._tell(workspace, watched, found)
+        watched.found = found
 
     async def _looked(self, workspace: UUID, watched: _Watched) -> Looked | Unreadable:
         """What is there, since we listen to all of it."""

@@ -178,6 +178,17 @@ async def test_who_comes_second_takes_what_the_first_has_pinned(process, store, 
     assert first == second
 
 
+async def test_what_moves_on_while_it_is_pinned_makes_dirty_at_once(process):
+    chat, home = await process.at_work(**{"AGENTS.md": "one"})
+    found = await process.watch.look(chat.workspace_id)
+    put(home, **{"AGENTS.md": "two"})
+    await process.watch.look(chat.workspace_id)  # nobody has anything pinned yet
+
+    await process.contexts._pin(chat.id, chat.workspace_id, found, again=False)
+
+    assert (True, None) == await process.shown(chat)
+
+
 async def test_what_another_process_has_pinned_is_heard_of(process, store, tmp_path):
     chat, home = await process.at_work(**{"AGENTS.md": "one"})
     await process.contexts.told(chat)

@@ -191,6 +191,42 @@ async def test_work_in_a_workspace_is_not_looked_at(home, tmp_path):
     assert 1 == len(told.said)
 
 
+async def test_many_who_ask_at_once_cost_little_more_than_one(home, tmp_path):
+    found = []
+    async with a_watch(tmp_path) as (watch, told):
+
+        async def look():
+            found.append(await watch.look(ONE))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(200):
+                nursery.start_soon(look)
+
+    assert (200, {found[0].digest}) == (len(found), {each.digest for each in found})
+    assert watch.statistics().looks_count <= 4  # the first listens, and looks again
+    assert 1 == len(told.said)
+
+
+async def test_who_asks_while_somebody_looks_gets_what_stands_there_then(home, tmp_path):
+    found = []
+    async with a_watch(tmp_path) as (watch, _):
+        await watch.look(ONE)
+
+        async def look(number):
+            seen = (await watch.look(ONE)).snapshot.resources[0].text
+            found.append((number, int(seen)))
+
+        async with trio.open_nursery() as nursery:
+            for number in range(50):
+                put(home, new=f"{number}")
+                (home / "new").rename(home / "AGENTS.md")
+                nursery.start_soon(look, number)
+                await trio.lowlevel.checkpoint()
+
+    assert 50 == len(found)
+    assert [] == [(number, seen) for number, seen in found if seen < number]
+
+
 @pytest.mark.slow
 async def test_a_workspace_that_goes_is_told_of_and_when_it_comes_back(home, tmp_path):
     async with a_watch(tmp_path) as (watch, told):
