@@ -141,10 +141,8 @@ def hints_of_change(
     moved = hints_of(
         change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder, became=became
     )
-    before, after = change.before.chat, change.chat
-    if after.approvals == before.approvals or after.asks == before.asks:
-        return moved
-    return (*moved, AsksChanged(after.id, after.root))
+    after = change.chat
+    return (*moved, AsksChanged(after.id, after.root)) if _asks_changed(change) else moved
 
 
 def became_of(change: Change, *, by_holder: bool) -> Became | None:
@@ -156,10 +154,17 @@ def became_of(change: Change, *, by_holder: bool) -> Became | None:
         return Became.DELETED if after.archived else Became.CREATED
     if after.status is not before.status:
         return Became.ACTION if after.status is Status.REQUIRES_ACTION else Became.STATUS
+    if _asks_changed(change):
+        return Became.ACTION
     was_queued = any(row.id < 0 for row in change.queue)
     moved = after.history_version == after.snapshot_version
     by_user = moved and (not by_holder or change.queue != change.before.queue)
     return Became.STATUS if was_queued or by_user else None
+
+
+def _asks_changed(change: Change) -> bool:
+    before, after = change.before.chat, change.chat
+    return after.approvals != before.approvals and after.asks != before.asks
 
 
 def hints_of(

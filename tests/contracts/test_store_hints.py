@@ -190,7 +190,7 @@ async def test_who_watches_a_family_hears_when_other_consent_is_asked_for(world)
     calls = [call("a"), call("b")]
     await applied(world.ledger.apply(chat, [step(assistant(*calls))]))
     asks = ask.EnterRequiresAction(tuple(ask.Ask(c.id, c.name, "{}") for c in calls))
-    told = []
+    told, became = [], []
 
     for request in (
         asks,
@@ -203,7 +203,9 @@ async def test_who_watches_a_family_hears_when_other_consent_is_asked_for(world)
         world.told.clear()
         await applied(world.ledger.apply(chat, [request]))
         told.append([hint for hint in world.told if isinstance(hint, AsksChanged)])
+        became.append(world.told[0].became)
 
+    assert [Became.ACTION, STATUS, Became.ACTION, STATUS] == became[:4]
     changed = [AsksChanged(chat, root)]
     assert [changed, [], changed, changed, [], []] == told
 
