@@ -5,8 +5,8 @@ each takes its time, and as each ends the journal notes what came of it. Where a
 the same moment that is fifty notes in a few groups (3 ms); then their results are put in order. So
 the step takes as long as its slowest call, and some milliseconds.
 
-The calls sleep; journal and database are the real ones. Beside it, the same calls with nobody who
-notes anything: what the machine takes for fifty tasks that sleep.
+The calls sleep; journal and database are the real ones. The floor is the same calls with nobody who
+notes anything, in turn with ours: what the machine takes for fifty tasks that sleep 100 ms.
 """
 
 import json
@@ -37,8 +37,8 @@ from bench.report import Target
 QUESTION = "what do fifty tool calls of one step cost that run at the same time?"
 CALLS = 50
 TARGETS = (
-    Target("at_once_ms_over", f"{CALLS} calls of 100 ms: ms beyond 1.2 x 100 ms", at_most=10),
-    Target("spread_ms_over", "calls of 2 to 100 ms: ms beyond 1.2 x 100 ms", at_most=10),
+    Target("at_once_ms_over", f"{CALLS} calls of 100 ms: ms beyond 1.2 x the floor", at_most=10),
+    Target("spread_ms_over", "calls of 2 to 100 ms: ms beyond 1.2 x the floor", at_most=10),
 )
 SLOWEST_SECONDS = 0.1
 ROUNDS = 20  # of each; the median counts, and the worst is told
@@ -98,7 +98,7 @@ async def _measured() -> dict[str, float]:
                 found["floor"].append(await _batch(made.chat, Forgetting(), seconds))
                 found["ours"].append(await _batch(made.chat, journal, seconds))
             ours, floor = (sorted(found[way])[ROUNDS // 2] for way in ("ours", "floor"))
-            figures[f"{name}_ms_over"] = (ours - 1.2 * SLOWEST_SECONDS) * 1e3
+            figures[f"{name}_ms_over"] = (ours - 1.2 * floor) * 1e3
             figures[f"{name}_ms"] = ours * 1e3
             figures[f"{name}_floor_ms"] = floor * 1e3
             figures[f"{name}_worst_ms"] = max(found["ours"]) * 1e3

@@ -9,6 +9,7 @@ import trio
 from actors.ids import ChatId
 from actors.subagents.places import AT_WORK_MAX
 from actors.subagents.ports import Household
+from adapters.models.settings import override_name
 from adapters.models.words.standing import ATTACHED, DETACHED_CHILD
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
 
@@ -186,6 +187,43 @@ async def kept(parent, agent):
         asked = "SELECT root_id, client_type FROM chats WHERE id = %(id)s"
         [(root, client)] = await connection.execute(asked, {"id": id})
     return (await parent.daemon.chats.store.reading.view(id)).chat, root, client
+
+
+async def test_an_agent_is_asked_with_the_model_and_effort_that_are_named(parent):
+    [*_, last] = (await parent.call("list_subagent_models"))["models"]
+    named = {"model_config_id": last["model_config_id"], "reasoning_effort": "low"}
+
+    chat, _, _ = await kept(parent, await parent.spawn("work", **named))
+
+    assert named == asked_with(chat)
+
+
+async def test_where_none_is_named_its_type_s_own_is_asked_and_else_its_parent_s(parent):
+    ours, theirs, *_ = [model.id for model in parent.daemon.models]
+    parent.chat = replace(parent.chat, last_model_config_id=ours)
+    await configured(parent, override_name("explore"), f"{theirs}:high")
+
+    general, _, _ = await kept(parent, await parent.spawn("work"))
+    explore, _, _ = await kept(parent, await parent.call("spawn_agent", type="explore", prompt="x"))
+
+    assert {"model_config_id": str(ours), "reasoning_effort": None} == asked_with(general)
+    assert {"model_config_id": str(theirs), "reasoning_effort": "high"} == asked_with(explore)
+
+
+async def configured(parent, name, value):
+    """As an administrator sets it."""
+    chats = parent.daemon.chats
+    async with chats.store.pool.connection() as connection:
+        insert = "INSERT INTO settings (name, value) VALUES (%(name)s, to_json(%(value)s::text))"
+        await connection.execute(insert, {"name": name, "value": value})
+    chats.catalogue.forget()
+
+
+def asked_with(chat):
+    return {
+        "model_config_id": str(chat.last_model_config_id),
+        "reasoning_effort": chat.last_reasoning_effort,
+    }
 
 
 async def test_a_spawn_that_is_called_again_finds_its_agent(parent):
