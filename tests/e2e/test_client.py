@@ -50,6 +50,7 @@ class BadNetwork:
 
     target: tuple[str, int]
     chance: random.Random = field(default_factory=lambda: random.Random(7))
+    bytes_passed: tuple[int, ...] = (1, 50, 300, 900, 2_000, 5_000)
     cuts: int = 0
     is_bad: bool = True
     url: str = ""
@@ -78,7 +79,7 @@ class BadNetwork:
 
     async def _down(self, daemon, client):
         """From the daemon to the client: a beginning of it, cut anywhere."""
-        left = self.chance.choice([1, 50, 300, 900, 2_000, 5_000]) + self.chance.randrange(400)
+        left = self.chance.choice(self.bytes_passed) + self.chance.randrange(400)
         try:
             async for data in daemon:
                 if self.is_bad and len(data) >= left:

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,11 +18,13 @@ from adapters.client import asks, faults
 from adapters.client.awaiting import AsyncClient
 from adapters.client.calling import Client
 from adapters.client.tools import tool
+from adapters.client.transcript import Transcript
 from tests.e2e.clients import a_client
 from tests.e2e.conftest import a_database
 from tests.e2e.daemons import a_daemon, environment
 from tests.e2e.processes import EVENTUALLY_SECONDS, POLL_SECONDS, ROOT, eventually
 from tests.e2e.providers import a_provider
+from tests.e2e.test_client import BadNetwork, note
 
 pytestmark = [
     pytest.mark.slow,
@@ -308,6 +309,7 @@ from pathlib import Path
 import trio
 from adapters.client.awaiting import AsyncClient
 from adapters.client.tools import tool
+from adapters.client.transcript import Transcript
 
 @tool
 async def stock(article: str) -> int:
@@ -383,54 +385,44 @@ def test_every_example_in_the_documents_can_be_read_by_python(number):
     assert compile(BLOCKS[number], "docs/client.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
-@asynccontextmanager
-async def without_server_sent_events(url):
-    """A server as the reference is: it knows no stream but the WebSocket."""
-    daemon = urlsplit(url)
+class Reference(BadNetwork):
+    """A way to a server that knows no stream but the WebSocket."""
 
-    async def pass_on(client):
-        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            head = await client.receive_some()
-            if b"/stream/sse" in head.split(b"\r\n")[0]:
-                body = b'{"message":"not found"}'
-                answer = (
-                    b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
-                )
-                await client.send_all(answer % len(body) + body)
-                return
-            async with await trio.open_tcp_stream(daemon.hostname, daemon.port) as stream:
-                await stream.send_all(head)
-                async with trio.open_nursery() as both:
-                    both.start_soon(copy, client, stream, both)
-                    both.start_soon(copy, stream, client, both)
+    async def _pass_on(self, client):
+        head = await client.receive_some()
+        if b"/stream/sse" in head.partition(b"\r\n")[0]:
+            await client.send_all(NOT_FOUND)
+            return
+        async with await trio.open_tcp_stream(*self.target) as daemon:
+            await daemon.send_all(head)
+            async with trio.open_nursery() as both:
+                both.start_soon(self._up, client, daemon)
+                await self._down(daemon, client)
+                both.cancel_scope.cancel()
 
-    async def copy(source, sink, both):
-        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            async for data in source:
-                await sink.send_all(data)
-        both.cancel_scope.cancel()
 
-    async def serve_one(client):
-        async with client:
-            await pass_on(client)
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}"
+CUTS = 30
+# Between two cuts: a message of a WebSocket is heard as a whole, and holds up to 256 events.
+BYTES_PASSED = (1, 900, 20_000, 100_000)
 
-    async with trio.open_nursery() as nursery:
-        [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        nursery.start_soon(trio.serve_listeners, serve_one, [listener])
-        yield f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
-        nursery.cancel_scope.cancel()
+
+def a_reference(url, **more):
+    split = urlsplit(url)
+    return Reference((split.hostname, split.port), **more)
 
 
 async def test_a_server_without_server_sent_events_is_followed_over_a_websocket(url):
-    async with without_server_sent_events(url) as reference:
-        async with AsyncClient(reference, ADMIN) as client:
+    reference = a_reference(url, is_bad=False)
+    async with reference.open():
+        async with AsyncClient(reference.url, ADMIN) as client:
             chat = await client.create(LAMPS, tools=[stock])
             seen = await waited(client, chat, stock)
             with pytest.raises(faults.Refused) as unknown:
                 await client.wait(seen.history[0].created_by)
 
         def block():
-            with Client(reference, ADMIN) as client:
+            with Client(reference.url, ADMIN) as client:
                 return client.wait(chat.id)
 
         again = await trio.to_thread.run_sync(block)
@@ -438,6 +430,28 @@ async def test_a_server_without_server_sent_events_is_followed_over_a_websocket(
     assert ("Three lamps.", [("stock", "3", False)]) == (seen.answer, results(seen))
     assert seen.messages == again.messages
     assert 404 == unknown.value.status
+
+
+async def test_over_a_websocket_that_breaks_nothing_is_lost_or_repeated(url, monkeypatch):
+    monkeypatch.setattr(faults, "CAP_SECONDS", 0.05)
+    reference = a_reference(url, bytes_passed=BYTES_PASSED)
+    seen, pieces = Transcript(), []
+    async with reference.open(), AsyncClient(url, ADMIN) as steady:
+        chat = await steady.create("[[deltas: 100000]] [[delta-ms: 2]] go on and on")
+        async with AsyncClient(reference.url, ADMIN) as client, client.follow(chat.id) as events:
+            with trio.fail_after(3 * EVENTUALLY_SECONDS):
+                async for event in events:
+                    seen.apply(event)
+                    note(event, pieces)
+                    if reference.cuts >= CUTS and reference.is_bad:
+                        reference.is_bad = False
+                        await steady.do(asks.interrupt(chat.id))
+                    if seen.rests_since():
+                        break
+        stored = await steady.do(asks.messages(chat.id))
+
+    assert list(range(1, len(pieces) + 1)) == [seq for seq, _ in pieces]
+    assert {message.id: message for message in stored.messages} == seen.messages
 
 
 ODD = {
