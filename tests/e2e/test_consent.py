@@ -12,6 +12,7 @@ import trio
 
 from actors.machine.answers import DENIED, LATE
 from actors.turn.tool_batch import MAY_HAVE_RUN
+from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.transcript import Transcript
 from tests.adapters.context.ground import put
@@ -283,11 +284,15 @@ async def test_what_is_allowed_always_is_asked_again_once_that_is_taken_back(hom
             await api.say(calls(marking(mark)))
             await api.until("waiting")
             unasked = runs(mark)
-            await api.good("DELETE", f"/{api.chat}/approvals/always/execute")
+            async with our_client(daemon) as client:
+                before = await client.do(asks.approvals(UUID(api.chat)))
+                await client.do(asks.ask_again(UUID(api.chat), "execute"))
+                after = await client.do(asks.approvals(UUID(api.chat)))
             await api.say(calls(marking(mark)))
             again = await api.asked()
 
     assert (2, 3, 1) == (len(asked), unasked, len(again))
+    assert (["execute"], []) == ([grant.tool_name for grant in before.always], list(after.always))
 
 
 async def test_an_interrupt_while_somebody_is_asked_runs_nothing(home, settings, mark):
@@ -368,11 +373,14 @@ async def watching(daemon, chat):
             async for event in events:
                 told.apply(event)
 
-    url = "http://" + daemon.wait_ready()["listen"]
-    async with AsyncClient(url, TOKEN) as client, trio.open_nursery() as nursery:
+    async with our_client(daemon) as client, trio.open_nursery() as nursery:
         nursery.start_soon(watch, client)
         yield told
         nursery.cancel_scope.cancel()
+
+
+def our_client(daemon):
+    return AsyncClient("http://" + daemon.wait_ready()["listen"], TOKEN)
 
 
 def owner_of(database, chat):
