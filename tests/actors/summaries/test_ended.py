@@ -60,6 +60,13 @@ def test_a_turn_has_ended_when_its_chat_comes_to_rest(before, after, expected):
     assert expected is how(a_change(before, after))
 
 
+def test_a_conversation_that_is_compacted_has_not_ended_another_turn():
+    was = a_change(Status.RUNNING, Status.WAITING)
+
+    assert how(replace(was, said=compacted())) is None
+    assert Ended.DONE is how(replace(was, said=(*compacted(), assistant("a"))))
+
+
 @pytest.mark.parametrize(
     ("turns", "summed", "expected"),
     [
@@ -92,14 +99,16 @@ def test_a_transcript_is_what_users_and_models_said():
 
 
 def test_a_transcript_knows_what_a_summary_replaced():
-    key = EpisodeKey(ChatId(CHAT), 1, 1)
-    compaction = Compaction(key, Source.MANUAL, Fullness(0, 0, 70))
-    rows = compaction.rows(Summary("all of it", 1, Cost(0, "table")), None)
-
-    told = transcript(history(user("a"), *rows, assistant("b")))
+    told = transcript(history(user("a"), *compacted(), assistant("b")))
 
     assert "all of it" in told
     assert told.startswith("user: a\n\nearlier: ")
+
+
+def compacted():
+    key = EpisodeKey(ChatId(CHAT), 1, 1)
+    compaction = Compaction(key, Source.MANUAL, Fullness(0, 0, 70))
+    return compaction.rows(Summary("all of it", 1, Cost(0, "table")), None)
 
 
 def test_what_was_taken_back_is_no_part_of_a_transcript():
