@@ -7,16 +7,18 @@ from dataclasses import replace
 
 import msgspec
 import pytest
+import trio
 
 from actors.compaction.wording import HANDED_OVER, INSTRUCTIONS
 from actors.machine.chat import Role
 from actors.machine.states import Status
 from adapters.models.settings import override_name, stored_override
 from adapters.postgres.catalogue.settings import Settings
+from adapters.postgres.kin.family import PostgresFamily
 from adapters.rehearsal.behaviour import Behaviour, Call
 from adapters.rehearsal.faults import Ended, Overflow, Rule
 from tests.actors.machine.chats import ANN, DYNAMIC
-from tests.adapters.api.routes.daemon import a_daemon, said_in
+from tests.adapters.api.routes.daemon import PATIENCE_SECONDS, a_daemon, said_in
 from tests.adapters.api.routes.ground import message
 
 pytestmark = pytest.mark.slow
@@ -344,3 +346,48 @@ async def test_what_a_model_reads_first_behind_a_summary_is_said_by_a_user(fresh
 
         [first, *_] = msgspec.json.decode(requests(daemon)[-1])["messages"]
         assert ("user", True) == (first["role"], HANDED_OVER in first["content"][0]["text"])
+
+
+async def test_what_an_agent_reports_outlives_that_its_chat_was_summed_up(fresh):
+    """Its parent reads what it said, not the summary of it."""
+    works = Behaviour(tool_calls=(Call("read_skill", "{}"),))
+    async with a_daemon(fresh, DONE, context_limit=WINDOW) as daemon:
+        parent = await daemon.begin("build it")
+        await daemon.at_rest(parent)
+        daemon.rehearsal.behave(plays(fills(0.9, works), SUMMARY, Behaviour(text="the report")))
+        child = await daemon.begin("look", parent_id=parent, root_id=parent)
+        await daemon.at_rest(child)
+        family = PostgresFamily(daemon.chats.store.pool)
+        [before] = await family.standing(parent, [child])
+
+        assert 200 == await compact(daemon, child)
+
+        [after] = await family.standing(parent, [child])
+        assert 2 == len(await summaries_of(daemon, child))
+        assert before.said == after.said
+        assert "the report" in repr(after.said)
+
+
+async def test_a_label_says_how_the_turn_ended_and_not_that_it_was_summed_up(fresh):
+    """Lists go on saying what they said."""
+    script = plays(DONE, Behaviour(text="Fixed login redirect"), SUMMARY)
+    async with a_daemon(fresh, script, PROMPTCORNER_SUMMARIES="on") as daemon:
+        chat = await daemon.begin("mend the login", title="it")
+        with trio.fail_after(PATIENCE_SECONDS):
+            while await label_of(daemon, chat) is None:
+                await trio.sleep(0.01)
+
+        await compact(daemon, chat)
+        with trio.fail_after(PATIENCE_SECONDS):
+            while daemon.chats.background.statistics().running:
+                await trio.sleep(0.01)
+
+        assert "Fixed login redirect" == await label_of(daemon, chat)
+
+
+async def label_of(daemon, chat):
+    async with daemon.chats.store.pool.connection() as connection:
+        [(label,)] = await connection.execute(
+            "SELECT last_turn_summary FROM chats WHERE id = %(id)s", {"id": chat}
+        )
+    return label
