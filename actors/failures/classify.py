@@ -40,6 +40,9 @@ _TOO_LONG = (
     "maximum context length",
     "exceeds the context window",
     "exceed context limit",
+    "context window exceeds limit",
+    "maximum prompt length",  # xAI's
+    "reduce the length of the messages",  # Groq's
     "available context size",  # llama.cpp's words for it
     "prompt is too long",  # Anthropic's
     "input is too long",  # Bedrock's
