@@ -73,6 +73,11 @@ class Session:
             raise Unreachable("the session has ended") from self.error
         return self._client
 
+    @property
+    def is_settled(self) -> bool:
+        """It stands, or never will."""
+        return self._settled.is_set()
+
     def retire(self) -> None:
         """Nobody is let in any more; who is in may finish, and then it ends for want of use."""
         self.is_over = True

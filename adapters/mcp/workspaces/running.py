@@ -99,23 +99,28 @@ class WorkspaceServers:
         self._room = room
         self._lifeline = lifeline
         self._of: dict[UUID, dict[Named, NamedServer]] = {}
-        self._moves: dict[ChatId, int] = {}  # of chats at work
+        self._moves: dict[ChatId, int] = {}  # of chats at work, as are these
+        self._late: dict[ChatId, tuple[NamedServer, ...]] = {}
 
     def statistics(self) -> WorkspaceServerStatistics:
         return WorkspaceServerStatistics(self._room.running, len(self._of))
 
     def near(self, chat: Chat) -> int:
-        """Which look at its workspace a chat is to have; 0: it has none, or may have none of its
-        servers."""
+        """Which look at its workspace a chat is to have, another if something has come of it since;
+        0: it has none, or may have none of its servers."""
         if not (self._trust.is_read and may_use_workspace_servers(kind_of(chat))):
             return 0
-        moves = self._moves.get(chat.root, 0)
+        if any(server.has_come for server in self._late.get(chat.id, ())):
+            del self._late[chat.id]
+            self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
+        moves = sum(self._moves.get(id, 0) for id in {chat.id, chat.root})
         has_one = chat.workspace_id is not None or not chat.is_root or moves
         return 1 + moves if has_one else 0
 
     def forget(self, chat: ChatId) -> None:
         """It has come to rest."""
         self._moves.pop(chat, None)
+        self._late.pop(chat, None)
 
     def moved_in(self, chat: Chat) -> None:
         self._moves[chat.root] = self._moves.get(chat.root, 0) + 1
@@ -133,14 +138,16 @@ class WorkspaceServers:
         place = await self._workspaces.of(chat) if named else None
         if not isinstance(place, Workspace):
             return ()
+        servers = [self._server(place, each) for each in named]
         found: list[ServerTool] = []
 
         async def ask(server: NamedServer) -> None:
             found.extend(await server.listed())
 
         async with trio.open_nursery() as together:
-            for each in named:
-                together.start_soon(ask, self._server(place, each))
+            for server in servers:
+                together.start_soon(ask, server)
+        self._late[chat.id] = tuple(server for server in servers if server.is_late)
         return found
 
     async def call(self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]) -> Result:

@@ -1,7 +1,7 @@
 """A server that a workspace names: begun when it is needed, kept while it is used.
 
 A turn waits for it DISCOVERY_SECONDS and no longer; one that takes longer to begin goes on
-beginning, and is there for a later turn. When it has broken it is begun again by whoever needs it,
+beginning, and is there for a later step. When it has broken it is begun again by whoever needs it,
 until it has broken too often.
 """
 
@@ -65,6 +65,7 @@ class NamedServer:
     tools: Sequence[ServerTool] = ()  # as they were last heard
     fault: str = ""  # why it could not be used the last time
     _session: Session | None = None
+    _is_late: bool = False
     _broken: list[tuple[float, str]] = field(default_factory=list)  # when, and why
 
     @property
@@ -76,15 +77,26 @@ class NamedServer:
     def is_running(self) -> bool:
         return self._session is not None and not self._session.ended.is_set()
 
+    @property
+    def is_late(self) -> bool:
+        """It was still on its way when it was last asked."""
+        return self._is_late
+
+    @property
+    def has_come(self) -> bool:
+        """It was late, and is there now; or never will be."""
+        return self._is_late and self._session is not None and self._session.is_settled
+
     async def listed(self) -> Sequence[ServerTool]:
         """Its tools, within DISCOVERY_SECONDS."""
-        session = None
+        session, self._is_late = None, False
         try:
             with trio.fail_after(DISCOVERY_SECONDS):
                 session = await self.session()
                 self.tools = await tools_of(await session.client(), self.source)
             self.fault = ""
         except trio.TooSlowError:
+            self._is_late = session is not None and not session.is_settled
             self._failed(f"it was not ready within {DISCOVERY_SECONDS:g} s, and may be later")
         except Exception as error:  # noqa: BLE001  one server is not worth a turn
             self.tools = ()

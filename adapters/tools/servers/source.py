@@ -1,30 +1,29 @@
 """The tools of servers: listed once for a turn, called as often as the model likes.
 
 All servers of a chat are asked at once, and none of them has more than its seconds: one that is
-slow or broken has no tools in this turn, and the next turn asks it again.
+slow or broken has no tools in this turn, and the next turn asks it again. One that a workspace
+names may come in the middle of a turn, when it is ready.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Annotated, Any
-from uuid import UUID
 
 import trio
 from msgspec import Meta, Struct
 
-from actors.ids import ChatId, MessageId
+from actors.ids import MessageId
 from actors.machine.chat import Chat, ChatError, Message, Role
 from actors.machine.states import Status
 from actors.parts.model import JsonText
 from actors.parts.prompt import Tool
 from actors.store.bus import Bus
 from actors.store.hints import ChatMoved, News
-from actors.tools.gating import Kind, kind_of
+from actors.tools.gating import kind_of
 from actors.turn.ports import Calling, LocalTool, Models, ToolOutput
 from actors.turn.steps import error_output
-from adapters.caching import Cache
 from adapters.mcp.faults import Fault
 from adapters.mcp.listing import ServerTool, all_distinct
 from adapters.mcp.naming import arguments_of
@@ -36,9 +35,8 @@ from adapters.tools.schemas import read, schema_of
 from adapters.tools.servers import finding
 from adapters.tools.servers.finding import FIND_TOOLS, Deferred
 from adapters.tools.servers.results import output_of
+from adapters.tools.servers.turns import Turn, TurnLists
 
-TURNS_MAX = 2_000  # whose lists are kept; the one not asked for longest is made anew
-KEEP_SECONDS = 3_600.0  # of a turn that takes longer: then its servers are asked once more
 FIND_SECONDS = 10.0
 TAKEN_AWAY = "the server of this tool has been taken away; go on without it"
 
@@ -51,18 +49,6 @@ class FindTools(Struct, frozen=True):
     names: Annotated[list[str], Meta(description="Names of tools, as the catalogue has them.")] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Which list it is: another turn, or other servers, make another list."""
-
-    chat: ChatId
-    begun_by: MessageId | None
-    kind: Kind
-    servers: tuple[UUID, ...]
-    near: int  # which look at its workspace; 0: none
-    whole: Chat = field(compare=False)
-
-
 class ServerTools:
     """Fulfils `adapters.tools.toolbox.ToolSource`. It `follow`s the bus as long as it is used."""
 
@@ -70,10 +56,8 @@ class ServerTools:
         self._reached = reached
         self._near = near
         self._models = models
-        self._lists: Cache[Turn, Sequence[ServerTool]] = Cache(
-            self._listed, keep_seconds=KEEP_SECONDS, most=TURNS_MAX
-        )
-        self._last: dict[ChatId, Turn] = {}
+        self._set_up = TurnLists(self._listed)
+        self._named = TurnLists(self._looked)
 
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
@@ -83,8 +67,8 @@ class ServerTools:
     def hear(self, news: News) -> None:
         """A turn that is over is never asked about again."""
         if isinstance(news, ChatMoved) and news.status is not Status.RUNNING:
-            self._forget(news.chat)
-            self._near.forget(news.chat)
+            for each in (self._set_up, self._named, self._near):
+                each.forget(news.chat)
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         tools = await self._tools(chat, history)
@@ -141,18 +125,23 @@ class ServerTools:
         return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)))
 
     async def _tools(self, chat: Chat, history: Sequence[Message]) -> Sequence[ServerTool]:
+        """Of all servers; those that are set up, and those that its workspace names, at once."""
         servers = await self._reached.known.servers()
         used = tuple(server.id for server in used_by(chat, servers))
-        near = self._near.near(chat)
+        near, by = self._near.near(chat), _begun_by(history)
         if not (used or near):
             return ()
-        turn = Turn(chat.id, _begun_by(history), kind_of(chat), used, near, chat)
-        if self._last.get(chat.id) != turn:
-            self._forget(chat.id)
-            self._last[chat.id] = turn
-            if len(self._last) > TURNS_MAX:
-                self._forget(next(iter(self._last)))
-        return await self._lists.get(turn)
+        found: list[ServerTool] = []
+
+        async def ask(lists: TurnLists, asked: Hashable) -> None:
+            found.extend(await lists.of(Turn(chat.id, by, asked, chat)))
+
+        async with trio.open_nursery() as together:
+            if used:
+                together.start_soon(ask, self._set_up, (kind_of(chat), used))
+            if near:
+                together.start_soon(ask, self._named, near)
+        return all_distinct(found)
 
     async def _listed(self, turn: Turn) -> Sequence[ServerTool]:
         servers = await self._reached.known.servers()
@@ -161,24 +150,17 @@ class ServerTools:
         async def ask(server: Server) -> None:
             found.extend(await self._reached.tools(turn.whole, server))
 
-        async def look() -> None:
-            found.extend(await self._near.tools(turn.whole))
-
         async with trio.open_nursery() as together:
-            if turn.near:
-                together.start_soon(look)
-            for id in turn.servers:
-                if id in servers:
-                    together.start_soon(ask, servers[id])
-        return all_distinct(found)
+            for server in used_by(turn.whole, servers):
+                together.start_soon(ask, server)
+        return found
+
+    async def _looked(self, turn: Turn) -> Sequence[ServerTool]:
+        return await self._near.tools(turn.whole)
 
     async def _window(self, chat: Chat) -> int | None:
         model = await self._models.model_for(chat)
         return None if isinstance(model, ChatError) else model.context_limit
-
-    def _forget(self, chat: ChatId) -> None:
-        if (turn := self._last.pop(chat, None)) is not None:
-            self._lists.drop(turn)
 
 
 def _begun_by(history: Sequence[Message]) -> MessageId | None:
