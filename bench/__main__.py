@@ -16,6 +16,7 @@ MODULES = (
     "silent_chats",
     "small_get",
     "fanout",
+    "relay",
     "first_token",
     "agents",
     "tool_batch",

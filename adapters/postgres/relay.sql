@@ -5,3 +5,10 @@
 SELECT url FROM workers
  WHERE id = %(worker)s
    AND heartbeat_at > now() - %(lease_seconds)s * interval '1 second';
+
+-- name: worker_urls
+-- Of all that have been heard of within a lease.
+SELECT url FROM workers
+ WHERE heartbeat_at > now() - %(lease_seconds)s * interval '1 second'
+ ORDER BY url
+ LIMIT %(at_most)s;

@@ -15,16 +15,15 @@ from adapters.api.host.listening import listen
 from adapters.api.host.server import Serve, Server
 from adapters.composing import Chats
 from adapters.config import Address, Config
-from adapters.postgres.driver import reaching
 from adapters.providers.dial import dialler, tls_context
-from adapters.relay.address import Nowhere, own_address, own_host, own_url
+from adapters.relay.address import Nowhere, own_address, own_url
 from adapters.relay.dialling import Addresses, Dialler
 from adapters.relay.door import Backstage, Host
+from adapters.relay.place import ADVICE, first_address
 from adapters.relay.tickets import PURPOSE, Tickets
 from runtime.log import emit
 
 LEAVE_SECONDS = GRACE_SECONDS + 1.0  # for the last peers to go; then they are cut
-ADVICE = "set relay_listen to an address of this machine that the other processes reach"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +64,6 @@ async def open_stand(
     finally:
         with trio.move_on_after(LEAVE_SECONDS, shield=True):
             await server.drain(listeners)
-
-
-async def first_address(config: Config) -> Address | Nowhere:
-    """Where the first process of this start is to be found by others."""
-    if config.relay_listen is not None:
-        return config.relay_listen
-    database_side = None
-    if config.database_url is not None:
-        database_side = await trio.to_thread.run_sync(
-            reaching.our_end, config.database_url, abandon_on_cancel=True
-        )
-    host = own_host(config.host, database_side)
-    return host if isinstance(host, Nowhere) else Address(host, 0)
 
 
 @asynccontextmanager

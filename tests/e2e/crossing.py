@@ -2,11 +2,12 @@
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
 import trio
-from trio_websocket import ConnectionClosed, HandshakeError, open_websocket_url
+from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
 from tests.e2e.processes import EVENTUALLY_SECONDS
 
@@ -118,12 +119,16 @@ class Site:
         return await self.ask("GET", "/debug/actors")
 
     async def _watch(self, chat, query, seen, task_status):
-        url = self.url.replace("http", "ws") + f"{CHATS}/{chat}/stream{query}"
-        asked = open_websocket_url(url, extra_headers=[(HEADER, ADMIN)])
+        address, target = urlsplit(self.url), f"{CHATS}/{chat}/stream{query}"
+        stream = await trio.open_tcp_stream(address.hostname, address.port)
         try:
-            async with asked as socket:
+            async with stream, trio.open_nursery() as nursery:
+                socket = await wrap_client_stream(
+                    nursery, stream, address.netloc, target, extra_headers=[(HEADER, ADMIN)]
+                )
                 task_status.started()
                 await seen.listen(socket)
+                nursery.cancel_scope.cancel()
         except* (ConnectionClosed, HandshakeError, OSError):
             pass  # it was killed
 

@@ -57,6 +57,7 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
         note(stored.binaries())
     note(*await stored.database(settings))
     note(*network.daemon(settings), *network.entrance(settings))
+    note(await network.relay(settings))
     note(*network.strangers(settings), *network.proxies(settings.environ))
     note(*await network.providers(settings, online=options.online))
     return found

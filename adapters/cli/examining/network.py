@@ -12,7 +12,7 @@ from actors.parts.model import TextPart
 from actors.parts.prompt import CallSettings, Prompt, UserSaid
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
-from adapters.config import Config
+from adapters.config import Address, Config
 from adapters.mcp.oauth.guard import is_reachable
 from adapters.models.configured import ModelConfig
 from adapters.models.connecting import connected
@@ -21,6 +21,8 @@ from adapters.providers.dial import dialler, tls_context
 from adapters.providers.http import HttpClient
 from adapters.providers.proxy import proxied, proxy_of
 from adapters.refusals import CannotStart
+from adapters.relay.address import Nowhere
+from adapters.relay.place import ADVICE, first_address
 
 ASK_SECONDS = 5.0  # for a daemon of ours to answer
 ANSWER_SECONDS = 60.0  # for a provider to say one word; then something is wrong
@@ -88,6 +90,36 @@ def strangers(config: Config) -> Iterator[Finding]:
         yield warning("networks", f"{fact}, and so to {', '.join(near)}", advice)
     else:
         yield ok("networks", fact)
+
+
+async def relay(config: Config) -> Finding:
+    """Where other processes would find a daemon of these settings."""
+    try:
+        found = await first_address(config)
+    except CannotStart as refusal:  # the database is away, which is said elsewhere
+        return from_refusal("relay", refusal)
+    return place_of(config, found)
+
+
+def place_of(config: Config, found: Address | Nowhere) -> Finding:
+    if isinstance(found, Nowhere):
+        fact = f"{found.why}: watchers at other processes will not see words as they come"
+        return warning("relay", fact, ADVICE)
+    port = str(found.port) if found.port else "any free port"
+    seen = "" if config.relay_url is None else f", as {config.relay_url}"
+    return ok("relay", f"other processes will find this one at {found.host}, {port}{seen}")
+
+
+def peer(url: str) -> Finding:
+    """A process that beats: whether its chats can be followed from here."""
+    if not url:
+        return warning("relay", "a process that runs has no address for others", f"there, {ADVICE}")
+    try:
+        httpx2.get(f"{url}/livez", timeout=ASK_SECONDS, trust_env=False)
+    except httpx2.HTTPError as error:
+        fact = f"a process that runs is not reached from here at {url} ({error})"
+        return warning("relay", fact, f"there, {ADVICE}")
+    return ok("relay", f"a process that runs is reached at {url}")
 
 
 def proxies(environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
+from adapters.cli.examining.network import peer
 from adapters.config import Config
 from adapters.postgres import embedded, migrating
 from adapters.postgres.database import Database, open_database, refusing
@@ -18,6 +19,7 @@ from runtime.clock import wall
 
 SUBJECT = "database"
 PROGRAM_SECONDS = 10.0  # for a program that says its version
+PEERS_ASKED_MAX = 16  # processes that run already; the others are left out
 SKEW_SECONDS = 2.0  # between the clocks; more: a warning
 MIB = 1024 * 1024
 
@@ -57,6 +59,7 @@ async def _examined(database: Database, config: Config) -> Sequence[Finding]:
         [row] = await connection.execute(SQL["examine_server"])
         after = wall().timestamp()
         missing = await migrating.pending(connection)
+        urls = [] if missing else await _workers(connection, config)
     finally:
         connection.close()
     version, seconds, may_create, connections_max, size = row
@@ -68,7 +71,13 @@ async def _examined(database: Database, config: Config) -> Sequence[Finding]:
         clock(seconds - (before + after) / 2),
         *places(config, connections_max),
         *secrecy(config),
+        *map(peer, urls),
     ]
+
+
+async def _workers(connection: Connection, config: Config) -> Sequence[str]:
+    asked = {"lease_seconds": config.lease_seconds, "at_most": PEERS_ASKED_MAX}
+    return [url for (url,) in await connection.execute(SQL["worker_urls"], asked)]
 
 
 def _schema(missing: int) -> Finding:

@@ -1,0 +1,22 @@
+"""Where the processes of one start are found by others: read off the settings and the network."""
+
+import trio
+
+from adapters.config import Address, Config
+from adapters.postgres.driver import reaching
+from adapters.relay.address import Nowhere, own_host
+
+ADVICE = "set relay_listen to an address of this machine that the other processes reach"
+
+
+async def first_address(config: Config) -> Address | Nowhere:
+    """Where the first process of this start is to be found by others."""
+    if config.relay_listen is not None:
+        return config.relay_listen
+    database_side = None
+    if config.database_url is not None:
+        database_side = await trio.to_thread.run_sync(
+            reaching.our_end, config.database_url, abandon_on_cancel=True
+        )
+    host = own_host(config.host, database_side)
+    return host if isinstance(host, Nowhere) else Address(host, 0)

@@ -1,0 +1,53 @@
+"""What the doctor says of the way between processes."""
+
+import pytest
+
+from adapters import config
+from adapters.cli.examining import network
+from adapters.cli.examining.finding import State
+from adapters.relay import place
+from adapters.relay.address import Nowhere
+
+
+def told(**said):
+    return config.read({name: str(value) for name, value in said.items()}, {})
+
+
+@pytest.mark.parametrize(
+    ("said", "where"),
+    [
+        ({}, "127.0.0.1, any free port"),
+        ({"listen": "10.0.0.5:7390"}, "10.0.0.5, any free port"),
+        ({"relay_listen": "10.0.0.5:7391"}, "10.0.0.5, 7391"),
+        (
+            {"relay_listen": "10.0.0.5:7391", "relay_url": "http://far:1"},
+            "10.0.0.5, 7391, as http://far:1",
+        ),
+    ],
+)
+async def test_it_says_where_others_will_find_this_process(said, where):
+    found = await network.relay(told(**said))
+
+    assert (State.OK, f"other processes will find this one at {where}") == (
+        found.state,
+        found.fact,
+    )
+
+
+def test_it_says_when_nobody_will():
+    nowhere = Nowhere("of this machine only 9.9.9.9 is known, which is no private address")
+
+    found = network.place_of(told(listen="0.0.0.0:7390"), nowhere)
+
+    assert State.WARNING is found.state
+    assert "only 9.9.9.9 is known" in found.fact
+    assert place.ADVICE == found.advice
+
+
+@pytest.mark.parametrize("url", ["", "http://127.0.0.1:1"])
+def test_a_process_that_is_not_reached_is_named(url):
+    found = network.peer(url)
+
+    assert State.WARNING is found.state
+    assert url in found.fact
+    assert f"there, {place.ADVICE}" == found.advice

@@ -1,0 +1,285 @@
+"""`serve --processes`: several behind one address, one parent; killed, starved, told to stop."""
+
+import contextlib
+import os
+import signal
+import socket
+import tempfile
+from pathlib import Path
+
+import httpx2
+import psutil
+import pytest
+import trio
+
+from tests.e2e.conftest import a_database
+from tests.e2e.crossing import ADMIN, HEADER, over, pieces, sites
+from tests.e2e.daemons import Daemon, a_daemon
+from tests.e2e.processes import belonging_to, eventually
+from tests.e2e.providers import a_provider
+
+pytestmark = pytest.mark.slow
+
+LEASE_SECONDS = 2
+PACED = "[[deltas: 60]] [[delta-ms: 20]]"
+LONG = "[[deltas: 150]] [[delta-ms: 40]]"
+SETTINGS = {
+    "PROMPTCORNER_ADMIN_TOKEN": ADMIN,
+    "PROMPTCORNER_LEASE_SECONDS": str(LEASE_SECONDS),
+    "PROMPTCORNER_DRAIN_SECONDS": "0",
+}
+
+
+def patiently(check, what):
+    """Several processes start at once, on a machine that may be busy."""
+    with contextlib.suppress(AssertionError):
+        return eventually(check, what)
+    return eventually(check, what)
+
+
+class Family(Daemon):
+    """One `promptcorner serve --processes N`."""
+
+    def wait_ready(self):
+        def ready():
+            assert self.process.poll() is None, self._log.read_text()
+            return self.entry("processes.ready")
+
+        return patiently(ready, "all processes are ready")
+
+    def all_of(self, event):
+        return [entry for entry in self.entries if entry["event"] == event]
+
+    def pids(self):
+        """Of the processes that serve, by their numbers."""
+        children = [each.pid for each in psutil.Process(self.process.pid).children()]
+        return {number_of(pid): pid for pid in children if number_of(pid)}
+
+    def wait_back(self, before, *numbers):
+        """These have other processes now, and all are ready."""
+
+        def back():
+            now = self.pids()
+            others = {n for n in before if now.get(n) not in (None, before[n])}
+            return others == set(numbers) and len(self.all_of("daemon.ready")) >= self._ready_wanted
+
+        self._ready_wanted = getattr(self, "_ready_wanted", len(before)) + len(numbers)
+        patiently(back, f"{numbers} are back")
+
+    def relay_urls(self):
+        return {entry["process"]: entry["relay"] for entry in self.all_of("daemon.ready")}
+
+
+def number_of(pid):
+    """As the parent has told it; 0: it tells us nothing, or is no more."""
+    with contextlib.suppress(OSError):
+        for said in Path(f"/proc/{pid}/environ").read_text().split("\0"):
+            if said.startswith("_PROMPTCORNER_MEMBER="):
+                return int(said.partition("=")[2].partition(":")[0])
+    return 0
+
+
+@contextlib.contextmanager
+def a_family(count, home, provider, database, **settings):
+    settings = {
+        **SETTINGS,
+        **provider.settings,
+        "DATABASE_URL": database,
+        "PROMPTCORNER_PROCESSES": str(count),
+        **settings,
+    }
+    with a_daemon(home, **{k: v for k, v in settings.items() if v is not None}) as daemon:
+        daemon.__class__ = Family
+        yield daemon
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with a_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def family(provider, server):
+    """Three processes for many tests; whoever ends one of them waits until it is back."""
+    with (
+        tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top,
+        socket.create_server(("127.0.0.1", 0)) as free,
+        a_database(server, "of_a_family") as database,
+    ):
+        Path(top).chmod(0o711)
+        port = free.getsockname()[1]
+        free.close()
+        own = {"PROMPTCORNER_RELAY_LISTEN": f"127.0.0.1:{port}"}
+        with a_family(3, Path(top) / "home", provider, database, **own) as family:
+            family.wait_ready()
+            yield family
+            assert 0 == family.stop()
+
+
+async def test_processes_share_an_address_and_show_their_watchers_the_same(family):
+    async with sites(family) as [site]:
+        chats = [await site.create("[[deltas: 2]]") for _ in range(3)]
+        watchers = {chat: [await site.watch(chat) for _ in range(6)] for chat in chats}
+        everybody = [seen for those in watchers.values() for seen in those]
+        for seen in everybody:
+            await seen.until(over)
+            seen.events.clear()
+        for chat in chats:
+            await site.send(chat, PACED)
+
+        for seen in everybody:
+            await seen.until(over)
+
+        for first, *others in watchers.values():
+            assert 30 <= len(first.pieces), "a busy daemon reads several deltas at once"
+            assert all(first.pieces == seen.pieces for seen in others)
+    served = [figures(url) for url in family.relay_urls().values()]
+    assert all(each["promptcorner_server_sockets_count"] > 0 for each in served)
+    assert sum(each["promptcorner_relays_pieces_count"] for each in served) > 0
+
+
+def figures(url):
+    """The page of one process, without labels but the one that says which."""
+    page = httpx2.get(f"{url}/metrics").text
+    lines = [line.rpartition(" ") for line in page.splitlines() if not line.startswith("#")]
+    return {name.partition("{")[0]: float(value) for name, _, value in lines}
+
+
+async def test_each_process_has_figures_of_its_own_at_an_address_of_its_own(family):
+    urls = family.relay_urls()
+
+    first = int(urls[1].rpartition(":")[2])
+    assert {n: f"http://127.0.0.1:{first + n - 1}" for n in (1, 2, 3)} == urls
+    async with httpx2.AsyncClient() as client:
+        for number, url in urls.items():
+            page = (await client.get(f"{url}/metrics")).text
+            samples = [line for line in page.splitlines() if not line.startswith("#")]
+            assert all(f'{{process="{number}"' in line for line in samples)
+            assert 200 == (await client.get(f"{url}/readyz")).status_code
+            assert 401 == (await client.get(f"{url}/debug/actors")).status_code
+            mine = await client.get(f"{url}/debug/actors", headers={HEADER: ADMIN})
+            assert "relays" in mine.json()
+            assert 404 == (await client.get(f"{url}/api/v2/users/me")).status_code
+
+
+async def test_a_killed_process_is_started_again_and_the_others_take_its_chats(family):
+    async with sites(family) as [site]:
+        chats = [await site.create(LONG) for _ in range(6)]
+        for chat in chats:
+            await (await site.watch(chat)).until(pieces(1))
+        before = family.pids()
+
+        os.kill(before[2], signal.SIGKILL)
+        again = [await site.watch(chat) for chat in chats]
+        for seen in again:
+            await seen.until(over, seconds=100)
+
+        assert [1] * 6 == [seen.answers for seen in again]
+        family.wait_back(before, 2)
+        ended = family.all_of("process.ended")[-1]
+        assert (2, before[2]) == (ended["number"], ended["pid"])
+        assert "was ended by SIGKILL" == ended["why"]
+
+
+async def test_a_process_that_is_told_to_stop_alone_has_a_successor(family):
+    before = family.pids()
+
+    os.kill(before[3], signal.SIGTERM)
+
+    family.wait_back(before, 3)
+    assert "ended with exit code 0" == family.all_of("process.ended")[-1]["why"]
+
+
+async def test_whoever_connects_while_no_process_is_there_waits_for_one(family):
+    url, before = "http://" + family.wait_ready()["listen"], family.pids()
+    for pid in before.values():
+        os.kill(pid, signal.SIGKILL)
+
+    async with httpx2.AsyncClient(timeout=100) as client, trio.open_nursery() as nursery:
+
+        async def ask():
+            assert 200 == (await client.get(f"{url}/readyz")).status_code
+
+        for _ in range(10):
+            nursery.start_soon(ask)
+    family.wait_back(before, 1, 2, 3)
+
+
+def test_two_families_do_not_share_an_address(family, home, provider):
+    listen = family.wait_ready()["listen"]
+
+    with a_family(2, home, provider, "postgresql://nowhere/x", listen=listen) as other:
+        assert 1 == other.process.wait(100)
+        assert "somebody listens there already" in other._log.read_text()
+
+    assert family.is_ready()
+
+
+async def test_told_to_stop_all_finish_what_runs_and_nobody_is_left(home, provider, database):
+    with a_family(2, home, provider, database, PROMPTCORNER_DRAIN_SECONDS="30") as family:
+        async with sites(family) as [site]:
+            chats = [await site.create("[[deltas: 20]] [[delta-ms: 50]]") for _ in range(4)]
+            for chat in chats:
+                await provider.asked(chat)
+
+            assert 0 == family.stop()
+
+        drained = family.all_of("supervisor.drained")
+        assert (2, 0) == (len(drained), sum(entry["cut"] for entry in drained))
+        assert 2 == len(family.all_of("daemon.stopped"))
+
+
+async def test_a_second_signal_ends_all_at_once(home, provider, database):
+    with a_family(2, home, provider, database, PROMPTCORNER_DRAIN_SECONDS="60") as family:
+        async with sites(family) as [site]:
+            chat = await site.create("[[deltas: 600]] [[delta-ms: 100]]")
+            await provider.asked(chat)
+        pids = list(family.pids().values())
+        family.process.send_signal(signal.SIGTERM)
+        eventually(lambda: family.entry("processes.stopping"), "it has heard")
+        family.process.send_signal(signal.SIGINT)
+
+        assert 128 + signal.SIGINT == family.process.wait(30)
+        eventually(lambda: not any(map(number_of, pids)), "all are gone")
+
+
+def test_a_killed_parent_leaves_nobody_behind(home, provider, database):
+    with a_family(2, home, provider, database) as family:
+        family.wait_ready()
+        pids = list(family.pids().values())
+
+        family.process.kill()
+
+        eventually(lambda: not any(map(number_of, pids)), "the processes have followed")
+        stopped = family.all_of("daemon.stopping")
+        assert ["the parent is gone"] * 2 == [entry["cause"] for entry in stopped]
+
+
+def test_processes_that_cannot_start_say_why_and_end(home, provider):
+    with a_family(2, home, provider, "postgresql://u:p@127.0.0.1:1/x") as family:
+        assert 1 == family.process.wait(100)
+        theirs, ours = family._log.read_text().splitlines()[-2:]
+        assert "promptcorner: process 1: it did not start; its own words stand above" == ours
+        assert theirs.startswith("promptcorner: database 127.0.0.1:1/x")
+
+
+async def test_an_embedded_database_is_shared_and_the_admin_gets_one_link(home, provider):
+    few = {"PROMPTCORNER_POOL_SIZE": "10", "PROMPTCORNER_ADMIN_TOKEN": None}
+    with a_family(2, home, provider, "", **few) as family:
+        family.wait_ready()
+        assert 1 == len([e for e in family.all_of("daemon.ready") if e["migrated"]])
+        [invited] = family.all_of("admin.invited")
+        async with httpx2.AsyncClient() as client:
+            assert 200 == (await client.get(invited["link"])).status_code
+        assert 0 == family.stop()
+    eventually(lambda: not belonging_to(home), "the database has stopped")
+
+
+def test_an_embedded_database_is_not_promised_twice(home, provider):
+    with a_family(8, home, provider, "", PROMPTCORNER_POOL_SIZE="24") as family:
+        assert 1 == family.process.wait(60)
+        assert (
+            "promptcorner: config: 8 processes take 256 connections, the embedded server 200;"
+            " set pool_size to 17 or less, or start fewer\n"
+        ) == family._log.read_text()
