@@ -25,7 +25,14 @@ from adapters.mcp.listing import ServerTool
 from adapters.mcp.oauth.guard import Network
 from adapters.mcp.reaching import Address, client_over, reached
 from adapters.mcp.tolerant import Result
-from adapters.mcp.workspaces.named import Elsewhere, Named, Program, Unfit, named_in
+from adapters.mcp.workspaces.named import (
+    SERVERS_MAX,
+    Elsewhere,
+    Named,
+    Program,
+    Unfit,
+    named_in,
+)
 from adapters.mcp.workspaces.pipes import piped
 from adapters.mcp.workspaces.server import NamedServer, Open, Room
 from adapters.workspace.lifeline import Lifeline
@@ -33,6 +40,7 @@ from adapters.workspace.local import LocalProcesses, LocalWorkspaces
 from adapters.workspace.sandbox import NoSandbox, Unconfined
 
 WORKSPACES_MAX = 2_000  # that are remembered; the one used longest ago is forgotten, if it rests
+ENTRIES_MAX = 4 * SERVERS_MAX  # of a workspace, old ones among them; then those that rest go
 NOT_UNCONFINED = (
     "programs that a workspace names are not begun where there is no sandbox;"
     ' the operator can set workspace_servers = "all"'
@@ -172,6 +180,8 @@ class WorkspaceServers:
     def _server(self, place: Workspace, named: Named) -> NamedServer:
         servers = self._of[place.id] = self._of.pop(place.id, {})
         if named not in servers:
+            if len(servers) >= ENTRIES_MAX:
+                servers = self._of[place.id] = {k: v for k, v in servers.items() if v.is_running}
             servers[named] = NamedServer(named, self._way(place, named), self._room)
             self._forget_one()
         return servers[named]

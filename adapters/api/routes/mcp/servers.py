@@ -121,6 +121,7 @@ class ServerRoutes:
         server = await self.seen(call)
         if not await self._mcp.stored.remove(server.id):
             raise not_found()
+        self._mcp.reached.faults.pop(server.id, None)
         return done()
 
     async def seen(self, call: Call) -> Server:

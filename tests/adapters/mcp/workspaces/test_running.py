@@ -11,6 +11,7 @@ import trio
 
 from adapters.mcp.faults import Fault
 from adapters.mcp.workspaces.running import (
+    ENTRIES_MAX,
     NO_NETWORK,
     NOT_UNCONFINED,
     Trust,
@@ -293,3 +294,17 @@ async def test_what_moved_is_known_until_the_chat_rests(daemon, chat):
         servers.forget(chat.id)
 
         assert (0, True, 0) == (before, meanwhile > 0, servers.near(chat))
+
+
+async def test_of_entries_that_come_and_go_those_that_rest_are_forgotten(daemon, chat):
+    _, chat = await at_home(daemon, chat)
+    file = File()
+
+    async with servers_of(daemon, file, Trust()) as servers:
+        for number in range(2 * ENTRIES_MAX):
+            file.servers = {f"s{number}": {"url": "http://h/"}}
+            assert [] == await servers.tools(chat)
+        known = servers._of[chat.workspace_id]
+
+    assert len(known) <= ENTRIES_MAX
+    assert f"s{2 * ENTRIES_MAX - 1}" in {named.name for named in known}
