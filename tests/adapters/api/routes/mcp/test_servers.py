@@ -159,6 +159,23 @@ async def a_child(edge, parent, **columns):
     return str(child)
 
 
+async def test_who_only_looks_for_a_chat_that_plans_has_what_that_may_use(edge, servers):
+    one = (await made(edge, servers, slug="one"))["id"]
+    two = (await made(edge, servers, slug="two", allow_in_plan_mode=True))["id"]
+    spawns = '[[tool-calls: spawn_agent:{"type": "explore", "prompt": "look"}]] [[tool-rounds: 1]]'
+    asked = {"plan_mode": "plan", "mcp_server_ids": [one, two]}
+
+    chat = (await chat_of(edge, edge.member, spawns, **asked)).document["id"]
+
+    async def children():
+        found = await edge.member.get(f"/api/experimental/chats/{chat}")
+        return found.document["children"]
+
+    await eventually(children)
+    [child] = await children()
+    assert [two] == child["mcp_server_ids"]
+
+
 @pytest.mark.parametrize(("mode", "is_kept"), [("explore", True), ("", False)])
 async def test_who_only_looks_keeps_the_servers_that_he_was_spawned_with(
     edge, servers, mode, is_kept
