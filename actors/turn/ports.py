@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
@@ -196,6 +196,7 @@ class Calling:
     call: ToolCallPart
     history: Sequence[Message]
     show: Callable[[Piece], object]  # to watchers, while it runs; its result takes its place
+    age_seconds: float = 0.0  # since it was begun, in an attempt or a process that is gone
 
 
 class Toolset(Protocol):
@@ -223,6 +224,7 @@ class Entry:
     begun_at: datetime
     output: ToolOutput | None = None
     ended_at: datetime | None = None
+    age_seconds: float = field(default=0.0, compare=False)  # by the journal's own clock
 
 
 class Journal(Protocol):

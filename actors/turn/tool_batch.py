@@ -11,6 +11,7 @@ have run.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import trio
@@ -122,6 +123,9 @@ class _Batch:
             self._ended[call.id] = Ended(call, entry.output, entry.ended_at or wall())
         elif tool is None or not tool.repeatable:
             self._ended[call.id] = Ended(call, error_output(MAY_HAVE_RUN), wall())
+        else:
+            calling = self._callings[call.id]
+            self._callings[call.id] = replace(calling, age_seconds=entry.age_seconds)
 
     async def _run_one(self, call: ToolCallPart) -> None:
         tool = self._tools[call.name]

@@ -123,12 +123,12 @@ def _together(group: Sequence[_Note]) -> Json:
 
 
 def _entry(row: Row) -> Entry:
-    kept, begun_at, output, ended_at = row
+    kept, begun_at, output, ended_at, age_seconds = row
     id = kept.encode().decode("unicode_escape")
     if output is None:
-        return Entry(id, begun_at)
+        return Entry(id, begun_at, age_seconds=age_seconds)
     parts = from_json(output, version=CONTENT_VERSION, where=f"tool call {id}")
     result, *shown = parts
     assert isinstance(result, ToolResultPart), "an output is kept with its result first"
     kept = ToolOutput(result.result, result.is_error, result.is_media, tuple(shown))
-    return Entry(id, begun_at, kept, ended_at)
+    return Entry(id, begun_at, kept, ended_at, age_seconds)

@@ -1,5 +1,9 @@
 -- Which local tool calls have begun, and what came of them.
 
+-- part: entry
+-- What had begun before, as the journal reads it.
+tool_call_id, begun_at, output, ended_at, extract(epoch FROM now() - begun_at)::float8
+
 -- name: begin_calls
 -- Note that these begin now. What had begun before is left as it is; that is what is returned,
 -- also where another process begins it at this very moment: a conflict makes us wait for it and
@@ -14,11 +18,11 @@ WITH wanted AS (
     ON CONFLICT (chat_id, history_version, tool_call_id) DO UPDATE SET name = t.name
     RETURNING t.tool_call_id, t.begun_at, t.output, t.ended_at, t.xmax <> 0 AS was_known
 )
-SELECT tool_call_id, begun_at, output, ended_at FROM begun WHERE was_known;
+SELECT {entry} FROM begun WHERE was_known;
 
 -- name: look_at_calls
 -- What had begun of these before.
-SELECT tool_call_id, begun_at, output, ended_at
+SELECT {entry}
   FROM tool_calls
  WHERE chat_id = %(chat)s
    AND history_version = %(history_version)s

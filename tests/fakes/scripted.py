@@ -115,6 +115,7 @@ class ScriptedTools:
     tools: dict[str, LocalTool] = field(default_factory=dict)
     scripts: dict[str, list] = field(default_factory=dict)
     ran: list[str] = field(default_factory=list)
+    ages: list[float] = field(default_factory=list)  # of the calls that ran
     declared: tuple[Tool, ...] = ()
 
     def add(self, name, *script, seconds=60, **rules):
@@ -137,6 +138,7 @@ class ScriptedTools:
     async def run(self, calling):
         call = calling.call
         self.ran.append(call.id)
+        self.ages.append(calling.age_seconds)
         await trio.lowlevel.checkpoint()
         for item in self.scripts[call.name]:
             if item is HANGS:

@@ -188,7 +188,7 @@ class AgentTools:
             agents,
             family=self.family,
             bus=self.bus,
-            seconds=asked.seconds,
+            seconds=max(0.0, asked.seconds - calling.age_seconds),  # a crash makes it no longer
             any_of_them=asked.until == "any",
         )
         if found is None:

@@ -53,6 +53,15 @@ async def test_a_call_that_had_begun_is_found_by_the_next_process(store, journal
     assert abs(entry.begun_at - (await store.reading.view(chat.id)).now) < timedelta(minutes=1)
 
 
+async def test_a_call_is_as_old_as_the_journal_says(store, journal, chat):
+    await journal.begin(chat, calls("a"))
+    await store.execute("UPDATE tool_calls SET begun_at = begun_at - interval '90 seconds'")
+
+    ages = [(await look(chat, calls("a")))[0].age_seconds for look in (journal.begin, journal.look)]
+
+    assert [pytest.approx(90, abs=10)] * 2 == ages
+
+
 async def test_beginning_again_does_not_make_a_call_younger(journal, chat):
     await journal.begin(chat, calls("a"))
     first = await journal.begin(chat, calls("a"))

@@ -20,11 +20,11 @@ class Parent:
     chat: object
     calls: int = 0
 
-    async def call(self, name, _id=None, **arguments):
+    async def call(self, name, _id=None, _age=0.0, **arguments):
         """What the model is told of it."""
         self.calls += 1
         call = ToolCallPart(_id or f"call-{self.calls}", name, json.dumps(arguments, default=str))
-        calling = Calling(self.chat, call, (), show=lambda piece: None)
+        calling = Calling(self.chat, call, (), show=lambda piece: None, age_seconds=_age)
         return json.loads((await self.tools.run(calling, name)).result)
 
     async def spawn(self, prompt, **more):

@@ -49,6 +49,17 @@ async def test_a_wait_that_takes_too_long_says_so_and_the_agent_goes_on(parent):
     await parent.at_rest(slow)
 
 
+async def test_a_wait_that_a_process_gone_had_begun_takes_no_longer_for_that(parent):
+    slow = await parent.spawn(SLOW)
+
+    with trio.fail_after(20):
+        told = await parent.call(
+            "wait_agent", _age=60.0, chat_id=slow["chat_id"], timeout_seconds=59
+        )
+
+    assert told["timed_out"]
+
+
 async def test_an_agent_that_failed_is_reported_and_no_failure_to_wait(parent):
     agent = await parent.spawn("[[fault: 401]] work")
 
