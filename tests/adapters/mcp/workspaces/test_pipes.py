@@ -16,7 +16,7 @@ from adapters.mcp.faults import Fault, words_for
 from adapters.mcp.reaching import ANSWER_BYTES_MAX, client_over
 from adapters.mcp.sessions import Session, called
 from adapters.mcp.tolerant import unread
-from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, PROBE_SECONDS, piped
+from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, PROBE_SECONDS, READ_BYTES, piped
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
 from tests.actors.machine.chats import a_chat
@@ -181,6 +181,22 @@ async def test_one_that_says_too_much_is_ended(lifeline, how, words):
             await session.ended.wait()
 
     assert words in words_for(session.error)
+
+
+async def test_a_long_answer_comes_whole_and_one_that_is_too_long_not_at_all(lifeline):
+    async with trio.open_nursery() as nursery:
+        session = Session(lambda: spoken_with(python("big"), lifeline))
+        nursery.start_soon(session.run)
+
+        async def the_session():
+            return session
+
+        with in_time():
+            said = await called(the_session, "echo", {"bytes": ANSWER_BYTES_MAX // 2})
+            with pytest.raises(Fault, match="it said more than"):
+                await called(the_session, "echo", {"bytes": ANSWER_BYTES_MAX + 2 * READ_BYTES})
+
+    assert ANSWER_BYTES_MAX // 2 == len(said["content"][0]["text"])
 
 
 async def test_one_that_floods_leaves_room_for_others(lifeline):
