@@ -2,6 +2,7 @@
 
 import ast
 import re
+import textwrap
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +12,7 @@ from adapters.client import asks, faults
 from adapters.client.awaiting import AsyncClient
 from adapters.client.calling import Client
 from adapters.client.transcript import Transcript
+from tests.e2e.clients import LOOK_SECONDS
 from tests.e2e.processes import EVENTUALLY_SECONDS, ROOT
 from tests.e2e.test_client import BadNetwork, note
 from tests.e2e.tool_programs import (
@@ -58,6 +60,39 @@ def test_the_first_example_in_the_documents_runs_as_it_is_pasted(url):
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 def test_every_example_in_the_documents_can_be_read_by_python(number):
     assert compile(BLOCKS[number], "docs/client.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+ATTENDS = """
+import trio
+from adapters.client import asks
+from adapters.client.awaiting import AsyncClient
+from adapters.client.tools import tool
+
+@tool
+async def stock(article: str) -> int:
+    return 3
+
+async def main(url, token):
+"""
+
+
+async def test_the_program_that_attends_takes_up_what_waits_when_it_starts(url):
+    [block] = [block for block in BLOCKS if "client.attend" in block]
+    program = f"{ATTENDS}{textwrap.indent(block, '    ')}\ntrio.run(main, {url!r}, {ADMIN!r})"
+    async with AsyncClient(url, ADMIN) as client:
+        chats = [
+            await client.create(LAMPS, tools=[stock], labels={"app": "store"}) for _ in range(3)
+        ]
+        asking = [await waited(client, chat) for chat in chats]
+        with a_program(program) as running, trio.fail_after(EVENTUALLY_SECONDS):
+            for chat in chats:
+                while (await client.do(asks.get_chat(chat.id))).status != "waiting":
+                    await trio.sleep(LOOK_SECONDS)
+            running.kill()
+        seen = [await waited(client, chat) for chat in chats]
+
+    assert ["requires_action"] * 3 == [one.status for one in asking]
+    assert [[("stock", "3", False)]] * 3 == [results(one) for one in seen]
 
 
 class Reference(BadNetwork):
