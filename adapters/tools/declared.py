@@ -21,7 +21,10 @@ from runtime.log import emit
 
 NO_PARAMETERS = JsonText('{"type":"object","properties":{}}')
 _REFERRED_TO = ("$defs", "definitions")  # by the descriptions of parameters
-CHATS_MAX = 4_096  # whose tools are kept; the one that was asked for longest ago is read again
+# Of chats whose tools are kept, and of what is kept of them; those that were asked for longest ago
+# are read again.
+CHATS_MAX = 4_096
+CHARACTERS_MAX = 32 * 1024 * 1024
 
 Read = Callable[[ChatId], Awaitable[Sequence[DynamicTool]]]
 
@@ -32,6 +35,7 @@ class DeclaredTools:
     def __init__(self, read: Read) -> None:
         self._read = read
         self._known: OrderedDict[ChatId, tuple[Tool, ...]] = OrderedDict()
+        self._size = 0
 
     async def of(self, chat: Chat) -> tuple[Tool, ...]:
         """In the order in which they were declared."""
@@ -39,11 +43,23 @@ class DeclaredTools:
             return ()
         if chat.id not in self._known:
             found = await self._read(chat.id)
-            self._known[chat.id] = tuple(_tool(chat, each) for each in found)
-            if len(self._known) > CHATS_MAX:
-                self._known.popitem(last=False)
+            self._keep(chat.id, tuple(_tool(chat, each) for each in found))
         self._known.move_to_end(chat.id)
         return self._known[chat.id]
+
+    def _keep(self, chat: ChatId, tools: tuple[Tool, ...]) -> None:
+        if chat not in self._known:  # somebody else may have read it meanwhile
+            self._known[chat] = tools
+            self._size += _size(tools)
+        while len(self._known) > 1 and (
+            len(self._known) > CHATS_MAX or self._size > CHARACTERS_MAX
+        ):
+            _, oldest = self._known.popitem(last=False)
+            self._size -= _size(oldest)
+
+
+def _size(tools: Sequence[Tool]) -> int:
+    return sum(len(tool.name) + len(tool.description) + len(tool.schema) for tool in tools)
 
 
 def _tool(chat: Chat, declared: DynamicTool) -> Tool:

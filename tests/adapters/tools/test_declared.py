@@ -5,6 +5,7 @@ import logging
 from dataclasses import replace
 
 import pytest
+import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,13 @@ from actors.machine.requests import DynamicTool
 from actors.parts.model import JsonText
 from actors.parts.prompt import Tool
 from actors.turn.ports import LocalTool
-from adapters.tools.declared import CHATS_MAX, NO_PARAMETERS, DeclaredTools, parameters
+from adapters.tools.declared import (
+    CHARACTERS_MAX,
+    CHATS_MAX,
+    NO_PARAMETERS,
+    DeclaredTools,
+    parameters,
+)
 from adapters.tools.toolbox import Toolbox
 from tests.actors.machine.chats import State, a_chat
 from tests.adapters.postgres.stores import new_chat_id
@@ -136,6 +143,39 @@ async def test_so_many_chats_are_known_and_the_one_asked_for_longest_ago_is_read
     await tools.of(chats[1])
 
     assert [*(chat.id for chat in chats), chats[1].id] == stored.reads
+
+
+async def test_chats_with_many_words_about_their_tools_do_not_fill_the_memory():
+    stored = Stored(DynamicTool("look", "x" * (CHARACTERS_MAX // 3)))
+    tools = DeclaredTools(stored)
+    chats = [born_with("look") for _ in range(4)]
+    for chat in chats:
+        await tools.of(chat)
+
+    await tools.of(chats[-1])
+    await tools.of(chats[-2])
+    assert 4 == len(stored.reads)
+    await tools.of(chats[0])
+    assert 5 == len(stored.reads)
+
+
+async def test_two_who_ask_at_once_are_both_answered(autojump_clock):
+    class Slow(Stored):
+        async def __call__(self, chat):
+            await trio.sleep(1)
+            return await super().__call__(chat)
+
+    tools = DeclaredTools(Slow(DynamicTool("look")))
+    chat, found = born_with("look"), []
+
+    async def ask():
+        found.append(await tools.of(chat))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask)
+        nursery.start_soon(ask)
+
+    assert found[0] == found[1] != ()
 
 
 @pytest.mark.parametrize(
