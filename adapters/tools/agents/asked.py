@@ -67,6 +67,10 @@ class WaitAgent(Struct, frozen=True):
         return list(dict.fromkeys([*first, *self.chat_ids]))
 
     @property
+    def wants_any(self) -> bool:
+        return self.until == "any"
+
+    @property
     def seconds(self) -> float:
         wanted = self.timeout_seconds if self.timeout_seconds > 0 else WAIT_SECONDS
         return float(min(wanted, WAIT_SECONDS_MAX))

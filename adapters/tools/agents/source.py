@@ -189,19 +189,18 @@ class AgentTools:
             family=self.family,
             bus=self.bus,
             seconds=max(0.0, asked.seconds - calling.age_seconds),  # a crash makes it no longer
-            any_of_them=asked.until == "any",
+            any_of_them=asked.wants_any,
         )
         if found is None:
             raise Wrong("how the agents stand could not be read in time; wait for them again")
         for stranger in set(agents) - {child.id for child in found}:
             raise Wrong(_stranger(stranger))
-        documents = [_told(child) for child in found]
+        working = [not rules.has_settled(child.status) for child in found]
+        timed_out = all(working) if asked.wants_any else any(working)
+        documents = [_told(child, timed_out=timed_out) for child in found]
         if asked.chat_id is not None and len(documents) == 1:
             return documents[0]
-        return {
-            "agents": documents,
-            "timed_out": any(document.get("timed_out", False) for document in documents),
-        }
+        return {"agents": documents, "timed_out": timed_out}
 
     # talking
 
@@ -274,10 +273,10 @@ class AgentTools:
         return await self._kin(chat, child.id)
 
 
-def _told(child: Kin) -> Mapping[str, Any]:
-    if not rules.has_settled(child.status):
-        return {**rules.introduced(child), "timed_out": True}
-    return rules.settled(child)
+def _told(child: Kin, *, timed_out: bool) -> Mapping[str, Any]:
+    if rules.has_settled(child.status):
+        return rules.settled(child)
+    return rules.introduced(child) | ({"timed_out": True} if timed_out else {})
 
 
 def _title(asked: SpawnAgent) -> str:

@@ -34,9 +34,24 @@ async def test_the_first_of_several_is_enough_where_any_will_do(parent):
         "wait_agent", chat_ids=[slow["chat_id"], quick["chat_id"]], until="any"
     )
 
-    assert [True, None] == [one.get("timed_out") for one in told["agents"]]
+    assert ["running", "waiting"] == [one["status"] for one in told["agents"]]
+    assert not told["timed_out"]
+    assert ["timed_out" in one for one in told["agents"]] == [False, False]
     await parent.call("interrupt_agent", chat_id=slow["chat_id"])
     await parent.at_rest(slow)
+
+
+@pytest.mark.parametrize(("until", "timed_out"), [("all", True), ("any", False)])
+async def test_of_several_some_may_have_settled_when_the_time_is_over(parent, until, timed_out):
+    slow, quick = await parent.spawn(SLOW), await parent.spawn("quick")
+    ids = [slow["chat_id"], quick["chat_id"]]
+    await parent.at_rest(quick)
+
+    told = await parent.call("wait_agent", chat_ids=ids, until=until, timeout_seconds=1)
+
+    assert timed_out is told["timed_out"]
+    assert [timed_out, False] == ["timed_out" in one for one in told["agents"]]
+    assert "the report" == told["agents"][1]["report"]
 
 
 async def test_a_wait_that_takes_too_long_says_so_and_the_agent_goes_on(parent):
