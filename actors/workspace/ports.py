@@ -104,11 +104,11 @@ class Processes(Protocol):
         """Until it has ended, but not for longer."""
         ...
 
-    def all(self) -> Sequence[Process]:
+    async def all(self) -> Sequence[Process]:
         """Those that run first, then the newest first."""
         ...
 
-    def signal(self, id: str, signal: Signal) -> Refused | None:
+    async def signal(self, id: str, signal: Signal) -> Refused | None:
         """To the process and to all that it has started."""
         ...
 

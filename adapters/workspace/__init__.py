@@ -6,6 +6,7 @@ bubblewrap  what a command sees of the machine, as arguments of bwrap           
 sandbox     how commands are run: in the sandbox, without one, or not at all
 lifeline    what ends commands when this process is gone
 processes   commands that run, and what they have written
+beside      commands that run in other processes of this machine
 templates   what a workspace can be made of, as the operator has laid it out
 making      a workspace, made of a template
 planning    plans of chats, as files

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,7 @@ from adapters.config import Config
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.workspaces.lives import Lives
 from adapters.postgres.workspaces.registry import Registered, Registry
+from adapters.workspace.beside.peers import Peers, PeersStatistics
 from adapters.workspace.bubblewrap import Ground, Unseen
 from adapters.workspace.files import LocalFiles
 from adapters.workspace.keeping import Caretaker, KeepingStatistics, days_of
@@ -38,6 +39,7 @@ from adapters.workspace.templates import Faulty, Template, Templates
 from runtime.children import Child, open_children
 from runtime.restart import Restart
 
+PEERS = ".peers"  # the directory where processes find each other, among the workspaces
 NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
 
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
@@ -66,6 +68,7 @@ class LocalProcesses:
     """Fulfils `actors.workspace.ports.Processes`."""
 
     table: ProcessTable
+    peers: Peers
     sandbox: Sandbox | NoSandbox
     environ: Mapping[str, str]
     chat: Chat
@@ -107,12 +110,22 @@ class LocalProcesses:
         )
 
     async def wait(self, id: str, seconds: float) -> Process | Refused:
+        if not self.table.knows(self.chat.id, id):
+            elsewhere = await self.peers.wait(self.chat.id, id, seconds)
+            if elsewhere is not None:
+                return elsewhere
         return await self.table.wait(self.chat.id, id, seconds)
 
-    def all(self) -> list[Process]:
-        return list(self.table.all(self.chat.id))
+    async def all(self) -> Sequence[Process]:
+        both = [*self.table.all(self.chat.id), *await self.peers.all(self.chat.id)]
+        both.sort(key=lambda each: each.started_at, reverse=True)
+        return sorted(both, key=lambda each: not each.is_running)
 
-    def signal(self, id: str, signal: Signal) -> Refused | None:
+    async def signal(self, id: str, signal: Signal) -> Refused | None:
+        if not self.table.knows(self.chat.id, id):
+            told = await self.peers.signal(self.chat.id, id, signal)
+            if told is not None:
+                return Refused(told.refused) if told.refused else None
         return self.table.signal(self.chat.id, id, signal)
 
     async def _now(self, id: str) -> Process | Refused:
@@ -134,6 +147,7 @@ class Neighbour(Protocol):
 @dataclass(frozen=True, slots=True)
 class WorkspacesStatistics:
     commands: ProcessStatistics
+    peers: PeersStatistics
     kept: KeepingStatistics
 
 
@@ -167,6 +181,7 @@ class LocalWorkspaces:
         self._table = table
         self.sandbox = sandbox
         self._environ = environ
+        self.peers = Peers(directory / PEERS, table)
         self.neighbours: list[Neighbour] = []
         self._limits = limits
         self.registry = registry
@@ -282,11 +297,13 @@ class LocalWorkspaces:
 
     def _processes(self, chat: Chat, row: Registered) -> LocalProcesses:
         return LocalProcesses(
-            self._table, self.sandbox, self._environ, chat, row, self._ground(row)
+            self._table, self.peers, self.sandbox, self._environ, chat, row, self._ground(row)
         )
 
     def statistics(self) -> WorkspacesStatistics:
-        return WorkspacesStatistics(self._table.statistics(), self.caretaker.statistics())
+        return WorkspacesStatistics(
+            self._table.statistics(), self.peers.statistics(), self.caretaker.statistics()
+        )
 
     def home(self, workspace: UUID) -> str:
         """The directory of a workspace, be it there or not."""
@@ -317,7 +334,7 @@ async def open_workspaces(config: Config, pool: Pool, bus: Bus) -> AsyncIterator
         unseen=_unseen(config, data_dir, templates_dir),
     )
     tell(sandbox)
-    async with open_processes() as table, open_children("workspaces", capacity=1) as children:
+    async with open_processes() as table, open_children("workspaces", capacity=2) as children:
         workspaces = LocalWorkspaces(
             data_dir / "workspaces",
             Registry(pool),
@@ -330,6 +347,7 @@ async def open_workspaces(config: Config, pool: Pool, bus: Bus) -> AsyncIterator
             ),
         )
         caretaker = workspaces.caretaker
+        children.start(Child(name="peers", body=workspaces.peers.run, restart=Restart()))
         with caretaker.follow(bus):
             children.start(
                 Child(name="caretaker of workspaces", body=caretaker.run, restart=Restart())

@@ -129,6 +129,9 @@ class ProcessTable:
             await found.ended.wait()
         return _seen(found)
 
+    def knows(self, chat: ChatId, id: str) -> bool:
+        return not isinstance(self._find(chat, id), Refused)
+
     def all(self, chat: ChatId) -> Sequence[ports.Process]:
         self._forget()
         newest_first = reversed(self._known.values())
@@ -188,7 +191,7 @@ class ProcessTable:
             return Refused(
                 f"process {id} not found; see process_list. Processes that have ended are"
                 f" forgotten after {self._kept_seconds / 60:g} minutes, and all of them when the"
-                " server is started again, or another of its processes goes on with the chat"
+                " server is started again"
             )
         return found
 

@@ -176,13 +176,13 @@ class WorkspaceTools:
         return {"error": found.says} if isinstance(found, Refused) else seen(found)
 
     async def _list(self, at: Workspace, calling: Calling, asked: ProcessList) -> Mapping[str, Any]:
-        return {"processes": [listed(each) for each in at.processes.all()[:LISTED_MAX]]}
+        return {"processes": [listed(each) for each in (await at.processes.all())[:LISTED_MAX]]}
 
     async def _signal(
         self, at: Workspace, calling: Calling, asked: ProcessSignal
     ) -> Mapping[str, Any]:
         id = _process_id(asked.process_id)
-        refused = at.processes.signal(id, Signal(asked.signal))
+        refused = await at.processes.signal(id, Signal(asked.signal))
         if refused is not None:
             return {"error": refused.says}
         return {"success": True, "message": f"{asked.signal} was sent to process {id}"}

@@ -9,6 +9,7 @@ import pytest
 
 from actors.workspace.ports import Command, Signal
 from adapters.postgres.workspaces.registry import Registered
+from adapters.workspace.beside.peers import Peers
 from adapters.workspace.bubblewrap import Ground, Layout, Unseen, arguments
 from adapters.workspace.local import LocalProcesses
 from adapters.workspace.processes import open_processes
@@ -122,7 +123,8 @@ def workspace(tmp_path, sandbox, table, environ):
     passing.mkdir()
     row = Registered(UUID(int=7), "w", "empty", 512, 64, 99, 60)
     ground = Ground(str(home), str(passing))
-    return LocalProcesses(table, sandbox, environ, CHAT, row, ground)
+    peers = Peers(tmp_path / "peers", table)
+    return LocalProcesses(table, peers, sandbox, environ, CHAT, row, ground)
 
 
 async def test_commands_really_go_through_it(stand_in, tmp_path):
@@ -155,7 +157,7 @@ async def test_a_wish_to_end_reaches_the_command_through_it(stand_in, tmp_path):
         while not (await processes.wait(begun.id, 0.01)).output.text:
             pass
 
-        processes.signal(begun.id, Signal.TERMINATE)
+        await processes.signal(begun.id, Signal.TERMINATE)
         done = await processes.wait(begun.id, PATIENCE)
 
     assert 5 == done.exit_code

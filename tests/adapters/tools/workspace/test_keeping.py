@@ -97,6 +97,32 @@ async def test_a_workspace_that_is_stopped_ends_what_runs_in_it_elsewhere(store,
         nursery.cancel_scope.cancel()
 
 
+async def test_a_command_is_known_in_whichever_process_its_chat_goes_on(store, tmp_path):
+    async with two_daemons(store, tmp_path) as (one, other), trio.open_nursery() as nursery:
+        nursery.start_soon(other.workspaces.peers.run)
+        chat = await one.chat()
+        await one.home(chat)
+        id = await a_server(other, chat)
+        here = await a_server(one, chat)
+        with trio.fail_after(PATIENCE):
+            while not (tmp_path / "workspaces/.peers" / other.workspaces.peers._own).exists():
+                await trio.sleep(0.002)
+
+        listed = (await one.call(chat, "process_list"))["processes"]
+        running = await one.call(chat, "process_output", process_id=id, wait_timeout="0s")
+        await one.call(chat, "process_signal", process_id=id, signal="kill")
+        ended = await one.call(chat, "process_output", process_id=id, wait_timeout="20s")
+        again = await one.call(chat, "process_signal", process_id=id, signal="kill")
+        unknown = await one.call(chat, "process_signal", process_id="none", signal="kill")
+
+        assert [here, id] == [each["id"] for each in listed]
+        assert (True, "sleep 1000") == (running["running"], running["command"])
+        assert (False, 137) == (ended["success"], ended["exit_code"])
+        assert "is not running any more" in again["error"]
+        assert "process none not found" in unknown["error"]
+        nursery.cancel_scope.cancel()
+
+
 async def test_news_that_come_too_late_end_nothing(store, tmp_path):
     async with a_daemon(store, tmp_path) as daemon:
         chat = await daemon.chat()

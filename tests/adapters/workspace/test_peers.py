@@ -1,0 +1,193 @@
+"""Commands of a chat in other processes on one machine: listed, waited for, signalled."""
+
+import os
+import socket
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+import trio
+
+from actors.ids import ChatId
+from actors.workspace.ports import Command, Signal
+from adapters.workspace.beside.peers import ASKED_BYTES_MAX, LISTED_MAX, Peers
+from adapters.workspace.processes import Order, ProcessTable, open_processes
+
+CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
+PATIENCE = 20.0
+
+
+@dataclass
+class Process:
+    table: ProcessTable
+    peers: Peers
+    socket: Path
+
+    def start(self, text, chat=CHAT):
+        return self.table.start(
+            Order(
+                chat=chat,
+                workspace=UUID(int=3),
+                command=Command(text),
+                workdir="/",
+                arguments=["sh", "-c", text],
+                environment=dict(os.environ),
+                seconds_max=PATIENCE,
+            )
+        )
+
+
+@asynccontextmanager
+async def a_process(directory):
+    async with open_processes() as table, trio.open_nursery() as nursery:
+        peers = Peers(directory, table)
+        nursery.start_soon(peers.run)
+        path = directory / peers._own
+        await until(path.is_socket)
+        yield Process(table, peers, path)
+        nursery.cancel_scope.cancel()
+
+
+@pytest.fixture
+async def two(tmp_path):
+    directory = tmp_path / "peers"
+    async with a_process(directory) as one, a_process(directory) as other:
+        yield one, other
+
+
+async def test_all_that_a_chat_runs_elsewhere_is_listed_and_nothing_of_others(two):
+    one, other = two
+    id = other.start("echo much; sleep 1000")
+    other.start("sleep 1000", chat=OTHER)
+    one.start("sleep 1000")
+
+    [listed] = await one.peers.all(CHAT)
+
+    assert (id, "echo much; sleep 1000", True) == (listed.id, listed.command, listed.is_running)
+    assert "" == listed.output.text
+
+
+async def test_one_that_runs_elsewhere_is_waited_for(two):
+    one, other = two
+    id = other.start("echo begun; sleep 0.1; echo over; exit 3")
+
+    done = await one.peers.wait(CHAT, id, PATIENCE)
+
+    assert ("begun\nover\n", 3) == (done.output.text, done.exit_code)
+    assert other.table.all(CHAT) == [done]
+
+
+async def test_nobody_waits_longer_than_he_said(two):
+    one, other = two
+    id = other.start("sleep 1000")
+
+    with trio.fail_after(PATIENCE):
+        now = await one.peers.wait(CHAT, id, 0.01)
+
+    assert now.is_running
+
+
+async def test_one_that_runs_elsewhere_is_signalled(two):
+    one, other = two
+    id = other.start("sleep 1000")
+
+    told = await one.peers.signal(CHAT, id, Signal.KILL)
+    done = await one.peers.wait(CHAT, id, PATIENCE)
+    again = await one.peers.signal(CHAT, id, Signal.KILL)
+
+    assert ("", 137) == (told.refused, done.exit_code)
+    assert f"process {id} is not running any more (exit code 137)" == again.refused
+
+
+async def test_what_nobody_knows_or_is_of_another_chat_is_not_there(two):
+    one, other = two
+    id = other.start("sleep 1000", chat=OTHER)
+
+    for wanted in (id, "none"):
+        assert await one.peers.wait(CHAT, wanted, PATIENCE) is None
+        assert await one.peers.signal(CHAT, wanted, Signal.KILL) is None
+    assert [] == await one.peers.all(CHAT)
+    assert other.table.all(OTHER)[0].is_running
+
+
+async def test_a_process_that_is_gone_is_left_out_and_its_socket_taken_away(two):
+    one, other = two
+    id = other.start("sleep 1000")
+    gone = other.socket.with_name("gone")
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(gone))
+
+    [listed] = await one.peers.all(CHAT)
+
+    assert id == listed.id
+    assert not gone.exists()
+
+
+async def test_a_process_that_does_not_answer_is_left_out(two, autojump_clock):
+    one, _ = two
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(one.socket.with_name("mute")))
+        mute.listen()
+
+        assert [] == await one.peers.all(CHAT)
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"{}\n", b"nonsense\n", b"x" * (ASKED_BYTES_MAX + 1), b'{"do":"end","chat":1}\n']
+)
+async def test_what_is_no_question_gets_no_answer_and_harms_nobody(two, said):
+    one, other = two
+    id = other.start("sleep 1000")
+
+    async with await trio.open_unix_socket(str(other.socket)) as stream:
+        await stream.send_all(said)
+        await stream.send_eof()
+        with trio.fail_after(PATIENCE):
+            answer = await stream.receive_some()
+
+    assert b"" == answer
+    assert id == (await one.peers.all(CHAT))[0].id
+
+
+async def test_who_does_not_wait_any_more_is_not_waited_for(two):
+    one, other = two
+    id = other.start("sleep 1000")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(one.peers.wait, CHAT, id, PATIENCE)
+        await until(lambda: other.peers.statistics().answering == 1)
+        nursery.cancel_scope.cancel()
+
+    await until(lambda: other.peers.statistics().answering == 0)
+
+
+async def until(holds):
+    with trio.fail_after(PATIENCE):
+        while not holds():
+            await trio.sleep(0.002)
+
+
+async def test_only_its_user_gets_there(two):
+    one, _ = two
+
+    assert 0o700 == one.socket.parent.stat().st_mode & 0o777
+
+
+@pytest.mark.slow
+async def test_a_long_list_is_cut(tmp_path):
+    directory = tmp_path / "peers"
+    async with a_process(directory) as one, a_process(directory) as other:
+        for _ in range(LISTED_MAX + 1):
+            await other.table.wait(CHAT, other.start("true"), PATIENCE)
+
+        assert LISTED_MAX == len(await one.peers.all(CHAT))
+
+
+async def test_its_socket_goes_with_it(tmp_path):
+    async with a_process(tmp_path / "peers") as one:
+        pass
+
+    assert not one.socket.exists()
+    assert [] == await one.peers.all(CHAT)
