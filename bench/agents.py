@@ -67,7 +67,7 @@ ROUNDS = 3  # the best of them counts: others may work on this machine
 FLOORS = 100
 GAP_SECONDS = 0.025  # between two children that settle
 WAIT_SECONDS = 5.0  # in which nothing may happen
-SETTLE_SECONDS = 0.5
+SETTLE_SECONDS = 1.0
 PATIENCE_SECONDS = 240.0
 LOOK_SECONDS = 0.01
 
@@ -88,8 +88,11 @@ class Stage:
             applied = await sending.create(hello(self.user, f"family {children}"))
             assert isinstance(applied, Applied), applied
             made.append(applied.chat.id)
+        bus, count = self.chats.store.bus, parents * children
         with trio.fail_after(PATIENCE_SECONDS):
-            while self.director.waiting() < parents * children:  # noqa: ASYNC110  its own process
+            while self.director.waiting() < count:  # noqa: ASYNC110  its own process
+                await trio.sleep(LOOK_SECONDS)
+            while bus.statistics().following < count:  # noqa: ASYNC110  nobody tells
                 await trio.sleep(LOOK_SECONDS)
         await trio.sleep(SETTLE_SECONDS)
         return made

@@ -75,7 +75,6 @@ class Troupe:
                 case ["go", count, gap]:
                     await self._let_go(int(count), float(gap))
                     print("gone", flush=True)
-        sys.exit()
 
     async def _let_go(self, count: int, gap_seconds: float) -> None:
         for _ in range(count):
@@ -133,9 +132,10 @@ async def serve() -> None:
     troupe = Troupe()
     [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1", backlog=4096)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(troupe.obey)
         nursery.start_soon(partial(trio.serve_listeners, troupe.converse, [listener]))
         print(listener.socket.getsockname()[1], flush=True)
+        await troupe.obey()
+        nursery.cancel_scope.cancel()
 
 
 class Director:
