@@ -200,14 +200,24 @@ class PinnedContexts:
         their own rows say."""
         if chat.is_root and chat.workspace_id is None and chat.id not in self._bound:
             return Pinned(chat.id), NOTHING
+        known = self._pinned.glance(chat.id)
+        if known is not None and self._has_moved(chat, known):
+            self._pinned.drop(chat.id)
         for _ in range(READS_MAX):
             pinned = await self._pinned.get(chat.id)
-            has_moved = chat.is_root and chat.workspace_id not in (None, pinned.workspace)
-            snapshot = None if has_moved else await self._snapshot(pinned)
+            snapshot = await self._snapshot(pinned)
+            if chat.workspace_id == pinned.workspace:  # its row says it by now
+                self._bound.pop(chat.id, None)
             if snapshot is not None:
                 return pinned, snapshot
             self._pinned.drop(chat.id)
         return pinned, NOTHING
+
+    def _has_moved(self, chat: Chat, known: Pinned) -> bool:
+        """Somebody has given it another workspace; unless it has done so itself, and its row does
+        not say so yet."""
+        is_said = chat.is_root and chat.id not in self._bound
+        return is_said and chat.workspace_id not in (None, known.workspace)
 
     async def _read(self, chat: ChatId) -> Pinned:
         """For a turn: what was never pinned is pinned now."""

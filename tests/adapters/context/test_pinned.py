@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 import trio
@@ -151,6 +152,19 @@ async def test_a_chat_that_gives_itself_a_workspace_knows_it_in_the_next_step(pr
     assert "\none\n" in await process.contexts.told(chat)
 
 
+async def test_a_chat_that_makes_itself_another_workspace_knows_that_too(process):
+    chat, _ = await process.at_work(**{"AGENTS.md": "one"})
+    for _ in range(2):
+        assert "\none\n" in await process.contexts.told(chat)
+    await process.disk.make(process.store, chat.id, owner=ANN, **{"AGENTS.md": "two"})
+
+    process.contexts.moved_in(chat)
+
+    for row in (chat, replace(chat, workspace_id=None), await process.now(chat)):
+        assert "\ntwo\n" in await process.contexts.told(row)
+    assert await process.contexts.told(replace(chat, workspace_id=None)) is None  # taken away again
+
+
 async def test_another_workspace_is_another_context(process):
     chat, _ = await process.at_work(**{"AGENTS.md": "one"})
     await process.contexts.told(chat)
@@ -291,6 +305,57 @@ async def test_what_was_pinned_stays_when_the_workspace_is_gone(process):
     assert before == await process.contexts.told(chat)
     assert (False, GONE) == await process.shown(chat)
     assert "Run it twice." == (await process.contexts.text(chat, "deploy")).body
+
+
+async def test_nor_is_it_lost_by_who_has_never_seen_the_workspace(process, store, tmp_path):
+    chat, home = await process.at_work(**{"AGENTS.md": "one"})
+    before = await process.contexts.told(chat)
+    shutil.rmtree(home)
+
+    async with a_process(store, tmp_path) as another:
+        assert Unreadable(GONE) == await another.contexts.refresh(chat.id)
+        after = await another.contexts.told(chat)
+
+    assert before == after
+    assert (False, GONE) == await process.shown(chat)
+
+
+async def test_what_is_back_is_as_dirty_as_it_was(process):
+    chat, home = await process.at_work(**{"AGENTS.md": "one"})
+    await process.contexts.told(chat)
+    put(home, **{"AGENTS.md": "two"})
+    await process.watch.look(chat.workspace_id)
+    since = await dirty_since(process, chat)
+    shutil.move(home, f"{home}.away")
+    await process.watch.look(chat.workspace_id)
+    assert (True, GONE) == await process.shown(chat)
+
+    shutil.move(f"{home}.away", home)
+    await process.watch.look(chat.workspace_id)
+
+    assert (True, None) == await process.shown(chat)
+    assert since == await dirty_since(process, chat)
+
+
+async def dirty_since(process, chat):
+    return await process.store.execute(
+        "SELECT dirty_since FROM chat_contexts WHERE chat_id = %(c)s", c=chat.id
+    )
+
+
+async def test_what_moves_in_one_workspace_is_nothing_to_another(process):
+    one, home = await process.at_work(**{"AGENTS.md": "one"})
+    other, _ = await process.at_work(**{"AGENTS.md": "one"})
+    for chat in (one, other):
+        await process.contexts.told(chat)
+
+    put(home, **{"AGENTS.md": "two"})
+    await process.watch.look(one.workspace_id)
+
+    assert [(True, None), (False, None)] == [
+        await process.shown(one),
+        await process.shown(other),
+    ]
 
 
 async def test_it_is_pinned_as_soon_as_it_can_be(process):
