@@ -128,6 +128,7 @@ class Chats:
     contexts: PinnedContexts
     skills: SkillIndex
     summaries: AutomaticSummaries
+    prompts: Prompting
     episodes: Episodes
     supervisor: Supervisor
     background: Background
@@ -202,7 +203,7 @@ async def open_chats(
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
             asked = (catalogue, vault, mcp, workspaces, near, contexts, skills, summaries)
-            running = (episodes, supervisor, background, figures, keeper)
+            running = (prompts, episodes, supervisor, background, figures, keeper)
             yield Chats(store, *asked, *running)
 
 

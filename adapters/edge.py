@@ -304,6 +304,7 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "supervisor": chats.supervisor.statistics(),
         "background": chats.background.statistics(),
         "episodes": chats.episodes.statistics(),
+        "prompts": chats.prompts.statistics(),
         "catalogue": chats.catalogue.statistics(),
         "mcp": chats.mcp.statistics(),
         "workspaces": chats.workspaces.statistics(),

@@ -46,6 +46,13 @@ class Surroundings(Protocol):
     async def standing(self, chat: Chat) -> Standing: ...
 
 
+@dataclass(frozen=True, slots=True)
+class PromptingStatistics:
+    histories: int  # that are kept converted
+    rows: int
+    forgotten_count: int  # for want of room
+
+
 class Prompting:
     """Fulfils `actors.turn.ports.Prompts`."""
 
@@ -83,6 +90,9 @@ class Prompting:
             asker=Asker(chat.owner_id, chat.root, None if chat.is_root else chat.id),
         )
 
+    def statistics(self) -> PromptingStatistics:
+        return self._known.statistics()
+
 
 Key = tuple[ChatId, str, str | None]  # a chat, and whom it asks
 
@@ -94,6 +104,7 @@ class Known:
         self._rows_max = rows_max
         self._kept: OrderedDict[Key, Growing] = OrderedDict()
         self.rows = 0
+        self._forgotten_count = 0
 
     def pop(self, key: Key) -> Growing:
         growing = self._kept.pop(key, None)
@@ -108,3 +119,7 @@ class Known:
         self.rows += len(growing)
         while self.rows > self._rows_max:
             self.pop(next(iter(self._kept)))
+            self._forgotten_count += 1
+
+    def statistics(self) -> PromptingStatistics:
+        return PromptingStatistics(len(self._kept), self.rows, self._forgotten_count)

@@ -15,7 +15,7 @@ from actors.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, Web
 from actors.prompts.files import StoredFile
 from actors.prompts.growing import Growing
 from actors.turn.ports import Model
-from adapters.models.prompting import ROWS_MIN, Known, Prompting, Standing
+from adapters.models.prompting import ROWS_MIN, Known, Prompting, PromptingStatistics, Standing
 from tests.actors.machine.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
 
 FAMILY = ChatId(UUID(int=78))
@@ -202,7 +202,7 @@ def test_long_histories_are_kept_as_far_as_there_is_room_the_latest_first():
     known.put("a", known.pop("a"))
     known.put("c", c)
 
-    assert 2 * ROWS_MIN + 2 == known.rows
+    assert PromptingStatistics(2, 2 * ROWS_MIN + 2, 1) == known.statistics()
     kept = [known.pop(key) for key in ("short", "a", "b", "c")]
     assert [False, True, False, True] == [
         found is was for found, was in zip(kept, (short, a, b, c), strict=True)
