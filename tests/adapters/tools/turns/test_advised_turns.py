@@ -90,6 +90,18 @@ async def test_it_has_to_be_alone(fresh):
     assert "advisor needs a step to itself" in told[1]["error"]
 
 
+async def test_nobody_is_waited_for_beside_it_either(fresh):
+    theirs = Call("stock", '{"article": "lamps"}')
+    script = (asks(ASKS, theirs), asks(theirs, ASKS), says("done"))
+    async with a_daemon(fresh, Behaviour(script=script), **ON) as daemon:
+        alone, beside, first, second = await a_turn(daemon, tools=("stock",))
+
+    assert "has to be the only call" in alone["error"]
+    assert "stock was not run, because advisor needs a step to itself" in beside["error"]
+    assert "stock was not run" in first["error"]
+    assert "has to be the only call" in second["error"]
+
+
 async def test_the_quota_is_that_of_the_turn_and_only_advice_counts(fresh):
     asking, advice = asks(), says("x")
     silence = says(" ")
