@@ -2,7 +2,7 @@
 
 import os
 import socket
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -12,7 +12,7 @@ import trio
 
 from actors.ids import ChatId
 from actors.workspace.ports import Command, Signal
-from adapters.workspace.beside.peers import ASKED_BYTES_MAX, LISTED_MAX, Peers
+from adapters.workspace.beside.peers import ANSWER_SECONDS, ASKED_BYTES_MAX, LISTED_MAX, Peers
 from adapters.workspace.processes import Order, ProcessTable, open_processes
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
@@ -125,13 +125,32 @@ async def test_a_process_that_is_gone_is_left_out_and_its_socket_taken_away(two)
     assert not gone.exists()
 
 
+@contextmanager
+def a_mute_one(beside):
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(beside.with_name("mute")))
+        mute.listen()
+        yield
+
+
 async def test_a_process_that_does_not_answer_is_left_out(two, autojump_clock):
     one, _ = two
-    with socket.socket(socket.AF_UNIX) as mute:
-        mute.bind(str(one.socket.with_name("mute")))
-        mute.listen()
-
+    began = trio.current_time()
+    with a_mute_one(one.socket):
         assert [] == await one.peers.all(CHAT)
+
+    assert trio.current_time() - began == pytest.approx(ANSWER_SECONDS)
+
+
+async def test_nobody_waits_for_it_if_another_knows(two):
+    one, other = two
+    id = other.start("sleep 1000")
+    began = trio.current_time()
+    with a_mute_one(one.socket):
+        found = await one.peers.wait(CHAT, id, 0)
+
+    assert id == found.id
+    assert trio.current_time() - began < ANSWER_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -149,6 +168,18 @@ async def test_what_is_no_question_gets_no_answer_and_harms_nobody(two, said):
 
     assert b"" == answer
     assert id == (await one.peers.all(CHAT))[0].id
+
+
+async def test_a_question_that_does_not_end_is_none(two):
+    _, other = two
+    began = trio.current_time()
+
+    async with await trio.open_unix_socket(str(other.socket)) as stream:
+        await stream.send_all(b"x" * (ASKED_BYTES_MAX + 1))
+        answer = await stream.receive_some()
+
+    assert b"" == answer
+    assert trio.current_time() - began < ANSWER_SECONDS
 
 
 async def test_who_does_not_wait_any_more_is_not_waited_for(two):
