@@ -4,6 +4,7 @@ servers    a server as it is set up, and whose chats use it          (pure)
 known      all that are set up, kept in memory; users' tokens
 naming     what their tools are called here                          (pure)
 showing    the headers by which a server knows for whom we ask       (pure)
+mending    halves of characters in what they say                     (pure)
 tolerant   what they say, as the SDK takes it                        (pure)
 reaching   a session with a server, over HTTP or SSE
 sessions   the sessions of chats at work

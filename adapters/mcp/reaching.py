@@ -22,6 +22,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, Implementation
 
+from adapters.mcp.mending import Mending
 from adapters.mcp.oauth.guard import GuardedTransport, Network
 from adapters.mcp.tolerant import tolerant
 from adapters.providers.dial import tls_context
@@ -30,7 +31,7 @@ from adapters.providers.identity import USER_AGENT
 CONNECT_SECONDS_MAX = 10.0
 CALL_SECONDS_MAX = 60.0
 # Of one answer; then it is broken off. What models are told of it is far less.
-ANSWER_BYTES_MAX = 16 * 1024 * 1024
+ANSWER_BYTES_MAX = 8 * 1024 * 1024
 # Who sends more than a mebibyte in one go has to wait so long: nobody is to keep us from the rest.
 PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
 
@@ -167,6 +168,7 @@ class _Measured(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = in_one_go = 0
+        mending = Mending()
         async for chunk in self._inner:
             size += len(chunk)
             if size > self._most:
@@ -175,7 +177,8 @@ class _Measured(httpx2.AsyncByteStream):
             if in_one_go > PAUSE_BYTES:
                 in_one_go = 0
                 await trio.sleep(PAUSE_SECONDS)
-            yield chunk
+            yield mending.feed(chunk)
+        yield mending.rest()
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -3,12 +3,12 @@ does not know; a chat wants the rest. So a list is brought down to what is used 
 and what came of a call is handed through unread, as a text: results.py reads it.
 """
 
-import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any, Self
 
+import msgspec
 from mcp.client._transport import ReadStream, TransportStreams
 from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult, JSONRPCResponse, TextContent
@@ -31,7 +31,7 @@ def unread(result: CallToolResult) -> Result:
     """What the server said, as it said it."""
     [content] = result.content
     assert isinstance(content, TextContent), "it was handed through as a text"
-    said: Result = json.loads(content.text)
+    said: Result = msgspec.json.decode(content.text)
     return said
 
 
@@ -78,7 +78,7 @@ def fit(result: Result) -> Result:
         return {**result, "tools": list(_tools(tools))}
     if "content" in result or "structuredContent" in result:
         kept = {name: result[name] for name in _KEPT if name in result}
-        said = {"type": "text", "text": json.dumps(result)}
+        said = {"type": "text", "text": msgspec.json.encode(result).decode()}
         return {**kept, "content": [said], "isError": bool(result.get("isError"))}
     return result
 

@@ -45,6 +45,8 @@ def called(asked, how):
             time.sleep(3600)
         case "big":
             answer(asked, text("x" * int(arguments["bytes"])))
+        case "cuts":
+            answer(asked, text("cut \ud83d"))
         case "endless":
             while True:
                 sys.stdout.write("x" * 65_536)

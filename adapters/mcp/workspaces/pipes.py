@@ -25,6 +25,7 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 
+from adapters.mcp.mending import mended
 from adapters.mcp.reaching import ANSWER_BYTES_MAX, PAUSE_BYTES, PAUSE_SECONDS
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
@@ -295,10 +296,9 @@ def _kill(group: int) -> None:
 
 def _message(line: bytes) -> SessionMessage | None:
     """None: it is none. Some programs greet people there."""
+    text = mended(line).decode(errors="replace")
     try:
-        message = jsonrpc_message_adapter.validate_json(
-            line.decode(errors="replace"), by_name=False
-        )
+        message = jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValueError:
         return None
     return SessionMessage(message)

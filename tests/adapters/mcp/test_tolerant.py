@@ -1,10 +1,12 @@
 """What servers say, as the SDK takes it."""
 
+import json
+
 import pytest
 
 from adapters.mcp.reaching import Address, reached
 from adapters.mcp.tolerant import fit, unread
-from tests.fakes.tool_server import a_server, listing, tool
+from tests.fakes.tool_server import Raw, a_server, listing, tool
 
 
 @pytest.mark.parametrize(
@@ -76,3 +78,20 @@ def test_other_answers_are_left_alone():
     hello = {"protocolVersion": "1", "capabilities": {"tools": {}}}
 
     assert hello == fit(hello)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_half_a_character_does_not_lose_an_answer(kind):
+    async def cut(asked):
+        said = {"content": [{"type": "text", "text": "cut \ud83d"}]}
+        body = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}).encode()
+        framed = b"event: message\ndata: " + body + b"\n\n"
+        is_stream = kind == "text/event-stream"
+        return Raw(framed if is_stream else body, headers={"content-type": kind})
+
+    answers = {"tools/call": cut}
+    async with a_server(answers) as s, reached(Address(s.url)) as client:
+        result = await client.call_tool("echo", {})
+
+    assert "cut \ufffd" == unread(result)["content"][0]["text"]

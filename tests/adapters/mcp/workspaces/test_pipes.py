@@ -86,6 +86,14 @@ async def test_one_that_ignores_newer_versions_is_not_waited_for_long(lifeline):
             assert (await client.list_tools()).tools
 
 
+async def test_half_a_character_does_not_lose_an_answer(lifeline):
+    with in_time():
+        async with spoken_with(python("cuts"), lifeline) as client:
+            [said] = unread(await client.call_tool("echo", {}))["content"]
+
+    assert "cut \ufffd" == said["text"]
+
+
 async def test_the_official_server_is_spoken_with(lifeline):
     order = an_order(sys.executable, "-m", "tests.fakes.tool_server", "stdio")
 
