@@ -13,6 +13,7 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from itertools import count
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -113,7 +114,11 @@ class AsyncClient:
         the message that was sent, for what the chat did before it does not count. With `tools`
         their calls are answered meanwhile."""
         seen = Transcript()
-        await self._attended(chat, tools, seen, lambda: _rests(seen, since, tools))
+        is_enough = partial(_rests, seen, since, tools)
+        if tools:
+            await self._attended(chat, tools, seen, is_enough)
+        else:
+            await self._heard(chat, seen, lambda event: None, is_enough)
         return seen
 
     async def attend(self, chat: UUID, tools: Sequence[ClientTool]) -> None:
@@ -131,18 +136,26 @@ class AsyncClient:
         async with anyio.create_task_group() as group:
             answering = Answering(self, chat, tools, group)
             try:
-                async with self.follow(chat) as events:
-                    async for event in events:
-                        seen.apply(event)
-                        if tools:
-                            answering.heard(event, seen)
-                        if not _says_more(event, seen) and is_enough():
-                            break
+                await self._heard(chat, seen, partial(answering.heard, seen=seen), is_enough)
             except (Refused, Unreachable) as error:  # said as it is, and not in a group
                 fault = error
             group.cancel_scope.cancel()
         if fault := fault or answering.fault:
             raise fault
+
+    async def _heard(
+        self,
+        chat: UUID,
+        seen: Transcript,
+        hear: Callable[[ChatStreamEvent], None],
+        is_enough: Callable[[], bool],
+    ) -> None:
+        async with self.follow(chat) as events:
+            async for event in events:
+                seen.apply(event)
+                hear(event)
+                if not _says_more(event, seen) and is_enough():
+                    break
 
 
 class Followed:

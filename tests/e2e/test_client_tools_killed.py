@@ -241,3 +241,19 @@ async def test_a_daemon_that_is_killed_as_the_result_is_sent_has_it_once(home, p
 
     assert ("Done.", rounds) == (seen.answer, runs)
     assert [("count", str(n), False) for n in range(1, rounds + 1)] == results(seen)
+
+
+async def test_a_program_that_is_told_to_stop_ends_at_once_and_answers_nothing(url, tmp_path):
+    async with AsyncClient(url, ADMIN) as client:
+        chat = await client.create(LAMPS, tools=[stock])
+        runs = tmp_path / "runs"
+        told = {"URL": url, "TOKEN": ADMIN, "CHAT": str(chat.id), "RUNS": str(runs)}
+        with a_program(PROGRAM, SECONDS="600", **told) as program:
+            eventually(runs.exists, "the function has begun")
+            program.send_signal(signal.SIGINT)
+            _, complaint = program.communicate(timeout=EVENTUALLY_SECONDS)
+        status = (await client.do(asks.get_chat(chat.id))).status
+
+    assert "KeyboardInterrupt" in complaint
+    assert "Exception ignored" not in complaint
+    assert "requires_action" == status
