@@ -182,8 +182,8 @@ _ACCESS = (
         subject=Subject.ACCESS,
         kind=Networks(),
         usual="none",
-        says="networks of your own that strangers' addresses may lead to: those that servers of"
-        " tools name for logins, and servers that a workspace names",
+        says="networks of your own that strangers may send us to: MCP servers that name where to"
+        " log in, and workspaces",
     ),
     Setting(
         name="user_keys",
@@ -297,8 +297,8 @@ _WORKSPACES = (
         subject=Subject.WORKSPACES,
         kind=Word(("sandboxed", "all", "off")),
         usual="sandboxed",
-        says="the servers of tools that a workspace's .mcp.json names: their programs run in the"
-        " sandbox only; all begins them without one, too",
+        says="what a workspace's .mcp.json names: programs run in the sandbox only; all begins them"
+        " without one, too",
     ),
     Setting(
         name="templates_dir",
