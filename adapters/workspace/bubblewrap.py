@@ -69,6 +69,14 @@ class Unseen:
     files: tuple[str, ...] = ()
 
     @property
+    def there(self) -> "Unseen":
+        """Those that there are: nothing can be laid over what is not."""
+        return Unseen(
+            tuple(filter(os.path.isdir, self.directories)),
+            tuple(filter(os.path.isfile, self.files)),
+        )
+
+    @property
     def shown_files(self) -> list[str]:
         """Those that would be seen: the others are not there in any case."""
         return [path for path in self.files if any(_is_below(path, top) for top in _PROGRAMS)]

@@ -89,7 +89,7 @@ class Bubblewrap:
             workdir=workdir,
             network=self.network,
             layout=self.layout,
-            unseen=self.unseen,
+            unseen=self.unseen.there,
         )
         return [*inside, *limited(text, limits, counted=True)]
 

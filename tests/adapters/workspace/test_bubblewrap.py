@@ -230,6 +230,15 @@ def test_files_in_which_settings_stand_are_covered_where_they_would_be_seen():
     assert covered == pairs(words, "--ro-bind")
 
 
+def test_nothing_is_laid_over_what_is_not_there(tmp_path):
+    (tmp_path / "key").touch()
+    there, key = str(tmp_path), str(tmp_path / "key")
+
+    found = Unseen((there, "/opt/none", key), (key, "/opt/none/key", there)).there
+
+    assert Unseen((there,), (key,)) == found
+
+
 def test_commands_tmp_is_their_own_where_something_of_ours_lies_below_it():
     elsewhere = told()
     below = told(ground=Ground("/tmp/data/w/home", "/tmp/data/w/tmp"))

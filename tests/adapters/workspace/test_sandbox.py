@@ -198,7 +198,9 @@ async def test_homes_sockets_and_files_of_the_system_are_not_there(machine):
 
 
 async def test_a_file_in_which_settings_stand_is_seen_by_nobody(machine):
-    done = await machine.run("cat /usr/bin/env", files=("/usr/bin/env", "/etc/other"))
+    missing = "/usr/share/promptcorner.toml"
+
+    done = await machine.run("cat /usr/bin/env", files=("/usr/bin/env", "/etc/other", missing))
 
     assert 1 == done.exit_code
     assert "Permission denied" in done.output.text
