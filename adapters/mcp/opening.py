@@ -90,20 +90,17 @@ class Reached:
     ) -> _Done:
         """Once more with another token, if the first was not taken, or in another session, if the
         server knows of none. Nothing has been done then."""
-        try:
-            return await work()
-        except Fault as fault:
-            if not await self._may_help(chat, server, fault):
-                raise
-        try:
-            return await work()
-        except Fault as fault:
-            await self._may_help(chat, server, fault, again=True)
-            raise
+        fault = Fault("")
+        for again in (False, True):
+            try:
+                return await work()
+            except Fault as gone_wrong:
+                fault = gone_wrong
+            if not await self._may_help(chat, server, fault, again=again):
+                break
+        raise fault
 
-    async def _may_help(
-        self, chat: Chat, server: Server, fault: Fault, *, again: bool = False
-    ) -> bool:
+    async def _may_help(self, chat: Chat, server: Server, fault: Fault, *, again: bool) -> bool:
         """Whether another session, with what there is to be shown by now, may do better."""
         if fault.status not in (UNAUTHORIZED, UNKNOWN):
             return False

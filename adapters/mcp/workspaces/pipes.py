@@ -56,12 +56,15 @@ async def piped(order: Order, lifeline: Lifeline) -> AsyncIterator[tuple["Lines"
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(program.hear_complaints)
                 nursery.start_soon(program.until_over)
+                wrong: Exception | None = None
                 try:
                     yield program.lines, program.messages
-                except Exception:
+                except Exception as error:  # noqa: BLE001  raised below
+                    wrong = error
+                if wrong is not None:
                     if program.lines.over.is_set():  # what ended it says more, in a moment
                         await trio.sleep(2 * DRAIN_SECONDS)
-                    raise
+                    raise wrong
                 nursery.cancel_scope.cancel()
         finally:
             with trio.move_on_after(LEAVE_SECONDS + REAP_SECONDS, shield=True):

@@ -148,8 +148,8 @@ class NamedServer:
 
 
 @asynccontextmanager
-async def _in_time(open: Open) -> AsyncIterator[Client]:
+async def _in_time(way: Open) -> AsyncIterator[Client]:
     with trio.fail_after(START_SECONDS) as patience:
-        async with open() as client:
+        async with way() as client:
             patience.deadline = math.inf
             yield client
