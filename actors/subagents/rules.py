@@ -19,9 +19,9 @@ from actors.parts.usage import CUT_SHORT
 from actors.subagents.ports import Kin, Said
 
 DEPTH_MAX = 1  # of agents below a chat of a user; an agent that spawns is refused
-# In which nothing is to be reported yet. A child that waits for its user goes on when he has decided,
-# and he is asked at the root of the family: to say that it has settled would make a model ask again
-# and again.
+# In which nothing is to be reported yet. A child that waits for its user goes on when he has
+# decided, and he is asked at the root of the family: to say that it has settled would make a model
+# ask again and again.
 BUSY = frozenset({Status.RUNNING, Status.INTERRUPTING, Status.REQUIRES_ACTION})
 
 UNKNOWN_ERROR = "it was stopped by an error of which nothing is known"

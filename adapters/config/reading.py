@@ -11,7 +11,6 @@ from adapters.config.sources import Said, sources
 from adapters.config.table import SETTINGS, Subject
 from adapters.refusals import CannotStart
 
-
 # Of one process beside its pool: writers, lease, hints, their listening, the probes'.
 OWN_CONNECTIONS = 8
 
