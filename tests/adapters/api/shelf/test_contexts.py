@@ -3,6 +3,7 @@
 import json
 import shutil
 from contextlib import asynccontextmanager
+from uuid import UUID
 
 import pytest
 import trio
@@ -187,6 +188,20 @@ async def test_a_workspace_that_is_gone_cannot_be_taken_in_anew(fresh, tmp_path)
     gone = "the directory of the workspace is not on this machine any more"
     assert (503, gone) == (answer.status, answer.document["detail"])
     assert (False, gone, 1) == (shown["dirty"], shown["error"], len(shown["resources"]))
+
+
+async def test_who_leaves_a_workspace_leaves_what_was_known_of_it(fresh, tmp_path):
+    a_template(tmp_path, **{"AGENTS.md": "one"})
+    async with a_corner(fresh, tmp_path) as edge:
+        chat, workspace = await a_chat(edge)
+        shown = []
+        for wanted in (str(UUID(int=0)), str(workspace)):
+            said = {"workspace_id": wanted}
+            assert 204 == (await edge.member.patch(f"{CHATS}/{chat}", said)).status
+            [listed] = (await edge.member.get(CHATS)).document
+            shown.append(("context" in listed, await context(edge, chat) is not None))
+
+    assert [(False, False), (True, True)] == shown
 
 
 async def test_a_chat_without_a_workspace_has_nothing_to_take_in(fresh, tmp_path):
