@@ -96,8 +96,10 @@ def tools_of(asked: wire.CreateChatRequest) -> tuple[DynamicTool, ...]:
         invalid("unsafe_dynamic_tools", f"{len(tools)} are too many, there can be {TOOLS_MAX}")
     names = [(tool.name or "").strip() for tool in tools]
     for at, name in enumerate(names):
-        if not name or "\0" in name:
+        if not name:
             invalid(f"unsafe_dynamic_tools[{at}].name", "must not be empty")
+        if "\0" in name:
+            invalid(f"unsafe_dynamic_tools[{at}].name", "must not hold a NUL")
         if name in names[:at]:
             invalid(f"unsafe_dynamic_tools[{at}].name", f"{name[:SHOWN_MAX]!r} comes twice")
     return tuple(map(_tool, tools, names))
