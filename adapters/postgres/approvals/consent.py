@@ -17,7 +17,7 @@ DECISIONS_SHOWN = 50  # of a family, the newest; older ones stay in the table
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A chat that waits for somebody's decision."""
+    """A chat that waits for somebody, and what it asks him."""
 
     chat: ChatId
     title: str
@@ -59,10 +59,9 @@ class Consents:
         await self._run(SQL["revoke_grant"], {"root": root, "tool": kept_text(tool), "by": by})
 
     async def asking(self, root: ChatId) -> Sequence[Asking]:
-        """The members of a family that wait for a decision, the root first."""
+        """The members of a family that wait for somebody, the root first, and for which decisions."""
         found = await self._run(SQL["asking_family"], {"root": root})
-        family = [Asking(id, title, _open(approvals)) for id, title, approvals in found]
-        return [member for member in family if member.asks]
+        return [Asking(id, title, _open(approvals)) for id, title, approvals in found]
 
     async def decisions(
         self, root: ChatId, *, call: str | None = None, limit: int = DECISIONS_SHOWN

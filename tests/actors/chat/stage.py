@@ -107,6 +107,7 @@ async def a_chat_at_work(
     prepare=None,
     clock=None,
     attempt=1,
+    approval_policy="",
     **ports,
 ):
     """One chat, created and acquired in one transaction, with its actor running.
@@ -120,7 +121,12 @@ async def a_chat_at_work(
     if prepare is not None:
         prepare(balky)
     me = Holder(WorkerId(uuid4()), RunnerId(uuid4()))
-    new = NewChat(ChatId(uuid4()), ANN, dynamic_tools=tuple(DynamicTool(n) for n in dynamic))
+    new = NewChat(
+        ChatId(uuid4()),
+        ANN,
+        dynamic_tools=tuple(DynamicTool(n) for n in dynamic),
+        approval_policy=approval_policy,
+    )
     message = Body(Role.USER, (TextPart(text),), created_by=ANN)
     begun = [Acquire(me), *[RecordGenerationAttempt()] * attempt]
     applied = await store.create(CreateChat(new, (message,)), begun)

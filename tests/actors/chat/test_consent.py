@@ -185,6 +185,21 @@ async def test_where_nobody_is_there_the_model_is_told_so_at_once(autojump_clock
         assert [] == stage.world.tools.ran
 
 
+@pytest.mark.parametrize(
+    ("usual", "own", "status"),
+    [
+        (Policy.ASK, "allow", "waiting"),
+        (Policy.ALLOW, "ask", "requires_action"),
+        (Policy.ASK, "", "requires_action"),
+    ],
+)
+async def test_a_chat_s_own_policy_comes_before_the_usual_one(autojump_clock, usual, own, status):
+    async with asking(policy=usual, approval_policy=own) as stage:
+        await trio.sleep(5)
+
+        assert status == stage.status
+
+
 async def test_a_rule_denies_one_call_and_its_neighbour_runs(autojump_clock):
     calls = call("r", "read_file"), call("x", "execute")
     async with asking(*calls, policy=Policy.ALLOW, rules="execute=deny") as stage:

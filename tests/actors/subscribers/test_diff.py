@@ -194,6 +194,10 @@ def test_who_comes_is_told_what_is_asked_where_anything_is():
     asks = (Asking(CHAT, "", (approval("a"),)),)
     asking = replace(found(), asks=asks)
 
+    waiting = replace(found(State.A0), asks=asks, calls=())
+    beginning = StatusIs(Status.REQUIRES_ACTION), AsksAre(asks), PreviewReset()
+
+    assert beginning == first(waiting, Have())
     assert AsksAre(asks) in first(asking, Have())
     assert AsksAre(asks) in first(asking, Have(history_version=9, attempt=1, seq=2), goes_on=True)
     assert not [event for event in first(found(), Have()) if isinstance(event, AsksAre)]
