@@ -59,7 +59,7 @@ class Consents:
         await self._run(SQL["revoke_grant"], {"root": root, "tool": kept_text(tool), "by": by})
 
     async def asking(self, root: ChatId) -> Sequence[Asking]:
-        """The members of a family that wait for somebody, the root first, and for which decisions."""
+        """The members of a family that wait for somebody, the root first."""
         found = await self._run(SQL["asking_family"], {"root": root})
         return [Asking(id, title, _open(approvals)) for id, title, approvals in found]
 
