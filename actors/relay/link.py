@@ -26,7 +26,7 @@ from actors.relay.frames import (
 from actors.relay.mirror import Mirror, Room
 from actors.relay.ports import Line, Peers, Unlinked
 from runtime.backoff import delay_seconds
-from runtime.log import emit
+from runtime.log import Level, emit
 
 LINGER_SECONDS = 30.0  # without anything to follow; then the connection is closed
 WISHES_AT_ONCE_MAX = 256  # in one message
@@ -49,7 +49,6 @@ class Link:
 
     def __init__(self, worker: WorkerId, peers: Peers, chance: Callable[[], float]) -> None:
         self.worker = worker
-        self.is_over = False
         self._peers = peers
         self._chance = chance
         self._follows: dict[int, Mirror] = {}
@@ -86,13 +85,14 @@ class Link:
         while self._follows:
             async with self._peers.connected(self.worker) as line:
                 if isinstance(line, Unlinked):
-                    self._note(failures, line.why)
+                    self._note(failures, line)
                 elif await self._talk(line):
                     failures = 0
+                elif self._follows:
+                    self._note(failures, Unlinked("the connection ended before anything came"))
             if self._follows:
                 failures += 1
                 await trio.sleep(self._pause_seconds(failures))
-        self.is_over = True
 
     def statistics(self) -> LinkStatistics:
         return LinkStatistics(
@@ -168,10 +168,11 @@ class Link:
                 self._forget(news.number)
         return True
 
-    def _note(self, failures: int, why: str) -> None:
+    def _note(self, failures: int, unlinked: Unlinked) -> None:
         self._failed_count += 1
         if failures % TRIES_LOGGED == 0:
-            emit("relay.unlinked", "warning", worker=self.worker, why=why, tries=failures + 1)
+            level: Level = "warning" if unlinked.is_fault else "debug"
+            emit("relay.unlinked", level, worker=self.worker, why=unlinked.why, tries=failures + 1)
 
     def _pause_seconds(self, failures: int) -> float:
         return delay_seconds(

@@ -14,6 +14,7 @@ class Unlinked:
     """There is no way to that process now; words for whoever runs it."""
 
     why: str
+    is_fault: bool = True  # no: it has stopped, as processes do
 
 
 class Line(Protocol):

@@ -99,7 +99,7 @@ class Relays:
 
     def _link(self, worker: WorkerId) -> Link | None:
         link = self._links.get(worker)
-        if link is not None and not link.is_over:
+        if link is not None:
             return link
         if len(self._children) >= LINKS_MAX:
             return None
@@ -110,7 +110,6 @@ class Relays:
         return link
 
     def _ended(self, link: Link, _: str, end: End) -> None:
-        link.is_over = True  # also where it crashed
         if isinstance(end, Crashed | Broken):
             emit("relay.broken", "error", worker=link.worker, error=end.error)
         over = link.statistics()

@@ -109,7 +109,7 @@ class Serving:
 
     def _read(self, number: int, place: _Place, episode: Episode) -> None:
         place.episode = episode
-        episode.follow(self, partial(self._note, number))
+        episode.follow(place, partial(self._note, number))
         self._note(number)
 
     def _answer(self, news: News) -> None:
@@ -144,7 +144,7 @@ class Serving:
         if place.episode is None:
             self._awaited.pop(place.key, None)
         else:
-            place.episode.unfollow(self)
+            place.episode.unfollow(place)
 
 
 def _fitting(encoded: Sequence[bytes], begin: int, room: int) -> tuple[Sequence[bytes], int]:

@@ -151,7 +151,7 @@ class Addresses:
         except DatabaseFault as fault:
             return Unlinked(f"the database does not say where it is ({fault})")
         if not found:
-            return Unlinked("it has gone")
+            return Unlinked("it has stopped, or has given no sign of life", is_fault=False)
         [(url,)] = found
         return url or Unlinked("it has no address for others: set relay_listen there")
 

@@ -58,6 +58,41 @@ async def test_of_an_attempt_that_is_over_all_is_told_and_it_is_followed_no_more
         assert (0, 0) == (here.statistics().follows, cable.lines[0].serving.follows)
 
 
+async def test_an_attempt_that_ends_meanwhile_is_followed_no_more(autojump_clock):
+    cable = Cable()
+    async with relays_over(cable) as here:
+        episode = cable.begin()
+        ear = Ear(here.follow(episode.key, THERE))
+        await settled()
+
+        say(episode, "the end")
+        await settled()
+        cable.there.end(episode)
+        await settled()
+
+        assert [b"1.1 the end"] == ear.heard
+        assert (0, 0) == (here.statistics().follows, cable.lines[0].serving.follows)
+
+
+async def test_nothing_is_left_at_an_attempt_that_is_let_go_or_whose_line_is_gone(autojump_clock):
+    cable = Cable()
+    async with relays_over(cable) as here:
+        first, second = cable.begin(), cable.begin()
+        attempt = here.follow(first.key, THERE)
+        here.follow(second.key, THERE)
+        await settled()
+        followed = len(first._followers), len(second._followers)
+
+        here.let_go(attempt)
+        await settled()
+        cable.is_out = True
+        cable.cut()
+        await trio.sleep(1)
+
+        assert (1, 1) == followed
+        assert (0, 0) == (len(first._followers), len(second._followers))
+
+
 async def test_however_many_are_followed_there_is_one_line(autojump_clock):
     cable = Cable()
     async with relays_over(cable) as here:

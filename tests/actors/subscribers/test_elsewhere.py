@@ -114,6 +114,22 @@ async def test_a_chat_that_says_nothing_is_followed_nowhere(autojump_clock, pair
             assert 0 == there.statistics().links
 
 
+async def test_an_attempt_that_was_interrupted_before_it_said_anything_is_followed_no_more(
+    autojump_clock, pair
+):
+    async with relays_over(pair.cable) as there, feeds_of(pair, there) as feeds:
+        await pair.apply(ask.Interrupt(), ask.FinishInterruption(), here=False)
+        chat = pair.memory.chats[pair.chat].chat
+        assert (1, HOLDER) == (chat.generation_attempt, chat.holder), "it is still held"
+
+        with feeds.subscribe(pair.chat, Have()) as watcher:
+            await told(watcher)
+            await settled()
+
+            assert [] == pair.cable.tried_at
+            assert 0 == there.statistics().links
+
+
 async def test_who_goes_lets_go_of_the_attempt(autojump_clock, pair):
     async with relays_over(pair.cable) as there, feeds_of(pair, there) as feeds:
         pair.begin_there()

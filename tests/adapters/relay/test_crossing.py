@@ -9,7 +9,11 @@ import trio
 import trio.lowlevel
 from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
+from actors.relay.frames import Unfollow
 from actors.relay.ports import Unlinked
+from adapters.api.endpoints import Upgrade
+from adapters.api.host.frames import framed_bytes
+from adapters.api.host.server import Server
 from adapters.relay import dialling
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import PATH, REPLACED
@@ -137,7 +141,7 @@ async def test_a_ticket_that_somebody_overheard_opens_nothing_any_more():
         b"nonsense",
         "text",
         wishes_encoded([]) + b"\0",
-        b"x" * (WISHES_BYTES_MAX + 1),
+        wishes_encoded([Unfollow(number) for number in range(WISHES_BYTES_MAX)]),
     ],
     ids=["nonsense", "text", "more", "too long"],
 )
@@ -211,10 +215,43 @@ async def test_whoever_listens_there_has_to_prove_who_he_is():
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
 
         assert "the connection broke" in await unlinked(pair, url)
-
-        async with a_pair(key_there=b"x" * 32) as other:
-            assert "its secret_key is not ours" in await unlinked(pair, other.url)
         nursery.cancel_scope.cancel()
+
+
+async def test_who_lets_everybody_in_is_not_believed_either():
+    """He speaks as we do, but has no key to prove himself with."""
+
+    async def answer(request):
+        async def serve(socket):
+            ticket = request.headers[HEADER]
+            await socket.send(framed_bytes(Tickets(b"x" * 32).proof(ticket)))
+            await socket.until_closed()
+
+        return Upgrade(serve)
+
+    async with a_pair() as pair, trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(Server(answer).serve, listeners)
+        url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
+
+        assert "its secret_key is not ours" in await unlinked(pair, url)
+
+        nursery.cancel_scope.cancel()
+        await trio.aclose_forcefully(listeners[0])
+
+
+async def test_a_connection_that_is_gone_leaves_nothing_behind():
+    async with a_pair() as pair:
+        episode = pair.there.begin(a_key())
+        ear = Ear(pair.relays.follow(episode.key, pair.worker))
+        say(episode, "here")
+        await pair.until(is_heard(pair, [ear], [episode]))
+
+        pair.network.is_out = True
+        await pair.network.cut()
+
+        await pair.until(lambda: pair.host.statistics().peers == 0)
+        assert {} == episode._followers
 
 
 async def test_the_address_says_nothing_else_to_anybody():
