@@ -117,7 +117,10 @@ class Family:
             self.stop(number)
 
     def stop(self, number: int) -> None:
-        """Whoever connects from now on is refused as soon as no process listens any more."""
+        """Whoever connects from now on is refused as soon as no process listens any more. A second
+        time it does nothing: the processes would take it for the signal to end at once."""
+        if self._stop.is_set():
+            return
         self._told = number
         self._stop.set()
         for kid in self._kids:

@@ -57,6 +57,8 @@ async def test_all_are_started_and_stopped(caplog):
 
     assert 0 == family.outcome()
     assert [0, 0, 0] == [kid.code for kid in family._kids]
+    gone = [each.fileno() for kid in family._kids for each in kid.sockets]
+    assert [-1] * 3 == gone, "nobody is kept waiting by a parent that serves nobody"
 
 
 async def test_others_begin_when_the_first_is_ready():
@@ -86,7 +88,8 @@ async def test_who_is_killed_is_started_again(caplog):
 
 
 async def test_who_ends_again_and_again_takes_all_down(caplog, monkeypatch):
-    monkeypatch.setattr(families, "RESTART", Restart(times=2, first_seconds=0.01))
+    monkeypatch.setattr(families, "RESTART", Restart(times=2, first_seconds=0.2))
+    began = trio.current_time()
     program = STOPS_WELL + "if number == '2': ready(); time.sleep(0.1); sys.exit(7)\n" + SERVES
     async with a_family(program) as family:
         await family._stop.wait()
@@ -95,9 +98,10 @@ async def test_who_ends_again_and_again_takes_all_down(caplog, monkeypatch):
     [given_up] = [record.fields for record in caplog.records if "given_up" in record.message]
     assert {"number": 2, "why": "ended with exit code 7, again, after 2 restarts"} == given_up
     assert 0 == family._kids[0].code, "the other one was told to stop"
+    assert 0.2 + 0.4 <= trio.current_time() - began, "with pauses"
 
 
-async def test_who_is_never_ready_is_not_tried_again():
+async def test_who_is_never_ready_is_not_tried_again(caplog):
     async with a_family("sys.exit(1)\n") as family:
         await family._stop.wait()
 
@@ -105,6 +109,7 @@ async def test_who_is_never_ready_is_not_tried_again():
         family.outcome()
     assert "process 1: it did not start; its own words stand above" == str(refused.value)
     assert family._kids[1].process is None
+    assert "process.ended" not in [record.message for record in caplog.records]
 
 
 async def test_who_gives_no_sign_of_life_is_killed(monkeypatch, caplog):
@@ -137,3 +142,13 @@ async def test_who_is_told_to_stop_before_it_listens_to_that_has_ended_well():
 
     assert [-signal.SIGTERM, 0] == [kid.code for kid in family._kids]
     assert 0 == family.outcome()
+
+
+async def test_who_is_being_made_when_all_are_told_to_stop_is_told_too():
+    async with a_family("time.sleep(60)\n") as family:
+        for _ in range(10):  # it is being made by a thread, which takes far longer
+            await trio.lowlevel.checkpoint()
+        assert family._kids[0].process is None
+
+    assert 0 == family.outcome()
+    assert -signal.SIGTERM == family._kids[0].code
