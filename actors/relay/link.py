@@ -26,7 +26,7 @@ from actors.relay.frames import (
 from actors.relay.mirror import Mirror, Room
 from actors.relay.ports import Line, Peers, Unlinked
 from runtime.backoff import delay_seconds
-from runtime.log import Level, emit
+from runtime.log import emit
 
 LINGER_SECONDS = 30.0  # without anything to follow; then the connection is closed
 WISHES_AT_ONCE_MAX = 256  # in one message
@@ -170,9 +170,9 @@ class Link:
 
     def _note(self, failures: int, unlinked: Unlinked) -> None:
         self._failed_count += 1
-        if failures % TRIES_LOGGED == 0:
-            level: Level = "warning" if unlinked.is_fault else "debug"
-            emit("relay.unlinked", level, worker=self.worker, why=unlinked.why, tries=failures + 1)
+        if unlinked.is_fault and failures % TRIES_LOGGED == 0:
+            why, tries = unlinked.why, failures + 1
+            emit("relay.unlinked", "warning", worker=self.worker, why=why, tries=tries)
 
     def _pause_seconds(self, failures: int) -> float:
         return delay_seconds(
