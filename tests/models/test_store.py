@@ -29,7 +29,7 @@ from actors.machine.fences import Fence, fence_of
 from actors.machine.states import Status
 from actors.machine.transitions import transition
 from actors.store.answers import Applied
-from actors.store.hints import WorkWaits
+from actors.store.hints import AsksChanged, WorkWaits
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.contracts.worlds import MemoryWorld
 from tests.fakes.store import with_clean_json
@@ -288,9 +288,11 @@ class Play:
         of the commits went the short way, of which neither their holder nor lists are told."""
 
         def told(world):
-            hints = [hint for hint in world.told if not (_calls(hint) and hint.chat in alive)]
+            asks = [hint.chat for hint in world.told if isinstance(hint, AsksChanged)]
+            hints = [hint for hint in world.told if not isinstance(hint, AsksChanged)]
+            hints = [hint for hint in hints if not (_calls(hint) and hint.chat in alive)]
             hints.sort(key=lambda hint: (hint.chat, hint.snapshot_version, _calls(hint)))
-            return [
+            return sorted(asks), [
                 replace(h, by_holder=False, became=None) if h.chat in alive else h for h in hints
             ]
 
