@@ -30,6 +30,8 @@ from actors.parts.model import JsonText
 from actors.parts.prompt import Asker, CallSettings, Prompt, Tool, UserSaid
 from actors.parts.usage import Usage
 from actors.turn.ports import CompactionPlan, LocalTool, Model, Offered, ToolOutput
+from tests.simulation import agents
+from tests.simulation.agents import AGENT_TOOLS
 
 SCHEMA = JsonText('{"type":"object","properties":{}}')
 TOOL_SECONDS = 6.0  # deadline of every local tool
@@ -44,8 +46,10 @@ LOCAL_TOOLS = tuple(
         "bye": {"ends_turn": True},
     }.items()
 )
-RULES = {tool.tool.name: tool for tool in LOCAL_TOOLS}
+RULES = {tool.tool.name: tool for tool in (*LOCAL_TOOLS, *AGENT_TOOLS)}
 CALLED = ("fetch", "push", "push", "write", "write", "plan", "bye", "gone", "ask", "pick", "ask")
+
+DELEGATING = ("spawn_agent", "wait_agent", "spawn_agent", "wait_agent")
 
 HANGS = object()
 WINDOW_TOKENS = 100
@@ -151,7 +155,8 @@ class Provider:
     def _calls(self, prompt):
         """One to four calls. Some providers give the same ids again with every answer."""
         world, rng = self._world, self._world.rng
-        names = [rng.choice(CALLED) for _ in range(rng.choice([1, 1, 2, 3, 4]))]
+        called = CALLED + DELEGATING * self._delegates(prompt.asker.chat)
+        names = [rng.choice(called) for _ in range(rng.choice([1, 1, 2, 3, 4]))]
         reuses = prompt.asker.chat.int % 3 == 0
         ids = [f"call{n if reuses else world.number()}" for n in range(len(names))]
         batches = [b for id, name in zip(ids, names, strict=True) for b in self._call(id, name)]
@@ -159,6 +164,9 @@ class Provider:
             batches.append([ToolCall("srch", "web", JsonText("{}"), provider_executed=True)])
             batches.append([ProviderToolResult("srch", "web", JsonText("{}"))])
         return [(rng.choice([0.0, 0.1, 2.0]), batch) for batch in batches]
+
+    def _delegates(self, chat):
+        return self._world.families and self._world.store.chats[chat].chat.is_root
 
     def _call(self, id, name):
         args = JsonText("{}" if self._world.chance(0.95) else '{"broken')
@@ -254,7 +262,8 @@ class Tools:
     async def for_turn(self, chat, history):
         await trio.lowlevel.checkpoint()
         declared = tuple(Tool(name, "", SCHEMA) for name in sorted(chat.dynamic_tools))
-        return Toolset(self._process, Offered(LOCAL_TOOLS, declared))
+        delegating = AGENT_TOOLS if chat.is_root and self._process.world.families else ()
+        return Toolset(self._process, Offered((*LOCAL_TOOLS, *delegating), declared))
 
 
 class Toolset:
@@ -268,6 +277,10 @@ class Toolset:
         chat, call = calling.chat, calling.call
         process, world = self._process, self._process.world
         world.checks.running(process, chat, call)
+        if call.name in DELEGATING:
+            output = await agents.run(process, calling)
+            world.checks.ran(process, chat, call, output)
+            return output
         seconds = world.rng.choice([0.0, 0.1, 1.0, 3.0, 5.0, 5.0, 2 * TOOL_SECONDS])
         await trio.sleep(0.0 if world.is_calm else seconds)
         if world.chance(0.03):

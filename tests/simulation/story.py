@@ -16,6 +16,7 @@ from actors.parts.model import TextPart
 from actors.store.answers import Applied
 from actors.supervisor.verbs import take
 from runtime.clock import now
+from tests.simulation import agents
 from tests.simulation.line import Away
 from tests.simulation.process import Process
 from tests.simulation.provider import CLIENT_TOOLS
@@ -36,9 +37,9 @@ class Failed(AssertionError):
     """A seed under which something did not hold."""
 
 
-def run(seed):
+def run(seed, *, families=False):
     """Play one seed to its end; the trace of it. Raises `Failed` if something does not hold."""
-    world = World(seed)
+    world = World(seed, families=families)
     trio._core._run._r.seed(seed)
     with listening(world):
         trio.run(
@@ -70,6 +71,8 @@ async def play(world):
         keep_serving(world)
         await come_to_rest(world)
         world.checks.nothing_is_left()
+        for fault in agents.faults(world):
+            world.blame(fault)
         last = world.living()
         for process in last:
             process.drain()

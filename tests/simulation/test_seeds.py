@@ -25,6 +25,11 @@ def test_whatever_goes_wrong_what_must_hold_holds(seed):
     run(seed)
 
 
+@pytest.mark.parametrize("seed", range(SEEDS_COUNT // 2))
+def test_families_live_through_whatever_goes_wrong(seed):
+    run(seed, families=True)
+
+
 def test_a_seed_is_one_story_and_another_is_another():
     assert told(7) == told(7)
     assert told(7) != told(8)

@@ -11,6 +11,7 @@ goes wrong; `calm()` ends all faults.
 import itertools
 import logging
 import random
+from collections import defaultdict
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -53,8 +54,10 @@ class StoreClock:
 
 
 class World:
-    def __init__(self, seed):
+    def __init__(self, seed, *, families=False):
         self.seed = seed
+        self.families = families  # models of roots spawn agents
+        self.born = defaultdict(set)  # call: the agents that it has spawned
         self.rng = random.Random(seed)
         self.storm = self.rng.choice([0.0, 0.01, 0.03, 0.08, 0.15])
         self.is_calm = False

@@ -1,0 +1,105 @@
+"""Agents in lives of families: models of roots spawn them and wait for them, by the real rules.
+
+`run(seed, families=True)` is such a life; without it a seed is the story that it was before.
+"""
+
+import json
+
+from actors.machine.chat import Body, Role
+from actors.machine.requests import CreateChat, NewChat
+from actors.parts.model import JsonText, TextPart, ToolResultPart
+from actors.parts.prompt import Tool
+from actors.store.answers import Applied
+from actors.subagents.ports import Kin
+from actors.subagents.rules import child_id, has_settled
+from actors.subagents.waiting import wait_for
+from actors.turn.ports import LocalTool, ToolOutput
+from adapters.api.sending import Sending
+
+AGENTS_MAX = 3  # of a root
+SCHEMA = JsonText('{"type":"object","properties":{}}')
+AGENT_TOOLS = tuple(
+    LocalTool(Tool(name, "", SCHEMA), 45.0, repeatable=True)
+    for name in ("spawn_agent", "wait_agent")
+)
+
+
+async def run(process, calling):
+    do = _spawn if calling.call.name == "spawn_agent" else _wait
+    return ToolOutput(JsonText(json.dumps(await do(process, calling.chat, calling.call))))
+
+
+async def _spawn(process, chat, call):
+    world, id = process.world, child_id(chat, call.id)
+    if len(set(_children(world, chat.id)) - {id}) >= AGENTS_MAX:
+        return {"output": "enough"}
+    new = NewChat(
+        id,
+        chat.owner_id,
+        parent_id=chat.id,
+        root_id=chat.root,
+        approval_policy=chat.approval_policy,
+    )
+    said = Body(Role.USER, (TextPart(f"spawned {id}"),), created_by=chat.owner_id)
+    made = await Sending(process.line, process.supervisor).create(CreateChat(new, (said,)))
+    if isinstance(made, Applied):
+        world.born[chat.id, chat.history_version, call.id].add(id)
+        world.note(process.name, "spawns an agent of", chat.id.int)
+    return {"spawned": str(id)} if id in world.store.chats else {"output": str(made)}
+
+
+async def _wait(process, chat, call):
+    world, children = process.world, _children(process.world, chat.id)
+    found = await wait_for(
+        chat.id,
+        children,
+        family=Family(process.line),
+        bus=process.bus,
+        seconds=world.rng.choice([0.5, 4.0, 20.0]),
+        any_of_them=world.chance(0.3),
+    )
+    settled = [str(child.id) for child in found or () if has_settled(child.status)]
+    world.note(
+        process.name, "has waited for agents of", chat.id.int, len(settled), "of", len(children)
+    )
+    return {"settled": settled}
+
+
+class Family:
+    """As much of the port as waiting asks for, over a process's line to the store."""
+
+    def __init__(self, line):
+        self._line = line
+
+    async def standing(self, of, wanted):
+        found = [(await self._line.view(id)).chat for id in wanted]
+        return [
+            Kin(each.id, of, "", "", each.status, each.archived, each.last_error, None, None)
+            for each in found
+        ]
+
+
+def faults(world):
+    """What is wrong with families once everything is at rest."""
+    chats = world.store.chats
+    for key, born in world.born.items():
+        if len(born) > 1:
+            yield f"{key} has spawned {born}"
+    for kept in chats.values():
+        chat = kept.chat
+        if not chat.is_root and chat.archived is not chats[chat.root].chat.archived:
+            yield f"chat {chat.id.int} is an orphan: its family is archived, or it is"
+        for id in _spawned(kept.messages):
+            if id not in map(str, _children(world, chat.id)):
+                yield f"chat {chat.id.int} has been told of an agent {id} that is not there"
+
+
+def _spawned(messages):
+    parts = [part for row in messages for part in row.body.parts]
+    results = [p for p in parts if isinstance(p, ToolResultPart) and p.name == "spawn_agent"]
+    told = [json.loads(result.result) for result in results]
+    return [each["spawned"] for each in told if isinstance(each, dict) and "spawned" in each]
+
+
+def _children(world, parent):
+    return [id for id, kept in world.store.chats.items() if kept.chat.parent_id == parent]
