@@ -36,12 +36,6 @@ ENTRIES = (
     ),
     Entry("tool.crashed", "error", ("chat", "tool", "error"), "a bug in a tool; the model is told"),
     Entry("journal.missed", "warning", ("chat", "tool", "error"), "a call's end was not noted"),
-    Entry(
-        "cost.missed",
-        "warning",
-        ("chat", "what", "error"),
-        "what was bought beside messages was not noted: the chat is shown too cheap",
-    ),
     Entry("title.missed", "debug", ("chat", "why"), "a chat keeps the title that it has"),
     Entry("chat.parked", "error", ("chat", "error"), "a broken chat was put into its error state"),
     Entry(
