@@ -4,12 +4,10 @@ A call that is made again after a crash finds what it has done: a child's id com
 and a message is kept with a receipt in the call's name.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
-from typing import Any
 from uuid import UUID
 
 from actors.ids import ChatId, ModelConfigId
@@ -17,7 +15,7 @@ from actors.machine.chat import Chat, Message, UserMessage
 from actors.machine.refusals import InvalidState, NotAllowed, QueueFull, Repeated
 from actors.machine.requests import Busy, CreateChat, Interrupt, NewChat, SendMessage
 from actors.machine.states import Status
-from actors.parts.model import JsonText, TextPart
+from actors.parts.model import TextPart
 from actors.parts.prompt import EFFORTS
 from actors.store.answers import Applied
 from actors.store.bus import Bus
@@ -33,10 +31,8 @@ from actors.titles.fallback import (
     fallback_title,
     printable,
 )
-from actors.tools.gating import allowed, kind_of
 from actors.turn.patience import patiently
 from actors.turn.ports import Calling, LocalTool, ToolOutput
-from actors.turn.steps import error_output
 from adapters.api.sending import Sending
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import Choice, NoChoice
@@ -52,15 +48,7 @@ from adapters.tools.agents.asked import (
     WaitAgent,
     shown,
 )
-from adapters.tools.schemas import read
-
-
-class Wrong(Exception):
-    """The call cannot be served; the words are for the model. `about`: an agent of its own."""
-
-    def __init__(self, why: str, about: Kin | None = None) -> None:
-        super().__init__(why)
-        self.about = about
+from adapters.tools.deeds import Arguments, Deed, Told, Wrong, given, served
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +63,12 @@ class AgentTools:
     places: Places = field(default_factory=Places)
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        kind = kind_of(chat)
-        return [tool for tool in TOOLS if allowed(tool.tool.name, kind)]
+        return given(TOOLS, chat)
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
-        arguments, do = self._deeds()[name]
-        asked = read(arguments, calling.call.args or "{}")
-        if isinstance(asked, str):
-            return error_output(asked)
-        try:
-            return _said(await do(calling, asked))
-        except Wrong as wrong:
-            return _refused(wrong)
+        return await served(calling, *self._deeds()[name])
 
-    def _deeds(self) -> Mapping[str, tuple[Any, Callable[[Calling, Any], Awaitable[Any]]]]:
+    def _deeds(self) -> Mapping[str, tuple[Arguments, Deed]]:
         return {
             "spawn_agent": (SpawnAgent, self._spawn),
             "list_subagent_models": (ListSubagentModels, self._models),
@@ -100,7 +80,7 @@ class AgentTools:
 
     # spawning
 
-    async def _spawn(self, calling: Calling, asked: SpawnAgent) -> Mapping[str, Any]:
+    async def _spawn(self, calling: Calling, asked: SpawnAgent) -> Told:
         chat, prompt = calling.chat, asked.prompt.strip()
         type = rules.type_of(asked.type)
         if why := rules.may_spawn(chat):
@@ -140,7 +120,7 @@ class AgentTools:
             approval_policy=chat.approval_policy,
         )
 
-    async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> Mapping[str, Any]:
+    async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> Told:
         place = told_of_place(has_workspace=new.workspace_id is not None, is_root=False)
         hidden = await self.catalogue.system_messages(place=place)
         request = CreateChat(new, (*hidden, said.as_body()))
@@ -173,13 +153,13 @@ class AgentTools:
             raise Wrong(f"{choice.message} {choice.detail}; see list_subagent_models")
         return choice
 
-    async def _models(self, calling: Calling, asked: ListSubagentModels) -> Mapping[str, Any]:
+    async def _models(self, calling: Calling, asked: ListSubagentModels) -> Told:
         found = await self.catalogue.askable(calling.chat.owner_id)
         return {"models": [shown(model) for model in found]}
 
     # waiting
 
-    async def _wait(self, calling: Calling, asked: WaitAgent) -> Mapping[str, Any]:
+    async def _wait(self, calling: Calling, asked: WaitAgent) -> Told:
         agents = [ChatId(id) for id in asked.agents]
         if not agents:
             raise Wrong("chat_id is missing; say which agents to wait for")
@@ -204,13 +184,13 @@ class AgentTools:
 
     # talking
 
-    async def _message(self, calling: Calling, asked: MessageAgent) -> Mapping[str, Any]:
+    async def _message(self, calling: Calling, asked: MessageAgent) -> Told:
         chat, text = calling.chat, asked.message.strip()
         if not text:
             raise Wrong("message is empty; say what the agent is to be told")
         child = await self._kin(chat, ChatId(asked.chat_id))
         if child.archived:
-            raise Wrong("this agent is archived; spawn another", child)
+            raise Wrong("this agent is archived; spawn another", type=child.type)
         message = UserMessage((TextPart(text),), chat.owner_id)
         busy = Busy.INTERRUPT if asked.interrupt else Busy.QUEUE
         key = f"call/{chat.id}/{chat.history_version}/{calling.call.id}"
@@ -218,29 +198,31 @@ class AgentTools:
         send = partial(self.sending.apply, child.id, [SendMessage(message, busy)], is_root=False)
         sent = await patiently(chat.id, "agents", partial(send, receipt=receipt))
         if isinstance(sent, QueueFull):
-            raise Wrong(f"{sent.rows_max} messages wait for this agent; wait for it first", child)
+            raise Wrong(
+                f"{sent.rows_max} messages wait for this agent; wait for it first", type=child.type
+            )
         if not isinstance(sent, Applied | Repeated):
-            raise Wrong(str(sent), child)
+            raise Wrong(str(sent), type=child.type)
         interrupted = asked.interrupt and child.status is Status.RUNNING
         now = await self._now(chat, child, sent)
         return {**rules.introduced(now), "interrupted": interrupted}
 
-    async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> Mapping[str, Any]:
+    async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> Told:
         child = await self._kin(calling.chat, ChatId(asked.chat_id))
         if child.archived or child.status is Status.ERROR:
             state = "archived" if child.archived else "stopped by an error"
-            raise Wrong(f"this agent is {state}; there is nothing to interrupt", child)
+            raise Wrong(f"this agent is {state}; there is nothing to interrupt", type=child.type)
         if child.status is not Status.RUNNING:
             stopping = child.status is Status.INTERRUPTING
             return {**rules.introduced(child), "interrupted": stopping}
         stop = [Interrupt("interrupted by its parent")]
         done = await self.sending.apply(child.id, stop, is_root=False)
         if not isinstance(done, Applied | NotAllowed | InvalidState):
-            raise Wrong(str(done), child)
+            raise Wrong(str(done), type=child.type)
         now = await self._now(calling.chat, child, done)
         return {**rules.introduced(now), "interrupted": isinstance(done, Applied)}
 
-    async def _list(self, calling: Calling, asked: ListAgents) -> Mapping[str, Any]:
+    async def _list(self, calling: Calling, asked: ListAgents) -> Told:
         limit = min(max(asked.limit, 1), LISTED_MAX)
         page = await self.family.children(calling.chat.id, limit=limit, offset=asked.offset)
         agents = [
@@ -273,7 +255,7 @@ class AgentTools:
         return await self._kin(chat, child.id)
 
 
-def _told(child: Kin, *, timed_out: bool) -> Mapping[str, Any]:
+def _told(child: Kin, *, timed_out: bool) -> Told:
     if rules.has_settled(child.status):
         return rules.settled(child)
     return rules.introduced(child) | ({"timed_out": True} if timed_out else {})
@@ -288,13 +270,3 @@ def _title(asked: SpawnAgent) -> str:
 
 def _stranger(agent: ChatId) -> str:
     return f"{agent} is no agent of this chat; see list_agents"
-
-
-def _said(document: Mapping[str, Any], *, is_error: bool = False) -> ToolOutput:
-    return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)), is_error=is_error)
-
-
-def _refused(wrong: Wrong) -> ToolOutput:
-    if wrong.about is None:
-        return error_output(str(wrong))
-    return _said({"error": str(wrong), "type": wrong.about.type}, is_error=True)

@@ -1,17 +1,13 @@
 """What the tools for workspaces do."""
 
-import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from actors.machine.chat import Chat, Message
-from actors.parts.model import JsonText
-from actors.tools.gating import allowed, kind_of
 from actors.turn.ports import Calling, LocalTool, ToolOutput
-from actors.turn.steps import error_output
 from actors.workspace.ranking import NO_USES, Candidate, ranked
 from adapters.postgres.workspaces.registry import Registered
+from adapters.tools.deeds import Arguments, Deed, Told, Wrong, given, served, told
 from adapters.tools.lifecycle.asked import (
     TOOLS,
     CreateWorkspace,
@@ -20,7 +16,6 @@ from adapters.tools.lifecycle.asked import (
     StartWorkspace,
     StopWorkspace,
 )
-from adapters.tools.schemas import read
 from adapters.tools.workspace.shown import ended
 from adapters.workspace.local import LocalWorkspaces, SetUp
 from adapters.workspace.making import NotMade, TooMany
@@ -30,12 +25,6 @@ PAGE = 10
 DESCRIPTION_CHARACTERS_MAX = 200  # in a list
 README_CHARACTERS_MAX = 1_000  # likewise
 
-Document = Mapping[str, Any]
-
-
-class Wrong(Exception):
-    """The call cannot be served; the words are for the model."""
-
 
 @dataclass(frozen=True, slots=True)
 class LifecycleTools:
@@ -44,23 +33,15 @@ class LifecycleTools:
     workspaces: LocalWorkspaces
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        kind = kind_of(chat)
-        return [tool for tool in TOOLS if allowed(tool.tool.name, kind)]
+        return given(TOOLS, chat)
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
-        arguments, do = self._deeds()[name]
-        asked = read(arguments, calling.call.args or "{}")
-        if isinstance(asked, str):
-            return error_output(asked)
         try:
-            document = await do(calling, asked)
-        except Wrong as wrong:
-            return error_output(str(wrong))
+            return await served(calling, *self._deeds()[name])
         except NotMade as failed:  # the call was as it should be
-            document = {"error": str(failed), **_quota(failed)}
-        return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)))
+            return told({"error": str(failed), **_quota(failed)})
 
-    def _deeds(self) -> Mapping[str, tuple[Any, Callable[..., Awaitable[Document]]]]:
+    def _deeds(self) -> Mapping[str, tuple[Arguments, Deed]]:
         return {
             "list_templates": (ListTemplates, self._list),
             "read_template": (ReadTemplate, self._read),
@@ -69,7 +50,7 @@ class LifecycleTools:
             "stop_workspace": (StopWorkspace, self._stop),
         }
 
-    async def _list(self, calling: Calling, asked: ListTemplates) -> Document:
+    async def _list(self, calling: Calling, asked: ListTemplates) -> Told:
         found = await self.workspaces.templates.all()
         templates = {each.name: each for each in found if isinstance(each, Template)}
         uses = await self.workspaces.registry.uses(calling.chat.owner_id)
@@ -94,7 +75,7 @@ class LifecycleTools:
             "next_step": _next_step(recommended, bool(ranking.candidates)),
         }
 
-    async def _read(self, calling: Calling, asked: ReadTemplate) -> Document:
+    async def _read(self, calling: Calling, asked: ReadTemplate) -> Told:
         template = await self._template(asked.template_id)
         limits = template.limits
         return {
@@ -115,7 +96,7 @@ class LifecycleTools:
             "parameters": [],
         }
 
-    async def _create(self, calling: Calling, asked: CreateWorkspace) -> Document:
+    async def _create(self, calling: Calling, asked: CreateWorkspace) -> Told:
         template = await self._template(asked.template_id)
         chat, call, name = calling.chat, calling.call.id, asked.name.strip()
         standing = await self.workspaces.create(chat, call, template, name)
@@ -133,7 +114,7 @@ class LifecycleTools:
             return {**document, "status": "stopped", "message": advice}
         return {**document, "status": "already_exists"}
 
-    async def _start(self, calling: Calling, asked: StartWorkspace) -> Document:
+    async def _start(self, calling: Calling, asked: StartWorkspace) -> Told:
         row = await self._own(calling.chat)
         standing = await self.workspaces.start(calling.chat, row)
         return {
@@ -144,7 +125,7 @@ class LifecycleTools:
             **_set_up(standing.set_up),
         }
 
-    async def _stop(self, calling: Calling, asked: StopWorkspace) -> Document:
+    async def _stop(self, calling: Calling, asked: StopWorkspace) -> Told:
         row = await self._own(calling.chat)
         await self.workspaces.stop(row.id)
         return {"stopped": True, "workspace_name": row.name}
@@ -167,7 +148,7 @@ class LifecycleTools:
         return found
 
 
-def _row(template: Template, candidate: Candidate) -> Document:
+def _row(template: Template, candidate: Candidate) -> Told:
     uses = candidate.uses
     readme = template.readme[:README_CHARACTERS_MAX]
     last = uses.last_own_at
@@ -182,7 +163,7 @@ def _row(template: Template, candidate: Candidate) -> Document:
     }
 
 
-def _said(template: Template, *, description_characters: int | None = None) -> Document:
+def _said(template: Template, *, description_characters: int | None = None) -> Told:
     described = template.description[:description_characters]
     return {
         **({"display_name": template.display_name} if template.display_name else {}),
@@ -198,7 +179,7 @@ def _next_step(recommended: str | None, is_any: bool) -> str:
     return "no template fits; look again without a query"
 
 
-def _quota(failed: NotMade) -> Document:
+def _quota(failed: NotMade) -> Told:
     if not isinstance(failed, TooMany):
         return {}
     return {
@@ -209,7 +190,7 @@ def _quota(failed: NotMade) -> Document:
     }
 
 
-def _set_up(set_up: SetUp | None) -> Document:
+def _set_up(set_up: SetUp | None) -> Told:
     if set_up is None:
         return {}
     if set_up.process is None:

@@ -1,8 +1,7 @@
 """What the tools of a workspace do: arguments read and checked, the rest asked of the workspace."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from posixpath import basename, isabs, normpath
 from typing import Any
 from uuid import uuid5
@@ -10,10 +9,8 @@ from uuid import uuid5
 from actors.context.ports import ChatFiles, Document
 from actors.ids import FileId
 from actors.machine.chat import FILES_PER_CHAT_MAX, Chat, Message
-from actors.parts.model import FilePart, JsonText
-from actors.tools.gating import allowed, kind_of
+from actors.parts.model import FilePart
 from actors.turn.ports import Calling, LocalTool, ToolOutput
-from actors.turn.steps import error_output
 from actors.workspace.changes import FileEdits
 from actors.workspace.commands import meant, seconds_of
 from actors.workspace.numbering import LINES_MAX, numbered
@@ -28,7 +25,7 @@ from actors.workspace.ports import (
 )
 from adapters.api.files.media_types import Mismatched, Unsupported, media_type_of
 from adapters.api.files.names import cleaned
-from adapters.tools.schemas import read
+from adapters.tools.deeds import Arguments, Told, Wrong, given, served, told
 from adapters.tools.workspace.asked import (
     TOOLS,
     WAIT_SECONDS,
@@ -48,9 +45,7 @@ READ_BYTES_MAX = 1024 * 1024  # of a file; a larger one is refused
 ATTACHED_BYTES_MAX = 10 * 1024 * 1024  # likewise
 NOTHING_APPLIED = "no edit was applied"
 
-
-class Wrong(Exception):
-    """The call cannot be served; the words are for the model."""
+DoThere = Callable[..., Awaitable[Told | ToolOutput]]  # (workspace, calling, arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +56,17 @@ class WorkspaceTools:
     files: ChatFiles
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        kind = kind_of(chat)
-        return [tool for tool in TOOLS if allowed(tool.tool.name, kind)]
+        return given(TOOLS, chat)
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         arguments, do = self._deeds()[name]
-        asked = read(arguments, calling.call.args or "{}")
-        if isinstance(asked, str):
-            return error_output(asked)
-        try:
-            workspace = _granted(await self.workspaces.of(calling.chat))
-            done = await do(workspace, calling, asked)
-        except Wrong as wrong:
-            return error_output(str(wrong))
-        return done if isinstance(done, ToolOutput) else _said(done)
 
-    def _deeds(self) -> Mapping[str, tuple[Any, Callable[..., Awaitable[Any]]]]:
+        async def do_there(calling: Calling, asked: Any) -> Told | ToolOutput:
+            return await do(_granted(await self.workspaces.of(calling.chat)), calling, asked)
+
+        return await served(calling, arguments, do_there)
+
+    def _deeds(self) -> Mapping[str, tuple[Arguments, DoThere]]:
         return {
             "read_file": (ReadFile, self._read),
             "write_file": (WriteFile, self._write),
@@ -90,7 +80,7 @@ class WorkspaceTools:
 
     # files
 
-    async def _read(self, at: Workspace, calling: Calling, asked: ReadFile) -> Mapping[str, Any]:
+    async def _read(self, at: Workspace, calling: Calling, asked: ReadFile) -> Told:
         path = _absolute(asked.path)
         content = _granted(await at.files.read(path, bytes_max=READ_BYTES_MAX))
         limit = asked.limit if asked.limit > 0 else LINES_MAX
@@ -104,15 +94,13 @@ class WorkspaceTools:
             "lines_read": lines.read,
         }
 
-    async def _write(self, at: Workspace, calling: Calling, asked: WriteFile) -> Mapping[str, Any]:
+    async def _write(self, at: Workspace, calling: Calling, asked: WriteFile) -> Told:
         path = asked.path.strip()
         await _may_write(at, calling.chat, path)
         _granted(await at.files.write(_absolute(path), asked.content.encode(errors="replace")))
         return {"ok": True}
 
-    async def _edit(
-        self, at: Workspace, calling: Calling, asked: LooseEditFiles
-    ) -> Mapping[str, Any]:
+    async def _edit(self, at: Workspace, calling: Calling, asked: LooseEditFiles) -> Told:
         if not asked.files:
             raise Wrong("files is empty; say which files to edit, and how")
         merged: dict[str, FileEdits] = {}
@@ -143,7 +131,7 @@ class WorkspaceTools:
             raise Wrong(
                 f"{path}: the chat has {FILES_PER_CHAT_MAX} files, which is all it may have"
             )
-        told = {
+        document = {
             "ok": True,
             "path": path,
             "file_id": str(id),
@@ -151,11 +139,11 @@ class WorkspaceTools:
             "media_type": media_type,
             "size": len(content),
         }
-        return ToolOutput(_json(told), shown=(FilePart(media_type, name, id),))
+        return replace(told(document), shown=(FilePart(media_type, name, id),))
 
     # commands
 
-    async def _execute(self, at: Workspace, calling: Calling, asked: Execute) -> Mapping[str, Any]:
+    async def _execute(self, at: Workspace, calling: Calling, asked: Execute) -> Told:
         seconds = _seconds("timeout", asked.timeout)
         wanted = meant(asked.command, background=asked.run_in_background)
         if not wanted.text.strip():
@@ -168,19 +156,15 @@ class WorkspaceTools:
             started = _granted(await at.processes.wait(started.id, seconds))
         return executed(started, waited_seconds=seconds, began_in_background=wanted.background)
 
-    async def _output(
-        self, at: Workspace, calling: Calling, asked: ProcessOutput
-    ) -> Mapping[str, Any]:
+    async def _output(self, at: Workspace, calling: Calling, asked: ProcessOutput) -> Told:
         id, seconds = _process_id(asked.process_id), _seconds("wait_timeout", asked.wait_timeout)
         found = await at.processes.wait(id, seconds)
         return {"error": found.says} if isinstance(found, Refused) else seen(found)
 
-    async def _list(self, at: Workspace, calling: Calling, asked: ProcessList) -> Mapping[str, Any]:
+    async def _list(self, at: Workspace, calling: Calling, asked: ProcessList) -> Told:
         return {"processes": [listed(each) for each in (await at.processes.all())[:LISTED_MAX]]}
 
-    async def _signal(
-        self, at: Workspace, calling: Calling, asked: ProcessSignal
-    ) -> Mapping[str, Any]:
+    async def _signal(self, at: Workspace, calling: Calling, asked: ProcessSignal) -> Told:
         id = _process_id(asked.process_id)
         refused = await at.processes.signal(id, Signal(asked.signal))
         if refused is not None:
@@ -229,11 +213,3 @@ def _process_id(text: str) -> str:
     if not id:
         raise Wrong("process_id is empty; see process_list")
     return id
-
-
-def _said(document: Mapping[str, Any]) -> ToolOutput:
-    return ToolOutput(_json(document))
-
-
-def _json(document: Mapping[str, Any]) -> JsonText:
-    return JsonText(json.dumps(document, ensure_ascii=False))
