@@ -43,6 +43,7 @@ from adapters.api.pieces import encoded as as_piece
 from adapters.api.streams.encoding import encoded
 from adapters.api.streams.serving import serve_socket
 from adapters.bus import Switchboard
+from bench.apart import apart, told
 from bench.report import Target
 
 QUESTION = "what does an event cost that many watch, and a stream that is silent?"
@@ -250,32 +251,11 @@ async def watch(port: int, chats: int, watchers: int) -> None:
 
 
 @contextmanager
-def _process(*words: object) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, "-m", "bench.fanout", *map(str, words)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
-
-
-def _told(process: "subprocess.Popen[str]", command: str = "") -> dict[str, float]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    if command:
-        process.stdin.write(command + "\n")
-        process.stdin.flush()
-    said: dict[str, float] = json.loads(process.stdout.readline())
-    return said
-
-
-@contextmanager
 def _watched(way: str, shape: Sequence[int]) -> Iterator[tuple["subprocess.Popen[str]", float]]:
     """A server with its watchers, and how large it was without them."""
-    with _process("serve", way, shape[0]) as server:
-        first = _told(server)
-        with _process("watch", int(first["port"]), *shape) as clients:
+    with apart("bench.fanout", "serve", way, shape[0]) as server:
+        first = told(server)
+        with apart("bench.fanout", "watch", int(first["port"]), *shape) as clients:
             assert clients.stdout is not None
             assert clients.stdout.readline().strip() == "ready"
             yield server, first["rss"]
@@ -288,13 +268,13 @@ def measure() -> dict[str, float]:
         with _watched("floor", shape) as (floor, _), _watched("ours", shape) as (ours, _):
             spent: dict[str, list[float]] = {"floor": [], "ours": []}
             for _ in range(ROUNDS):
-                spent["floor"].append(_told(floor, "go")["cpu_seconds"])
-                spent["ours"].append(_told(ours, "go")["cpu_seconds"])
+                spent["floor"].append(told(floor, "go")["cpu_seconds"])
+                spent["ours"].append(told(ours, "go")["cpu_seconds"])
         for way, found in spent.items():
             figures[f"{name}_{way}_us"] = min(found) / delivered * 1e6
         figures[f"{name}_ratio"] = figures[f"{name}_ours_us"] / figures[f"{name}_floor_us"]
     with _watched("ours", SILENT) as (ours, before):
-        figures["idle_kb"] = (_told(ours, "rss")["rss"] - before) / SILENT[0] / 1024
+        figures["idle_kb"] = (told(ours, "rss")["rss"] - before) / SILENT[0] / 1024
     return figures
 
 

@@ -16,11 +16,10 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 import trio
@@ -46,6 +45,7 @@ from adapters.providers.dial import dialler, tls_context
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import Backstage, Host
 from adapters.relay.tickets import Tickets
+from bench.apart import apart, told
 from bench.fanout import UPGRADE, Stored
 from bench.report import Target
 
@@ -156,27 +156,6 @@ async def follow(relay: int) -> None:
 # who measures
 
 
-@contextmanager
-def _process(*words: object) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, "-m", "bench.relay", *map(str, words)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
-
-
-def _told(process: "subprocess.Popen[str]", command: str = "") -> dict[str, Any]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    if command:
-        process.stdin.write(command + "\n")
-        process.stdin.flush()
-    said: dict[str, Any] = json.loads(process.stdout.readline())
-    return said
-
-
 @asynccontextmanager
 async def _watchers(port: int, late_ms: list[float]) -> AsyncIterator[None]:
     """One for each chat; how late each piece is seen."""
@@ -210,9 +189,9 @@ async def _round(
 ) -> dict[str, float]:
     late_ms: list[float] = []
     async with _watchers(port, late_ms):
-        before = _told(other, "cpu")["cpu_seconds"]
-        said = await trio.to_thread.run_sync(_told, holder, "go")
-        follower = _told(other, "cpu")["cpu_seconds"] - before
+        before = told(other, "cpu")["cpu_seconds"]
+        said = await trio.to_thread.run_sync(told, holder, "go")
+        follower = told(other, "cpu")["cpu_seconds"] - before
     assert len(late_ms) == said["said"], "every piece is seen once"
     late_ms.sort()
     return {
@@ -225,10 +204,10 @@ async def _round(
 
 async def _measured() -> dict[str, float]:
     found: dict[str, list[dict[str, float]]] = {"near": [], "far": []}
-    with _process("hold") as holder:
-        ports = _told(holder)
-        with _process("follow", ports["relay"]) as other:
-            far = _told(other)["port"]
+    with apart("bench.relay", "hold") as holder:
+        ports = told(holder)
+        with apart("bench.relay", "follow", ports["relay"]) as other:
+            far = told(other)["port"]
             for _ in range(ROUNDS):
                 found["near"].append(await _round(holder, other, ports["port"]))
                 found["far"].append(await _round(holder, other, far))

@@ -66,7 +66,7 @@ async def test_what_is_not_there_says_so_in_the_usual_form(edge, status, path):
 
 
 async def test_how_full_it_is_can_be_read_and_who_waits_for_a_place(fresh):
-    from tests.adapters.api.edges import an_edge
+    from tests.adapters.api.edges import an_edge, eventually
 
     def figure(page, name, pool):
         [line] = [
@@ -81,6 +81,10 @@ async def test_how_full_it_is_can_be_read_and_who_waits_for_a_place(fresh):
         for _ in range(3):
             assert 201 == (await edge.member.post("/api/experimental/chats", said)).status
 
+        async def one_is_held():
+            return await edge.execute("SELECT 1 FROM chats WHERE worker_id IS NOT NULL")
+
+        await eventually(one_is_held)
         page = (await edge.nobody.get("/metrics")).body.decode()
 
         assert (1, 0) == tuple(figure(page, "agents_active", p) for p in ("root", "subagent"))

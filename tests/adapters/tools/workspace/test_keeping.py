@@ -1,6 +1,7 @@
 """How workspaces are kept: stopped in every process, idle, removed, too many, too large."""
 
 import os
+import tempfile
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from uuid import UUID
@@ -97,8 +98,15 @@ async def test_a_workspace_that_is_stopped_ends_what_runs_in_it_elsewhere(store,
         nursery.cancel_scope.cancel()
 
 
-async def test_a_command_is_known_in_whichever_process_its_chat_goes_on(store, tmp_path):
-    async with two_daemons(store, tmp_path) as (one, other), trio.open_nursery() as nursery:
+@pytest.fixture
+def near():
+    """A directory whose sockets have paths that the system takes."""
+    with tempfile.TemporaryDirectory(prefix="promptcorner-") as home:
+        yield Path(home)
+
+
+async def test_a_command_is_known_in_whichever_process_its_chat_goes_on(store, near):
+    async with two_daemons(store, near) as (one, other), trio.open_nursery() as nursery:
         for daemon in (one, other):
             nursery.start_soon(daemon.workspaces.peers.run)
         chat = await one.chat()
@@ -106,7 +114,7 @@ async def test_a_command_is_known_in_whichever_process_its_chat_goes_on(store, t
         id = await a_server(other, chat)
         here = await a_server(one, chat)
         with trio.fail_after(PATIENCE):
-            while len(list(tmp_path.glob("workspaces/.peers/[0-9a-f]*"))) < 2:
+            while len(list(near.glob("workspaces/.peers/[0-9a-f]*"))) < 2:
                 await trio.sleep(0.002)
 
         lists = [await each.call(chat, "process_list") for each in (one, other)]
