@@ -196,8 +196,8 @@ async def test_what_may_pass_is_tried_again_on_every_wire(client):
     assert {"At last."} == answers
 
 
-# A fault of every attempt: the error that the chat stops with. Where a prompt is too long, a summary
-# is tried: tests/adapters/api/routes/test_long_chats.py.
+# A fault of every attempt: the error that the chat stops with. Where a prompt is too long a summary
+# is tried (tests/adapters/api/routes/test_long_chats.py).
 ENDS_THE_TURN = {
     "401": ("auth", 401),
     "400": ("generic", 400),
