@@ -2,7 +2,9 @@
 
 import itertools
 import os
+import signal
 import tempfile
+import threading
 from pathlib import Path
 
 import psycopg
@@ -13,6 +15,10 @@ from adapters.postgres import embedded
 
 FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 NUMBERS = itertools.count(1)
+
+# A shell that puts us into the background has its children ignore ctrl-C, and so would ours.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

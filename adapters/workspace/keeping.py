@@ -242,7 +242,8 @@ def _aside(place: Path) -> Path | None:
     """Where it is to be deleted: nobody finds half a workspace. None: there is nothing of it."""
     aside = place.with_name(_aside_of(place.name))
     if place.is_dir() and not aside.exists():
-        place.rename(aside)
+        with suppress(FileNotFoundError):  # somebody else was faster
+            place.rename(aside)
     return aside if aside.is_dir() else None
 
 

@@ -173,7 +173,7 @@ async def test_what_a_cancelled_asker_committed_keeps_out_what_he_commits_next(s
         scope.cancel()
     moved = await store.ledger.commit(held, [step(assistant("second"))], fence=fence)
 
-    assert scope.cancelled_caught
+    # The server may have been faster than the cancellation: then the same holds.
     assert isinstance(moved, MovedOn)
     assert [user("hello"), assistant("first")] == [
         m.body for m in await store.reading.history(chat)
