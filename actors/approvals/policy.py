@@ -11,7 +11,6 @@ from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
-from uuid import UUID
 
 from actors.parts.prompt import Tool
 
@@ -54,12 +53,12 @@ HARMLESS = frozenset(
 
 
 class Known(Protocol):
-    """A tool, and the server that it is of, if it is not ours."""
+    """A tool, and whether it is a server's and not ours."""
 
     @property
     def tool(self) -> Tool: ...
     @property
-    def server(self) -> UUID | None: ...
+    def is_foreign(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Rule:
     policy: Policy
 
     def fits(self, tool: Known) -> bool:
-        if self.pattern.startswith(SERVERS) and tool.server is None:
+        if self.pattern.startswith(SERVERS) and not tool.is_foreign:
             return False
         parts = map(re.escape, self.pattern.removeprefix(SERVERS).split("*"))
         return re.fullmatch(".*".join(parts), tool.tool.name) is not None
@@ -118,7 +117,7 @@ class Consent:
         return max(fitting, key=_STRENGTH.index) if fitting else None
 
     def _by_policy(self, tool: Known) -> Policy:
-        is_harmless = tool.server is None and tool.tool.name in HARMLESS
+        is_harmless = not tool.is_foreign and tool.tool.name in HARMLESS
         return Policy.ALLOW if self.policy is Policy.ALLOW or is_harmless else Policy.ASK
 
 

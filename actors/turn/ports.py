@@ -154,7 +154,8 @@ class LocalTool:
     strict: bool = False  # arguments that can be read in two ways are refused
     hidden: bool = False  # may be called, but the model is not told of it
     aliases: tuple[str, ...] = ()  # by which it may be called, too
-    server: UUID | None = None  # whose tool it is, if of a server that is set up for all
+    is_foreign: bool = False  # a server's: of one that is set up for all, or of the workspace
+    server: UUID | None = None  # which one, if it is set up for all
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,7 @@ def _offered(listed: ListedTool, source: Source) -> ServerTool:
         Tool(tool_name(source.slug, listed.name), says, schema),
         DEADLINE_SECONDS,
         repeatable=harmless,
+        is_foreign=True,
         server=source.id,
     )
     return ServerTool(source, listed.name, local)

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 
@@ -12,7 +11,7 @@ from tests.actors.turn.given import tool
 
 ALLOW, ASK, DENY = Policy.ALLOW, Policy.ASK, Policy.DENY
 EXECUTE, READ = tool("execute"), tool("read_file")
-SERVER = replace(tool("github__open_issue"), server=UUID(int=1))
+SERVER = replace(tool("github__open_issue"), is_foreign=True)
 
 # Of our own tools those that somebody is asked about where the policy is to ask.
 ASKED_ABOUT = {
@@ -44,7 +43,7 @@ def test_without_rules_the_policy_counts_and_what_is_harmless_is_not_asked(
 
 
 def test_a_tool_of_a_server_is_not_harmless_for_its_name():
-    named = replace(READ, server=UUID(int=1))
+    named = replace(READ, is_foreign=True)
 
     assert ASK is Consent(ASK).to(named)
 

@@ -87,3 +87,11 @@ async def test_by_being_there_a_file_has_nothing_done_that_commands_may_not(
 
     assert "there is no tool kit__look" in looked["error"]
     assert not (Path(made["path"]) / "listed").exists()
+
+
+async def test_rules_for_tools_of_servers_hold_for_those_of_a_workspace(fresh, data_dir):
+    rules = {"PROMPTCORNER_APPROVAL_RULES": "mcp:*=deny"}
+    async with a_daemon(fresh, data_dir, CREATES, LOOKS, **rules) as running:
+        _, looked = await results(running)
+
+    assert "kit__look is not allowed here" in looked["error"]
