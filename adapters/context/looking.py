@@ -252,7 +252,7 @@ def piece(descriptor: int, bytes_max: int) -> bytes:
 def _settings(file: _Text) -> _Text | _Fault:
     try:
         msgspec.json.decode(file.text, type=dict[str, msgspec.Raw])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):  # nested too deep for anybody
         return _Fault(Fitness.INVALID, "is not a JSON object", file.size_bytes)
     return file
 
@@ -268,13 +268,13 @@ def _directories(found: Found) -> Sequence[str]:
     descriptor = os.open(found.name or ".", flags, dir_fd=found.directory)
     try:
         with os.scandir(descriptor) as entries:
-            names = [each.name for each in islice(entries, ENTRIES_MAX) if _is_directory(each)]
+            names = [each.name for each in islice(entries, ENTRIES_MAX) if is_directory(each)]
     finally:
         os.close(descriptor)
     return sorted(name for name in names if not name.startswith(".") and name.isprintable())
 
 
-def _is_directory(entry: os.DirEntry[str]) -> bool:
+def is_directory(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:  # a link in a circle

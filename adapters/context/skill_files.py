@@ -5,7 +5,7 @@ from itertools import islice
 from posixpath import dirname
 
 from actors.context.ports import Unreadable
-from adapters.context.looking import SKILL, piece
+from adapters.context.looking import ENTRIES_MAX, SKILL, is_directory, piece
 from adapters.workspace.beneath import Denied, Found, opened, walked
 
 FILES_MAX = 200  # of a skill's directory; those that are over are not listed
@@ -20,8 +20,8 @@ def listed(home: str, directory: str) -> tuple[str, ...]:
         descriptor = os.open(found.name or ".", flags, dir_fd=found.directory)
     try:
         with os.scandir(descriptor) as entries:
-            shown = (each for each in entries if _is_shown(each.name))
-            names = [f"{each.name}/" if each.is_dir() else each.name for each in shown]
+            shown = (each for each in islice(entries, ENTRIES_MAX) if _is_shown(each.name))
+            names = [f"{each.name}/" if is_directory(each) else each.name for each in shown]
     finally:
         os.close(descriptor)
     return tuple(islice(sorted(names), FILES_MAX))

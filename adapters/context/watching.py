@@ -159,6 +159,9 @@ class WorkspaceWatch:
         except OSError as error:
             why = f"the workspace cannot be read: {error.strerror}"
             return self._unread(workspace, watched, why)
+        except Exception as error:  # noqa: BLE001  # a bug over one workspace is not the others'
+            emit("context.crashed", "error", workspace=str(workspace), error=error)
+            return self._unread(workspace, watched, "the workspace cannot be made sense of")
         watched.is_unread = False
         return found
 

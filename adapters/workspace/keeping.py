@@ -248,10 +248,10 @@ def _aside(place: Path) -> Path | None:
 
 
 async def _unless_faulty(look: Callable[[], Awaitable[None]]) -> None:
-    """What the database does not answer now is asked at the next look."""
+    """What the database or the disk does not let us do now is done at the next look."""
     try:
         await look()
-    except DatabaseFault as fault:
+    except (DatabaseFault, OSError) as fault:
         emit("workspaces.kept", "warning", error=fault)
 
 

@@ -14,6 +14,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from actors.parts.json_text import well_formed
+
 CONTENT_BYTES_MAX = 64 * 1024
 NAME_BYTES_MAX = 256
 DESCRIPTION_BYTES_MAX = 4_096
@@ -123,4 +125,4 @@ def _double_quoted(text: str) -> str:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text)
     except ValueError:
         return ""
-    return value if isinstance(value, str) else ""
+    return well_formed(value) if isinstance(value, str) else ""

@@ -29,6 +29,7 @@ ASKED_BYTES_MAX = 4_096  # of a question; a longer one is none
 TOLD_BYTES_MAX = 1024 * 1024  # of an answer; likewise
 LISTED_MAX = 50  # commands of one chat that a peer tells of, without what they have written
 ANSWERED_MAX = 512  # questions at once; one more is not heard until one is answered
+ACCEPT_AGAIN_SECONDS = 0.1  # after a connection that could not be taken
 PATH_BYTES_MAX = 107  # of a socket's path; with a longer one nobody finds us
 
 _UNWRITTEN = Shown("", 0, 0)
@@ -124,7 +125,11 @@ class Peers:
     async def _serve(self, listener: trio.socket.SocketType) -> NoReturn:
         async with trio.open_nursery() as nursery:
             while True:
-                socket, _ = await listener.accept()
+                try:
+                    socket, _ = await listener.accept()
+                except OSError:  # there are too many files; they ask again
+                    await trio.sleep(ACCEPT_AGAIN_SECONDS)
+                    continue
                 nursery.start_soon(self._attend, trio.SocketStream(socket))
 
     async def _attend(self, stream: trio.SocketStream) -> None:
@@ -135,7 +140,8 @@ class Peers:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(_until_gone, stream, nursery.cancel_scope)
                     told = await self._answer(asked)
-                    with trio.move_on_after(ANSWER_SECONDS):
+                    # Who asked may have gone, with another's answer.
+                    with trio.move_on_after(ANSWER_SECONDS), suppress(trio.BrokenResourceError):
                         await stream.send_all(msgspec.json.encode(told))
                     nursery.cancel_scope.cancel()
 

@@ -75,9 +75,15 @@ def test_a_skill_is_not_looked_for_any_deeper(home):
 
 
 def test_settings_for_servers_are_an_object(home):
+    deep = '{"a":' + "[" * 5_000 + "]" * 5_000 + "}"
     put(home, **{".mcp.json": '{"mcpServers": {}}', ".promptcorner/.mcp.json": "[]"})
+    put(home, **{".promptcorner/skills/.mcp.json": deep})
 
-    assert [(".mcp.json", "ok"), (".promptcorner/.mcp.json", "invalid")] == found(home)
+    assert [
+        (".mcp.json", "ok"),
+        (".promptcorner/.mcp.json", "invalid"),
+        (".promptcorner/skills/.mcp.json", "invalid"),
+    ] == found(home)
 
 
 @pytest.mark.parametrize(

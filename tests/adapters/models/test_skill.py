@@ -16,6 +16,7 @@ def a_skill(front, body="Do it."):
         ("name: a\ndescription: plain # and a comment", "plain"),
         ("name: a\ndescription: it's a C#: yes", "it's a C#: yes"),
         ('name: a\ndescription: "quoted \\"twice\\" \\u00e4" # so', 'quoted "twice" ä'),
+        ('name: a\ndescription: "half \\ud800 of one"', "half \ufffd of one"),
         ("name: a\ndescription: 'it''s quoted' # so", "it's quoted"),
         ("name: a\ndescription: |\n  two\n  lines\n", "two\nlines"),
         ("name: a\ndescription: >-\n  two\n  lines\n\n  and more", "two lines\nand more"),

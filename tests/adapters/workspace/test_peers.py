@@ -182,6 +182,23 @@ async def test_a_question_that_does_not_end_is_none(two):
     assert trio.current_time() - began < ANSWER_SECONDS
 
 
+async def test_who_has_gone_before_his_answer_harms_nobody(two):
+    one, other = two
+    id = other.start("echo " + "x" * 100_000 + "; sleep 1000")
+    question = b'{"do":"wait","chat":"%s","id":"%s","seconds":0}\n' % (
+        str(CHAT).encode(),
+        id.encode(),
+    )
+
+    for _ in range(20):
+        stream = await trio.open_unix_socket(str(other.socket))
+        await stream.send_all(question)
+        await stream.aclose()
+    await until(lambda: other.peers.statistics().answering == 0)
+
+    assert id == (await one.peers.all(CHAT))[0].id
+
+
 async def test_who_does_not_wait_any_more_is_not_waited_for(two):
     one, other = two
     id = other.start("sleep 1000")
