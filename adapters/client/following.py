@@ -26,6 +26,7 @@ from adapters.api.wire.streams import ChatStreamEvent, encoded
 _BEFORE_ASKS = frozenset(
     {"history_reset", "message", "queue_update", "status", "error", "action_required"}
 )
+_AT_REST = frozenset({"waiting", "error", "requires_action"})  # nothing is being said
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Following:
     _states: dict[str, bytes] = field(default_factory=dict)  # the last status, queue, error, …
     _place: Place | None = None  # of the last piece that is shown
     _held: ChatStreamEvent | None = None  # a reset, until it is known whether the attempt goes on
-    _is_back: bool = False  # connected again, and not yet told where the preview stands
+    _is_back: bool = False  # connected again, and the attempt that is shown may still go on
     _history: list[ChatStreamEvent] | None = None  # one that comes whole, as far as it has come
     _asks: ChatStreamEvent | None = None  # what waits for consent, if anything does
     _doubts_asks: bool = False  # connected again, and not yet told whether it still does
@@ -111,6 +112,7 @@ class Following:
             return []
         self._messages[id] = digest
         self.after_id = max(self.after_id, id)
+        self._is_back = False  # whatever was being said before it is over
         self._begin_anew()
         return [event]
 
@@ -165,6 +167,8 @@ class Following:
     def _state(self, event: ChatStreamEvent) -> list[ChatStreamEvent]:
         if event.type == "approvals":
             self._asks = event if event.approvals else None
+        if event.status is not UNSET and event.status.status in _AT_REST:
+            self._is_back = False
         now = encoded(event)
         if self._states.get(event.type) == now:
             return []

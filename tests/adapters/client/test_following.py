@@ -1,5 +1,6 @@
 """A follower loses nothing and repeats nothing, wherever his connections break."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,6 +122,18 @@ def test_an_attempt_that_is_over_is_dropped_when_it_stays_quiet():
 
     follower.connect()
     follower.hear([])
+
+    assert [] == follower.transcript.preview
+
+
+@pytest.mark.parametrize("meanwhile", [["commit"], ["begin", "finish"], ["commit", "finish"]])
+def test_what_ended_while_nobody_listened_is_not_shown_until_it_is_quiet(meanwhile):
+    life = Life()
+    follower = Follower(life)
+    for verb in ("send", "begin", "piece", "cut", *meanwhile):
+        live(life, follower, verb)
+
+    follower.connect()
 
     assert [] == follower.transcript.preview
 
