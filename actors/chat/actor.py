@@ -72,12 +72,15 @@ class ChatActor:
 
     async def run(self) -> Cause | None:
         """Drive the chat until it is at rest, taken or given back; why it was left in mid-work."""
-        async with trio.open_nursery() as tasks:
-            self._step(tasks)
-            while not (self._left and self._in_flight is None):
-                for mail in await self.mailbox.drain(MAIL_AT_ONCE_MAX):
-                    self._receive(mail, tasks)
-            tasks.cancel_scope.cancel()
+        try:
+            async with trio.open_nursery() as tasks:
+                self._step(tasks)
+                while not (self._left and self._in_flight is None):
+                    for mail in await self.mailbox.drain(MAIL_AT_ONCE_MAX):
+                        self._receive(mail, tasks)
+                tasks.cancel_scope.cancel()
+        finally:
+            self._world.prompts.forget(self.chat)
         return self._cause
 
     def _receive(self, mail: ChatMail, tasks: trio.Nursery) -> None:

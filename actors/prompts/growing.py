@@ -6,14 +6,27 @@ Whatever else becomes of it (an edit, a summary, another target) is made from th
 
 from collections.abc import Sequence
 from operator import is_
+from sys import getsizeof
 
 from actors.machine.chat import Message
-from actors.parts.model import FilePart, Part, ToolResultPart
+from actors.parts.model import (
+    ContextFilePart,
+    FilePart,
+    FileReferencePart,
+    HookContextPart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from actors.parts.prompt import Said
 from actors.prompts.converting import said
 from actors.prompts.files import Accepts, Files
 from actors.prompts.pairing import Pairing
 from actors.prompts.selecting import provider_executed
+
+ROW_BYTES = 1024  # of a row and what is made of it, beside its texts: about
 
 
 class Growing:
@@ -24,6 +37,7 @@ class Growing:
         self._pairing = Pairing()
         self.is_light = True  # no files and no media: it can be kept for the next step
         self.has_provider_tools = False  # calls or results of tools that a provider ran itself
+        self.bytes_count = 0  # that it holds, with the rows themselves: about
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -33,7 +47,7 @@ class Growing:
     ) -> tuple[Said, ...]:
         if not self._is_beginning_of(rows):
             self._rows, self._pairing = (), Pairing()
-            self.is_light, self.has_provider_tools = True, False
+            self.is_light, self.has_provider_tools, self.bytes_count = True, False, 0
         for row in rows[len(self._rows) :]:
             converted = said(row, files, takes)
             if converted is not None:
@@ -43,7 +57,9 @@ class Growing:
         return self._pairing.messages()
 
     def _look_at(self, parts: Sequence[Part]) -> None:
+        self.bytes_count += ROW_BYTES
         for part in parts:
+            self.bytes_count += _text_bytes(part)
             if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and part.is_media):
                 self.is_light = False
             if provider_executed(part):
@@ -51,3 +67,20 @@ class Growing:
 
     def _is_beginning_of(self, rows: Sequence[Message]) -> bool:
         return len(self._rows) <= len(rows) and all(map(is_, self._rows, rows))
+
+
+def _text_bytes(part: Part) -> int:
+    """Of its long texts, twice where a model may be told them in other words."""
+    match part:
+        case TextPart(text) | HookContextPart(text):
+            return getsizeof(text)
+        case ReasoningPart(text):
+            return getsizeof(text) + getsizeof(part.provider_metadata)
+        case ToolCallPart():
+            return getsizeof(part.args) + getsizeof(part.provider_metadata)
+        case ToolResultPart():
+            return 2 * getsizeof(part.result) + getsizeof(part.provider_metadata)
+        case ContextFilePart() | FileReferencePart():
+            return 2 * getsizeof(part.content)
+        case _:
+            return 0

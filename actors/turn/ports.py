@@ -140,6 +140,10 @@ class Prompts(Protocol):
         """What the model is asked now, or why it cannot be asked."""
         ...
 
+    def forget(self, chat: ChatId) -> None:
+        """Nobody works on this chat here any more: nothing needs to be kept for its next call."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LocalTool:

@@ -1,6 +1,7 @@
 """What a model is asked: stored rows, the files they refer to, and the tools of the turn.
 
-A long history is converted once: what came of it is kept for the next step, which only adds to it.
+A long history is converted once: what came of it is kept for the next step, which only adds to it,
+and as long as its chat is at work here: after that nobody brings the same rows again.
 """
 
 from collections import OrderedDict
@@ -22,9 +23,9 @@ from actors.turn.ports import Model
 from runtime.log import emit
 
 ROWS_MIN = 100  # of a history that is kept converted: 1 ms; a shorter one is converted each time
-# Of all that are kept; some 3 KB each, most of it texts that are there anyway while a chat is at
-# work. Beyond it the history that was not asked for longest is forgotten, and converted anew.
-ROWS_MAX = 20_000
+# Of all that are kept, with their rows, which are there anyway while their chats are at work.
+# Beyond it the history that was not asked for longest is forgotten, and converted anew.
+KEPT_BYTES_MAX = 64 << 20
 
 
 class FileReader(Protocol):
@@ -49,7 +50,7 @@ class Surroundings(Protocol):
 @dataclass(frozen=True, slots=True)
 class PromptingStatistics:
     histories: int  # that are kept converted
-    rows: int
+    bytes_count: int
     forgotten_count: int  # for want of room
 
 
@@ -59,7 +60,7 @@ class Prompting:
     def __init__(self, around: Surroundings, files: FileReader) -> None:
         self._around = around
         self._files = files
-        self._known = Known(ROWS_MAX)
+        self._known = Known(KEPT_BYTES_MAX)
 
     async def prompt_for(
         self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[Tool]
@@ -70,12 +71,12 @@ class Prompting:
         responses = model.transport == "openai-responses"
         target = Target(model.label, model.identity, accepts(model.label, responses=responses))
         standing = await self._around.standing(chat)
-        key = (chat.id, target.provider, target.identity)
-        known = self._known.pop(key)
+        whom = (target.provider, target.identity)
+        known = self._known.pop(chat.id, whom)
         made = projected(
             history, target=target, identity_of=standing.identity_of, files=files, known=known
         )
-        self._known.put(key, known)
+        self._known.put(chat.id, whom, known)
         if isinstance(made, ProviderFailure):
             return ChatError(made.message, made.kind.value, made.provider, detail=made.detail)
         if made.removed:
@@ -90,36 +91,44 @@ class Prompting:
             asker=Asker(chat.owner_id, chat.root, None if chat.is_root else chat.id),
         )
 
+    def forget(self, chat: ChatId) -> None:
+        self._known.forget(chat)
+
     def statistics(self) -> PromptingStatistics:
         return self._known.statistics()
 
 
-Key = tuple[ChatId, str, str | None]  # a chat, and whom it asks
+Whom = tuple[str, str | None]  # a chat asks: the provider, and which instance of it
 
 
 class Known:
-    """Histories as their targets were told them last."""
+    """Histories as they were told last, each to whom it was told."""
 
-    def __init__(self, rows_max: int) -> None:
-        self._rows_max = rows_max
-        self._kept: OrderedDict[Key, Growing] = OrderedDict()
-        self.rows = 0
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._kept: OrderedDict[ChatId, tuple[Whom, Growing]] = OrderedDict()
+        self._bytes_count = 0
         self._forgotten_count = 0
 
-    def pop(self, key: Key) -> Growing:
-        growing = self._kept.pop(key, None)
-        self.rows -= 0 if growing is None else len(growing)
-        return growing or Growing()
+    def pop(self, chat: ChatId, whom: Whom) -> Growing:
+        told, growing = self._kept.get(chat, (whom, Growing()))
+        self.forget(chat)
+        return growing if told == whom else Growing()
 
-    def put(self, key: Key, growing: Growing) -> None:
+    def put(self, chat: ChatId, whom: Whom, growing: Growing) -> None:
         """If it is worth it."""
-        if not growing.is_light or len(growing) < ROWS_MIN:
+        is_short = len(growing) < ROWS_MIN
+        if not growing.is_light or is_short or growing.bytes_count > self._bytes_max:
             return
-        self._kept[key] = growing
-        self.rows += len(growing)
-        while self.rows > self._rows_max:
-            self.pop(next(iter(self._kept)))
+        self._kept[chat] = (whom, growing)
+        self._bytes_count += growing.bytes_count
+        while self._bytes_count > self._bytes_max:
+            self.forget(next(iter(self._kept)))
             self._forgotten_count += 1
 
+    def forget(self, chat: ChatId) -> None:
+        if (kept := self._kept.pop(chat, None)) is not None:
+            self._bytes_count -= kept[1].bytes_count
+
     def statistics(self) -> PromptingStatistics:
-        return PromptingStatistics(len(self._kept), self.rows, self._forgotten_count)
+        return PromptingStatistics(len(self._kept), self._bytes_count, self._forgotten_count)

@@ -100,6 +100,9 @@ class PlainPrompts:
         await trio.lowlevel.checkpoint()
         return Prompt(model.name, (), tools=tuple(tools))
 
+    def forget(self, chat):
+        pass
+
 
 class TwoMicros:
     """The port Prices: everything costs the same."""

@@ -225,6 +225,9 @@ class Models:
         )
         return Prompt(model.name, said, tools=tuple(tools), asker=Asker(chat.owner_id, chat.id))
 
+    def forget(self, chat):
+        pass
+
 
 class Compacting:
     """The port of this name: all models have one small window."""

@@ -1,11 +1,20 @@
 """Turns that go well: from a user's message to rest."""
 
+import pytest
 import trio
 
 from actors.machine.requests import Busy, Interrupt
+from runtime.cause import Shutdown
 from runtime.ends import Finished
 from tests.actors.chat.stage import a_chat_at_work, moves
-from tests.fakes.scripted import HANGS, OVERLOADED, ScriptedProvider, ScriptedTools, call
+from tests.fakes.scripted import (
+    HANGS,
+    OVERLOADED,
+    PlainPrompts,
+    ScriptedProvider,
+    ScriptedTools,
+    call,
+)
 
 
 async def test_a_turn_answers_and_rests(autojump_clock):
@@ -159,3 +168,24 @@ async def test_a_message_that_steers_into_the_last_step_is_answered_all_the_same
 
     assert [("user", "rather so"), ("assistant", "as you say")] == stage.said[-2:]
     assert "waiting" == stage.status
+
+
+class Kept(PlainPrompts):
+    """For which chats something was kept until it was forgotten."""
+
+    def __init__(self):
+        self.forgotten = []
+
+    def forget(self, chat):
+        self.forgotten.append(chat)
+
+
+@pytest.mark.parametrize("answer", [["Hello"], [HANGS]], ids=["at rest", "stopped in mid-work"])
+async def test_once_a_chat_is_left_nothing_is_kept_for_its_next_call(autojump_clock, answer):
+    prompts = Kept()
+    async with a_chat_at_work(ScriptedProvider(answer), prompts=prompts) as stage:
+        await trio.sleep(1)
+        stage.life.cancel(Shutdown())
+        await trio.sleep(1)
+
+        assert [stage.chat] == prompts.forgotten

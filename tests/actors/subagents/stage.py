@@ -263,6 +263,9 @@ class Models:
         parts = tuple(part for row in history for part in row.body.parts)
         return Prompt("model", parts, asker=Asker(chat.owner_id, chat.root, chat.parent_id))
 
+    def forget(self, chat):
+        pass
+
     @asynccontextmanager
     async def stream(self, prompt):
         is_child = prompt.asker.subchat is not None

@@ -58,6 +58,9 @@ class Talk:
             model.name, made.messages, ("be kind",), tuple(tools), settings=model.settings
         )
 
+    def forget(self, chat):
+        pass
+
 
 @dataclass
 class Plan:

@@ -186,36 +186,90 @@ async def test_words_that_stand_for_a_turn_come_after_the_chats_own(autojump_clo
 # long histories
 
 
-def grown(rows, *, heavy=False):
+ME = ("anthropic", "me")
+LONG = "x" * 2_000
+
+
+def grown(rows=ROWS_MIN, *, heavy=False, text="x"):
     growing = Growing()
-    last = user(FilePart("image/png", data="aGk=")) if heavy else user("x")
-    growing.messages(history_of(*[user("x")] * (rows - 1), last), {}, None)
+    last = user(FilePart("image/png", data="aGk=")) if heavy else user(text)
+    growing.messages(history_of(*[user(text)] * (rows - 1), last), {}, None)
     return growing
 
 
+def kept(known, *chats, whom=ME):
+    """Which of these are kept, in a word; the answer is looked at, and put back."""
+    found = {chat: known.pop(chat, whom) for chat in chats}
+    for chat, growing in found.items():
+        known.put(chat, whom, growing)
+    return "".join(chat for chat, growing in found.items() if len(growing))
+
+
 def test_long_histories_are_kept_as_far_as_there_is_room_the_latest_first():
-    known, short = Known(2 * ROWS_MIN + 50), grown(ROWS_MIN - 1)
-    a, b, c = (grown(ROWS_MIN + n) for n in range(3))
+    one = grown().bytes_count
+    known = Known(2 * one + one // 2)
 
-    for key, growing in (("short", short), ("a", a), ("b", b)):
-        known.put(key, growing)
-    known.put("a", known.pop("a"))
-    known.put("c", c)
+    for chat in "ab":
+        known.put(chat, ME, grown())
+    known.put("a", ME, known.pop("a", ME))
+    known.put("c", ME, grown())
 
-    assert PromptingStatistics(2, 2 * ROWS_MIN + 2, 1) == known.statistics()
-    kept = [known.pop(key) for key in ("short", "a", "b", "c")]
-    assert [False, True, False, True] == [
-        found is was for found, was in zip(kept, (short, a, b, c), strict=True)
-    ]
-    assert 0 == known.rows
+    assert PromptingStatistics(2, 2 * one, 1) == known.statistics()
+    assert "ac" == kept(known, "a", "b", "c")
 
 
-def test_a_history_with_files_is_not_kept():
-    known = Known(1_000)
+def test_what_a_history_takes_is_counted_by_its_texts():
+    few = grown().bytes_count
 
-    known.put("a", grown(ROWS_MIN, heavy=True))
+    many = grown(text=LONG).bytes_count
 
-    assert 0 == known.rows
+    assert pytest.approx(ROWS_MIN * len(LONG), rel=0.1) == many - few
+    assert few < ROWS_MIN * len(LONG)
+
+
+def test_a_history_that_grows_is_counted_as_it_is_now():
+    known, growing = Known(1_000_000), grown()
+    known.put("a", ME, growing)
+
+    known.pop("a", ME).messages(history_of(*[user(LONG)] * ROWS_MIN), {}, None)
+    known.put("a", ME, growing)
+
+    assert growing.bytes_count == grown(text=LONG).bytes_count
+    assert PromptingStatistics(1, growing.bytes_count, 0) == known.statistics()
+
+
+@pytest.mark.parametrize(
+    "growing",
+    [grown(heavy=True), grown(ROWS_MIN - 1), grown(text=LONG * 10)],
+    ids=["with files", "short", "longer than all that there is room for"],
+)
+def test_what_is_not_worth_it_is_not_kept_and_drives_nothing_out(growing):
+    known = Known(1_000_000)
+    known.put("a", ME, grown())
+
+    known.put("b", ME, growing)
+
+    assert "a" == kept(known, "a", "b")
+
+
+def test_a_history_is_kept_for_the_one_it_was_told_to():
+    known = Known(1_000_000)
+    known.put("a", ME, grown())
+
+    assert "" == kept(known, "a", whom=("openai", "me"))
+    assert PromptingStatistics(0, 0, 0) == known.statistics()
+
+
+async def test_of_a_chat_that_nobody_works_on_any_more_nothing_is_kept():
+    prompting = Prompting(Surroundings(), Shelf())
+    chat, history = a_chat().chat, history_of(*[user("x")] * ROWS_MIN)
+    await prompting.prompt_for(chat, history, a_model(), ())
+    before = prompting.statistics().histories
+
+    prompting.forget(chat.id)
+    prompting.forget(chat.id)
+
+    assert (1, PromptingStatistics(0, 0, 0)) == (before, prompting.statistics())
 
 
 async def test_the_next_step_of_a_long_history_costs_a_part_of_the_first():
