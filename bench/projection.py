@@ -6,7 +6,7 @@ until the next step but the rows that are new. What is left is to see that nothi
 to put it together: half a microsecond a row.
 
 The history is that of an agent at work: a question every sixty messages, thoughts, words, two calls
-and their results, 1.5 MB all in all. It is asked for as a turn does, at each of the two kinds of
+and their results, 2.5 MB all in all. It is asked for as a turn does, at each of the two kinds of
 providers: those with rules of their own for tools that they run themselves, and all others. The
 floor is the same history written as JSON once. All of it is this process's own CPU time.
 """
