@@ -35,12 +35,14 @@ async def await_client(held: Held, world: World) -> Committed:
 
 
 def _too_late(stored: Stored) -> Sequence[Request]:
+    """Neither is refused, whatever people allow meanwhile: the client's calls keep the chat waiting
+    until they are cancelled, so they come last."""
     requests: list[Request] = []
+    if person_seconds_left(stored) <= 0:
+        requests.append(ExpireApprovals())
     if client_seconds_left(stored) <= 0:
         is_known = stored.chat.requires_action_deadline_at is not None
         requests.append(CancelRequiresAction("timed out" if is_known else "there was no deadline"))
-    if person_seconds_left(stored) <= 0:
-        requests.append(ExpireApprovals())
     return requests
 
 

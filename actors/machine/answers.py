@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.ids import UserId
 from actors.machine import requests as ask
-from actors.machine.change import Change, change, resumed
+from actors.machine.change import Change, change, resumed, unchanged
 from actors.machine.chat import Approval, Body, Chat, Decided, Role, Stored, Verdict
 from actors.machine.closing import denials, is_waited_for, outstanding, outstanding_dynamic
 from actors.machine.refusals import (
@@ -87,11 +87,10 @@ def decide_approval(stored: Stored, request: ask.DecideApproval) -> Change | Not
     return _with(stored, settled)
 
 
-def expire_approvals(stored: Stored, request: ask.ExpireApprovals) -> Change | NotAllowed:
+def expire_approvals(stored: Stored, request: ask.ExpireApprovals) -> Change:
+    """What was late when this was asked may have been allowed meanwhile: then nothing is left."""
     settled = expired(stored)
-    if settled is None:
-        return NotAllowed("ExpireApprovals", stored.state, "there is still time to decide")
-    return _with(stored, settled)
+    return unchanged(stored) if settled is None else _with(stored, settled)
 
 
 def answered(stored: Stored, said: tuple[Body, ...], **columns: Any) -> Change:
@@ -122,7 +121,7 @@ def asked(stored: Stored, request: ask.EnterRequiresAction) -> tuple[Approval, .
 
 def decided(stored: Stored, request: ask.DecideApproval) -> Settled | None:
     """None: nobody is asked about that call, or not any more."""
-    approval = _open(stored.chat, request.tool_call_id)
+    approval = _open(stored.chat, request)
     if approval is None:
         return None
     if request.verdict is Verdict.DENY:
@@ -172,8 +171,17 @@ def _denied(
     )
 
 
-def _open(chat: Chat, tool_call_id: str) -> Approval | None:
-    return next((one for one in chat.asks if one.tool_call_id == tool_call_id), None)
+def _open(chat: Chat, request: ask.DecideApproval) -> Approval | None:
+    """A model may give a later call the id of an earlier one: who was asked about that one has
+    decided nothing about this."""
+    return next(
+        (
+            one
+            for one in chat.asks
+            if one.tool_call_id == request.tool_call_id and request.asked_at in (None, one.asked_at)
+        ),
+        None,
+    )
 
 
 def _with(stored: Stored, settled: Settled) -> Change:

@@ -58,10 +58,11 @@ def is_waited_for(stored: Stored) -> bool:
 
 
 def has_new_answer(tail: tuple[Body, ...]) -> bool:
-    """Whether the last thing that a model said is not a summary."""
-    said = tail[0].parts if tail else ()
-    return bool(tail) and not any(
-        isinstance(part, ToolCallPart) and part.name == SUMMARY_CALL for part in said
+    """Whether the last thing that a model said is not a summary. The call of a summary is for users
+    alone; one of that name which a model has made up is read by models, too."""
+    return bool(tail) and not (
+        tail[0].visibility is Visibility.USER
+        and any(isinstance(p, ToolCallPart) and p.name == SUMMARY_CALL for p in tail[0].parts)
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import Enum
 from types import MappingProxyType
 from uuid import UUID
@@ -187,6 +188,7 @@ class DecideApproval:
     verdict: Verdict
     decided_by: UserId
     words: str = ""  # with which it is denied: the model reads them
+    asked_at: datetime | None = None  # the ask that he has seen; None: whichever waits
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,16 +124,22 @@ transitions.py: transitions, model
 
 # what has just been summarised is summarised again
 closing.py: transitions, model
--    return bool(tail) and not any(
--        isinstance(part, ToolCallPart) and part.name == SUMMARY_CALL for part in said
+-    return bool(tail) and not (
+-        tail[0].visibility is Visibility.USER
+-        and any(isinstance(p, ToolCallPart) and p.name == SUMMARY_CALL for p in tail[0].parts)
 -    )
 +    return bool(tail)
 
+# a call that a model has made up passes for a summary
+closing.py: transitions, model
+-        tail[0].visibility is Visibility.USER
+-        and any(isinstance(p, ToolCallPart) and p.name == SUMMARY_CALL for p in tail[0].parts)
++        any(isinstance(p, ToolCallPart) and p.name == SUMMARY_CALL for p in tail[0].parts)
+
 # what no model has answered is summarised
 closing.py: transitions, model
--    return bool(tail) and not any(
-+    return not any(
-         isinstance(part, ToolCallPart) and part.name == SUMMARY_CALL for part in said
+-    return bool(tail) and not (
++    return not tail or not (
 
 # an interruption forgets calls of its own partial message
 transitions.py: transitions, model
@@ -264,8 +270,12 @@ closing.py: transitions, model
 
 # whoever decides last has decided
 answers.py: transitions, model
--    return next((one for one in chat.asks if one.tool_call_id == tool_call_id), None)
-+    return next((one for one in chat.approvals if one.tool_call_id == tool_call_id), None)
+-            for one in chat.asks
++            for one in chat.approvals
+
+# who has decided about an earlier call of an id has decided about the later one
+answers.py: transitions, model
+-            and request.asked_at in (None, one.asked_at)
 
 # consent to one tool is consent to all that are asked about
 answers.py: transitions, model

@@ -157,13 +157,10 @@ class Plain:
     def RequestCompaction(self, request):
         self._need(self.status in OVER)
         answers = [row[1] for row in self.history if not row[2] and row[1].role is Role.ASSISTANT]
-        said = answers[-1].parts if answers else ()
-        self._need(
-            answers
-            and not any(
-                isinstance(part, ToolCallPart) and part.name == "chat_summarized" for part in said
-            )
-        )
+        self._need(answers)
+        said = [] if answers[-1].visibility is not Visibility.USER else answers[-1].parts
+        calls = [part.name for part in said if isinstance(part, ToolCallPart)]
+        self._need("chat_summarized" not in calls)
         self._go("running", error=None, marker=self.now)
         self.holder = None
         self._history_moved()
@@ -245,6 +242,8 @@ class Plain:
         self._need(self.status == "requires_action")
         asked = [row for row in self.consent if row[4] is None]
         found = [row for row in asked if row[0] == request.tool_call_id]
+        if request.asked_at is not None:
+            found = [row for row in found if row[2] == request.asked_at]
         if not found:
             raise Refused("NotAllowed:NotAsked")
         verdict, by = request.verdict.value, request.decided_by
@@ -317,7 +316,9 @@ class Plain:
 
     def ExpireApprovals(self, request):
         late = [row for row in self.consent if row[4] is None and row[3] and row[3] <= self.now]
-        self._need(self.status == "requires_action" and late)
+        self._need(self.status == "requires_action")
+        if not late:
+            return
         self.decided += [(row[0], row[1], "deny", None, "") for row in late]
         words = "nobody allowed this call in time, and it was not run; go on without it"
         self._deny(late, words, None)

@@ -51,6 +51,7 @@ FURNITURE = (
 DYNAMIC_TOOLS = ("click", "type")
 TOOLS = ("shell", "read", "chat_summarized", *DYNAMIC_TOOLS)
 BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 texts = st.sampled_from(["", "a", "so", "\n", "ä\U0001f3ad", "\x00", "\ue000", "'; --", "{}"])
 words = st.sampled_from(["", "a", "low", "high", "ä\n", "\x00", "'; --", "\U0001f3ad"])
@@ -293,7 +294,9 @@ def _of_kind(draw, kind, stored, message_ids, sane):
         case ask.DecideApproval:
             ids = [approval.tool_call_id for approval in stored.chat.approvals]
             id = pick(draw, (*ids, *ids, "a", "nobody's"))
-            return kind(id, pick(draw, tuple(Verdict)), draw(users), draw(texts))
+            verdict, by, words = pick(draw, tuple(Verdict)), draw(users), draw(texts)
+            seen = [approval.asked_at for approval in stored.chat.approvals]
+            return kind(id, verdict, by, words, pick(draw, (None, None, LONG_AGO, *seen)))
         case ask.EnterRequiresAction:
             return kind(_asks(draw, outstanding(stored.tail)), pick(draw, (0, 0.5, 3, 10**7)))
         case ask.ReconcileInvalidState:

@@ -168,6 +168,18 @@ async def test_the_client_has_its_own_time(autojump_clock):
         assert [*timed_out, error("x", LATE), DONE] == stage.said[3:]
 
 
+async def test_who_allows_a_call_just_as_its_time_is_over_is_in_time(autojump_clock):
+    calls = call("x", "execute"), call("c", "ask")
+    async with asking(*calls, dynamic=("ask",)) as stage:
+        stage.balky.hang_after("view")
+        await stage.balky.reached.wait()
+        await stage.store.apply(stage.chat, [decide()])
+        stage.balky.go()
+        await trio.sleep(5)
+
+        assert [("tool", 'c!"timed out"'), RAN, DONE] == stage.said[3:]
+
+
 async def test_what_was_allowed_always_runs_at_once_together_with_the_rest(autojump_clock):
     calls = call("r", "read_file"), call("x", "execute")
     async with asking(*calls, grants=["execute"]) as stage:

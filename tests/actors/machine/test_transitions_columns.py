@@ -264,6 +264,14 @@ def test_where_no_model_has_said_anything_new_there_is_nothing_to_compact(state,
     assert "since the last summary" in str(refusal)
 
 
+def test_a_call_that_a_model_has_made_up_is_no_summary():
+    faked = (assistant(call("s", SUMMARY_CALL)), tool(result("s", SUMMARY_CALL, error=True)))
+
+    made = done(a_chat(State.W, tail=faked), ask.RequestCompaction())
+
+    assert State.R0 is made.state
+
+
 # The choices that a chat goes on with
 
 

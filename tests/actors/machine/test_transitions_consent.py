@@ -1,5 +1,6 @@
 """Consent: calls that do not run before a person has allowed them."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -155,6 +156,17 @@ def test_the_first_decision_stands():
         assert "tool call a does not wait for a decision" in str(refusal)
 
 
+def test_who_was_asked_about_an_earlier_call_of_the_same_id_has_not_decided_about_this_one():
+    chat = asking()
+
+    for verdict in Verdict:
+        refusal = refused(chat, replace(decide("a", verdict), asked_at=NOW))
+
+        assert NotAsked("a") == refusal.fault
+    made = done(chat, replace(decide("a"), asked_at=chat.chat.asks[0].asked_at))
+    assert ["b", "c"] == [one.tool_call_id for one in made.chat.asks]
+
+
 def test_what_steers_enters_behind_the_last_denial_but_not_before_a_call_that_may_run():
     alone = (assistant(call("a")),)
     queue = (steering(1, "this way"),)
@@ -184,10 +196,22 @@ def test_what_is_late_is_denied_and_what_has_time_still_waits():
     assert (State.A0, (Decided("a", LOCAL, DENY, None),)) == (made.state, made.decided)
 
 
-def test_nothing_is_denied_before_its_time():
-    refusal = refused(asking(approval("a", until=LATER)), ask.ExpireApprovals())
+def test_nothing_is_denied_before_its_time_nor_what_has_been_allowed_meanwhile():
+    chat = asking(approval("a", until=LATER), approval("b", until=NOW, by=BOB))
 
-    assert "there is still time to decide" == refusal.rule
+    made = done(chat, ask.ExpireApprovals())
+
+    assert (chat.chat, (), ()) == (made.chat, made.said, made.decided)
+
+
+def test_whoever_allows_a_call_in_the_last_moment_is_in_no_one_s_way():
+    tail = (assistant(call("a"), call("d", DYNAMIC)),)
+    chat = asking(approval("a", until=NOW, by=BOB), tail=tail, requires_action_deadline_at=NOW)
+
+    expired = done(chat, ask.ExpireApprovals())
+    made = done(expired.after, ask.CancelRequiresAction())
+
+    assert (State.R0, ["d"]) == (made.state, said_texts(made))
 
 
 def test_the_client_s_time_is_not_the_person_s():
