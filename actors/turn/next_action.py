@@ -111,14 +111,16 @@ def _for_open_calls(
     chat: Chat,
     consent: Consent,
 ) -> Action | None:
-    here = tuple(call for call in calls if call.name not in dynamic)
+    # What a person was asked about runs here or not at all, whoever has a tool of its name by now.
+    ours = {approval.tool_call_id for approval in chat.approvals}
+    theirs = tuple(call for call in calls if call.name in dynamic and call.id not in ours)
+    here = tuple(call for call in calls if call not in theirs)
     # An exclusive tool refuses all company, the client's calls too: they are refused together.
     if len(calls) > 1 and any(_exclusive(call, tools) for call in here):
         return RunTools(calls)
     found = sorted_out(here, chat, tools, consent)
     if found.run:
         return RunTools(found.run, found.denied, found.asks)
-    theirs = tuple(call for call in calls if call.name in dynamic)
     return AwaitClient(theirs, found.asks) if calls else None
 
 

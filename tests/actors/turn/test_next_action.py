@@ -1,5 +1,7 @@
 """What a turn does next, read off its history."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,16 +19,16 @@ from actors.turn.next_action import (
     next_action,
 )
 from actors.turn.ports import Offered
-from tests.actors.machine.chats import a_chat, assistant, user
+from tests.actors.machine.chats import ANN, a_chat, approval, assistant, user
 from tests.actors.turn.given import SCHEMA, answered, calls, hidden, history, tool
 
 CHAT = a_chat(dynamic_tools=frozenset({"ask", "pick"})).chat
 TOOLS = (tool("read"), tool("write"), tool("plan", ends_turn=True), tool("think", exclusive=True))
 
 
-def after(*bodies, tools=TOOLS, deleted=()):
+def after(*bodies, tools=TOOLS, deleted=(), chat=CHAT):
     declared = tuple(Tool(name, "", SCHEMA) for name in sorted(CHAT.dynamic_tools))
-    return next_action(CHAT, history(*bodies, deleted=deleted), Offered(tuple(tools), declared))
+    return next_action(chat, history(*bodies, deleted=deleted), Offered(tuple(tools), declared))
 
 
 def ids(action):
@@ -129,6 +131,16 @@ def test_a_local_tool_wins_over_the_clients_of_that_name():
     action = after(user(), assistant(C), tools=(tool("ask"),))
 
     assert isinstance(action, RunTools)
+
+
+@pytest.mark.parametrize("by", [None, ANN], ids=["asked", "allowed"])
+def test_a_call_that_a_person_was_asked_about_is_never_the_clients(by):
+    chat = replace(CHAT, approvals=(approval("c", "ask", by=by),))
+
+    action = after(user(), assistant(C, calls("d", "pick")), chat=chat)
+
+    assert isinstance(action, RunTools)
+    assert ["c"] == ids(action)
 
 
 def test_a_tool_that_ends_the_turn_does_so_when_it_succeeds():
