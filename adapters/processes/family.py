@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import inf
 
@@ -47,13 +48,15 @@ class Kid:
 
     number: int
     sockets: Sequence[socket.socket]
-    process: trio.Process | None = None
+    process: trio.Process | None = None  # of the last life; None if it could not begin
     ready: trio.Event = field(default_factory=trio.Event)  # it was so once
     is_up: bool = False  # in this life
     code: int = 0  # of the last life
 
     @property
     def last_words(self) -> str:
+        if self.process is None:
+            return "could not be started"
         if self.code < 0:
             return f"was ended by {signal.Signals(-self.code).name}"
         return f"ended with exit code {self.code}"
@@ -84,6 +87,7 @@ class Family:
         self._stop = trio.Event()
         self._failed = ""
         self._told = 0  # the signal that stops all
+        self._being_made = 0  # processes
         self._keeping: trio.Nursery
 
     async def run(self) -> None:
@@ -123,12 +127,18 @@ class Family:
             return
         self._told = number
         self._stop.set()
-        for kid in self._kids:
-            for each in kid.sockets:
-                each.close()
+        self._close_sockets()
         self._tell(number)
         seconds = self._drain_seconds + STOP_SECONDS
         self._keeping.cancel_scope.deadline = trio.current_time() + seconds
+
+    def _close_sockets(self) -> None:
+        """Not under the hands of a process that is being made: it would get whatever has taken
+        their numbers since."""
+        if self._stop.is_set() and not self._being_made:
+            for kid in self._kids:
+                for each in kid.sockets:
+                    each.close()
 
     def _tell(self, number: int) -> None:
         for kid in self._kids:
@@ -175,8 +185,9 @@ class Family:
             verdict = what_next(RESTART, ended, restarted_at, now())
             if not isinstance(verdict, Again) or not self._all_ready.is_set():
                 return self._give_up(kid, len(restarted_at))
-            pid = None if kid.process is None else kid.process.pid
-            emit("process.ended", "warning", number=kid.number, pid=pid, why=kid.last_words)
+            if kid.process is not None:
+                pid, why = kid.process.pid, kid.last_words
+                emit("process.ended", "warning", number=kid.number, pid=pid, why=why)
             with trio.move_on_after(verdict.after_seconds):
                 await self._stop.wait()
             restarted_at = (*restarted_at, now())[-RESTART.times :]
@@ -190,24 +201,16 @@ class Family:
         self.stop(signal.SIGTERM)
 
     async def _live(self, kid: Kid) -> None:
-        """One life, to its end."""
+        """One life, to its end. It ends ill if it cannot begin: the system may have no room."""
         kid.is_up = False
-        ours, theirs = socket.socketpair()
-        member = Membership(
-            kid.number,
-            theirs.fileno(),
-            [each.fileno() for each in kid.sockets],
-            is_alone=not any(each.ready.is_set() for each in self._kids),
-        )
-        with theirs:
-            kid.process = process = await trio.lowlevel.open_process(
-                self._command,
-                env={**os.environ, VARIABLE: str(member)},
-                pass_fds=member.descriptors,
-                stdin=subprocess.DEVNULL,
-                process_group=0,  # what a terminal tells its group we pass on ourselves, once
-            )
-        line = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+        try:
+            process, line = await self._made(kid)
+        except OSError as error:
+            kid.process = None
+            kid.code = 0 if self._stop.is_set() else os.EX_OSERR
+            emit("process.unstarted", "error", number=kid.number, error=error)
+            return
+        kid.process = process
         if self._told:
             process.send_signal(self._told)  # while it was being made
         try:
@@ -221,6 +224,33 @@ class Family:
                     process.kill()
                     await process.wait()
             kid.code = -signal.SIGKILL if process.returncode is None else process.returncode
+
+    async def _made(self, kid: Kid) -> tuple[trio.Process, trio.SocketStream]:
+        """A process, and our end of the line to it."""
+        self._being_made += 1
+        try:
+            with ExitStack() as undone:
+                ours, theirs = map(undone.enter_context, socket.socketpair())
+                line = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+                member = Membership(
+                    kid.number,
+                    theirs.fileno(),
+                    [each.fileno() for each in kid.sockets],
+                    is_alone=not any(each.ready.is_set() for each in self._kids),
+                )
+                process = await trio.lowlevel.open_process(
+                    self._command,
+                    env={**os.environ, VARIABLE: str(member)},
+                    pass_fds=member.descriptors,
+                    stdin=subprocess.DEVNULL,
+                    process_group=0,  # what a terminal tells its group we pass on ourselves, once
+                )
+                undone.pop_all()
+                theirs.close()
+                return process, line
+        finally:
+            self._being_made -= 1
+            self._close_sockets()
 
     async def _listen(self, kid: Kid, process: trio.Process, line: trio.SocketStream) -> None:
         """To its signs of life, until there are none."""

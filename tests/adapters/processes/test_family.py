@@ -1,5 +1,6 @@
 """The parent, with small programs for processes: who is started again, and when it gives up."""
 
+import os
 import signal
 import socket
 import sys
@@ -30,10 +31,10 @@ STOPS_WELL = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
 
 
 @asynccontextmanager
-async def a_family(program, *, processes=2, drain_seconds=0.0):
-    """Running; as a list that gets its outcome."""
+async def a_family(program, *, processes=2, drain_seconds=0.0, command=None):
+    """Running."""
     sockets = [[socket.socket()] for _ in range(processes)]
-    command = [sys.executable, "-c", HEAD + program]
+    command = command or [sys.executable, "-c", HEAD + program]
     made = Family(command, sockets, Systemd({}), drain_seconds=drain_seconds, address="127.0.0.1:1")
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
@@ -141,6 +142,67 @@ async def test_who_is_told_to_stop_before_it_listens_to_that_has_ended_well():
         await until(lambda: family._kids[0].process)
 
     assert [-signal.SIGTERM, 0] == [kid.code for kid in family._kids]
+    assert 0 == family.outcome()
+
+
+async def test_who_cannot_be_started_is_tried_again_and_the_others_go_on(caplog, tmp_path):
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    async with a_family(STOPS_WELL + SERVES) as family:
+        family._command[0] = str(python)
+        await family._all_ready.wait()
+        first, second = family._kids
+        python.unlink()
+        second.process.kill()
+        await until(lambda: second.process is None)
+
+        python.symlink_to(sys.executable)
+        await until(lambda: second.is_up)
+
+        assert first.process.returncode is None
+    assert 0 == family.outcome()
+    unstarted = [r.fields for r in caplog.records if r.message == "process.unstarted"]
+    assert {(2, FileNotFoundError)} == {(each["number"], type(each["error"])) for each in unstarted}
+    assert 1 == len([r for r in caplog.records if r.message == "process.ended"])
+
+
+async def test_who_cannot_be_started_again_and_again_takes_all_down(caplog, monkeypatch, tmp_path):
+    monkeypatch.setattr(families, "RESTART", Restart(times=2, first_seconds=0.01))
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    async with a_family(STOPS_WELL + SERVES) as family:
+        family._command[0] = str(python)
+        await family._all_ready.wait()
+        python.unlink()
+        family._kids[1].process.kill()
+        await family._stop.wait()
+
+    assert 1 == family.outcome()
+    assert [0, os.EX_OSERR] == [kid.code for kid in family._kids]
+    [given_up] = [r.fields for r in caplog.records if r.message == "process.given_up"]
+    assert {"number": 2, "why": "could not be started, again, after 2 restarts"} == given_up
+
+
+async def test_a_family_none_of_whom_can_be_started_says_so(caplog):
+    async with a_family("", command=["/no/such/program"]) as family:
+        await family._stop.wait()
+
+    with pytest.raises(CannotStart):
+        family.outcome()
+    assert ["process.unstarted"] == [record.message for record in caplog.records]
+
+
+async def test_sockets_are_not_closed_under_the_hands_of_who_is_being_made():
+    async with a_family("time.sleep(60)\n") as family:
+        while not family._being_made:
+            await trio.lowlevel.checkpoint()
+
+        family.stop(signal.SIGTERM)
+        still_open = [each.fileno() for kid in family._kids for each in kid.sockets]
+        await until(lambda: not family._being_made)
+
+        assert -1 not in still_open
+        assert [-1, -1] == [each.fileno() for kid in family._kids for each in kid.sockets]
     assert 0 == family.outcome()
 
 
