@@ -22,6 +22,8 @@ ANSWER_SECONDS = 10.0  # for one request; then it is as if it had been refused
 ANSWER_BYTES_MAX = 1024 * 1024  # of an answer; a longer one is none
 HOPS_MAX = 10  # of redirects; then it has failed
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# An answer that is packed would hide how long it is.
+WANTED = {"accept": "application/json", "accept-encoding": "identity"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,10 @@ class Clients:
 
 class NoAnswer(Exception):
     """The other side was not reached, or made no sense. The words may be shown."""
+
+
+class Packed(Exception):
+    """The answer is not as it was asked for. The words may be shown."""
 
 
 async def exchanged(
@@ -85,15 +91,15 @@ async def _revoke(
     client: httpx2.AsyncClient, server: Server, url: str, form: Mapping[str, str]
 ) -> tuple[int, Any]:
     """Redirects are followed as long as the form stays whole, safe, and with the same server."""
-    origin = _origin(url)
+    origin = _safe_origin(url)
+    if origin is None:
+        raise NoAnswer("the revocation endpoint is not https")
     for _ in range(HOPS_MAX + 1):
-        if not _is_safe(url):
-            raise NoAnswer("the revocation endpoint is not https")
         response, document = await _post(client, url, form, server, with_secret=True)
         if response.status_code not in (301, 302, 303, 307, 308):
             return response.status_code, document
         url = str(response.url.join(response.headers.get("location", "")))
-        if response.status_code not in (307, 308) or _origin(url) != origin:
+        if response.status_code not in (307, 308) or _safe_origin(url) != origin:
             raise NoAnswer("the revocation endpoint sent us elsewhere, and that is not followed")
     raise NoAnswer(f"the revocation endpoint sent us elsewhere {HOPS_MAX} times")
 
@@ -134,8 +140,8 @@ async def _post(
     data = dict(form) if by_header else {**form, "client_id": name}
     if server.config.discovered and "grant_type" in form:
         data["resource"] = server.config.url  # for whom the token is to be
-    request = client.build_request("POST", url, data=data, headers={"accept": "application/json"})
     try:
+        request = client.build_request("POST", url, data=data, headers=WANTED)
         with trio.fail_after(ANSWER_SECONDS):
             response = await client.send(request, auth=auth, stream=True, follow_redirects=False)
             try:
@@ -146,15 +152,18 @@ async def _post(
         raise NoAnswer(
             f"the authorization server did not answer within {ANSWER_SECONDS:g} s"
         ) from None
-    except Guarded as error:
+    except (Guarded, Packed) as error:
         raise NoAnswer(str(error)) from error
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:  # of a name that is none
         kind = type(error).__name__
         raise NoAnswer(f"the authorization server could not be reached ({kind})") from error
 
 
 async def read_json(response: httpx2.Response) -> Any:
     """None: it is no JSON, or too much of it."""
+    packed = response.headers.get("content-encoding", "identity")
+    if packed.lower() != "identity":
+        raise Packed(f"the answer is packed ({packed[:40]}), although it was asked for as it is")
     body = b""
     async for chunk in response.aiter_bytes():
         body += chunk
@@ -166,11 +175,12 @@ async def read_json(response: httpx2.Response) -> Any:
         return None
 
 
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port
-
-
-def _is_safe(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+def _safe_origin(url: str) -> tuple[str, str | None, int | None] | None:
+    """None: no secret is sent there."""
+    try:
+        parts = urlsplit(url)
+        origin = parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        return None
+    is_near = parts.scheme == "http" and parts.hostname in LOOPBACK
+    return origin if parts.scheme == "https" or is_near else None

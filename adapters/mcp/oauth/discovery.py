@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx2
 import trio
 
-from adapters.mcp.oauth.asking import read_json
+from adapters.mcp.oauth.asking import WANTED, Packed, read_json
 from adapters.mcp.oauth.guard import Guarded
 
 SECONDS_MAX = 30.0  # for all of it; then it has failed
@@ -45,7 +45,7 @@ async def discovered(
             return await _discovered(client, url, redirect_uri=redirect_uri, name=name)
     except trio.TooSlowError:
         raise NotFound(f"nothing was found out within {SECONDS_MAX:g} s") from None
-    except Guarded as error:
+    except (Guarded, Packed) as error:
         raise NotFound(str(error)) from error
     except ValueError as error:  # of addresses that are none
         raise NotFound("what is said leads to no address") from error
@@ -110,7 +110,7 @@ def issuer_urls(issuer: str) -> Iterator[str]:
 
 async def _first(client: httpx2.AsyncClient, urls: Iterator[str]) -> Mapping[str, Any] | None:
     for url in urls:
-        async with client.stream("GET", url, headers={"accept": "application/json"}) as response:
+        async with client.stream("GET", url, headers=WANTED) as response:
             document = await read_json(response) if response.status_code == 200 else None
         if isinstance(document, dict):
             return document
@@ -125,7 +125,7 @@ async def _register(client: httpx2.AsyncClient, url: str, *, redirect_uri: str, 
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
     }
-    request = client.build_request("POST", url, json=wanted)
+    request = client.build_request("POST", url, json=wanted, headers=WANTED)
     response = await client.send(request, stream=True, follow_redirects=False)
     try:
         document = await read_json(response)

@@ -27,11 +27,13 @@ _RESERVED: tuple[Network, ...] = tuple(
         (
             "0.0.0.0/8",
             "100.64.0.0/10",
+            "192.0.0.0/24",
             "198.18.0.0/15",
             "64:ff9b:1::/48",
             "100::/64",
             "2001:2::/48",
             "2001:db8::/32",
+            "fec0::/10",
         ),
     )
 )
@@ -106,7 +108,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             raise Guarded(f"{url.scheme}: only http and https are followed")
         try:
             found = await self._resolve(url.host, url.port or 0)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter of a name that is none
             raise httpx2.ConnectError(f"{url.host}: cannot be resolved") from error
         if not found:
             raise httpx2.ConnectError(f"{url.host}: has no address")

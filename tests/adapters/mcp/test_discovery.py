@@ -80,6 +80,7 @@ async def test_an_issuer_that_is_no_address_is_said(issuer):
         (ISSUER, Raw(b"", 500), "says nothing of itself"),
         (ISSUER, Raw(b"{}"), "names no endpoints"),
         (ISSUER, Raw(json.dumps(NO_URLS).encode()), "names no endpoints"),
+        (RESOURCE, Raw(b"{}", 200, {"content-encoding": "gzip"}), r"the answer is packed \(gzip\)"),
         ("/register", Raw(b"{}", 201), "did not register us"),
         ("/register", Raw(b"", 302, {"location": "/token"}), "did not register us"),
     ],

@@ -15,10 +15,13 @@ REFUSED = (
     *("224.0.0.1", "ff02::1", "100.64.0.1", "100.127.255.255", "198.18.0.1", "198.19.255.255"),
     *("64:ff9b:1::1", "100::1", "2001:2::1", "2001:db8::1", "240.0.0.1", "255.255.255.255"),
     *("64:ff9b::10.0.0.1", "2002:a00:1::", "2002:7f00:1::1", "2001:0:1:1:0:0:f5ff:fffe"),
-    *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254"),
+    *("192.0.0.1", "192.0.0.9", "192.0.0.255", "fec0::1", "feff::1", "::127.0.0.1"),
+    "::ffff:0:7f00:1",
+    *("64:ff9b::c000:1", "2002:c000:1::", "64:ff9b::127.0.0.1", "2002:a9fe:a9fe::1"),
+    *("::ffff:192.0.0.1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254"),
 )
 ALLOWED = ("1.1.1.1", "8.8.8.8", "100.128.0.1", "198.20.0.1", "2606:4700::1111", "::ffff:8.8.8.8")
-ALLOWED += ("64:ff9b::8.8.8.8", "2002:808:808::1")
+ALLOWED += ("192.0.1.1", "64:ff9b::8.8.8.8", "2002:808:808::1")
 LOOPBACK = [ip_network("127.0.0.0/8")]
 
 
@@ -76,6 +79,13 @@ async def test_a_redirect_is_looked_at_like_any_other_address():
         async with guarded_client(LOOPBACK, resolve) as client:
             with pytest.raises(Guarded, match=r"^b\.example: "):
                 await client.get(f"http://a.example:{port}/x")
+
+
+@pytest.mark.parametrize("host", ["a" * 70 + ".example", "a..example"])
+async def test_a_name_that_is_none_cannot_be_resolved(host):
+    async with guarded_client() as client:
+        with pytest.raises(httpx2.ConnectError, match=r"cannot be resolved$"):
+            await client.get(f"http://{host}/")
 
 
 async def test_redirects_have_an_end():
