@@ -182,7 +182,7 @@ class Sessions:
     def begin(self, chat: ChatId, server: UUID, open: Open, visit: Visit) -> Session:
         """In the place of the one that there was."""
         self.leave_one(chat, server)
-        if self._count >= SESSIONS_MAX:
+        if self._count >= SESSIONS_MAX and self._of_chats:  # those that are leaving count, too
             self.leave(next(iter(self._of_chats)))
         session = Session(open, visit)
         self._of_chats.setdefault(chat, {})[server] = session
