@@ -30,8 +30,10 @@ TOLD_BYTES_MAX = 1024 * 1024  # of an answer; likewise
 LISTED_MAX = 50  # commands of one chat that a peer tells of, without what they have written
 ANSWERED_MAX = 512  # questions at once; one more is not heard until one is answered
 ACCEPT_AGAIN_SECONDS = 0.1  # after a connection that could not be taken
+FOUND_AGAIN_SECONDS = 60.0  # after a disk that did not let us be found
 PATH_BYTES_MAX = 107  # of a socket's path; with a longer one nobody finds us
 
+UNSEEN = "other processes do not find them"
 _UNWRITTEN = Shown("", 0, 0)
 _GONE = (ConnectionRefusedError, FileNotFoundError)
 _decode_asked = msgspec.json.Decoder(Asked).decode
@@ -104,12 +106,22 @@ class Peers:
     # answering
 
     async def run(self) -> NoReturn:
+        while True:
+            try:
+                await self._be_found()
+            except OSError as error:
+                why = f"{self._directory}: {os.strerror(error.errno or 0).lower()}"
+                emit("commands.unseen", "warning", why=why, says=UNSEEN)
+            await trio.sleep(FOUND_AGAIN_SECONDS)
+
+    async def _be_found(self) -> NoReturn:
+        """OSError: the disk does not let us."""
         path = self._directory / self._own
         beside = path.with_name(f".{self._own}.new")
         await trio.to_thread.run_sync(_made, self._directory)
         if len(os.fsencode(beside)) > PATH_BYTES_MAX:
             why = f"{beside}: a socket's path can have {PATH_BYTES_MAX} bytes"
-            emit("commands.unseen", "warning", why=why, says="other processes do not find them")
+            emit("commands.unseen", "warning", why=why, says=UNSEEN)
             await trio.sleep_forever()
         with trio.socket.socket(AF_UNIX, SOCK_STREAM) as listener:
             try:

@@ -12,7 +12,13 @@ import trio
 
 from actors.ids import ChatId
 from actors.workspace.ports import Command, Signal
-from adapters.workspace.beside.peers import ANSWER_SECONDS, ASKED_BYTES_MAX, LISTED_MAX, Peers
+from adapters.workspace.beside.peers import (
+    ANSWER_SECONDS,
+    ASKED_BYTES_MAX,
+    FOUND_AGAIN_SECONDS,
+    LISTED_MAX,
+    Peers,
+)
 from adapters.workspace.processes import Order, ProcessTable, open_processes
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
@@ -110,6 +116,27 @@ async def test_what_nobody_knows_or_is_of_another_chat_is_not_there(two):
         assert await one.peers.signal(CHAT, wanted, Signal.KILL) is None
     assert [] == await one.peers.all(CHAT)
     assert other.table.all(OTHER)[0].is_running
+
+
+async def test_whom_the_disk_does_not_let_be_found_says_so_and_is_found_later(
+    tmp_path, autojump_clock, caplog
+):
+    directory = tmp_path / "peers"
+    directory.write_text("something else")
+    async with open_processes() as table, trio.open_nursery() as nursery:
+        peers = Peers(directory, table)
+        nursery.start_soon(peers.run)
+        while not caplog.records:  # what threads do takes none of this clock's time
+            await trio.sleep(FOUND_AGAIN_SECONDS)
+        directory.unlink()
+
+        while not (directory / peers._own).is_socket():
+            await trio.sleep(FOUND_AGAIN_SECONDS)
+
+        nursery.cancel_scope.cancel()
+    told = caplog.records[0]
+    assert "commands.unseen" == told.getMessage()
+    assert f"{directory}: file exists" == told.fields["why"]
 
 
 async def test_a_process_that_is_gone_is_left_out_and_its_socket_taken_away(two):
