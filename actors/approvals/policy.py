@@ -11,11 +11,13 @@ from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
+from uuid import UUID
 
 from actors.parts.prompt import Tool
 
 RULES_MAX = 100  # of a deployment; one more is refused at its start
 SERVERS = "mcp:"  # in front of a pattern: for tools of servers only
+WORKSPACE = "workspace:"  # in front of a name: of a server that the workspace brings along
 
 
 class Policy(Enum):
@@ -25,7 +27,7 @@ class Policy(Enum):
 
 
 _STRENGTH = (Policy.ALLOW, Policy.ASK, Policy.DENY)
-_PATTERN = re.compile(r"(mcp:)?[A-Za-z0-9_.*-]+")
+_PATTERN = re.compile(r"(mcp:|workspace:)?[A-Za-z0-9_.*-]+")
 
 # They read, or act within the family of chats, whose members are asked about what they do.
 HARMLESS = frozenset(
@@ -53,17 +55,30 @@ HARMLESS = frozenset(
 
 
 class Known(Protocol):
-    """A tool, and whether it is a server's and not ours."""
+    """A tool, and whether it is a server's and not ours; which one's, if that is set up for all."""
 
     @property
     def tool(self) -> Tool: ...
     @property
     def is_foreign(self) -> bool: ...
+    @property
+    def server(self) -> UUID | None: ...
+
+
+def known_as(tool: Known) -> str:
+    """The name by which people are asked about it, and by which what they allow is kept.
+
+    What a workspace names in a file may be called like a tool of a server that is set up for all;
+    consent to the one is none to the other.
+    """
+    name = tool.tool.name
+    return f"{WORKSPACE}{name}" if tool.is_foreign and tool.server is None else name
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """For all tools whose names fit: `*` stands for anything."""
+    """For all tools whose names fit: `*` stands for anything. It denies and asks by either name of a
+    tool, its own and the one that it is known as; it allows by the latter alone."""
 
     pattern: str
     policy: Policy
@@ -71,8 +86,12 @@ class Rule:
     def fits(self, tool: Known) -> bool:
         if self.pattern.startswith(SERVERS) and not tool.is_foreign:
             return False
+        names = (
+            {known_as(tool)} if self.policy is Policy.ALLOW else {known_as(tool), tool.tool.name}
+        )
         parts = map(re.escape, self.pattern.removeprefix(SERVERS).split("*"))
-        return re.fullmatch(".*".join(parts), tool.tool.name) is not None
+        pattern = re.compile(".*".join(parts))
+        return any(pattern.fullmatch(name) for name in names)
 
 
 def read_rules(text: str) -> tuple[Rule, ...]:
@@ -102,13 +121,13 @@ class Consent:
 
     policy: Policy = Policy.ALLOW
     rules: tuple[Rule, ...] = ()
-    granted: Set[str] = frozenset()  # tools that a person has allowed always
+    granted: Set[str] = frozenset()  # what a person has allowed always, as it is known
 
     def to(self, tool: Known) -> Policy:
         found = self._by_rule(tool) or self._by_policy(tool)
         if found is not Policy.ASK:
             return found
-        if tool.tool.name in self.granted:
+        if known_as(tool) in self.granted:
             return Policy.ALLOW
         return Policy.DENY if self.policy is Policy.DENY else Policy.ASK
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from actors.approvals.policy import Consent, Known, Policy
+from actors.approvals.policy import Consent, Known, Policy, known_as
 from actors.machine.chat import Chat
 from actors.machine.requests import Ask
 from actors.parts.model import JsonText, ToolCallPart
@@ -36,20 +36,21 @@ def sorted_out(
     calls: Sequence[ToolCallPart], chat: Chat, tools: Mapping[str, Offered], consent: Consent
 ) -> Sorted:
     answered = refusals(calls, tools)
-    allowed = {one.tool_call_id for one in chat.approvals if not one.is_open}
+    allowed = {(one.tool_call_id, one.tool) for one in chat.approvals if not one.is_open}
     denied: dict[str, str] = {}
     asks: list[Ask] = []
     for call in calls:
-        if call in answered or call.id in allowed:
+        if call in answered:
             continue
         tool = tools[call.name]
-        name = tool.tool.name
+        if (call.id, known_as(tool)) in allowed:  # for the tool that somebody was told of
+            continue
         match consent.to(tool):
             case Policy.ASK:
-                asks.append(Ask(call.id, name, call.args or JsonText("{}")))
+                asks.append(Ask(call.id, known_as(tool), call.args or JsonText("{}")))
             case Policy.DENY:
                 words = NOBODY if consent.policy is Policy.DENY else RULED_OUT
-                denied[call.id] = words.format(tool=name)
+                denied[call.id] = words.format(tool=tool.tool.name)
             case Policy.ALLOW:
                 pass
     asked = {ask.tool_call_id for ask in asks}

@@ -121,7 +121,7 @@ class Approval:
     asked, or allowed and not yet run."""
 
     tool_call_id: str
-    tool: str  # by its own name, whatever it was called by
+    tool: str  # as people know it, whatever it was called by
     args: JsonText
     asked_at: datetime
     until: datetime | None = None  # then it is denied; None: it waits as long as it takes

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
@@ -11,7 +12,8 @@ from tests.actors.turn.given import tool
 
 ALLOW, ASK, DENY = Policy.ALLOW, Policy.ASK, Policy.DENY
 EXECUTE, READ = tool("execute"), tool("read_file")
-SERVER = replace(tool("github__open_issue"), is_foreign=True)
+SERVER = replace(tool("github__open_issue"), is_foreign=True, server=UUID(int=1))
+NEAR = replace(SERVER, server=None)  # of the workspace, by the same name
 
 # Of our own tools those that somebody is asked about where the policy is to ask.
 ASKED_ABOUT = {
@@ -79,6 +81,38 @@ def test_rules_come_first_and_of_those_that_fit_the_strongest(rules, policy, fou
 )
 def test_rules_for_tools_of_servers(rules, found):
     assert found is Consent(ALLOW, read_rules(rules)).to(SERVER)
+
+
+@pytest.mark.parametrize(
+    ("rules", "found"),
+    [
+        ("github__open_issue=allow", ASK),
+        ("mcp:github__*=allow", ASK),
+        ("workspace:github__open_issue=allow", ALLOW),
+        ("workspace:*=allow", ALLOW),
+        ("mcp:*=allow", ALLOW),
+        ("github__open_issue=deny", DENY),
+        ("mcp:github__*=deny", DENY),
+        ("workspace:*=deny", DENY),
+        ("*=allow, github__*=ask", ASK),
+    ],
+)
+def test_what_a_workspace_brings_along_is_not_allowed_in_another_s_name(rules, found):
+    assert found is Consent(ASK, read_rules(rules)).to(NEAR)
+
+
+@pytest.mark.parametrize("policy", [ALLOW, DENY])
+def test_rules_for_what_a_workspace_brings_along_hold_for_nothing_else(policy):
+    rules = read_rules(f"workspace:*={policy.value}")
+
+    assert [ASK, ASK] == [Consent(ASK, rules).to(one) for one in (SERVER, EXECUTE)]
+
+
+def test_what_was_allowed_always_is_not_allowed_to_a_server_of_the_workspace():
+    by_name = {"github__open_issue"}
+
+    assert [ALLOW, ASK] == [Consent(ASK, granted=by_name).to(one) for one in (SERVER, NEAR)]
+    assert ALLOW is Consent(ASK, granted={"workspace:github__open_issue"}).to(NEAR)
 
 
 def test_a_rule_asks_even_about_what_is_harmless():

@@ -1,6 +1,7 @@
 """The open calls of a step: what runs, what is denied, what is asked about."""
 
 from dataclasses import replace
+from uuid import UUID
 
 from actors.approvals.policy import FREELY, Consent, Policy, read_rules
 from actors.approvals.sorting import NOBODY, RULED_OUT, sorted_out
@@ -47,6 +48,18 @@ def test_what_a_person_has_allowed_runs_and_what_he_is_still_asked_about_does_no
     sorted_ = found(RUN, calls("y", "execute"), chat=chat)
 
     assert ((RUN,), ["y"]) == (sorted_.run, [ask.tool_call_id for ask in sorted_.asks])
+
+
+def test_what_was_allowed_to_a_server_is_asked_again_where_a_workspace_has_its_name_by_now():
+    chat = replace(CHAT, approvals=(approval("x", "git__push", by=ANN),))
+    call, server = calls("x", "git__push"), tool("git__push", is_foreign=True, server=UUID(int=1))
+    near = replace(server, server=None)
+
+    before = sorted_out([call], chat, {"git__push": server}, ASKING)
+    after = sorted_out([call], chat, {"git__push": near}, ASKING)
+
+    assert ((call,), ()) == (before.run, before.asks)
+    assert ((), (Ask("x", "workspace:git__push", "{}"),)) == (after.run, after.asks)
 
 
 def test_where_nobody_is_there_to_be_asked_the_model_is_told_so():
