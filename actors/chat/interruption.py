@@ -10,6 +10,7 @@ from actors.machine.closing import outstanding
 from actors.machine.requests import FinishInterruption
 from actors.parts.model import ToolCallPart, ToolResultPart
 from actors.turn.commits import Committed, commit
+from actors.turn.compacting.scribe import book_due
 from actors.turn.patience import patiently
 from actors.turn.steps import Ended, tool_rows
 from actors.turn.work import Held
@@ -21,7 +22,10 @@ async def interrupt(held: Held, world: World) -> Committed:
     chat = held.stored.chat
     key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
     episode = world.episodes.find(key)  # none: nothing was asked yet, or another process asked
-    kept = () if episode is None else _kept(episode, chat)
+    kept: tuple[Body, ...] = ()
+    if episode is not None:
+        await book_due(episode, world)
+        kept = _kept(episode, chat)
     kept += await _noted(held, kept, world)
     return await commit(held, [FinishInterruption(kept, gives_back=True)], world)
 
@@ -36,6 +40,7 @@ def _kept(episode: Episode, chat: Chat) -> tuple[Body, ...]:
         now=wall(),
         runtime_ms=round((ended - episode.asked_model_at) * 1000),
         model_config_id=chat.last_model_config_id,
+        is_booked=episode.is_booked,
     )
 
 

@@ -15,9 +15,15 @@ from actors.parts.usage import CUT_SHORT
 
 
 def partial_rows(
-    answer: Assembly, *, now: datetime, runtime_ms: int, model_config_id: ModelConfigId | None
+    answer: Assembly,
+    *,
+    now: datetime,
+    runtime_ms: int,
+    model_config_id: ModelConfigId | None,
+    is_booked: bool = False,
 ) -> tuple[Body, ...]:
-    """One assistant message, if there is anything to keep."""
+    """One assistant message, if there is anything to keep. `is_booked`: somebody has written down
+    what it cost."""
     parts = tuple(part for part in answer.cut_short(now) if _is_whole(part))
     if not parts:
         return ()
@@ -27,7 +33,7 @@ def partial_rows(
         parts,
         model_config_id=model_config_id,
         runtime_ms=(runtime_ms or None) if is_billed else None,
-        cost=CUT_SHORT if is_billed else None,
+        cost=CUT_SHORT if is_billed and not is_booked else None,
     )
     return (body,)
 

@@ -19,6 +19,7 @@ from actors.episodes.pieces import Piece, Said
 from actors.ids import EpisodeKey
 from actors.machine.chat import Body, Role
 from actors.parts.assemble import Assembly
+from actors.parts.usage import Cost
 from runtime.clock import now
 
 # Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
@@ -41,6 +42,8 @@ class Episode:
     asked_model_at: float | None = None  # when a model began to be asked, by the kernel's clock
     answer: Assembly | None = None  # of that model, as far as it has come
     results: tuple[Body, ...] = ()  # of the tools that have ended, once their batch has
+    due: Cost | None = None  # was paid for in it, and is neither booked nor any message's yet
+    is_booked: bool = False  # what its answer cost: whatever is kept of it costs nothing more
     closed_at: float | None = None
     # Called with each piece as it is added, and whether it has come alone.
     heard: Callable[[bytes, bool], None] | None = None

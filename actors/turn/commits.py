@@ -6,11 +6,10 @@ what a model has said meanwhile, or a tool has done, is kept and written then.
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 from actors.machine.chat import Message
 from actors.machine.fences import Fence, MovedOn
-from actors.machine.refusals import ChatNotFound
+from actors.machine.refusals import ChatNotFound, Refusal
 from actors.machine.requests import (
     Abandon,
     FinishError,
@@ -32,10 +31,17 @@ async def commit(
 ) -> Committed:
     """Write `requests` as one bundle. `of_attempt`: only while the attempt behind it stands."""
     fence = _fence(held, of_attempt=of_attempt)
-    write = partial(world.ledger.commit, held.stored, requests, fence=fence)
+    tries = 0
+
+    async def write() -> Applied | Refusal | MovedOn:
+        nonlocal tries
+        tries += 1
+        return await world.ledger.commit(held.stored, requests, fence=fence)
+
     answer = await patiently(held.stored.chat.id, "commit", write)
     if isinstance(answer, MovedOn):
-        return Obsolete(answer)
+        has_moved = answer.found.history_version != fence.history_version
+        return Obsolete(answer, is_in_doubt=tries > 1 and has_moved)
     if isinstance(answer, ChatNotFound):
         return Left()
     assert isinstance(answer, Applied), (

@@ -23,6 +23,7 @@ from actors.compaction.fullness import (
 )
 from actors.compaction.portions import tokens_about
 from actors.compaction.rows import Compaction, NoSummary, Source, Summary
+from actors.episodes.buffer import Episode
 from actors.failures.wording import failure
 from actors.ids import EpisodeKey
 from actors.machine.chat import Body, Chat, ChatError, Message, Role
@@ -36,7 +37,7 @@ from actors.machine.requests import (
 )
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.prompt import Prompt
-from actors.parts.usage import UNPRICED
+from actors.parts.usage import UNPRICED, Cost
 from actors.turn import retries, steps
 from actors.turn.answering import ask
 from actors.turn.commits import (
@@ -46,7 +47,7 @@ from actors.turn.commits import (
     end_turn,
     end_with_error,
 )
-from actors.turn.compacting.scribe import Scribe
+from actors.turn.compacting.scribe import Scribe, book_due
 from actors.turn.next_action import (
     Action,
     AwaitClient,
@@ -160,7 +161,7 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
         world.episodes.end(episode)
     if isinstance(asked.said, ProviderFailure):
         if episode.encoded:  # what it had said by then is paid for
-            await world.books.book(chat.id, "answer", [UNPRICED])
+            await _book_answer(episode, UNPRICED, world)
         is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
         if asked.said.too_long and is_wanted:
             return await _make_room(held, tools, world)
@@ -168,9 +169,20 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     cost = world.prices.cost(model, asked.said.usage)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
     committed = await _commit_step(held, rows, tools.offered, world)
-    if isinstance(committed, Obsolete):
-        await world.books.book(chat.id, "answer", [cost])
+    if _is_lost(committed):
+        await _book_answer(episode, cost, world)
     return committed
+
+
+def _is_lost(committed: Committed) -> bool:
+    """What was said has not been written, and what it cost stands nowhere. In doubt it has been."""
+    return isinstance(committed, Obsolete) and not committed.is_in_doubt
+
+
+async def _book_answer(episode: Episode, cost: Cost, world: World) -> None:
+    """That has not become a message; if it is kept as one all the same, then without its cost."""
+    await world.books.book(episode.key.chat, "answer", [cost])
+    episode.is_booked = True
 
 
 async def _make_room(held: Held, tools: Toolset, world: World) -> Committed:
@@ -192,18 +204,17 @@ async def _summarise(held: Held, tools: Toolset, source: Source, world: World) -
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), world)
     compaction = Compaction(_key(chat), source, _fullness(history, plan))
-    scribe = Scribe(compaction, plan.model, world)
+    scribe = Scribe(compaction, plan.model, world.episodes.begin(compaction.key), world)
     said = await _shown_summary(compaction, scribe, prompt, world)
-    if isinstance(said, Summary):
-        rows = compaction.rows(said, model.config_id)
-        committed = await _commit_step(held, rows, tools.offered, world, is_summary=True)
-    else:
-        committed = await _not_summarised(held, said, plan.model, world)
-    if not isinstance(said, Summary) or isinstance(committed, Obsolete):
-        await world.books.book(chat.id, "compaction", scribe.costs)
-        return committed
-    world.compacting.ended(plan.model, "success")
-    await world.books.book(chat.id, "compaction", scribe.costs[:-1])  # the last one has a message
+    if not isinstance(said, Summary):
+        await book_due(scribe.episode, world)
+        return await _not_summarised(held, said, plan.model, world, is_paid=scribe.is_paid)
+    rows = compaction.rows(said, model.config_id)
+    committed = await _commit_step(held, rows, tools.offered, world, is_summary=True)
+    if _is_lost(committed):
+        await book_due(scribe.episode, world)
+    elif not isinstance(committed, Obsolete):
+        world.compacting.ended(plan.model, "success")
     return committed
 
 
@@ -211,7 +222,7 @@ async def _shown_summary(
     compaction: Compaction, scribe: Scribe, prompt: Prompt, world: World
 ) -> Summary | NoSummary | ProviderFailure:
     """Watchers see that it is made, and the whole of it when it is there."""
-    episode = world.episodes.begin(compaction.key)
+    episode = scribe.episode
     try:
         episode.add(Role.ASSISTANT, compaction.begun())
         said = await _summary(compaction, scribe, prompt)
@@ -242,19 +253,21 @@ async def _summary(
     # Whoever asks for a summary gets one, however little there is to be summed up.
     if compaction.source is Source.AUTOMATIC and not is_progress(text, tokens_before=before):
         return NOT_SHORTER
-    return Summary(text, scribe.runtime_ms, scribe.costs[-1])
+    assert scribe.episode.due is not None, "what was said last has not been booked"
+    return Summary(text, scribe.runtime_ms, scribe.episode.due)
 
 
 async def _not_summarised(
-    held: Held, said: NoSummary | ProviderFailure, model: Model, world: World
+    held: Held, said: NoSummary | ProviderFailure, model: Model, world: World, *, is_paid: bool
 ) -> Committed:
+    is_late = False
     if isinstance(said, NoSummary):
-        world.compacting.ended(model, "error")
-        poor = failure(FailureKind.GENERIC, model.label, retryable=True, message=said.why)
-        return await _failed(held, poor, world, attempts_max=retries.SUMMARY_ATTEMPTS_MAX)
-    is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
+        said = failure(FailureKind.GENERIC, model.label, retryable=True, message=said.why)
+    else:
+        is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
     world.compacting.ended(model, "timeout" if is_late else "error")
-    return await _failed(held, said, world)
+    attempts_max = retries.SUMMARY_ATTEMPTS_MAX if is_paid else retries.ATTEMPTS_MAX
+    return await _failed(held, said, world, attempts_max=attempts_max)
 
 
 def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:

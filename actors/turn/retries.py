@@ -12,7 +12,8 @@ from actors.parts.failure import ProviderFailure
 from runtime.backoff import delay_seconds
 
 ATTEMPTS_MAX = 25  # at one history; after the last one the chat stops with the error
-# Likewise, once a model did sum the conversation up, and badly: each has read all of it.
+# Likewise, once a model was paid for a summary that came to nothing: each attempt reads all of the
+# conversation. A message, or another request for a summary, begins to count anew.
 SUMMARY_ATTEMPTS_MAX = 3
 FIRST_SECONDS = 1.0
 CAP_SECONDS = 60.0  # a provider may ask for a longer pause, and gets it

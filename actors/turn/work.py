@@ -45,6 +45,8 @@ class Obsolete:
     """The fence no longer stood and nothing was written: look again."""
 
     moved_on: MovedOn | None = None
+    # A try before this one was not answered, and the history has moved: it may have been by that.
+    is_in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)

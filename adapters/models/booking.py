@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
+import trio
+
 from actors.ids import ChatId, chat_name
 from actors.machine.chat import Chat, ChatError, Message
 from actors.parts.assemble import Answer
@@ -17,6 +19,8 @@ from actors.parts.usage import Cost, Usage
 from actors.turn.ports import Batch, Model, Models, Prices, Provider, Side, Titles
 from adapters.postgres.shelves.side_costs import SideCosts
 from runtime.log import emit
+
+BOOKED_SECONDS = 5.0  # for one booking; then it is missed, as is one that the store refuses
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,9 @@ class Bookkeeper:
         if not costs:
             return
         try:
-            await self.costs.add(chat, what, costs)
+            # Whoever is told to stop now has paid all the same.
+            with trio.fail_after(BOOKED_SECONDS, shield=True):
+                await self.costs.add(chat, what, costs)
         except Exception as error:  # noqa: BLE001  # what was bought is there all the same
             emit("cost.missed", "warning", chat=chat_name(chat), what=what, error=error)
 

@@ -24,7 +24,7 @@ from actors.failures.wording import failure
 from actors.parts.assemble import Answer
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.prompt import Prompt
-from actors.parts.usage import UNPRICED, Cost
+from actors.parts.usage import UNPRICED
 from actors.turn import retries
 from actors.turn.answering import ask
 from actors.turn.ports import Model
@@ -43,12 +43,15 @@ TOO_SMALL = (
 
 
 class Scribe:
-    """Makes one summary. `costs` are those of all that the model said on the way, the last one's at
-    the end."""
+    """Makes one summary. What the model said on the way is booked before it is asked anything else;
+    what it said last is left as the episode's `due`."""
 
-    def __init__(self, compaction: Compaction, model: Model, world: World) -> None:
-        self.costs: list[Cost] = []
+    def __init__(
+        self, compaction: Compaction, model: Model, episode: Episode, world: World
+    ) -> None:
         self.runtime_ms = 0
+        self.is_paid = False  # for anything
+        self.episode = episode
         self._compaction = compaction
         self._model = model
         self._world = world
@@ -120,14 +123,28 @@ class Scribe:
 
     async def _asked(self, prompt: Prompt) -> Answer | ProviderFailure:
         """Nothing of it is shown or kept by halves."""
+        await book_due(self.episode, self._world)
         unseen = Episode(self._compaction.key, lambda key, said: b"")
         answer: Answer | ProviderFailure | None = None
-        with CausedScope(seconds=self._world.limits.summary_seconds):
-            asked = await ask(self._model, prompt, unseen, self._guards)
-            answer = asked.said
-            self.runtime_ms += asked.runtime_ms
-        if isinstance(answer, Answer):
-            self.costs.append(self._world.prices.cost(self._model, answer.usage))
-        elif unseen.encoded:  # what it had said by then is paid for
-            self.costs.append(UNPRICED)
+        try:
+            with CausedScope(seconds=self._world.limits.summary_seconds):
+                asked = await ask(self._model, prompt, unseen, self._guards)
+                answer = asked.said
+                self.runtime_ms += asked.runtime_ms
+        finally:  # cut short, too: nothing is awaited here
+            self._note(answer, unseen)
         return answer or failure(FailureKind.TIMEOUT, self._model.label, retryable=True)
+
+    def _note(self, answer: Answer | ProviderFailure | None, unseen: Episode) -> None:
+        if isinstance(answer, Answer):
+            self.episode.due = self._world.prices.cost(self._model, answer.usage)
+        elif unseen.encoded:  # what it had said by then is paid for
+            self.episode.due = UNPRICED
+        self.is_paid |= self.episode.due is not None
+
+
+async def book_due(episode: Episode, world: World) -> None:
+    """What was paid for in this attempt, and becomes no message."""
+    due, episode.due = episode.due, None
+    if due is not None:
+        await world.books.book(episode.key.chat, "compaction", [due])

@@ -1,10 +1,17 @@
 """A conversation that is summed up in the middle of a turn, whatever the model makes of that."""
 
+import pytest
 import trio
 
 from actors.chat.actor import ChatActor
 from actors.machine.chat import UserMessage
-from actors.machine.requests import Acquire, Busy, EditMessage, RequestCompaction
+from actors.machine.requests import (
+    Acquire,
+    Busy,
+    EditMessage,
+    Interrupt,
+    RequestCompaction,
+)
 from actors.parts.deltas import FinishReason
 from actors.parts.model import TextPart
 from actors.parts.usage import Cost
@@ -87,7 +94,7 @@ async def test_a_model_that_never_sums_up_stops_the_chat_after_a_few_attempts(au
     assert ("error", NO_SUMMARY.why) == (stage.status, stage.row.last_error.message)
     assert "uat" == roles(stage)
     assert ["error"] * SUMMARY_ATTEMPTS_MAX == stage.counted
-    assert [("compaction", [2, 2])] * SUMMARY_ATTEMPTS_MAX == stage.booked
+    assert [("compaction", [2])] * 2 * SUMMARY_ATTEMPTS_MAX == stage.booked
 
 
 async def test_a_chat_that_stopped_so_is_summed_up_by_whoever_can(autojump_clock):
@@ -227,9 +234,87 @@ async def test_what_breaks_off_is_paid_for_and_nobody_knows_how_much(autojump_cl
 
 
 async def test_a_summary_that_breaks_off_is_paid_for_likewise(autojump_clock):
-    failing = [[OVERLOADED], ["the", OVERLOADED], ["the beginn", 1000]]
+    failing = [[OVERLOADED], ["the beginn", 1000]]
 
     stage = await settled(WORKS, *failing, SUMS_UP, GOES_ON, seconds=700)
 
-    assert [("compaction", [None])] * 2 == stage.booked
+    assert [("compaction", [None])] == stage.booked
     assert DONE == roles(stage)
+
+
+async def test_summaries_that_break_off_stop_the_chat_after_a_few_attempts(autojump_clock):
+    stage = await settled(WORKS, ["the beginn", OVERLOADED])
+
+    assert 1 + SUMMARY_ATTEMPTS_MAX == len(stage.provider.prompts)
+    assert ("error", "overloaded", True) == (
+        stage.status,
+        stage.row.last_error.kind,
+        stage.row.last_error.retryable,
+    )
+    assert [("compaction", [None])] * SUMMARY_ATTEMPTS_MAX == stage.booked
+
+
+async def test_of_a_summary_that_is_interrupted_every_answer_is_paid_for_once(autojump_clock):
+    _, chat = a_long_chat(WORKS, [*THOUGHT, OUT_OF_ROOM], ["the beginn", HANGS])
+    async with chat as stage:
+        await trio.sleep(3)
+        before = list(stage.world.books.booked)
+        await stage.ask(Interrupt())
+        await trio.sleep(60)
+
+        assert [("compaction", [2])] == before
+        assert [("compaction", [2]), ("compaction", [None])] == stage.world.books.booked
+        assert ("waiting", "uat") == (stage.status, roles(stage))
+
+
+async def test_a_summary_that_an_interrupt_keeps_from_being_written_is_paid_for(autojump_clock):
+    _, chat = a_long_chat(WORKS, [2, *SUMS_UP])
+    async with chat as stage:
+        await trio.sleep(1)
+        stage.balky.hang("commit")
+        await stage.balky.reached.wait()
+        await stage.ask(Interrupt())
+        await trio.sleep(60)
+
+        assert [("compaction", [2])] == stage.world.books.booked
+        assert ("waiting", "uat") == (stage.status, roles(stage))
+
+
+async def test_what_had_broken_off_and_is_kept_at_an_interrupt_is_paid_for_once(autojump_clock):
+    _, chat = a_long_chat(["Hel", OVERLOADED])
+    async with chat as stage:
+        await trio.sleep(0.5)
+        await stage.ask(Interrupt())
+        await trio.sleep(5)
+
+        assert [("answer", [None])] == stage.world.books.booked
+        assert [("user", "hello"), ("assistant", "Hel")] == stage.said
+        assert stage.rows[-1].cost is None
+
+
+async def test_an_answer_that_is_kept_because_it_came_too_late_is_paid_for_once(autojump_clock):
+    _, chat = a_long_chat([2, "late", ended()])
+    async with chat as stage:
+        await trio.sleep(1)
+        await stage.store.apply(stage.chat, [Interrupt()])  # of which the actor does not hear
+        await trio.sleep(60)
+
+        assert [("answer", [2])] == stage.world.books.booked
+        assert [("user", "hello"), ("assistant", "late")] == stage.said
+        assert stage.rows[-1].cost is None
+
+
+@pytest.mark.parametrize(
+    ("scripts", "rows"), [([[2, "late", ended()]], "ua"), ([WORKS, [2, *SUMS_UP], GOES_ON], DONE)]
+)
+async def test_what_was_written_although_nobody_heard_of_it_is_paid_for_once(
+    autojump_clock, scripts, rows
+):
+    _, chat = a_long_chat(*scripts)
+    async with chat as stage:
+        await trio.sleep(1)
+        stage.balky.lose_answer("commit", 1)
+        await trio.sleep(60)
+
+        assert ([], rows) == (stage.world.books.booked, roles(stage))
+        assert Cost(2, "table") in [row.cost for row in stage.rows]

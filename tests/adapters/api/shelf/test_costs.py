@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import trio
+
 from actors.background.asking import ask as ask_aside
 from actors.machine import requests as ask
 from actors.machine.chat import ChatError
@@ -158,3 +160,14 @@ async def test_nothing_is_booked_for_nothing_and_what_cannot_be_booked_is_told(g
 
     assert {} == (await cost_of(ground, chat))[-1]
     assert ["cost.missed"] == [record.getMessage() for record in caplog.records]
+
+
+async def test_what_was_paid_for_is_booked_although_its_asker_is_told_to_stop(ground):
+    chat = await ground.a_chat()
+    keeper = keeper_on(ground)
+
+    with trio.CancelScope() as told:
+        told.cancel()
+        await keeper.book(chat, "compaction", [ONE])
+
+    assert {"compaction": (1, 1, 0)} == (await cost_of(ground, chat))[-1]
