@@ -26,13 +26,17 @@ from actors.relay.frames import (
 from actors.relay.mirror import Mirror, Room
 from actors.relay.ports import Line, Peers, Unlinked
 from runtime.backoff import delay_seconds
+from runtime.clock import now
 from runtime.log import emit
 
 LINGER_SECONDS = 30.0  # without anything to follow; then the connection is closed
+WISHES_MAX = 2 * FOLLOWS_MAX  # that wait to be sent; at more, nothing else is followed there
 WISHES_AT_ONCE_MAX = 256  # in one message
+STEADY_SECONDS = 5.0  # a connection that ends sooner has failed: the pauses go on growing
 AGAIN_FIRST_SECONDS = 0.1
 AGAIN_CAP_SECONDS = 5.0
 AGAIN_SPREAD = 0.5
+HASTY = "the connection ended as soon as it stood, or before anything came"
 TRIES_LOGGED = 50  # of so many in a row that failed one is logged
 
 
@@ -61,7 +65,7 @@ class Link:
 
     def follow(self, key: EpisodeKey, room: Room) -> Mirror | None:
         """None: too much is followed there already."""
-        if len(self._follows) + len(self._wishes) >= FOLLOWS_MAX:
+        if len(self._follows) >= FOLLOWS_MAX or len(self._wishes) >= WISHES_MAX:
             return None
         mirror, number = Mirror(key, room), next(self._next)
         self._follows[number], self._numbers[key] = mirror, number
@@ -89,7 +93,7 @@ class Link:
                 elif await self._talk(line):
                     failures = 0
                 elif self._follows:
-                    self._note(failures, Unlinked("the connection ended before anything came"))
+                    self._note(failures, Unlinked(HASTY, is_fault=failures > 0))
             if self._follows:
                 failures += 1
                 await trio.sleep(self._pause_seconds(failures))
@@ -108,17 +112,18 @@ class Link:
         mirror = self._follows.pop(number, None)
         if mirror is not None:
             mirror.caught_up.set()
+            self._changed.set()  # it may have been the last
             if self._numbers.get(mirror.key) == number:
                 del self._numbers[mirror.key]
 
     async def _talk(self, line: Line) -> bool:
-        """One connection, to its end. Whether anything came of it."""
+        """One connection, to its end. Whether it stood for a while, and something came over it."""
         self._is_connected, self._connected_count = True, self._connected_count + 1
         self._wishes = {
             number: Follow(number, mirror.key, len(mirror.encoded))
             for number, mirror in self._follows.items()
         }
-        was_heard = False
+        was_heard, began = False, now()
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._ask, line, nursery.cancel_scope)
@@ -128,7 +133,7 @@ class Link:
         finally:
             self._is_connected = False
             self._wishes = {}
-        return was_heard
+        return was_heard and now() - began >= STEADY_SECONDS
 
     async def _ask(self, line: Line, scope: trio.CancelScope) -> None:
         """Say what is wanted, until there is nothing any more."""

@@ -27,6 +27,8 @@ from actors.relay.frames import (
     Wish,
 )
 
+ANSWERS_MAX = 2 * FOLLOWS_MAX  # that he has not taken; whoever asks on is hung up on
+
 
 @dataclass(eq=False, slots=True)
 class _Place:
@@ -48,13 +50,16 @@ class Serving:
         self._answers: list[News] = []
         self._due: dict[int, None] = {}  # in the order in which something came
         self._news = trio.Event()
+        self._is_closed = False
 
     @property
     def follows(self) -> int:
         return len(self._places)
 
     def wish(self, wish: Wish) -> bool:
-        """False: whoever asks so has lost count."""
+        """False: whoever asks so has lost count, or does not listen to what he is told."""
+        if self._is_closed or len(self._answers) >= ANSWERS_MAX:
+            return False
         match wish:
             case Follow():
                 return self._follow(wish)
@@ -76,7 +81,7 @@ class Serving:
 
     def take(self) -> Sequence[News]:
         """As much of it as goes into one message; each attempt in its turn."""
-        news, self._answers = self._answers, []
+        news, self._answers = self._answers[:FOLLOWS_MAX], self._answers[FOLLOWS_MAX:]
         room = BATCH_BYTES_MAX
         for number in list(self._due):
             del self._due[number]
@@ -87,6 +92,8 @@ class Serving:
         return news
 
     def close(self) -> None:
+        """Nothing is followed any more, and nothing will be."""
+        self._is_closed = True
         for number in list(self._places):
             self._drop(number)
 

@@ -42,10 +42,13 @@ READ_BYTES = 256 * 1024
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
 BROKEN = (RemoteProtocolError, LocalProtocolError)
-FOREIGN = (
-    "it let us not in: another process listens there, its secret_key is not ours,"
-    " or the clocks differ by more than a minute"
-)
+IMPOSTOR = "it has not proved to be it: another process listens there, its secret_key is not ours"
+MUTE = "it hung up without a word: no process of ours listens there, or it is stopping"
+REFUSALS = {
+    404: "it let us not in (404): another process listens there, its secret_key is not ours,"
+    " or the clocks differ by more than a minute",
+    503: "it has no room (503): too many processes follow it, or it is starting or stopping",
+}
 
 
 class SocketLine:
@@ -116,7 +119,8 @@ class SocketLine:
                         self._messages.append(bytes(self._begun))
                         self._begun.clear()
                 case Ping():
-                    await self._say(event.response())
+                    if not await self._say(event.response()):
+                        self._is_over = True  # half a frame is none, and what follows is garbled
                 case CloseConnection():
                     self._is_over = True
                     await self._say(event.response())
@@ -211,4 +215,11 @@ class Dialler:
         said = await line.enter(origin.host_header, path, ticket)
         if isinstance(said, bytes) and compare_digest(said, self._tickets.proof(ticket)):
             return line
-        return Unlinked(f"{origin}: {FOREIGN}")
+        return Unlinked(f"{origin}: {_refusal(said)}")
+
+
+def _refusal(said: bytes | int) -> str:
+    """Why we are not connected, by what came instead of the proof."""
+    if isinstance(said, bytes):
+        return IMPOSTOR if said else MUTE
+    return REFUSALS.get(said, f"it answered {said}: no process of ours listens there")

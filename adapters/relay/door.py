@@ -127,6 +127,7 @@ async def _tell(peer: _Peer, proof: bytes, socket: Socket) -> None:
             while True:
                 await peer.serving.due()
                 await socket.send(framed_bytes(news_encoded(peer.serving.take())))
+                await trio.lowlevel.checkpoint()  # who takes everything does not hold up the others
         except SocketClosed:
             nursery.cancel_scope.cancel()
 

@@ -30,6 +30,7 @@ class Cable:
     def __init__(self):
         self.there = Episodes(as_said)
         self.is_out = False
+        self.messages_max = None  # that one line brings; then it breaks
         self.tried_at = []
         self.lines = []
         self.passes = trio.Event()  # cleared by `hold`
@@ -96,6 +97,8 @@ class CableLine:
         if self.broken.is_set():
             return None
         self.messages.append(self.serving.take())
+        if len(self.messages) == self._cable.messages_max:
+            self.broken.set()
         return self.messages[-1]
 
 

@@ -174,6 +174,73 @@ async def test_without_anything_to_follow_there_is_no_line_for_long(autojump_clo
         assert [b"1.1 again"] == ear.heard
 
 
+async def test_after_the_end_of_all_that_was_followed_there_is_no_line_for_long(autojump_clock):
+    cable = Cable()
+    async with relays_over(cable) as here:
+        episode = cable.begin()
+        here.follow(episode.key, THERE)
+        await settled()
+
+        cable.there.end(episode)
+        await trio.sleep(LINGER_SECONDS - 1)
+        kept = len(cable.open_lines)
+        await trio.sleep(2)
+
+        assert (1, 0) == (kept, len(cable.open_lines))
+        assert (0, 1) == (here.statistics().links, here.statistics().connected_count)
+
+
+async def test_a_line_that_lingers_serves_whoever_comes(autojump_clock):
+    cable = Cable()
+    async with relays_over(cable) as here:
+        first, second = cable.begin(), cable.begin()
+        here.follow(first.key, THERE)
+        await settled()
+        cable.there.end(first)
+        await trio.sleep(LINGER_SECONDS - 1)
+
+        ear = Ear(here.follow(second.key, THERE))
+        await trio.sleep(2 * LINGER_SECONDS)
+        say(second, "late")
+        await settled()
+
+        assert [b"1.1 late"] == ear.heard
+        assert 1 == len(cable.lines)
+
+
+async def test_lines_that_break_as_soon_as_they_stand_are_made_ever_more_seldom(
+    autojump_clock, caplog
+):
+    cable = Cable()
+    cable.messages_max = 1
+    async with relays_over(cable, chance=lambda: 0.0) as here:
+        key = cable.begin().key
+        ear = Ear(here.follow(key, THERE))
+        await trio.sleep(300)
+        tried, logged = len(cable.tried_at), [r.fields["tries"] for r in caplog.records]
+        cable.messages_max = None
+        await trio.sleep(30)
+        say(cable.there.find(key), "at last")
+        await settled()
+
+        assert 300 / AGAIN_CAP_SECONDS + 10 > tried
+        assert [link.TRIES_LOGGED + 1] == logged
+        assert [b"1.1 at last"] == ear.heard
+
+
+async def test_a_line_that_has_stood_for_a_while_is_made_again_at_once(autojump_clock):
+    cable = Cable()
+    async with relays_over(cable, chance=lambda: 0.0) as here:
+        here.follow(cable.begin().key, THERE)
+        for _ in range(5):
+            await trio.sleep(link.STEADY_SECONDS + 1)
+            cable.cut()
+
+        await trio.sleep(2 * AGAIN_FIRST_SECONDS)
+
+        assert (6, 1) == (len(cable.lines), len(cable.open_lines))
+
+
 async def test_who_lets_go_is_told_nothing_more_and_holds_nothing_there(autojump_clock):
     cable = Cable()
     async with relays_over(cable) as here:
@@ -269,6 +336,17 @@ async def test_more_than_so_many_attempts_are_not_followed(autojump_clock, monke
         assert refused is None
         assert 1 == here.statistics().refused_count
         assert here.follow(a_key(), THERE) is not None
+
+
+async def test_what_has_still_to_be_said_to_the_other_side_counts_once(autojump_clock, monkeypatch):
+    monkeypatch.setattr(link, "FOLLOWS_MAX", 3)
+    cable = Cable()
+    async with relays_over(cable) as here:
+        here.follow(a_key(), THERE)
+        await settled()
+
+        assert None not in [here.follow(a_key(), THERE) for _ in range(2)]
+        assert here.follow(a_key(), THERE) is None
 
 
 async def test_who_is_told_that_it_is_too_much_goes_on_with_the_others(autojump_clock, monkeypatch):
@@ -373,6 +451,28 @@ def test_whoever_asks_twice_under_one_number_has_lost_count():
     assert not there.wish(Follow(1, a_key(), 0))
     assert not there.wish(Follow(2, key, 0))
     assert there.wish(Unfollow(7)), "of one that has ended"
+
+
+def test_who_asks_on_and_on_but_takes_no_answer_is_hung_up_on(monkeypatch):
+    monkeypatch.setattr(serving, "FOLLOWS_MAX", 3)
+    monkeypatch.setattr(serving, "ANSWERS_MAX", 6)
+    there = serving.Serving(Cable().there)
+
+    numbers = iter(range(100))
+    while there.wish(Follow(number := next(numbers), a_key(), 0)):
+        there.wish(Unfollow(number))
+
+    assert [3, 3, 0] == [len(there.take()) for _ in range(3)]
+    assert there.wish(Follow(next(numbers), a_key(), 0)), "he has listened"
+
+
+async def test_who_was_hung_up_on_follows_nothing_more():
+    cable = Cable()
+    there, episode = serving.Serving(cable.there), cable.begin()
+    there.close()
+
+    assert not there.wish(Follow(1, episode.key, 0))
+    assert (0, {}) == (there.follows, episode._followers)
 
 
 async def test_a_bug_in_who_hears_ends_the_line_and_the_next_one_is_new(autojump_clock):

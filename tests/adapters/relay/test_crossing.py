@@ -14,7 +14,7 @@ from actors.relay.ports import Unlinked
 from adapters.api.endpoints import Upgrade
 from adapters.api.host.frames import framed_bytes
 from adapters.api.host.server import Server
-from adapters.relay import dialling
+from adapters.relay import dialling, door
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import PATH, REPLACED
 from adapters.relay.tickets import HEADER, Tickets
@@ -199,6 +199,35 @@ async def test_it_is_said_why_there_is_no_way(monkeypatch):
         assert "base URL: must begin with http:// or https:// and name a host" == why
         assert "we have no lease ourselves" == await unlinked(pair, pair.url, me=None)
         assert "gone" == await unlinked(pair, Unlinked("gone"))
+
+
+TURNED_AWAY = {
+    b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n": "its secret_key is not ours",
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n": "it has no room (503)",
+    b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n": "it answered 302: no process of ours",
+    b"": "it hung up without a word",
+}
+
+
+@pytest.mark.parametrize("answer", TURNED_AWAY, ids=lambda answer: answer[9:12].decode() or "none")
+async def test_who_is_turned_away_says_how(answer):
+    async def serve(stream):
+        await stream.receive_some(65_536)
+        await stream.send_all(answer)
+
+    async with a_pair() as pair, trio.open_nursery() as nursery:
+        [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, serve, [listener])
+        url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
+
+        assert TURNED_AWAY[answer] in await unlinked(pair, url)
+        nursery.cancel_scope.cancel()
+
+
+async def test_who_finds_too_many_before_him_is_told_so(monkeypatch):
+    monkeypatch.setattr(door, "PEERS_MAX", 0)
+    async with a_pair() as pair:
+        assert "it has no room (503)" in await unlinked(pair, pair.url)
 
 
 async def test_whoever_listens_there_has_to_prove_who_he_is():

@@ -1,0 +1,72 @@
+"""One peer at the door, over a socket that takes everything at once."""
+
+import trio
+
+from actors.episodes.buffer import Episodes
+from actors.ids import WorkerId
+from actors.relay import serving
+from actors.relay.frames import Follow, Pieces
+from adapters.api.host.requests import Peer, Request
+from adapters.relay.door import PATH, Host
+from adapters.relay.tickets import HEADER, Tickets
+from adapters.relay.wire import news_of, wishes_encoded
+from runtime.clock import wall
+from tests.actors.relay.cable import HERE, THERE, a_key, as_said, say
+from tests.adapters.relay.ground import KEY
+
+
+class Greedy:
+    """Fulfils `adapters.api.endpoints.Socket`: no send ever waits."""
+
+    def __init__(self, wishes, enough):
+        self.messages = []
+        self.gone = trio.Event()
+        self._wishes, self._enough = wishes, enough
+
+    def hear(self, heard, *, bytes_max):
+        assert heard(wishes_encoded(self._wishes))
+
+    async def send(self, frames):
+        self.messages.append(frames)
+        if self._enough(self.messages):
+            self.gone.set()
+
+    async def until_closed(self):
+        await self.gone.wait()
+
+
+async def admitted(episodes, socket):
+    host = Host(episodes, Tickets(KEY), lambda: THERE)
+    ticket = Tickets(KEY).written(HERE, WorkerId(THERE), at=wall().timestamp())
+    request = Request("GET", PATH, "", {HEADER: ticket}, Peer(), read=None)
+    await host.let_in(request).serve(socket)
+    return host
+
+
+async def test_a_peer_who_takes_everything_does_not_hold_up_the_others(monkeypatch):
+    monkeypatch.setattr(serving, "BATCH_PIECES_MAX", 1)
+    episodes = Episodes(as_said)
+    episode = episodes.begin(a_key())
+    say(episode, *map(str, range(200)))
+    socket = Greedy([Follow(1, episode.key, 0)], lambda messages: len(messages) > 200)
+    turns = []
+
+    async def others():
+        while not socket.gone.is_set():
+            turns.append(len(socket.messages))
+            await trio.lowlevel.checkpoint()
+
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(others)
+            host = await admitted(episodes, socket)
+
+    [pieces] = {len(news.pieces) for m in socket.messages[2:] for news in pieces_in(m)}
+    assert 1 == pieces
+    assert 100 < len(set(turns)), "they had their turns between the messages"
+    assert 0 == host.statistics().peers
+
+
+def pieces_in(frame):
+    """Of a message that is short."""
+    return [news for news in news_of(frame[2:]) if isinstance(news, Pieces)]
