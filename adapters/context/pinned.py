@@ -7,7 +7,7 @@ was pinned anew, and after a while in any case, should the news have got lost.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -80,7 +80,7 @@ NOTHING = Snapshot("")
 
 class PinnedContexts:
     """Fulfils `actors.context.ports.WorkspaceSkills` and `WorkspaceWords`, and
-    `adapters.workspace.local.Neighbour`. It `follow`s the bus as long as it is used."""
+    `adapters.workspace.keeping.Neighbour`. It `follow`s the bus as long as it is used."""
 
     def __init__(
         self, places: Places, workspaces: Workspaces, *, pins: Pins, watch: WorkspaceWatch
@@ -119,6 +119,9 @@ class PinnedContexts:
 
     async def moved_out(self, workspace: UUID) -> None:
         """What chats know of it stays as it is."""
+
+    def at_work(self) -> Mapping[UUID, int]:
+        return {}  # it only looks
 
     # for turns
 

@@ -9,17 +9,18 @@ two looks is over the limit until then.
 
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL
-from typing import NoReturn
+from typing import NoReturn, Protocol
 from uuid import UUID
 
 import trio
 
+from actors.machine.chat import Chat
 from actors.store.bus import Bus
 from actors.store.hints import LookAtEverything, News, WorkspaceClosed
 from actors.workspace.ports import Refused
@@ -47,9 +48,26 @@ class KeepingStatistics:
     removed_count: int  # directories
 
 
+class Neighbour(Protocol):
+    """Who keeps something of workspaces as long as they are worked in."""
+
+    def moved_in(self, chat: Chat) -> None:
+        """This chat's workspace has been made, or started."""
+        ...
+
+    async def moved_out(self, workspace: UUID) -> None:
+        """It has been stopped, or is too large: what runs in it has to end."""
+        ...
+
+    def at_work(self) -> Mapping[UUID, int]:
+        """Workspaces in which it has something running, and how many mebibytes of the disk each may
+        take; 0: what runs there cannot write to it."""
+        ...
+
+
 class Caretaker:
-    """`run` it, and let it `follow` the bus. `moved_out`: others who have something running there;
-    they are told after the commands have ended."""
+    """`run` it, and let it `follow` the bus. `neighbours`: who has something running beside the
+    commands, and is told when they have ended."""
 
     def __init__(
         self,
@@ -57,14 +75,14 @@ class Caretaker:
         table: ProcessTable,
         directory: Path,
         *,
-        moved_out: Callable[[UUID], Awaitable[None]],
+        neighbours: Sequence[Neighbour] = (),
         days: float | None = None,
         days_max: float | None = None,
     ) -> None:
         self._lives = lives
         self._table = table
         self._directory = directory
-        self._moved_out = moved_out
+        self._neighbours = neighbours
         self._days = days  # without use, of one that no chat but archived ones has; None: for ever
         self._days_max = days_max  # likewise, whichever have it
         self._bus: Bus | None = None
@@ -100,7 +118,7 @@ class Caretaker:
         if self._bus is not None:
             self._bus.tell(WorkspaceClosed(workspace))
             self._closed.discard(workspace)  # which we have just told ourselves as well
-        await self._end(workspace)
+        await self._closed_here(workspace)
 
     async def remove(self, workspace: UUID) -> bool:
         """Its directory goes in a moment. False: somebody works in it, or it is gone."""
@@ -144,9 +162,9 @@ class Caretaker:
             await self._lives.used(used)
         for workspace in await self._lives.stop_idle():
             await self.close(workspace)
-        if here := heard.union(self._table.workspaces()):
+        if here := heard.union(self._at_work()):
             for workspace in await self._lives.closed(here):
-                await self._end(workspace)
+                await self._closed_here(workspace)
         self._used -= used
         self._closed -= heard
 
@@ -163,29 +181,42 @@ class Caretaker:
         await self._lives.forget()
 
     async def measure(self) -> None:
-        """One that is over its limit and has grown: its commands end. What only removes goes on."""
-        limits = self._table.workspaces()
+        """One that is over its limit and has grown: what runs in it ends. What only removes goes
+        on."""
+        limits = {each: disk_mb for each, disk_mb in self._at_work().items() if disk_mb}
         self._sizes = {each: size for each, size in self._sizes.items() if each in limits}
         for workspace, disk_mb in limits.items():
             before = self._sizes.get(workspace)
             size = self._sizes[workspace] = await self._measure(workspace)
-            if not disk_mb or size <= disk_mb * MIB:
+            if size <= disk_mb * MIB:
                 self._full.discard(workspace)
                 continue
             self._full.add(workspace)
             if before is not None and size > before:
-                await self._table.end_workspace(workspace, f"ended: {_full(size, disk_mb)}")
+                await self._end(workspace, f"ended: {_full(size, disk_mb)}")
+
+    def _at_work(self) -> Mapping[UUID, int]:
+        """Workspaces in which something runs, and how much of the disk each may take."""
+        found = self._table.workspaces()
+        for neighbour in self._neighbours:
+            for workspace, disk_mb in neighbour.at_work().items():
+                found[workspace] = max(disk_mb, found.get(workspace, 0))
+        return found
 
     async def _measure(self, workspace: UUID) -> int:
         self._measured_count += 1
         del self._written[workspace]
         return await size_of(self._directory / str(workspace))
 
-    async def _end(self, workspace: UUID) -> None:
+    async def _closed_here(self, workspace: UUID) -> None:
         self._closed_count += 1
         self._full.discard(workspace)
-        await self._table.end_workspace(workspace, "its workspace was stopped")
-        await self._moved_out(workspace)
+        await self._end(workspace, "its workspace was stopped")
+
+    async def _end(self, workspace: UUID, why: str) -> None:
+        await self._table.end_workspace(workspace, why)
+        for neighbour in self._neighbours:
+            await neighbour.moved_out(workspace)
 
     async def _delete(self, workspace: UUID) -> None:
         """By programs that are at home in trees of any depth, and that follow no links. What is

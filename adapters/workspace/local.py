@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Protocol
 from uuid import UUID, uuid5
 
 import trio
@@ -24,7 +23,7 @@ from adapters.postgres.workspaces.registry import Registered, Registry
 from adapters.workspace.beside.peers import Peers, PeersStatistics
 from adapters.workspace.bubblewrap import Ground, Unseen
 from adapters.workspace.files import LocalFiles
-from adapters.workspace.keeping import Caretaker, KeepingStatistics, days_of
+from adapters.workspace.keeping import Caretaker, KeepingStatistics, Neighbour, days_of
 from adapters.workspace.making import HOME, PASSING, NotMade, TooMany, make
 from adapters.workspace.processes import Order, ProcessStatistics, ProcessTable, open_processes
 from adapters.workspace.sandbox import (
@@ -132,18 +131,6 @@ class LocalProcesses:
         return await self.table.wait(self.chat.id, id, 0)
 
 
-class Neighbour(Protocol):
-    """Who keeps something of workspaces as long as they are worked in."""
-
-    def moved_in(self, chat: Chat) -> None:
-        """This chat's workspace has been made, or started."""
-        ...
-
-    async def moved_out(self, workspace: UUID) -> None:
-        """It has been stopped."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class WorkspacesStatistics:
     commands: ProcessStatistics
@@ -190,7 +177,7 @@ class LocalWorkspaces:
             Lives(registry.pool),
             table,
             directory,
-            moved_out=self._moved_out,
+            neighbours=self.neighbours,
             days=days_of(limits.days),
             days_max=days_of(limits.days_max),
         )
@@ -273,10 +260,6 @@ class LocalWorkspaces:
         """With all that runs in it."""
         await self.registry.stop(workspace)
         await self.caretaker.close(workspace)
-
-    async def _moved_out(self, workspace: UUID) -> None:
-        for neighbour in self.neighbours:
-            await neighbour.moved_out(workspace)
 
     async def _check_number(self, chat: Chat) -> None:
         count = await self.registry.count(chat.owner_id)

@@ -90,7 +90,7 @@ class WorkspaceServerStatistics:
 
 
 class WorkspaceServers:
-    """Fulfils `adapters.workspace.local.Neighbour`."""
+    """Fulfils `adapters.workspace.keeping.Neighbour`."""
 
     def __init__(
         self,
@@ -140,6 +140,13 @@ class WorkspaceServers:
         for server in ending:
             await server.left()
 
+    def at_work(self) -> Mapping[UUID, int]:
+        running = {
+            id: [each.disk_mb for each in servers.values() if each.is_running]
+            for id, servers in self._of.items()
+        }
+        return {id: max(disk_mbs) for id, disk_mbs in running.items() if disk_mbs}
+
     async def tools(self, chat: Chat) -> Sequence[ServerTool]:
         """Of all servers that its workspace names, within DISCOVERY_SECONDS."""
         named = await self._named(chat)
@@ -182,7 +189,8 @@ class WorkspaceServers:
         if named not in servers:
             if len(servers) >= ENTRIES_MAX:
                 servers = self._of[place.id] = {k: v for k, v in servers.items() if v.is_running}
-            servers[named] = NamedServer(named, self._way(place, named), self._room)
+            way, disk_mb = self._way(place, named), _disk_mb_of(place, named)
+            servers[named] = NamedServer(named, way, self._room, disk_mb)
             self._forget_one()
         return servers[named]
 
@@ -257,6 +265,14 @@ def command_of(program: Program) -> tuple[str, Mapping[str, str]]:
         return run, given
     sets = [f'{name}="${ours}"' for (name, _), ours in zip(program.env, given, strict=True)]
     return f"export {' '.join(sets)}; unset {' '.join(given)}; {run}", given
+
+
+def _disk_mb_of(place: Workspace, named: Named) -> int:
+    match named.place, place.processes:
+        case Program(), LocalProcesses(workspace=row):
+            return row.disk_mb
+        case _:
+            return 0
 
 
 def _first_of_each(texts: Iterable[str]) -> Sequence[Named | Unfit]:

@@ -57,11 +57,13 @@ class Room:
 
 @dataclass(eq=False, slots=True)
 class NamedServer:
-    """`open`: how to speak with it, or why not."""
+    """`open`: how to speak with it, or why not. `disk_mb`: of its workspace's share of the disk; 0:
+    it cannot write there."""
 
     named: Named
     open: Open | str
     room: Room
+    disk_mb: int = 0
     tools: Sequence[ServerTool] = ()  # as they were last heard
     fault: str = ""  # why it could not be used the last time
     _session: Session | None = None

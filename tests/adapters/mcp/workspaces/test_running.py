@@ -24,6 +24,7 @@ from tests.fakes.tool_server import a_server
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parents[3] / "fakes/shell_server.sh"
 ALL = Trust(unconfined=True, network=True)
+LOOPBACK = (ip_network("127.0.0.0/8"),)
 PATIENCE = 20
 
 
@@ -153,6 +154,40 @@ async def test_with_its_workspace_it_ends_and_a_call_says_so(daemon, chat):
         assert await look(servers, chat)
 
 
+async def test_if_the_news_that_its_workspace_was_stopped_is_lost_it_ends_at_the_next_look(
+    daemon, chat
+):
+    home, chat = await at_home(daemon, chat)
+
+    async with a_server() as wire:
+        file = File(one=shell(), two={"type": "http", "url": wire.url})
+        async with servers_of(daemon, file, replace(ALL, allowed=LOOPBACK)) as servers:
+            await servers.tools(chat)
+            before = servers.statistics().running
+            await daemon.store.execute("UPDATE workspaces SET is_stopped = true")
+
+            await daemon.workspaces.caretaker.look()
+
+            assert (2, 0) == (before, servers.statistics().running)
+            assert [] == processes_of(home)
+
+
+FILLS = "(while sleep 0.01; do head -c 200000 /dev/urandom >> big; done) & . ./server.sh"
+
+
+async def test_one_that_fills_the_disk_is_ended(daemon, chat):
+    daemon.templates.mkdir()
+    (daemon.templates / "empty.toml").write_text("[limits]\ndisk_mb = 1")
+    home, chat = await at_home(daemon, chat)
+
+    async with servers_of(daemon, File(one={"command": "sh", "args": ["-c", FILLS]})) as servers:
+        assert ["one__look"] == names(await servers.tools(chat))
+        while servers.statistics().running:
+            await daemon.workspaces.caretaker.measure()
+
+        assert [] == processes_of(home)
+
+
 async def test_one_that_breaks_is_begun_again_but_not_for_ever(daemon, chat):
     _, chat = await at_home(daemon, chat)
 
@@ -255,7 +290,7 @@ async def test_without_a_sandbox_nothing_is_begun_that_nobody_has_said_may_be(da
 
 async def test_a_server_elsewhere_is_reached_where_its_network_is_allowed(daemon, chat):
     _, chat = await at_home(daemon, chat)
-    trust = replace(ALL, allowed=(ip_network("127.0.0.0/8"),))
+    trust = replace(ALL, allowed=LOOPBACK)
 
     async with a_server() as wire:
         entry = {"type": "http", "url": wire.url, "headers": {"X-Team": "7"}}

@@ -180,6 +180,9 @@ async def test_neighbours_are_told_once_wherever_it_was_stopped(store, tmp_path)
         def moved_in(self, chat):
             """Nobody asks here."""
 
+        def at_work(self):
+            return {}
+
         async def moved_out(self, workspace):
             told.append((self.name, str(workspace)))
 
