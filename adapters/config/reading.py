@@ -7,6 +7,7 @@ from pathlib import Path
 
 from actors.approvals.policy import Rule
 from adapters.config.kinds import Address, LogFormat, Unfit
+from adapters.config.relaying import heed_relay
 from adapters.config.sources import Said, sources
 from adapters.config.table import SETTINGS, Subject
 from adapters.refusals import CannotStart
@@ -125,7 +126,9 @@ def _config(found: Mapping[str, Said], environment: Mapping[str, str]) -> Config
     said_of_providers = [found[name] for name in providers if values.pop(name) is not None]
     files = frozenset(said.file for said in found.values() if said.file is not None)
     environ = _environ(said_of_providers, environment)
-    return Config(**values, environ=environ, files=files)  # type: ignore[arg-type]
+    config = Config(**values, environ=environ, files=files)  # type: ignore[arg-type]
+    heed_relay(config.relay_listen, config.relay_url, processes=config.processes)
+    return config
 
 
 def _value(said: Said) -> object:

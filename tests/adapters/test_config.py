@@ -57,6 +57,7 @@ SAID = {
     "log": "json",
     "log_level": "debug",
 }
+TOGETHER = ("tls_cert", "tls_key", "relay_listen")  # that others need beside them
 
 
 def refusal(flags=None, environment=None, file=None):
@@ -140,7 +141,7 @@ def test_every_row_is_a_field_or_in_the_environment_of_providers():
 
 @pytest.mark.parametrize("name", SAID)
 def test_what_is_said_is_of_the_type_that_the_field_announces(name):
-    environment = {NAMED[each].variables[0]: SAID[each] for each in ("tls_cert", "tls_key", name)}
+    environment = {NAMED[each].variables[0]: SAID[each] for each in (*TOGETHER, name)}
 
     value = getattr(config.read({}, environment), name)
 
@@ -190,11 +191,11 @@ def test_a_flag_comes_before_the_environment_before_the_file_before_the_default(
 
 @pytest.mark.parametrize("name", SAID)
 def test_every_setting_may_be_said_in_the_file(name, written):
-    both = "".join(f'{each} = "{SAID[each]}"\n' for each in {"tls_cert", "tls_key", name})
+    both = "".join(f'{each} = "{SAID[each]}"\n' for each in {*TOGETHER, name})
 
     file = written(both)
 
-    environment = {NAMED[each].variables[0]: SAID[each] for each in ("tls_cert", "tls_key", name)}
+    environment = {NAMED[each].variables[0]: SAID[each] for each in (*TOGETHER, name)}
     expected = getattr(config.read({}, environment), name)
     assert expected == getattr(config.read({}, {}, file), name)
     assert f"{name} in {file}" == origins({}, {}, file)[name]
@@ -399,6 +400,64 @@ def test_a_certificate_needs_its_key():
     expected = "config: of tls_cert and tls_key only one is set; set both, or none"
 
     assert expected == refusal({"tls_cert": "/c"}) == refusal({"tls_key": "/k"})
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            {"relay_listen": "0.0.0.0:7391"},
+            "relay_listen=0.0.0.0:7391 is every address of this machine, others need one;"
+            " name it there, or in relay_url",
+        ),
+        (
+            {"relay_listen": "[::]:0"},
+            "relay_listen=[::]:0 is every address of this machine, others need one;"
+            " name it there, or in relay_url",
+        ),
+        (
+            {"relay_listen": "10.0.0.1:65534", "processes": "3"},
+            "3 processes take the ports 65534..65536 of relay_listen;"
+            " the first must be 1 less, or lower",
+        ),
+        (
+            {"relay_listen": "10.0.0.1:1", "relay_url": "http://a:65535", "processes": "2"},
+            "2 processes take the ports 65535..65536 of relay_url;"
+            " the first must be 1 less, or lower",
+        ),
+        (
+            {"relay_listen": "10.0.0.1:7391", "relay_url": "https://a/b", "processes": "2"},
+            "relay_url=https://a/b has no port, and 2 processes need one each;"
+            " add that of the first, the others take the next ones",
+        ),
+        (
+            {"relay_url": "http://a:7391"},
+            "relay_url=http://a:7391 leads to no port that is known;"
+            " set relay_listen to HOST:PORT with that port",
+        ),
+        (
+            {"relay_url": "http://a:7391", "relay_listen": "10.0.0.1:0"},
+            "relay_url=http://a:7391 leads to no port that is known;"
+            " set relay_listen to HOST:PORT with that port",
+        ),
+    ],
+)
+def test_where_others_would_find_nobody_is_refused(said, expected):
+    assert f"config: {expected}" == refusal(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"relay_listen": "0.0.0.0:7391", "relay_url": "http://a:7391"},
+        {"relay_listen": "10.0.0.1:65534", "processes": "2"},
+        {"relay_listen": "10.0.0.1:0", "processes": "9"},
+        {"relay_listen": "10.0.0.1:7391", "relay_url": "https://a/b"},
+        {"relay_listen": "10.0.0.1:7391", "relay_url": "http://a:65534", "processes": "2"},
+    ],
+)
+def test_where_others_find_somebody_is_not(said):
+    assert config.read(said, {}).relay_listen is not None
 
 
 @pytest.mark.parametrize(
