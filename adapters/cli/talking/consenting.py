@@ -4,7 +4,9 @@ import sys
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from enum import Enum
+from uuid import UUID
 
 import trio
 from rich.console import Console
@@ -17,6 +19,7 @@ from adapters.client.faults import Refused
 from adapters.client.transcript import Transcript
 
 NOBODY = "nobody is there to be asked"
+Asked = tuple[UUID, str, datetime]
 HOW = "y allows it once · a always, in this chat · n denies it, with words if you like: n use make"
 
 
@@ -35,7 +38,7 @@ class Consenting:
         self._client = client
         self._console = console
         self._approve = approve
-        self._seen: set[ChatApproval] = set()
+        self._answered: set[Asked] = set()
 
     @property
     def is_able(self) -> bool:
@@ -45,7 +48,7 @@ class Consenting:
         )
 
     def undecided(self, seen: Transcript) -> list[ChatApproval]:
-        return [one for one in seen.approvals if self.is_able and one not in self._seen]
+        return [one for one in seen.approvals if self.is_able and asked(one) not in self._answered]
 
     async def decide(self, approvals: list[ChatApproval]) -> bool:
         """False: whoever was asked has left."""
@@ -53,7 +56,7 @@ class Consenting:
             decision = await self._decision(approval)
             if decision is None:
                 return False
-            self._seen.add(approval)
+            self._answered.add(asked(approval))
             try:
                 await self._client.do(asks.decide(approval, *decision))
             except Refused as refused:
@@ -75,6 +78,11 @@ class Consenting:
                 return decision
             self._console.print(HOW, style="dim")
         return None
+
+
+def asked(approval: ChatApproval) -> Asked:
+    """It stays the same ask when the chat gets a title meanwhile."""
+    return approval.chat_id, approval.tool_call_id, approval.requested_at
 
 
 def read(line: str) -> tuple[str, str] | None:

@@ -3,12 +3,16 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
+import httpx2
+import msgspec
 import pytest
 from rich.console import Console
 
 from adapters.api.approvals.wire import ChatApproval
 from adapters.cli.talking import drawing
-from adapters.cli.talking.consenting import read
+from adapters.cli.talking.consenting import Approve, Consenting, read
+from adapters.client.awaiting import AsyncClient
+from adapters.client.transcript import Transcript
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,21 @@ from adapters.cli.talking.consenting import read
 )
 def test_only_what_is_clear_is_a_decision(line, decision):
     assert decision == read(line)
+
+
+async def test_a_chat_that_gets_a_title_does_not_ask_again():
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    untitled = ChatApproval(UUID(int=1), "", "c", "execute", "{}", at, None)
+    titled = msgspec.structs.replace(untitled, chat_title="Tidy up")
+    decided = httpx2.Response(409, json={"message": "already decided", "detail": ""})
+    transport = httpx2.MockTransport(lambda request: decided)
+    async with AsyncClient("http://localhost", "token", transport=transport) as client:
+        consenting = Consenting(client, Console(quiet=True), Approve.ALLOW)
+        await consenting.decide([untitled])
+
+        undecided = consenting.undecided(Transcript(approvals=(titled,)))
+
+    assert [] == undecided
 
 
 def test_all_of_a_call_is_shown_and_nothing_of_it_moves_the_cursor():
