@@ -7,9 +7,10 @@ their next look. A disk is not measured by the kernel here, but by looking: what
 two looks is over the limit until then.
 """
 
-import os
+import math
+import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -26,8 +27,9 @@ from actors.store.hints import LookAtEverything, News, WorkspaceClosed
 from actors.workspace.ports import Refused
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.workspaces.lives import Lives
+from adapters.workspace.making import UNREGISTERED
 from adapters.workspace.processes import ProcessTable
-from runtime.clock import now
+from runtime.clock import now, wall
 from runtime.log import emit
 
 LOOK_SECONDS = 30.0  # between two looks at what is closed and what is idle
@@ -35,9 +37,15 @@ REMOVE_SECONDS = 3_600.0  # between two looks for what nobody needs, and for wha
 MEASURE_SECONDS = 15.0  # between two looks at how much is written; ten times as long as they take
 RESTS = 10
 DU_SECONDS = 60.0  # for one of them; then it is not known how much it is
+MAKING_SECONDS = 86_400.0  # for a workspace to be made and registered; then nobody will
 DELETE_SECONDS = 600.0  # for a workspace that was removed; what is left goes at the next look
 WRITTEN_BYTES = 64 * 1024 * 1024  # by tools, without a look at how much that makes in all
 MIB = 1024 * 1024
+
+# The directory of a workspace, UUID; one that is being made, .UUID.new; one that is removed,
+# .UUID.gone.
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_NAME = re.compile(rf"\.?(?P<id>{_UUID})(?:\.(?P<what>new|gone))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +176,30 @@ class Caretaker:
         self._used -= used
         self._closed -= heard
 
+    async def give_up(self, workspace: UUID) -> None:
+        """It was being made, and its directory goes in a moment, unless it has been registered.
+        What the database or the disk does not let us do now is done a day later."""
+        with suppress(DatabaseFault, OSError):
+            if await self._lives.unknown([workspace]):
+                place = self._directory / str(workspace)
+                await trio.to_thread.run_sync(partial(_aside, place))
+                self._left_over.set()
+
     async def clear(self) -> None:
-        """Away with what nobody needs, and with what is left of what was removed elsewhere."""
+        """Away with what nobody needs, with what is left of what was removed elsewhere, and with
+        what was never made to the end. Whatever else the database does not know stays: it may be
+        another one than yesterday."""
         for workspace in await self._lives.unused(days=self._days, days_max=self._days_max):
             if await self.remove(workspace):
                 emit("workspace.removed", "info", workspace=workspace)
-        removed = await self._lives.removed()
-        here = await trio.to_thread.run_sync(partial(_names, self._directory))
-        for workspace in removed:
-            if here & {str(workspace), _aside_of(str(workspace))}:
-                await self._delete(workspace)
+        removed = frozenset(await self._lives.removed())
+        before = wall().timestamp() - MAKING_SECONDS
+        look = partial(_left_over, self._directory, removed, before=before)
+        left, doubtful = await trio.to_thread.run_sync(look)
+        if doubtful:
+            left += [doubtful[each] for each in await self._lives.unknown(doubtful)]
+        for path in left:
+            await self._delete(path)
         await self._lives.forget()
 
     async def measure(self) -> None:
@@ -218,11 +240,10 @@ class Caretaker:
         for neighbour in self._neighbours:
             await neighbour.moved_out(workspace)
 
-    async def _delete(self, workspace: UUID) -> None:
+    async def _delete(self, path: Path) -> None:
         """By programs that are at home in trees of any depth, and that follow no links. What is
         not done in time is done at the next look."""
-        place = self._directory / str(workspace)
-        aside = await trio.to_thread.run_sync(partial(_aside, place))
+        aside = await trio.to_thread.run_sync(partial(_aside, path))
         if aside is None:
             return
         command = ["sh", "-c", 'chmod -R u+rwx -- "$1"; rm -rf -- "$1"', "sh", str(aside)]
@@ -261,20 +282,39 @@ def _full(size: int, disk_mb: int) -> str:
     )
 
 
-def _names(directory: Path) -> set[str]:
-    return set(os.listdir(directory)) if directory.is_dir() else set()
+def _left_over(
+    directory: Path, removed: Collection[UUID], *, before: float
+) -> tuple[list[Path], dict[UUID, Path]]:
+    """What is to go, and what is to go if nobody knows of it."""
+    sure: list[Path] = []
+    doubtful: dict[UUID, Path] = {}
+    for path in directory.iterdir() if directory.is_dir() else ():
+        if (named := _NAME.fullmatch(path.name)) is None:
+            continue
+        id, what = UUID(named["id"]), named["what"]
+        is_half = what == "new" and _changed_at(path) < before
+        if what == "gone" or is_half or (what is None and id in removed):
+            sure.append(path)
+        elif what is None and _changed_at(path / UNREGISTERED) < before:
+            doubtful[id] = path
+    return sure, doubtful
 
 
-def _aside_of(name: str) -> str:
-    return f".{name}.gone"
+def _changed_at(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return math.inf
 
 
-def _aside(place: Path) -> Path | None:
+def _aside(path: Path) -> Path | None:
     """Where it is to be deleted: nobody finds half a workspace. None: there is nothing of it."""
-    aside = place.with_name(_aside_of(place.name))
-    if place.is_dir() and not aside.exists():
+    named = _NAME.fullmatch(path.name)
+    assert named is not None, "it is a workspace's"
+    aside = path.with_name(f".{named['id']}.gone")
+    if path.is_dir() and not aside.exists():
         with suppress(FileNotFoundError):  # somebody else was faster
-            place.rename(aside)
+            path.rename(aside)
     return aside if aside.is_dir() else None
 
 

@@ -24,7 +24,7 @@ from adapters.workspace.beside.peers import Peers, PeersStatistics
 from adapters.workspace.bubblewrap import Ground, Unseen
 from adapters.workspace.files import LocalFiles
 from adapters.workspace.keeping import Caretaker, KeepingStatistics, Neighbour, days_of
-from adapters.workspace.making import HOME, PASSING, NotMade, TooMany, make
+from adapters.workspace.making import HOME, PASSING, NotMade, TooMany, make, registered
 from adapters.workspace.processes import Order, ProcessStatistics, ProcessTable, open_processes
 from adapters.workspace.sandbox import (
     Limits,
@@ -40,6 +40,8 @@ from runtime.restart import Restart
 
 PEERS = ".peers"  # the directory where processes find each other, among the workspaces
 NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
+# For one that nobody is to know of to be laid aside; then it is found the next day.
+GIVE_UP_SECONDS = 5.0
 
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
@@ -225,12 +227,23 @@ class LocalWorkspaces:
             limits.disk_mb,
             is_set_up=not template.setup,
         )
-        if not await self._is_there(new):
-            await make(template, self._place(new), self._environ)
-        row = await self._register(new, chat)
+        row = await self._made(template, new, chat)
         return Standing(
             row, self._ground(row).home, made=True, set_up=await self.set_up(chat, row, template)
         )
+
+    async def _made(self, template: Template, new: Registered, chat: Chat) -> Registered:
+        row, place = None, self._place(new)
+        try:
+            if not await self._is_there(new):
+                await make(template, place, self._environ)
+            row = await self._register(new, chat)
+        finally:
+            if row is None:
+                with trio.move_on_after(GIVE_UP_SECONDS, shield=True):
+                    await self.caretaker.give_up(new.id)
+        await registered(place)
+        return row
 
     async def set_up(
         self, chat: Chat, row: Registered, template: Template | Faulty | None

@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,8 @@ SAID_CHARACTERS_MAX = 500  # of what git says of why it does not clone
 _OWN = 0o700  # of what other users of the machine need not see
 
 HOME, PASSING = "home", "tmp"  # in a workspace's directory: what it is about, and its /tmp
+# Likewise, until it is registered: who finds it much later may remove it, as nobody knows of it.
+UNREGISTERED = "unregistered"
 
 
 class NotMade(Exception):
@@ -46,7 +49,7 @@ class TooMany(NotMade):
 
 
 async def make(template: Template, place: Path, environ: Mapping[str, str]) -> None:
-    """`place` is there as a whole afterwards, or not at all."""
+    """`place` is there as a whole afterwards, or not at all. It has to be `registered` then."""
     beside = place.with_name(f".{place.name}.new")
     try:
         await trio.to_thread.run_sync(partial(_begin, beside))
@@ -59,11 +62,17 @@ async def make(template: Template, place: Path, environ: Mapping[str, str]) -> N
             await trio.to_thread.run_sync(partial(shutil.rmtree, beside, ignore_errors=True))
 
 
+async def registered(place: Path) -> None:
+    with suppress(OSError):  # that somebody knows of it counts for more
+        await trio.to_thread.run_sync((place / UNREGISTERED).unlink)
+
+
 def _begin(beside: Path) -> None:
     """What a process that was killed has left there is none of ours."""
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir(_OWN, parents=True)
     (beside / PASSING).mkdir()
+    (beside / UNREGISTERED).touch()
 
 
 async def _fill(template: Template, home: Path, environ: Mapping[str, str]) -> None:

@@ -36,6 +36,10 @@ class Lives:
         """Of these, in which nobody works any more."""
         return await self._run(SQL["closed_workspaces"], workspaces=list(workspaces))
 
+    async def unknown(self, workspaces: Collection[UUID]) -> list[UUID]:
+        """Of these, which have never been registered, or were forgotten long ago."""
+        return await self._run(SQL["unknown_workspaces"], workspaces=list(workspaces))
+
     async def removed(self) -> list[UUID]:
         return await self._run(SQL["removed_workspaces"], most=REMOVED_MAX)
 

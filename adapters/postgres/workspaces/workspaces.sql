@@ -151,6 +151,11 @@ SELECT asked.id FROM unnest(%(workspaces)s::uuid[]) AS asked (id)
  WHERE NOT EXISTS (SELECT FROM workspaces w
                     WHERE w.id = asked.id AND NOT w.is_stopped AND w.removed_at IS NULL);
 
+-- name: unknown_workspaces
+-- Of these, of which nothing is known.
+SELECT asked.id FROM unnest(%(workspaces)s::uuid[]) AS asked (id)
+ WHERE NOT EXISTS (SELECT FROM workspaces w WHERE w.id = asked.id);
+
 -- name: removed_workspaces
 -- Those whose directories may still be somewhere.
 SELECT id FROM workspaces WHERE removed_at IS NOT NULL ORDER BY removed_at LIMIT %(most)s;

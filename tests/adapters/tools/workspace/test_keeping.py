@@ -4,7 +4,7 @@ import os
 import tempfile
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 import trio
@@ -14,6 +14,7 @@ from actors.store.hints import LookAtEverything, WorkspaceClosed
 from adapters.bus import Switchboard
 from adapters.postgres.workspaces.lives import Lives
 from adapters.workspace.local import Keeping
+from adapters.workspace.making import UNREGISTERED
 from adapters.workspace.templates import Templates
 from tests.adapters.tools.workspace.conftest import a_daemon
 
@@ -346,6 +347,48 @@ async def test_a_directory_of_which_nobody_knows_stays(daemon, chat, home):
     await daemon.workspaces.caretaker.clear()
 
     assert home.is_dir()
+
+
+def is_from(path, *, days):
+    at = path.lstat().st_mtime - days * DAY
+    os.utime(path, (at, at))
+
+
+@pytest.mark.parametrize(("days", "stays"), [(1.1, False), (0.9, True)])
+async def test_what_was_never_made_to_the_end_goes_a_day_later(daemon, chat, home, days, stays):
+    """Its process was killed before or after the directory had its name, or in the removing."""
+    top = home.parent.parent
+    half, whole, gone = (top / name.format(uuid4()) for name in (".{}.new", "{}", ".{}.gone"))
+    for each in (half, whole, gone):
+        (each / "home").mkdir(parents=True)
+    (whole / UNREGISTERED).touch()
+    for each in (half, whole / UNREGISTERED, gone):
+        is_from(each, days=days)
+
+    await daemon.workspaces.caretaker.clear()
+
+    assert (stays, stays, False) == (half.is_dir(), whole.is_dir(), gone.is_dir())
+    assert home.is_dir()
+
+
+async def test_one_that_is_registered_stays_whatever_its_directory_says(daemon, chat, home):
+    (home.parent / UNREGISTERED).touch()
+    is_from(home.parent / UNREGISTERED, days=2)
+
+    await daemon.workspaces.caretaker.clear()
+
+    assert home.is_dir()
+
+
+async def test_what_is_none_of_ours_stays(daemon, chat, home):
+    strange = [home.parent.parent / name for name in (".peers", "backup", ".x.gone", "a" * 36)]
+    for each in strange:
+        each.mkdir()
+        is_from(each, days=2)
+
+    await daemon.workspaces.caretaker.clear()
+
+    assert all(each.is_dir() for each in strange)
 
 
 async def test_what_was_removed_elsewhere_goes_here_and_its_name_is_free(store, tmp_path):

@@ -2,10 +2,13 @@
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
+import psycopg
 import pytest
+import trio
 
 from adapters.postgres.workspaces.owned import OwnedWorkspaces
 from adapters.workspace.sandbox import NoSandbox
@@ -141,6 +144,34 @@ async def test_a_call_that_is_made_again_goes_on_where_it_was(daemon, chat, temp
     again = await daemon.call(chat, "create_workspace", "the-call", template_id="web")
 
     assert (True, first["path"]) == (again["created"], again["path"])
+
+
+async def test_one_that_is_interrupted_before_it_is_registered_leaves_nothing_behind(
+    daemon, chat, migrated, tmp_path
+):
+    top = tmp_path / "workspaces"
+    with psycopg.connect(migrated) as another, trio.fail_after(20):
+        another.execute("LOCK TABLE workspaces IN SHARE MODE")  # read it may be
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(daemon.call, chat, "create_workspace", template_id="empty"))
+            while not list(top.glob("*-*/home")):
+                await trio.sleep(0.002)
+            nursery.cancel_scope.cancel()
+        [left] = os.listdir(top)
+
+    await daemon.workspaces.caretaker.clear()
+
+    assert left.endswith(".gone")
+    assert [] == os.listdir(top)
+    assert "this chat has no workspace" in await daemon.fault(chat, "execute", command="true")
+
+
+async def test_one_that_is_registered_is_not_given_up(daemon, chat):
+    home = await daemon.home(chat)
+
+    await daemon.workspaces.caretaker.give_up(UUID(home.parent.name))
+
+    assert ["home", "tmp"] == sorted(os.listdir(home.parent))
 
 
 async def test_a_stopped_workspace_is_started_again(daemon, chat):
