@@ -150,6 +150,7 @@ async def open_edge(
             admin_token=config.admin_token,
             access_url=access_url,
             invites=beside is None or beside.is_first,
+            processes=config.processes,
         ) as auth,
         open_streaming(
             store.pool,

@@ -81,10 +81,13 @@ async def open_auth(
     access_url: str,
     hasher: PasswordHasher | None = None,
     invites: bool = True,
+    processes: int = 1,
 ) -> AsyncIterator[Auth]:
     """As long as the block is. The first admin exists then; a link for him is printed, unless
-    another process `invites`."""
-    auth = _auth(pool, bus, vault, names=await deployment(pool), hasher=hasher)
+    another process `invites`. `processes`: behind this address, ours included."""
+    throttle = Throttle(processes=processes)
+    names = await deployment(pool)
+    auth = _auth(pool, bus, vault, names=names, throttle=throttle, hasher=hasher)
     async with open_children("people", capacity=2) as children:
         with bus.follow_all(auth.hear):
             founded = await found(
@@ -103,7 +106,13 @@ async def open_auth(
 
 
 def _auth(
-    pool: Pool, bus: Bus, vault: Vault, *, names: Deployment, hasher: PasswordHasher | None
+    pool: Pool,
+    bus: Bus,
+    vault: Vault,
+    *,
+    names: Deployment,
+    throttle: Throttle,
+    hasher: PasswordHasher | None,
 ) -> Auth:
     users, tokens = Users(pool), Tokens(pool)
     usage = Usage(tokens)
@@ -117,7 +126,7 @@ def _auth(
         tokens=tokens,
         invitations=Invitations(pool),
         passwords=Passwords(hasher),
-        throttle=Throttle(),
+        throttle=throttle,
         signing=signing,
         usage=usage,
         streams=OpenStreams(callers),

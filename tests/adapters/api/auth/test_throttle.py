@@ -115,7 +115,7 @@ async def test_an_attempt_of_long_ago_is_forgotten(autojump_clock):
     for _ in range(BOTH.free + 1):
         throttle.seconds_to_wait("ann", HERE)
 
-    await trio.sleep(bounds.FORGET_SECONDS + 1)
+    await trio.sleep(bounds.FORGET_SECONDS + 2)  # he waits a second himself
 
     assert [0, 0] == [throttle.seconds_to_wait("ann", HERE) for _ in range(2)]
 
@@ -128,6 +128,31 @@ async def test_only_so_many_are_remembered(autojump_clock, monkeypatch):
         throttle.seconds_to_wait(f"user {number}", f"192.0.2.{number}")
 
     assert 10 == len(throttle)
+
+
+async def tries_in_a_day(processes):
+    """That fail, of somebody who asks whichever process lets him try."""
+    throttles, passed = [Throttle(processes=processes) for _ in range(processes)], 0
+    ends_at = trio.current_time() + 24 * 3600
+    while trio.current_time() < ends_at:
+        waits = [each.seconds_to_wait("ann", HERE) for each in throttles]
+        passed += waits.count(0)
+        await trio.sleep(min(waits))
+    return passed
+
+
+@pytest.mark.parametrize("processes", [2, 4, 8])
+async def test_processes_are_together_about_as_patient_as_one_alone(autojump_clock, processes):
+    alone, together = await tries_in_a_day(1), await tries_in_a_day(processes)
+
+    assert 0.5 * alone <= together <= 1.5 * alone
+
+
+async def test_each_of_many_processes_lets_one_try_for_nothing(autojump_clock):
+    throttle = Throttle(processes=64)
+
+    assert [0, 0] == [throttle.seconds_to_wait("ann", HERE) for _ in range(2)]
+    assert 64 == throttle.seconds_to_wait("ann", HERE)
 
 
 SAME = {
