@@ -260,8 +260,9 @@ class Family:
             with trio.move_on_after(SILENCE_SECONDS):
                 heard = await line.receive_some()
             silences = 0 if heard else silences + 1
-            if heard == b"":
-                return  # it is ending
+            if heard == b"":  # it is ending, and may take a while over it
+                await trio.sleep(SILENCES_MAX * SILENCE_SECONDS)
+                break
             if heard and READY in heard:
                 kid.is_up = True
                 kid.ready.set()

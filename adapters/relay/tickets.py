@@ -39,8 +39,11 @@ class Tickets:
         text, _, signature = ticket.rpartition(".")
         if not hmac.compare_digest(signature, self._signed("ticket", text)):
             return None
-        version, came, to, written_at, nonce = text.split(".")  # we have written it
-        if version != _VERSION or to != str(me) or abs(at - int(written_at)) > WINDOW_SECONDS:
+        version, *said = text.split(".")
+        if version != _VERSION:
+            return None
+        came, to, written_at, nonce = said  # we have written it
+        if to != str(me) or abs(at - int(written_at)) > WINDOW_SECONDS:
             return None
         return WorkerId(UUID(came)) if self._is_first(nonce, at) else None
 

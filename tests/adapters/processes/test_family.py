@@ -127,6 +127,17 @@ async def test_who_gives_no_sign_of_life_is_killed(monkeypatch, caplog):
     assert {"number": 2, "pid": pid} == silent
 
 
+async def test_who_hangs_up_but_does_not_end_is_killed(monkeypatch):
+    monkeypatch.setattr(families, "SILENCE_SECONDS", 0.2)
+    program = STOPS_WELL + "if number == '2': ready(); line.close(); time.sleep(60)\n" + SERVES
+    async with a_family(program) as family:
+        await family._all_ready.wait()
+        kid = family._kids[1]
+        pid = kid.process.pid
+
+        await until(lambda: kid.process.pid != pid)
+
+
 async def test_who_does_not_stop_is_killed_in_the_end(monkeypatch):
     monkeypatch.setattr(families, "STOP_SECONDS", 0.3)
     deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

@@ -66,6 +66,13 @@ def test_what_is_no_ticket_opens_nothing(text):
     assert Tickets(KEY).taken(text, ME, at=NOW) is None
 
 
+@pytest.mark.parametrize("text", ["2", "2.a", f"2.{PEER}.{ME}.{int(NOW)}.nonce.and.more"])
+def test_a_ticket_of_another_version_opens_nothing(text):
+    door = Tickets(KEY)
+
+    assert door.taken(f"{text}.{door._signed('ticket', text)}", ME, at=NOW) is None
+
+
 def test_a_proof_is_for_one_ticket_and_is_no_ticket():
     ours = Tickets(KEY)
     first, second = (ours.written(PEER, ME, at=NOW) for _ in range(2))
