@@ -33,6 +33,7 @@ from adapters.workspace.sandbox import (
     environment,
     sandbox_of,
     tell,
+    variables,
 )
 from adapters.workspace.templates import Faulty, Template, Templates
 from runtime.children import Child, open_children
@@ -196,7 +197,7 @@ class LocalWorkspaces:
                 f" {_asks(chat, 'create_workspace')}"
             )
         self.caretaker.use(row.id)
-        home = self._ground(row).home
+        home = self.home(row.id)
         files = LocalFiles(home, partial(self.caretaker.room, row.id, row.disk_mb))
         return Workspace(row.id, row.name, home, files, self._processes(chat, row))
 
@@ -212,7 +213,7 @@ class LocalWorkspaces:
         if row is not None and (row.is_stopped or await self._is_there(row)):
             known = await self.templates.named(row.template)
             set_up = None if row.is_stopped else await self.set_up(chat, row, known)
-            return Standing(row, self._ground(row).home, set_up=set_up)
+            return Standing(row, self.home(row.id), set_up=set_up)
         await self._check_number(chat)
         limits = template.limits
         new = Registered(
@@ -229,11 +230,11 @@ class LocalWorkspaces:
         )
         row = await self._made(template, new, chat)
         return Standing(
-            row, self._ground(row).home, made=True, set_up=await self.set_up(chat, row, template)
+            row, self.home(row.id), made=True, set_up=await self.set_up(chat, row, template)
         )
 
     async def _made(self, template: Template, new: Registered, chat: Chat) -> Registered:
-        row, place = None, self._place(new)
+        row, place = None, self._place(new.id)
         try:
             if not await self._is_there(new):
                 await make(template, place, self._environ)
@@ -267,7 +268,7 @@ class LocalWorkspaces:
         template = await self.templates.named(row.template)
         set_up = await self.set_up(chat, row, template)
         self._moved_in(chat)
-        return Standing(row, self._ground(row).home, set_up=set_up)
+        return Standing(row, self.home(row.id), set_up=set_up)
 
     async def stop(self, workspace: UUID) -> None:
         """With all that runs in it."""
@@ -293,7 +294,7 @@ class LocalWorkspaces:
 
     def _processes(self, chat: Chat, row: Registered) -> LocalProcesses:
         return LocalProcesses(
-            self._table, self.peers, self.sandbox, self._environ, chat, row, self._ground(row)
+            self._table, self.peers, self.sandbox, self._environ, chat, row, self._ground(row.id)
         )
 
     def statistics(self) -> WorkspacesStatistics:
@@ -303,18 +304,24 @@ class LocalWorkspaces:
 
     def home(self, workspace: UUID) -> str:
         """The directory of a workspace, be it there or not."""
-        return str(self._directory / str(workspace) / HOME)
+        return self._ground(workspace).home
 
-    def _place(self, row: Registered) -> Path:
-        return self._directory / str(row.id)
+    def variables(self, workspace: UUID) -> Mapping[str, str]:
+        """What its commands find in their environment, whichever chat has begun them."""
+        ground, sandbox = self._ground(workspace), self.sandbox
+        passing = ground.passing if isinstance(sandbox, NoSandbox) else sandbox.passing(ground)
+        return variables(self._environ, ground, passing=passing)
 
-    def _ground(self, row: Registered) -> Ground:
-        place = self._place(row)
+    def _place(self, workspace: UUID) -> Path:
+        return self._directory / str(workspace)
+
+    def _ground(self, workspace: UUID) -> Ground:
+        place = self._place(workspace)
         return Ground(str(place / HOME), str(place / PASSING))
 
     async def _is_there(self, row: Registered) -> bool:
         # A disk that hangs must not outlast the patience of whoever asks.
-        look = partial(os.path.isdir, self._ground(row).home)
+        look = partial(os.path.isdir, self.home(row.id))
         return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
 
 

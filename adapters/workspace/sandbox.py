@@ -139,10 +139,8 @@ def limited(text: str, limits: Limits, *, counted: bool) -> list[str]:
     return ["sh", "-c", f'{{ {"; ".join(sets)}; }} 2>/dev/null; exec sh -c "$1"', "sh", text]
 
 
-def environment(
-    ours: Mapping[str, str], chat: ChatId, ground: Ground, *, passing: str
-) -> dict[str, str]:
-    """Of a command: enough to work, and nothing that is secret."""
+def variables(ours: Mapping[str, str], ground: Ground, *, passing: str) -> dict[str, str]:
+    """What all commands of a workspace find: enough to work, and nothing that is secret."""
     return {
         "PATH": USUAL_PATH,
         "LANG": "C.UTF-8",
@@ -150,6 +148,15 @@ def environment(
         **_TOLD,
         "HOME": ground.home,
         "TMPDIR": passing,
+    }
+
+
+def environment(
+    ours: Mapping[str, str], chat: ChatId, ground: Ground, *, passing: str
+) -> dict[str, str]:
+    """Of a command of this chat."""
+    return {
+        **variables(ours, ground, passing=passing),
         "PROMPTCORNER_CHAT_ID": str(chat),
         "AGENT_BROWSER_SESSION": f"promptcorner-{chat}",
     }

@@ -1,5 +1,6 @@
 """Servers of tools that a workspace names for itself, in its `.mcp.json`.
 
+filling  variables in what stands in the file                           (pure)
 named    what stands in the file                                        (pure)
 pipes    a program that is spoken with over its standard streams
 server   one that is named: begun when it is needed, again when it broke, but not for ever

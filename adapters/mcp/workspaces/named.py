@@ -1,10 +1,9 @@
 """The servers that a workspace names in its `.mcp.json`. Pure.
 
 {"mcpServers": {"search": {"command": "npx", "args": ["-y", "search"], "env": {"LEVEL": "1"}},
-                "wiki": {"url": "https://wiki.example.org/mcp", "headers": {"X-Team": "7"}}}}
+                "wiki": {"url": "https://wiki.example.org/mcp", "headers": {"X-In": "${HOME}"}}}}
 
-Values stand as they are: no variable is filled in. One entry that makes no sense is told of; the
-others count.
+Variables are filled in. One entry that makes no sense is told of; the others count.
 """
 
 import re
@@ -13,7 +12,9 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
+
+from adapters.mcp.workspaces.filling import CannotFill, filled
 
 SERVERS_MAX = 32  # of a file; those that come after are told of, and left out
 NAME_CHARACTERS_MAX = 64
@@ -71,32 +72,47 @@ class _File(Struct, frozen=True):
     servers: Mapping[str, msgspec.Raw] = msgspec.field(name="mcpServers", default_factory=dict)
 
 
-def named_in(content: bytes) -> Sequence[Named | Unfit]:
-    """In the order of their names."""
+def named_in(content: bytes, variables: Mapping[str, str]) -> Sequence[Named | Unfit]:
+    """In the order of their names. `variables`: of the workspace, as its commands find them."""
     try:
         servers = msgspec.json.decode(content, type=_File).servers
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return [Unfit("", _words(error))]
     names = sorted(servers)
     over = [Unfit(name, f"a workspace can have {SERVERS_MAX}") for name in names[SERVERS_MAX:]]
-    found = (_one(name, bytes(servers[name])) for name in names[:SERVERS_MAX])
+    found = (_one(name, bytes(servers[name]), variables) for name in names[:SERVERS_MAX])
     return [*(one for one in found if one is not None), *over]
 
 
-def _one(name: str, content: bytes) -> Named | Unfit | None:
+def _one(name: str, content: bytes, variables: Mapping[str, str]) -> Named | Unfit | None:
     """None: it is switched off."""
     try:
         entry = msgspec.json.decode(content, type=_Entry)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if entry.disabled:
+            return None
+        entry = _filled(entry, variables)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, CannotFill) as error:
         return Unfit(name, _words(error))
-    if entry.disabled:
-        return None
     if why := next(_faults(name, entry), None):
         return Unfit(name, why)
     if entry.command is not None:
         return Named(name, Program(entry.command, entry.args, tuple(entry.env.items())))
     headers = tuple(entry.headers.items())
     return Named(name, Elsewhere(entry.url or "", headers, entry.type == "sse"))
+
+
+def _filled(entry: _Entry, variables: Mapping[str, str]) -> _Entry:
+    def fill(text: str) -> str:
+        return filled(text, variables)
+
+    return structs.replace(
+        entry,
+        command=None if entry.command is None else fill(entry.command),
+        args=tuple(map(fill, entry.args)),
+        env={name: fill(value) for name, value in entry.env.items()},
+        url=None if entry.url is None else fill(entry.url),
+        headers={name: fill(value) for name, value in entry.headers.items()},
+    )
 
 
 def _faults(name: str, entry: _Entry) -> Iterator[str]:

@@ -149,10 +149,11 @@ class WorkspaceServers:
 
     async def tools(self, chat: Chat) -> Sequence[ServerTool]:
         """Of all servers that its workspace names, within DISCOVERY_SECONDS."""
-        named = await self._named(chat)
-        place = await self._workspaces.of(chat) if named else None
+        texts = await self._files.settings(chat)
+        place = await self._workspaces.of(chat) if texts else None
         if not isinstance(place, Workspace):
             return ()
+        named = [each for each in self._read(place.id, texts) if isinstance(each, Named)]
         servers = [self._server(place, each) for each in named]
         found: list[ServerTool] = []
 
@@ -170,19 +171,25 @@ class WorkspaceServers:
         place = await self._workspaces.of(chat)
         if isinstance(place, Refused):
             raise Fault(place.says)
-        named = next((each for each in await self._named(chat) if each.name == name), None)
-        if named is None:
+        read = self._read(place.id, await self._files.settings(chat))
+        named = next((each for each in read if each.name == name), None)
+        if not isinstance(named, Named):
             raise Fault("the workspace does not name the server of this tool any more")
         return await self._server(place, named).call(tool, arguments)
 
     def seen(self, workspace: UUID, texts: Iterable[str]) -> Sequence[Seen]:
         """What these files name, as far as chats of this process have used it."""
         known = self._of.get(workspace, {})
-        return [_seen(each, known) for each in _first_of_each(texts)]
+        return [_seen(each, known) for each in self._read(workspace, texts)]
 
-    async def _named(self, chat: Chat) -> Sequence[Named]:
-        found = _first_of_each(await self._files.settings(chat))
-        return [each for each in found if isinstance(each, Named)]
+    def _read(self, workspace: UUID, texts: Iterable[str]) -> Sequence[Named | Unfit]:
+        """Of each name the first."""
+        variables = self._workspaces.variables(workspace)
+        found: dict[str, Named | Unfit] = {}
+        for text in texts:
+            for each in named_in(text.encode(), variables):
+                found.setdefault(each.name, each)
+        return list(found.values())
 
     def _server(self, place: Workspace, named: Named) -> NamedServer:
         servers = self._of[place.id] = self._of.pop(place.id, {})
@@ -273,14 +280,6 @@ def _disk_mb_of(place: Workspace, named: Named) -> int:
             return row.disk_mb
         case _:
             return 0
-
-
-def _first_of_each(texts: Iterable[str]) -> Sequence[Named | Unfit]:
-    found: dict[str, Named | Unfit] = {}
-    for text in texts:
-        for each in named_in(text.encode()):
-            found.setdefault(each.name, each)
-    return list(found.values())
 
 
 def _seen(each: Named | Unfit, known: Mapping[Named, NamedServer]) -> Seen:

@@ -4,12 +4,16 @@ import json
 
 import pytest
 
+from adapters.mcp.workspaces.filling import FILLED_CHARACTERS_MAX
 from adapters.mcp.workspaces.named import SERVERS_MAX, Elsewhere, Named, Program, Unfit, named_in
 from adapters.mcp.workspaces.running import command_of
 
 
+VARIABLES = {"HOME": "/w/home", "EMPTY": "", "TWICE": "${HOME}", "LONG": "x" * 1000}
+
+
 def read(**servers):
-    return named_in(json.dumps({"mcpServers": servers}).encode())
+    return named_in(json.dumps({"mcpServers": servers}).encode(), VARIABLES)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,7 @@ def test_what_makes_no_sense_is_told_of_and_its_neighbour_counts(entry, why):
     "content", [b"", b"[]", b"{", b'{"mcpServers": 7}', b"\xff", b"[" * 100_000]
 )
 def test_a_file_that_makes_no_sense_is_told_of(content):
-    [unfit] = named_in(content)
+    [unfit] = named_in(content, {})
 
     assert isinstance(unfit, Unfit)
     assert "" == unfit.name
@@ -75,11 +79,63 @@ def test_a_file_that_makes_no_sense_is_told_of(content):
 
 @pytest.mark.parametrize("content", [b"{}", b'{"mcpServers": {}}', b'{"other": 1}'])
 def test_a_file_may_name_nobody(content):
-    assert [] == named_in(content)
+    assert [] == named_in(content, {})
 
 
-def test_what_is_switched_off_is_not_there():
-    assert [] == read(a={"command": "serve", "disabled": True})
+@pytest.mark.parametrize("command", ["serve", "${NOBODY}"])
+def test_what_is_switched_off_is_not_there(command):
+    assert [] == read(a={"command": command, "disabled": True})
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("${HOME}/bin:${HOME}", "/w/home/bin:/w/home"),
+        ("a${EMPTY}b", "ab"),
+        ("${HOME:-/other}", "/w/home"),
+        ("${EMPTY:-some} ${NOBODY:-a b}", "some a b"),
+        ("a${NOBODY:-}b", "ab"),
+        ("${TWICE}", "${HOME}"),
+        ("${NOBODY:-$HOME", "${NOBODY:-$HOME"),
+        ("$HOME ${1} ${a-b} ${} ${input:key}", "$HOME ${1} ${a-b} ${} ${input:key}"),
+    ],
+)
+def test_variables_are_filled_in_and_nothing_else_is(text, meant):
+    [named] = read(a={"command": text, "args": [text], "env": {"A": text}})
+
+    assert Program(meant, (meant,), (("A", meant),)) == named.place
+
+
+def test_an_address_is_looked_at_with_its_variables():
+    entry = {"url": "${URL:-https://h}/mcp", "headers": {"X-Home": "${HOME}"}}
+
+    fit, unfit = read(a=entry, b={**entry, "url": "${HOME}/mcp"})
+
+    assert Named("a", Elsewhere("https://h/mcp", (("X-Home", "/w/home"),))) == fit
+    assert Unfit("b", "its url is no http or https address") == unfit
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "${API_KEY}"},
+        {"command": "a", "args": ["b", "${HOME}${API_KEY}"]},
+        {"command": "a", "env": {"KEY": "${API_KEY}"}},
+        {"url": "http://h/${API_KEY}"},
+        {"url": "http://h", "headers": {"Authorization": "Bearer ${API_KEY}"}},
+    ],
+)
+def test_a_variable_that_is_not_set_is_named_and_its_neighbour_counts(entry):
+    unfit, fit = read(a=entry, b={"command": "serve"})
+
+    assert unfit.why.startswith("the variable API_KEY is not set for commands of the workspace")
+    assert Named("b", Program("serve")) == fit
+
+
+def test_what_becomes_too_long_is_refused():
+    [unfit] = read(a={"command": "${LONG}" * 66})
+
+    assert f"more than {FILLED_CHARACTERS_MAX} characters" in unfit.why
 
 
 def test_of_too_many_the_first_by_name_count():

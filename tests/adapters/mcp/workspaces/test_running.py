@@ -122,6 +122,27 @@ async def test_what_starts_the_sandbox_does_not_heed_the_environment_of_the_file
     assert heeds is isinstance(daemon.workspaces.sandbox, Unconfined)
 
 
+async def test_variables_are_those_that_commands_of_the_workspace_find(daemon, chat, monkeypatch):
+    monkeypatch.setenv("PROMPTCORNER_SECRET_KEY", "s3cret")
+    home, chat = await at_home(daemon, chat)
+    told = await daemon.call(chat, "execute", command="echo $TMPDIR")
+    file = File(
+        one=shell(GREETING="at ${HOME} and ${TMPDIR}"),
+        two=shell("${PROMPTCORNER_SECRET_KEY}"),
+        three=shell("${PROMPTCORNER_CHAT_ID}"),
+    )
+
+    async with servers_of(daemon, file) as servers:
+        tools = await servers.tools(chat)
+        said = await look(servers, chat)
+        seen = {each.name: each.fault for each in servers.seen(*await of(chat, file))}
+
+    assert ["one__look"] == names(tools)
+    assert f"at {home} and {told['output'].strip()}" in said
+    assert "the variable PROMPTCORNER_SECRET_KEY is not set" in seen["two"]
+    assert "the variable PROMPTCORNER_CHAT_ID is not set" in seen["three"]
+
+
 async def test_two_chats_of_a_family_share_one(daemon, chat):
     _, chat = await at_home(daemon, chat)
     child = await daemon.chat(parent=chat, workspace_id=chat.workspace_id)
