@@ -8,7 +8,6 @@ from adapters.mcp.workspaces.filling import FILLED_CHARACTERS_MAX
 from adapters.mcp.workspaces.named import SERVERS_MAX, Elsewhere, Named, Program, Unfit, named_in
 from adapters.mcp.workspaces.running import command_of
 
-
 VARIABLES = {"HOME": "/w/home", "EMPTY": "", "TWICE": "${HOME}", "LONG": "x" * 1000}
 
 
