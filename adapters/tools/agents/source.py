@@ -12,8 +12,15 @@ from uuid import UUID
 
 from actors.ids import ChatId, ModelConfigId
 from actors.machine.chat import Chat, Message, UserMessage
-from actors.machine.refusals import InvalidState, NotAllowed, QueueFull, Repeated
-from actors.machine.requests import Busy, CreateChat, Interrupt, NewChat, SendMessage
+from actors.machine.refusals import InvalidState, NotAllowed, QueueFull, Refusal, Repeated
+from actors.machine.requests import (
+    Busy,
+    CreateChat,
+    Interrupt,
+    NewChat,
+    Request,
+    SendMessage,
+)
 from actors.machine.states import Status
 from actors.parts.model import TextPart
 from actors.parts.prompt import EFFORTS
@@ -49,6 +56,10 @@ from adapters.tools.agents.asked import (
     shown,
 )
 from adapters.tools.deeds import Arguments, Deed, Told, Wrong, given, served
+
+# An agent that is interrupted in them is at work, or asks somebody and goes on afterwards.
+INTERRUPTIBLE = (Status.RUNNING, Status.REQUIRES_ACTION)
+LOOKS_MAX = 3  # at an agent that does another thing each time; then it has not been interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +136,14 @@ class AgentTools:
         hidden = await self.catalogue.system_messages(place=place)
         request = CreateChat(new, (*hidden, said.as_body()))
         made = await patiently(chat.id, "agents", partial(self.sending.create, request))
-        found = await self.family.descendants(chat.id, [new.id])
-        if not found or not isinstance(made, Applied | NotAllowed):
+        if isinstance(made, Applied):
+            status, at = made.chat.status, made.at
+            born = Kin(new.id, new.parent_id, new.title, new.mode, status, False, None, at, at)
+            return rules.introduced(born)
+        # The id may be taken: by this very call, before a crash or an answer that got lost.
+        found = await self._descendants(chat, new.id) if isinstance(made, NotAllowed) else ()
+        if not found:
             raise Wrong(str(made))
-        # Not allowed: the id is taken, by this very call before a crash.
         return rules.introduced(found[0])
 
     async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> Choice:
@@ -193,38 +208,65 @@ class AgentTools:
             raise Wrong("this agent is archived; spawn another", type=child.type)
         message = UserMessage((TextPart(text),), chat.owner_id)
         busy = Busy.INTERRUPT if asked.interrupt else Busy.QUEUE
-        key = f"call/{chat.id}/{chat.history_version}/{calling.call.id}"
-        receipt = Receipt(chat.owner_id, key, sha256(text.encode()).digest())
-        send = partial(self.sending.apply, child.id, [SendMessage(message, busy)], is_root=False)
-        sent = await patiently(chat.id, "agents", partial(send, receipt=receipt))
+        sent = await self._once(calling, child.id, [SendMessage(message, busy)], text)
         if isinstance(sent, QueueFull):
             raise Wrong(
                 f"{sent.rows_max} messages wait for this agent; wait for it first", type=child.type
             )
         if not isinstance(sent, Applied | Repeated):
             raise Wrong(str(sent), type=child.type)
-        interrupted = asked.interrupt and child.status is Status.RUNNING
+        was = sent.change.before.chat.status if isinstance(sent, Applied) else child.status
         now = await self._now(chat, child, sent)
-        return {**rules.introduced(now), "interrupted": interrupted}
+        return {**rules.introduced(now), "interrupted": asked.interrupt and was in INTERRUPTIBLE}
 
     async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> Told:
-        child = await self._kin(calling.chat, ChatId(asked.chat_id))
-        if child.archived or child.status is Status.ERROR:
-            state = "archived" if child.archived else "stopped by an error"
-            raise Wrong(f"this agent is {state}; there is nothing to interrupt", type=child.type)
-        if child.status is not Status.RUNNING:
-            stopping = child.status is Status.INTERRUPTING
-            return {**rules.introduced(child), "interrupted": stopping}
-        stop = [Interrupt("interrupted by its parent")]
-        done = await self.sending.apply(child.id, stop, is_root=False)
-        if not isinstance(done, Applied | NotAllowed | InvalidState):
-            raise Wrong(str(done), type=child.type)
-        now = await self._now(calling.chat, child, done)
-        return {**rules.introduced(now), "interrupted": isinstance(done, Applied)}
+        """What it does may change between the look and the write: then it is looked at again."""
+        for look in range(LOOKS_MAX):
+            child = await self._kin(calling.chat, ChatId(asked.chat_id))
+            if child.archived or child.status is Status.ERROR:
+                state = "archived" if child.archived else "stopped by an error"
+                raise Wrong(
+                    f"this agent is {state}; there is nothing to interrupt", type=child.type
+                )
+            if child.status not in INTERRUPTIBLE:
+                break
+            done = await self._once(calling, child.id, _stop(child.status), "stop", look=look)
+            if not isinstance(done, Applied | Repeated | NotAllowed | InvalidState):
+                raise Wrong(str(done), type=child.type)
+            if isinstance(done, Repeated) or _stops(done):
+                now = await self._now(calling.chat, child, done)
+                return {**rules.introduced(now), "interrupted": True}
+        stopping = child.status is Status.INTERRUPTING
+        return {**rules.introduced(child), "interrupted": stopping}
+
+    async def _once(
+        self,
+        calling: Calling,
+        child: ChatId,
+        requests: Sequence[Request],
+        words: str,
+        *,
+        look: int = 0,
+    ) -> Applied | Refusal:
+        """Also if the call is made again after a crash, or the answer gets lost."""
+        chat = calling.chat
+        key = f"call/{chat.id}/{chat.history_version}/{look}/{calling.call.id}"
+        receipt = Receipt(chat.owner_id, key, sha256(words.encode()).digest())
+        tries = 0
+
+        async def write() -> Applied | Refusal:
+            nonlocal tries
+            tries += 1
+            return await self.sending.apply(child, requests, is_root=False, receipt=receipt)
+
+        done = await patiently(chat.id, "agents", write)
+        # What is not allowed any more, after a try whose answer got lost, was done by that try.
+        return Repeated(key) if isinstance(done, NotAllowed) and tries > 1 else done
 
     async def _list(self, calling: Calling, asked: ListAgents) -> Told:
-        limit = min(max(asked.limit, 1), LISTED_MAX)
-        page = await self.family.children(calling.chat.id, limit=limit, offset=asked.offset)
+        chat, limit = calling.chat.id, min(max(asked.limit, 1), LISTED_MAX)
+        asking = partial(self.family.children, chat, limit=limit, offset=asked.offset)
+        page = await patiently(chat, "agents", asking)
         agents = [
             {
                 **rules.introduced(child),
@@ -243,16 +285,31 @@ class AgentTools:
 
     async def _kin(self, chat: Chat, agent: ChatId) -> Kin:
         """A descendant of this chat. Of others nothing is said, not even that they exist."""
-        found = await self.family.descendants(chat.id, [agent])
+        found = await self._descendants(chat, agent)
         if not found:
             raise Wrong(_stranger(agent))
         return found[0]
+
+    async def _descendants(self, chat: Chat, agent: ChatId) -> Sequence[Kin]:
+        asking = partial(self.family.descendants, chat.id, [agent])
+        return await patiently(chat.id, "agents", asking)
 
     async def _now(self, chat: Chat, child: Kin, done: object) -> Kin:
         """As it stands since this was done to it."""
         if isinstance(done, Applied):
             return replace(child, status=done.chat.status)
         return await self._kin(chat, child.id)
+
+
+def _stop(status: Status) -> Sequence[Request]:
+    """One that waits for others goes on when it is interrupted, with what they have not said: it is
+    stopped in the same write."""
+    interrupt = Interrupt("interrupted by its parent")
+    return (interrupt, interrupt) if status is Status.REQUIRES_ACTION else (interrupt,)
+
+
+def _stops(done: Applied | Refusal) -> bool:
+    return isinstance(done, Applied) and done.chat.status is Status.INTERRUPTING
 
 
 def _told(child: Kin, *, timed_out: bool) -> Told:

@@ -1,14 +1,26 @@
 """A parent at rest and the tools by which it works with agents, on a daemon that runs them."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from actors.parts.model import ToolCallPart
+from actors.machine.requests import (
+    Abandon,
+    Acquire,
+    Ask,
+    CommitStep,
+    CreateChat,
+    EnterRequiresAction,
+    NewChat,
+)
+from actors.parts.model import JsonText, ToolCallPart
 from actors.turn.ports import Calling
 from adapters.api.sending import Sending
 from adapters.postgres.kin.family import PostgresFamily
 from adapters.tools.agents.source import AgentTools
+from tests.actors.machine.chats import HOLDER, assistant, call, user
 from tests.adapters.api.routes.daemon import Daemon
+from tests.adapters.postgres.stores import new_chat_id
+from tests.fakes.balky import Away
 
 SLOW = "[[first-token-ms: 60000]] take your time"
 
@@ -33,6 +45,29 @@ class Parent:
     async def at_rest(self, agent):
         return await self.daemon.at_rest(agent["chat_id"])
 
+    def unheard(self, *calls):
+        """The next answer of each of these calls to the store gets lost, after what it did."""
+        chats = self.daemon.chats
+        ledger = Unheard(chats.store.ledger, calls)
+        family = Unheard(self.tools.family, calls)
+        self.tools = replace(self.tools, sending=Sending(ledger, chats.supervisor), family=family)
+        return self
+
+    async def waiting_agent(self, said="work"):
+        """An agent that waits for its user: he is asked whether a call may run."""
+        owner, id = self.chat.owner_id, new_chat_id()
+        new = NewChat(id, owner, parent_id=self.chat.id, root_id=self.chat.id)
+        asked = [
+            CommitStep((assistant(call("c", "push")),)),
+            EnterRequiresAction((Ask("c", "push", JsonText("{}")),), 600.0),
+            Abandon(),
+        ]
+        store = self.daemon.chats.store
+        await store.leases.beat(HOLDER.worker)  # so that nobody else does it
+        await store.ledger.create(CreateChat(new, (user(said),)), [Acquire(HOLDER)])
+        await store.ledger.apply(id, asked)
+        return {"chat_id": id}
+
 
 async def a_parent(daemon, *said, **new):
     chat = await daemon.begin(*(said or ("hello",)), **new)
@@ -43,6 +78,23 @@ async def a_parent(daemon, *said, **new):
     family = PostgresFamily(chats.store.pool)
     tools = AgentTools(sending, family, chats.store.bus, chats.catalogue, chats.mcp.known.usable)
     return Parent(daemon, tools, stored.chat)
+
+
+class Unheard:
+    def __init__(self, port, calls):
+        self._port, self._lost = port, set(calls)
+
+    def __getattr__(self, name):
+        method = getattr(self._port, name)
+
+        async def call(*args, **more):
+            answer = await method(*args, **more)
+            if name in self._lost:
+                self._lost.remove(name)
+                raise Away(f"{name}: the connection is gone")
+            return answer
+
+        return call
 
 
 def error(document):

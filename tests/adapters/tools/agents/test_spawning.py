@@ -12,6 +12,7 @@ from actors.subagents.ports import Household
 from adapters.models.settings import override_name
 from adapters.models.words.standing import ATTACHED, DETACHED_CHILD
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
+from tests.fakes.balky import Away
 
 pytestmark = pytest.mark.slow
 A, B = UUID(int=51), UUID(int=52)
@@ -235,6 +236,24 @@ async def test_a_spawn_that_is_called_again_finds_its_agent(parent):
     await parent.at_rest(first)
     await parent.at_rest(other)
     assert 2 == (await parent.call("list_agents"))["total"]
+
+
+@pytest.mark.parametrize("calls", [("create",), ("create", "descendants")])
+async def test_a_spawn_whose_answer_gets_lost_finds_its_agent(parent, calls):
+    agent = await parent.unheard(*calls).spawn("work")
+
+    page = await parent.tools.family.children(parent.chat.id, limit=9, offset=0)
+    assert [agent["chat_id"]] == [str(child.id) for child in page.shown]
+    assert ("work", "general") == (agent["title"], agent["type"])
+
+
+async def test_of_an_agent_that_was_born_nothing_is_read_again(parent):
+    agent = await parent.unheard("descendants").spawn("work")
+
+    assert {"chat_id", "title", "status", "type"} == set(agent)
+    with pytest.raises(Away):
+        await parent.tools.family.descendants(parent.chat.id, [])
+    await parent.at_rest(agent)
 
 
 async def test_the_models_that_can_be_asked_are_listed(parent):

@@ -1,13 +1,16 @@
 """Agents are told more, stopped and listed; and whole turns with them."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
 import trio
 
 from actors.machine.chat import QUEUE_ROWS_MAX, Role
+from actors.machine.requests import Interrupt
 from actors.machine.states import Status
 from actors.tools.gating import WHO
+from adapters.api.sending import Sending
 from adapters.tools.agents.asked import TOOLS
 from tests.adapters.tools.agents.ground import SLOW, a_parent
 
@@ -68,6 +71,77 @@ async def test_an_agent_is_interrupted_once(parent):
     second = await parent.call("interrupt_agent", chat_id=agent["chat_id"])
 
     assert (True, False) == (first["interrupted"], second["interrupted"])
+
+
+async def test_an_agent_that_waits_for_others_is_stopped_like_one_at_work(parent):
+    agent = await parent.waiting_agent()
+    asked_before = len(parent.daemon.rehearsal.heard)
+
+    told = await parent.call("interrupt_agent", chat_id=agent["chat_id"])
+
+    assert ("interrupting", True) == (told["status"], told["interrupted"])
+    said = [role for role, _ in await parent.at_rest(agent)]
+    assert [Role.USER, Role.ASSISTANT, Role.TOOL] == said
+    assert asked_before == len(parent.daemon.rehearsal.heard)
+    settled = await parent.call("wait_agent", chat_id=agent["chat_id"])
+    assert ("waiting", True) == (settled["status"], settled["unfinished"])
+
+
+async def test_a_message_that_interrupts_ends_the_wait_of_an_agent_for_others(parent):
+    agent = await parent.waiting_agent()
+
+    told = await parent.call(
+        "message_agent", chat_id=agent["chat_id"], message="leave it", interrupt=True
+    )
+
+    assert ("running", True) == (told["status"], told["interrupted"])
+    said = await parent.at_rest(agent)
+    assert (Role.USER, "leave it") in said
+    assert (Role.ASSISTANT, "the report") == said[-1]
+
+
+async def test_a_message_waits_until_others_have_answered(parent):
+    agent = await parent.waiting_agent()
+
+    told = await parent.call("message_agent", chat_id=agent["chat_id"], message="and that")
+
+    assert ("requires_action", False) == (told["status"], told["interrupted"])
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["at work", "waiting for others"])
+@pytest.mark.parametrize("calls", [("apply",), ("descendants",), ("apply", "descendants")])
+async def test_an_interrupt_whose_answer_gets_lost_is_told_and_made_once(parent, calls, waits):
+    agent = await (parent.waiting_agent() if waits else parent.spawn(SLOW))
+
+    told = await parent.unheard(*calls).call("interrupt_agent", chat_id=agent["chat_id"])
+
+    assert told["interrupted"]
+    await parent.at_rest(agent)
+
+
+class Hasty:
+    """Before the first write somebody else's comes."""
+
+    def __init__(self, ledger, answer):
+        self._ledger, self._answer = ledger, answer
+
+    async def apply(self, chat, requests, **more):
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            await self._ledger.apply(chat, answer)
+        return await self._ledger.apply(chat, requests, **more)
+
+
+async def test_an_agent_that_goes_on_at_that_very_moment_is_stopped_all_the_same(parent):
+    agent = await parent.waiting_agent(SLOW)
+    chats = parent.daemon.chats
+    ledger = Hasty(chats.store.ledger, [Interrupt()])
+    parent.tools = replace(parent.tools, sending=Sending(ledger, chats.supervisor))
+
+    told = await parent.call("interrupt_agent", chat_id=agent["chat_id"])
+
+    assert told["interrupted"]
+    await parent.at_rest(agent)
 
 
 async def test_agents_are_listed_by_pages(parent):
