@@ -77,8 +77,8 @@ def known_as(tool: Known) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """For all tools whose names fit: `*` stands for anything. It denies and asks by either name of a
-    tool, its own and the one that it is known as; it allows by the latter alone."""
+    """For all tools whose names fit: `*` stands for anything. It denies and asks by either name of
+    a tool, its own and the one that it is known as; it allows by the latter alone."""
 
     pattern: str
     policy: Policy

@@ -10,7 +10,7 @@ from actors.ids import ChatId
 
 class Grants(Protocol):
     async def of(self, root: ChatId) -> Set[str]:
-        """The tools that a person has allowed always, in this family of chats, as they are known."""
+        """What a person has allowed always, in this family of chats, as it is known."""
         ...
 
 
