@@ -85,10 +85,8 @@ class Ledger:
         try:
             async with self._pool.connection() as connection, connection.transaction() as tx:
                 [[(tx.xid, now)], *found] = await tx.run(asked, ask_xid=False)
-                if parent is not None and found.pop() != [(True,)]:
-                    raise _Refused(
-                        NotAllowed("CreateChat", None, f"its parent {parent} is archived")
-                    )
+                if parent is not None:
+                    request = _in_family(request, found.pop())
                 files = rows.files_of(found[0]) if found else NO_FILES
                 made = _accepted(create(request, now=now, files=files))
                 made = join(made, _accepted(bundle(made.after, then)))
@@ -294,6 +292,16 @@ class _Locked:
         """Only who holds the chat writes `holder_version`, one change at a time. He may have given
         it back with this very change, so who holds it now tells nothing."""
         return self.holder_version == change.chat.snapshot_version
+
+
+def _in_family(request: ask.CreateChat, parent: Sequence[Row]) -> ask.CreateChat:
+    """A child has the policy of consent that its family has by now."""
+    new = request.chat
+    may_be_born, policy = parent[0] if parent else (False, "")
+    if not may_be_born:
+        rule = f"its parent {new.parent_id} is archived"
+        raise _Refused(NotAllowed("CreateChat", None, rule))
+    return replace(request, chat=replace(new, approval_policy=policy))
 
 
 def _repeated(receipt: Receipt | None) -> Repeated:

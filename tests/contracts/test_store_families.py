@@ -121,6 +121,17 @@ async def test_no_child_is_born_into_an_archived_family(world):
     assert await world.rows(late.id) is None
 
 
+async def test_a_child_has_the_policy_of_consent_that_its_family_has(world):
+    first = ask.NewChat(new_chat_id(), ANN, approval_policy="ask")
+    child = ask.NewChat(new_chat_id(), ANN, parent_id=first.id, root_id=first.id)
+    await applied(world.ledger.create(ask.CreateChat(first, (user("hello"),))))
+
+    born = await applied(world.ledger.create(ask.CreateChat(child, (user("hello"),))))
+
+    kept = await world.rows(child.id)
+    assert ["ask", "ask"] == [chat.approval_policy for chat in (born.chat, kept.chat)]
+
+
 async def test_a_family_is_brought_back_together(world):
     root, children = await _family(world, 2)
     await world.ledger.archive_family(root, archived=True)

@@ -87,6 +87,9 @@ class MemoryStore:
 
     async def create(self, request, then=(), *, receipt=None):
         await trio.lowlevel.checkpoint()
+        if (parent := self.chats.get(request.chat.parent_id)) is not None:
+            policy = parent.chat.approval_policy
+            request = replace(request, chat=replace(request.chat, approval_policy=policy))
         made = create(request, now=self.clock(), files=Files(stored=frozenset(self.files)))
         if not isinstance(made, Change):
             return made

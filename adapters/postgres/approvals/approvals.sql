@@ -32,18 +32,25 @@ SELECT id, title, approvals
  ORDER BY created_at, id;
 
 -- name: decisions
--- What was decided last, the newest first; or of one call.
+-- What was decided last, the newest first; or of one chat, of calls with one id, since then.
 SELECT d.chat_id, d.tool_call_id, d.tool, d.verdict, d.words, u.username, d.decided_at
   FROM approval_decisions d
   LEFT JOIN users u ON u.id = d.decided_by
  WHERE d.root_id = %(root)s
+   AND (%(chat)s::uuid IS NULL OR d.chat_id = %(chat)s)
    AND (%(call)s::text IS NULL OR d.tool_call_id = %(call)s)
+   AND (%(since)s::timestamptz IS NULL OR d.decided_at >= %(since)s)
  ORDER BY d.id DESC
  LIMIT %(limit)s;
 
+-- name: lock_root
+-- From now on no child is born until the transaction is over; those that were are there.
+SELECT id FROM chats WHERE id = %(root)s FOR NO KEY UPDATE;
+
 -- name: set_approval_policy
--- Of a family, moved beside the law. Those that are at work have to be told.
+-- Of a family, moved beside the law: each gets a snapshot, so that whoever knows an older one looks
+-- again, sooner or later. Those that are at work have to be told.
 UPDATE chats
-   SET approval_policy = %(policy)s
+   SET approval_policy = %(policy)s, snapshot_version = snapshot_version + 1
  WHERE id = %(root)s OR root_id = %(root)s
 RETURNING id, status IN ('running', 'interrupting', 'requires_action');

@@ -63,16 +63,38 @@ class Consents:
         found = await self._run(SQL["asking_family"], {"root": root})
         return [Asking(id, title, _open(approvals)) for id, title, approvals in found]
 
-    async def decisions(
-        self, root: ChatId, *, call: str | None = None, limit: int = DECISIONS_SHOWN
+    async def decisions(self, root: ChatId) -> Sequence[Decision]:
+        """The newest first."""
+        return await self._decisions(root, limit=DECISIONS_SHOWN)
+
+    async def latest(
+        self, root: ChatId, call: str, *, chat: ChatId | None, since: datetime | None = None
+    ) -> Decision | None:
+        """What was decided last of a call with this id, of this chat or of any of the family."""
+        found = await self._decisions(root, chat=chat, call=kept_id(call), since=since, limit=1)
+        return found[0] if found else None
+
+    async def _decisions(
+        self,
+        root: ChatId,
+        *,
+        chat: ChatId | None = None,
+        call: str | None = None,
+        since: datetime | None = None,
+        limit: int,
     ) -> Sequence[Decision]:
-        """The newest first; of all calls, or of those with this id."""
-        asked = {"root": root, "call": None if call is None else kept_id(call), "limit": limit}
+        asked = {"root": root, "chat": chat, "call": call, "since": since, "limit": limit}
         return [_decision(row) for row in await self._run(SQL["decisions"], asked)]
 
     async def set_policy(self, root: ChatId, policy: str) -> Sequence[ChatId]:
         """Of a family; those of its members that are at work."""
-        found = await self._run(SQL["set_approval_policy"], {"root": root, "policy": policy})
+        async with self._pool.connection() as connection, connection.transaction() as tx:
+            [_, found] = await tx.run(
+                [
+                    (SQL["lock_root"], {"root": root}),
+                    (SQL["set_approval_policy"], {"root": root, "policy": policy}),
+                ]
+            )
         return [id for id, is_at_work in found if is_at_work]
 
     async def _run(self, sql: str, parameters: Parameters) -> Sequence[Row]:

@@ -74,5 +74,6 @@ SELECT p.client_type,
  GROUP BY p.client_type, p.workspace_id;
 
 -- name: lock_parent
--- Whether a child may be born: its family is not archived, and is not until the child is there.
-SELECT NOT archived FROM chats WHERE id = %(parent)s FOR SHARE;
+-- Whether a child may be born, and with which policy of consent: its family is not archived, and
+-- neither changes until the child is there.
+SELECT NOT archived, approval_policy FROM chats WHERE id = %(parent)s FOR SHARE;

@@ -1,4 +1,6 @@
-"""A child that is born while its family is archived: one of the two waits for the other."""
+"""A child that is born while something is done to its family: one waits for the other."""
+
+from functools import partial
 
 import trio
 
@@ -6,6 +8,7 @@ from actors.machine import requests as ask
 from actors.machine.refusals import NotAllowed
 from actors.machine.states import State
 from actors.store.answers import Applied
+from adapters.postgres.approvals.consent import Consents
 from tests.actors.machine.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_chat
@@ -35,3 +38,20 @@ async def test_a_family_is_not_archived_over_a_child_that_is_being_born(store, m
     assert isinstance(refused, NotAllowed)
     assert State.R0 is refused.state
     assert not (await store.reading.view(root)).chat.archived
+
+
+async def test_a_family_s_policy_is_not_changed_past_a_child_that_is_being_born(store, migrated):
+    root, consents = await a_chat(store, done=True), Consents(store.pool)
+    child = ask.NewChat(new_chat_id(), ANN, parent_id=root, root_id=root)
+    create = partial(store.ledger.create, ask.CreateChat(child, (user("hello"),)))
+
+    async with (
+        a_pause(migrated, MOMENTS["the agent is made"]) as pause,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(create)
+        await pause.reached()
+        await pause.meanwhile(consents.set_policy, root, "ask")
+
+    rows = await store.all_rows()
+    assert ["ask", "ask"] == [rows[id].chat.approval_policy for id in (root, child.id)]

@@ -4,6 +4,7 @@ import pytest
 
 from actors.machine import requests as ask
 from actors.store.hints import ChatMoved
+from adapters.postgres.approvals.consent import Consents
 from tests.actors.machine.chats import assistant, call, step
 from tests.contracts.given import applied
 
@@ -51,6 +52,17 @@ async def test_it_is_changed_for_the_whole_family_and_who_is_at_work_hears_of_it
     ]
     moved = {hint.chat for hint in ground.store.told if isinstance(hint, ChatMoved)}
     assert {root, working} == moved
+
+
+async def test_who_knows_the_family_as_it_was_finds_out_though_nobody_has_told_him(ground):
+    root = await ground.a_chat()
+    resting = await ground.a_chat(parent=root)
+    before = [(await ground.store.rows(chat)).chat.snapshot_version for chat in (root, resting)]
+
+    await Consents(ground.store.pool).set_policy(root, "ask")
+
+    after = [(await ground.store.rows(chat)).chat.snapshot_version for chat in (root, resting)]
+    assert after == [version + 1 for version in before]
 
 
 async def test_it_goes_back_to_the_deployment_s(ground):
