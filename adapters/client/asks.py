@@ -197,7 +197,13 @@ def approvals(chat: UUID) -> Ask[ChatApprovals]:
 def decide(approval: ChatApproval, decision: str, words: str = "") -> Ask[ChatApprovalDecision]:
     """`decision`: allow_once, allow_always or deny. Refused with 409: somebody was first."""
     path = f"{CHATS}/{approval.chat_id}/approvals/{quote(approval.tool_call_id, safe='')}"
-    body = _said({"decision": decision, "words": words or None})
+    body = _said(
+        {
+            "decision": decision,
+            "words": words or None,
+            "requested_at": approval.requested_at.isoformat(),
+        }
+    )
     return Ask("POST", path, ChatApprovalDecision, body=body)
 
 

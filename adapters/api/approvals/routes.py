@@ -1,10 +1,11 @@
 """Consent: what a family of chats waits for, decisions, and what is allowed always."""
 
 from collections.abc import Sequence
-from typing import NoReturn
+from datetime import datetime
+from uuid import UUID
 
 from actors.ids import ChatId
-from actors.machine.chat import Verdict
+from actors.machine.chat import Approval, Verdict
 from actors.machine.refusals import NotAllowed, NotAsked, Refusal
 from actors.machine.requests import DecideApproval
 from actors.store.answers import Applied
@@ -94,62 +95,79 @@ class Approvals:
         asked, id = call.read(DecideApprovalRequest), call.path["call"]
         verdict, words = _verdict(asked), _words(asked)
         family = await self._consents.asking(chat.root_id)
-        where = await self._where(chat, family, id, asked)
-        decision = DecideApproval(id, verdict, call.user.id, words)
-        answer = await self._ask(chat, where.chat, decision)
+        wanted = None if chat.is_root else chat.id
+        if asked.chat_id is not None:
+            wanted = ChatId(asked.chat_id)
+        found = _waiting(family, id, chat=wanted, at=asked.requested_at)
+        if not found:
+            return await self._too_late(chat, call, asked, where=wanted)
+        where, one = _chosen(found, chat)
+        decision = DecideApproval(id, verdict, call.user.id, words, one.asked_at)
+        answer = await self._ask(chat, where, decision)
         if not isinstance(answer, Applied):
-            await self._refuse(chat, id, answer)
+            if not _is_not_asked(answer):
+                raise refused(answer)
+            return await self._too_late(chat, call, asked, where=where)
+        latest = await self._consents.latest(chat.root_id, id, chat=where)
+        assert latest is not None, "a decision is stored with what it changes"
         if verdict is Verdict.ALLOW_ALWAYS:
-            tool = next(one.tool for one in where.asks if one.tool_call_id == id)
-            await self._allow_the_same(chat, family, where, tool, call)
-        [latest] = await self._consents.decisions(chat.root_id, call=id, limit=1)
+            await self._allow_the_same(chat, one.tool, call)
         return said(200, _decision(latest))
 
-    async def _where(
-        self, chat: Visible, family: Sequence[Asking], id: str, asked: DecideApprovalRequest
-    ) -> Asking:
-        """Whose call it is: a child's path leads to its own calls, a root's to all of the family;
-        its own come first."""
-        wanted = asked.chat_id or (None if chat.is_root else chat.id)
-        found = [
-            member
-            for member in family
-            if any(ask.tool_call_id == id for ask in member.asks) and wanted in (None, member.chat)
-        ]
-        own = [member for member in found if member.chat == chat.id]
-        if not found:
-            await self._refuse(chat, id, None)
-        if len(found) > 1 and not own:
-            chats = ", ".join(str(member.chat) for member in found)
-            detail = f"{id} is a call of {chats}; say which as chat_id"
-            raise Refused(409, "several chats wait with a call of this id", detail=detail)
-        return (own or found)[0]
+    async def _too_late(
+        self, chat: Visible, call: Call, asked: DecideApprovalRequest, *, where: ChatId | None
+    ) -> Answer:
+        """He is told who came first, and what he said. Whoever allows always what he has allowed
+        always has had no answer, maybe: then the rest of the family has not heard of it either."""
+        id = call.path["call"]
+        since = asked.requested_at
+        first = await self._consents.latest(chat.root_id, id, chat=where, since=since)
+        if first is None:
+            which = id if since is None else f"{id} of that time"
+            detail = f"no call {which} waits for a decision in this family of chats"
+            raise Refused(409, "nothing to decide", detail=detail)
+        is_his = first.by == call.user.username
+        is_again = is_his and asked.decision == first.verdict.value == Verdict.ALLOW_ALWAYS.value
+        if not (is_again and first.tool in await self._consents.of(chat.root_id)):
+            raise Refused(409, "already decided", detail=_told(first))
+        await self._allow_the_same(chat, first.tool, call)
+        return said(200, _decision(first))
 
-    async def _allow_the_same(
-        self, chat: Visible, family: Sequence[Asking], decided: Asking, tool: str, call: Call
-    ) -> None:
-        """What the others of the family ask about the same tool; who has got an answer meanwhile
-        keeps it. The law has done so for the chat itself."""
-        for member in family:
-            for ask in member.asks if member.chat != decided.chat else ():
-                if ask.tool == tool:
-                    once = DecideApproval(ask.tool_call_id, Verdict.ALLOW_ONCE, call.user.id)
-                    await self._ask(chat, member.chat, once)
+    async def _allow_the_same(self, chat: Visible, tool: str, call: Call) -> None:
+        """What the family asks about the same tool; who has got an answer meanwhile keeps it."""
+        for member in await self._consents.asking(chat.root_id):
+            for one in member.asks:
+                if one.tool == tool:
+                    once, by = Verdict.ALLOW_ONCE, call.user.id
+                    decision = DecideApproval(one.tool_call_id, once, by, asked_at=one.asked_at)
+                    await self._ask(chat, member.chat, decision)
 
     async def _ask(
         self, chat: Visible, target: ChatId, decision: DecideApproval
     ) -> Applied | Refusal:
         return await self._sending.apply(target, [decision], is_root=target == chat.root_id)
 
-    async def _refuse(self, chat: Visible, id: str, answer: Refusal | None) -> NoReturn:
-        """Who comes too late is told who came first, and what he said."""
-        if answer is not None and not _is_not_asked(answer):
-            raise refused(answer)
-        decisions = await self._consents.decisions(chat.root_id, call=id, limit=1)
-        if not decisions:
-            detail = f"no call {id} waits for a decision in this family of chats"
-            raise Refused(409, "nothing to decide", detail=detail)
-        raise Refused(409, "already decided", detail=_told(decisions[0]))
+
+def _waiting(
+    family: Sequence[Asking], id: str, *, chat: UUID | None, at: datetime | None
+) -> Sequence[tuple[ChatId, Approval]]:
+    """What can be meant: a child's path leads to its own calls, a root's to all of the family."""
+    return [
+        (member.chat, ask)
+        for member in family
+        for ask in member.asks
+        if ask.tool_call_id == id and chat in (None, member.chat) and at in (None, ask.asked_at)
+    ]
+
+
+def _chosen(found: Sequence[tuple[ChatId, Approval]], chat: Visible) -> tuple[ChatId, Approval]:
+    """Its own come first."""
+    own = [one for one in found if one[0] == chat.id]
+    if len(found) > 1 and not own:
+        chats = ", ".join(str(where) for where, _ in found)
+        detail = f"{found[0][1].tool_call_id} is a call of {chats}; say which as chat_id"
+        raise Refused(409, "several chats wait with a call of this id", detail=detail)
+    return (own or found)[0]
 
 
 def _is_not_asked(answer: Refusal) -> bool:
@@ -160,11 +178,11 @@ def _is_not_asked(answer: Refusal) -> bool:
 
 
 def _told(decision: Decision) -> str:
-    at = decision.at.strftime("%Y-%m-%d %H:%M:%S")
+    at = f"{decision.at:%Y-%m-%d %H:%M:%S} UTC"
     if decision.by is None:
-        return f"nobody decided in time: it was denied at {at} UTC"
+        return f"nobody decided in time: it was denied at {at}"
     words = f": {decision.words}" if decision.words else ""
-    return f"{decision.by} {_SAID[decision.verdict]} at {at} UTC{words}"
+    return f"{decision.by} {_SAID[decision.verdict]} at {at}{words}"
 
 
 def _verdict(asked: DecideApprovalRequest) -> Verdict:

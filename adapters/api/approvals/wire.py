@@ -52,6 +52,7 @@ class DecideApprovalRequest(Struct, frozen=True, kw_only=True):
     decision: str | None = None  # allow_once, allow_always or deny
     words: str | None = None  # with which it is denied: the model reads them
     chat_id: UUID | None = None  # where several chats of a family wait with calls of one id
+    requested_at: datetime | None = None  # as it was shown: of no later call of this id
 
 
 def approval_of(chat: ChatId, title: str, approval: Approval) -> ChatApproval:

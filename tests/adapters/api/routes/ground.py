@@ -8,6 +8,7 @@ async with a_ground(conninfo) as ground:
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID, uuid4
 
 import msgspec
@@ -101,12 +102,33 @@ def senders():
     return Senders(Slots(Limits(), uuid4), address, mailbox)
 
 
+class Meanwhile:
+    """The ledger of the rows: something else comes just before what is asked of it next."""
+
+    def __init__(self, ledger):
+        self._ledger = ledger
+        self._deed = None
+
+    def __getattr__(self, name):
+        return getattr(self._ledger, name)
+
+    def comes(self, deed, *how):
+        self._deed = partial(deed, *how)
+
+    async def apply(self, *args, **more):
+        deed, self._deed = self._deed, None
+        if deed is not None:
+            await deed()
+        return await self._ledger.apply(*args, **more)
+
+
 @dataclass
 class Ground:
     store: PostgresStore
     door: Door
     supervisor: Senders
     clock: Clock = field(default_factory=Clock)
+    meanwhile: Meanwhile | None = None
 
     async def ask(self, who, method, path, said=None, *, query="", body=None, headers=()):
         """`path` behind the chats' own; `said` is the body as JSON."""
@@ -127,10 +149,10 @@ async def a_ground(conninfo):
     async with open_store(conninfo) as store:
         await store.empty(*TABLES)
         await store.add_users(ANN, BOB, ADA)
-        supervisor = senders()
+        supervisor, meanwhile = senders(), Meanwhile(store.ledger)
         clock = Clock()
-        rows = rows_on(store.pool, store.ledger, supervisor, clock=clock)
-        yield Ground(store, Door(rows, Callers()), supervisor, clock)
+        rows = rows_on(store.pool, meanwhile, supervisor, clock=clock)
+        yield Ground(store, Door(rows, Callers()), supervisor, clock, meanwhile)
 
 
 def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):

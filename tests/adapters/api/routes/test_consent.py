@@ -1,11 +1,16 @@
 """Consent over the API: what waits for it, who gives it, what is allowed always."""
 
+import msgspec
 import pytest
 import trio
+from msgspec.structs import replace
 
 from actors.machine import requests as ask
+from actors.machine.chat import Verdict
 from actors.machine.states import Status
 from adapters.api.approvals.routes import WORDS_MAX
+from adapters.api.approvals.wire import ChatApproval
+from adapters.client import asks
 from tests.actors.machine.chats import ANN, BOB, DYNAMIC, assistant, call, step
 from tests.adapters.api.routes.ground import ADA
 from tests.contracts.given import a_chat, applied
@@ -156,6 +161,96 @@ async def test_who_may_not_change_a_chat_may_not_decide_for_it(ground):
     assert 200 == (await decide(ground, chat, who=ADA)).status
 
 
+# One id, several calls
+
+
+async def asking_again(ground, chat, *ids):
+    """The chat is interrupted, and the model calls anew, by the same ids."""
+    calls = [call(id, "execute") for id in ids]
+    asks = tuple(ask.Ask(one.id, "execute", '{"command": "rm"}') for one in calls)
+    again = [ask.Interrupt(), step(assistant(*calls)), ask.EnterRequiresAction(asks, 300.0)]
+    await applied(ground.store.ledger.apply(chat, again))
+
+
+async def asked_at(ground, chat):
+    return (await family(ground, chat))["approvals"][0]["requested_at"]
+
+
+@pytest.mark.parametrize("decision", ["allow_once", "allow_always", "deny"])
+async def test_who_was_shown_an_earlier_call_decides_nothing_about_a_later_one(ground, decision):
+    chat = await asking(ground)
+    shown = await asked_at(ground, chat)
+    await asking_again(ground, chat, "x")
+
+    stale = await decide(ground, chat, decision, requested_at=shown)
+    between = await status(ground, chat)
+    fresh = await decide(ground, chat, decision, requested_at=await asked_at(ground, chat))
+
+    assert (409, "nothing to decide") == (stale.status, stale.said["message"])
+    assert stale.said["detail"].startswith("no call x of that time waits for a decision")
+    assert (Status.REQUIRES_ACTION, 200) == (between, fresh.status)
+
+
+async def test_our_own_client_says_which_call_it_was_shown(ground):
+    chat = await asking(ground)
+    [shown] = msgspec.convert((await family(ground, chat))["approvals"], list[ChatApproval])
+    own, later = asks.decide(shown, "deny", "no"), replace(shown, requested_at=shown.expires_at)
+
+    stale = await said_by_client(ground, asks.decide(later, "allow_once"))
+    answer = await said_by_client(ground, own)
+
+    assert (409, 200) == (stale.status, answer.status)
+
+
+async def said_by_client(ground, asked):
+    path = asked.path.removeprefix(f"{asks.CHATS}/")
+    return await ground.ask(ANN, asked.method, path, asked.body)
+
+
+async def test_who_decides_while_another_call_takes_the_id_decides_nothing(ground):
+    chat = await asking(ground)
+    ground.meanwhile.comes(asking_again, ground, chat, "x")
+
+    answer = await decide(ground, chat)
+
+    assert (409, Status.REQUIRES_ACTION) == (answer.status, await status(ground, chat))
+
+
+async def test_who_comes_too_late_is_not_told_of_what_was_decided_before_his_call(ground):
+    chat = await asking(ground)
+    await decide(ground, chat, "deny", words="no")
+    calls = [step(assistant(call("x", "execute")))]
+    asks = ask.EnterRequiresAction((ask.Ask("x", "execute", "{}"),), 300.0)
+    await applied(ground.store.ledger.apply(chat, [*calls, asks]))
+    shown = await asked_at(ground, chat)
+    await applied(ground.store.ledger.apply(chat, [ask.Interrupt()]))
+
+    answer = await decide(ground, chat, requested_at=shown)
+
+    assert (409, "nothing to decide") == (answer.status, answer.said["message"])
+
+
+async def test_when_he_was_asked_says_which_agent_is_meant(ground):
+    root = await a_chat(ground.store, done=True)
+    children = [await asking(ground, parent=root) for _ in range(2)]
+    shown = [one["requested_at"] for one in (await family(ground, root))["approvals"]]
+
+    answer = await decide(ground, root, requested_at=shown[1])
+
+    assert (200, str(children[1])) == (answer.status, answer.said["chat_id"])
+
+
+async def test_who_comes_second_is_told_of_the_call_of_this_agent(ground):
+    root = await a_chat(ground.store, done=True)
+    first, second = [await asking(ground, parent=root) for _ in range(2)]
+    await decide(ground, first, "deny", words="not this")
+    await decide(ground, second, "allow_once")
+
+    answer = await decide(ground, first)
+
+    assert answer.said["detail"].endswith(": not this")
+
+
 # Families
 
 
@@ -224,6 +319,49 @@ async def test_always_allows_what_the_whole_family_asks_about_that_tool(ground):
         one["tool_call_id"]: one["decision"] for one in listed["decided"]
     }
     assert Status.RUNNING is await status(ground, same)
+
+
+async def test_what_an_agent_asks_meanwhile_about_that_tool_is_allowed_too(ground):
+    root = await asking(ground)
+    child = await a_chat(ground.store, parent=root)
+    asks = ask.EnterRequiresAction((ask.Ask("y", "execute", "{}"),), 300.0)
+    late = [step(assistant(call("y", "execute"))), asks]
+    ground.meanwhile.comes(ground.store.ledger.apply, child, late)
+
+    await decide(ground, root, "allow_always")
+
+    assert [] == (await family(ground, root))["approvals"]
+    assert Status.RUNNING is await status(ground, child)
+
+
+async def test_who_has_had_no_answer_allows_always_again_and_the_family_hears_of_it(ground):
+    root = await asking(ground)
+    child = await asking(ground, "z", parent=root)
+    always = ask.DecideApproval("x", Verdict.ALLOW_ALWAYS, ANN)
+    await applied(ground.store.ledger.apply(root, [always]))
+
+    by_another = await decide(ground, root, "allow_always", who=ADA)
+    between = await status(ground, child)
+    again = await decide(ground, root, "allow_always")
+
+    assert (409, Status.REQUIRES_ACTION) == (by_another.status, between)
+    assert (200, "x", "allow_always") == (
+        again.status,
+        again.said["tool_call_id"],
+        again.said["decision"],
+    )
+    assert Status.RUNNING is await status(ground, child)
+
+
+async def test_what_has_been_taken_back_is_not_allowed_by_asking_again(ground):
+    root = await asking(ground)
+    await decide(ground, root, "allow_always")
+    child = await asking(ground, "z", parent=root)
+    await ground.ask(ANN, "DELETE", f"{root}/approvals/always/execute")
+
+    answer = await decide(ground, root, "allow_always")
+
+    assert (409, Status.REQUIRES_ACTION) == (answer.status, await status(ground, child))
 
 
 async def test_what_was_allowed_always_can_be_taken_back(ground):
