@@ -200,6 +200,17 @@ def test_whoever_sits_there_is_asked_and_may_deny_in_words(chatting):
     assert "the user did not allow this call" in denied
 
 
+def test_what_was_typed_before_one_was_asked_is_no_answer(chatting):
+    terminal = chatting()
+    terminal.until("> ")
+    terminal.types(f"{LOOKS}\ny\n")
+    terminal.until("? ")
+    terminal.types("n\n")
+    denied = terminal.until("looked")
+
+    assert "the user did not allow this call" in denied
+
+
 def test_what_is_allowed_once_is_asked_again_and_always_is_not(chatting):
     terminal = chatting()
     for answer in ("y", "a"):

@@ -71,6 +71,7 @@ class Consenting:
                 return "allow_once", ""
             case Approve.DENY:
                 return "deny", NOBODY
+        forget_what_was_typed()
         self._console.print(drawing.asked(approval))
         self._console.print(HOW, style="dim")
         while (line := await typed("? ")) is not None:
@@ -106,6 +107,12 @@ async def typed(prompt: str = drawing.PROMPT) -> str | None:
     except EOFError:
         return None
     return line.strip()
+
+
+def forget_what_was_typed() -> None:
+    """Who could not see yet what he would be asked has not answered it."""
+    if sys.stdin.isatty():
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 @contextmanager
