@@ -10,9 +10,7 @@ import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from importlib.metadata import version
-from ssl import SSLContext
 from typing import Any
 
 import httpx2
@@ -23,9 +21,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, Implementation
 
 from adapters.mcp.mending import Mending
-from adapters.mcp.oauth.guard import GuardedTransport, Network
+from adapters.mcp.oauth.guard import GuardedTransport, Network, context
 from adapters.mcp.tolerant import tolerant
-from adapters.providers.dial import tls_context
 from adapters.providers.identity import USER_AGENT
 
 CONNECT_SECONDS_MAX = 10.0
@@ -108,7 +105,7 @@ def _http(place: Address, visit: Visit, timeout: httpx2.Timeout = _TIMEOUT) -> h
     ours = {"user-agent": USER_AGENT, "accept-encoding": "identity"}
     if place.allowed is None:
         way: httpx2.AsyncBaseTransport = httpx2.AsyncHTTPTransport(
-            verify=_context(), trust_env=False
+            verify=context(), trust_env=False
         )
     else:
         way = GuardedTransport(place.allowed)
@@ -129,12 +126,6 @@ def _factory(place: Address, visit: Visit) -> Any:
         return _http(place, visit, timeout or _TIMEOUT)
 
     return make
-
-
-@lru_cache(maxsize=1)
-def _context() -> SSLContext:
-    """Dear to make, and the same for all."""
-    return tls_context()
 
 
 class Bounded(httpx2.AsyncBaseTransport):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from posixpath import isabs
 
 LINKS_MAX = 40  # symbolic links on one path; more are a circle, or as good as one
-COMPONENTS_MAX = 256  # of one path, links included; each directory on it is held open
+COMPONENTS_MAX = 256  # of one path, links included; while it is walked each directory is open
 DIRECTORY_MODE = 0o755  # of directories that are made on the way
 
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -49,11 +49,13 @@ class Found:
 
 @contextmanager
 def walked(root: str, path: str, *, makes: bool = False) -> Iterator[Found]:
-    """Where `path` leads, its directories open as long as the block is. `makes`: those that are
-    missing on the way are made."""
+    """Where `path` leads, the directory that holds it open as long as the block is. `makes`: those
+    that are missing on the way are made."""
     walk = _Walk(root, path, makes=makes)
     try:
-        yield walk.to_the_end()
+        found = walk.to_the_end()
+        walk.keep(found.directory)
+        yield found
     finally:
         walk.close()
 
@@ -106,6 +108,13 @@ class _Walk:
         name = self._names[-1] if self._names else ""
         above = self._descriptors[-2] if self._names else self._descriptors[-1]
         return Found(above, name, self._here(), os.fstat(self._descriptors[-1]))
+
+    def keep(self, directory: int) -> None:
+        """There is no way back from here."""
+        for descriptor in self._descriptors:
+            if descriptor != directory:
+                os.close(descriptor)
+        self._descriptors = [directory]
 
     def close(self) -> None:
         for descriptor in self._descriptors:

@@ -5,8 +5,11 @@ dialled: a name that means something else a moment later leads nowhere. One addr
 network is enough to refuse the name, unless an administrator has allowed that network.
 """
 
+import socket
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import lru_cache, partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ssl import SSLContext
 
 import httpx2
 import trio
@@ -19,6 +22,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 HOPS_MAX = 10  # of redirects; then it has failed
 ADDRESSES_MAX = 8  # of one name that are tried
+# Names that are looked for at once. A stranger's may be long in coming; then only strangers wait.
+RESOLVED_AT_ONCE = 8
 
 # What Python's own words for addresses do not cover in all its releases.
 _RESERVED: tuple[Network, ...] = tuple(
@@ -37,6 +42,7 @@ _RESERVED: tuple[Network, ...] = tuple(
         ),
     )
 )
+_RESOLVING = trio.CapacityLimiter(RESOLVED_AT_ONCE)
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
@@ -73,8 +79,15 @@ def _plain(address: IPAddress) -> IPAddress:
 
 
 async def resolved(host: str, port: int) -> Sequence[str]:
-    found = await trio.socket.getaddrinfo(host, port, type=trio.socket.SOCK_STREAM)
+    look = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await trio.to_thread.run_sync(look, abandon_on_cancel=True, limiter=_RESOLVING)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@lru_cache(maxsize=1)
+def context() -> SSLContext:
+    """Dear to make, and the same for all."""
+    return tls_context()
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
@@ -85,7 +98,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._allowed = tuple(allowed)
         self._resolve = resolve
         self._inner = httpx2.AsyncHTTPTransport(
-            verify=tls_context(),
+            verify=context(),
             trust_env=False,
             limits=httpx2.Limits(max_keepalive_connections=0),
         )

@@ -4,8 +4,9 @@ from ipaddress import ip_network
 
 import httpx2
 import pytest
+import trio
 
-from adapters.mcp.oauth.guard import Guarded, guarded_client, is_reachable
+from adapters.mcp.oauth.guard import Guarded, guarded_client, is_reachable, resolved
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
 
@@ -86,6 +87,18 @@ async def test_a_name_that_is_none_cannot_be_resolved(host):
     async with guarded_client() as client:
         with pytest.raises(httpx2.ConnectError, match=r"cannot be resolved$"):
             await client.get(f"http://{host}/")
+
+
+async def test_names_of_strangers_are_looked_for_apart_from_everything_else():
+    threads = trio.to_thread.current_default_thread_limiter()
+    for number in range(int(threads.total_tokens)):
+        threads.acquire_on_behalf_of_nowait(number)
+    try:
+        with trio.fail_after(20):
+            assert "127.0.0.1" in await resolved("localhost", 80)
+    finally:
+        for number in range(int(threads.total_tokens)):
+            threads.release_on_behalf_of(number)
 
 
 async def test_redirects_have_an_end():

@@ -131,3 +131,15 @@ def test_nothing_stays_open(home):
             pass
 
     assert before == len(os.listdir("/proc/self/fd"))
+
+
+def test_of_a_deep_path_one_directory_is_held_open(home):
+    deep = home.joinpath(*"abcdefgh")
+    before = len(os.listdir("/proc/self/fd"))
+
+    with walked(str(home), f"{deep}/../h/file", makes=True) as found:
+        held = len(os.listdir("/proc/self/fd"))
+        os.close(os.open(found.name, os.O_CREAT | os.O_WRONLY, dir_fd=found.directory))
+
+    assert (1, 0) == (held - before, len(os.listdir("/proc/self/fd")) - before)
+    assert (deep / "file").is_file()
