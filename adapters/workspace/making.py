@@ -1,7 +1,7 @@
 """The directory of a workspace, made of a template: copied or cloned, beside its place first.
 
 Clones are made by the daemon itself, for it is the operator who has named what is cloned and may
-have given it the keys; nothing of what is cloned is run.
+have given it the keys, which stay with it; nothing of what is cloned is run.
 """
 
 import os
@@ -16,7 +16,7 @@ from subprocess import STDOUT
 
 import trio
 
-from adapters.workspace.templates import Template
+from adapters.workspace.templates import Template, without_credentials
 
 COPIED_BYTES_MAX = 4 * 1024 * 1024 * 1024  # of a template; then it is refused
 CLONE_SECONDS = 600.0  # for a clone; then it is given up
@@ -87,17 +87,25 @@ async def _fill(template: Template, home: Path, environ: Mapping[str, str]) -> N
 
 async def _clone(template: Template, source: str, home: Path, environ: Mapping[str, str]) -> None:
     branch = ["--branch", template.branch] if template.branch else []
-    command = ["git", "clone", "--quiet", "--no-hardlinks", *branch, "--", source, str(home)]
-    quiet = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true"}
+    where = [*branch, "--", source, str(home)]
     with trio.move_on_after(CLONE_SECONDS):
-        done = await trio.run_process(
-            command, capture_stdout=True, stderr=STDOUT, check=False, env=quiet
-        )
-        if done.returncode:
-            said = done.stdout.decode(errors="replace").strip()[:SAID_CHARACTERS_MAX]
-            raise NotMade(f"template {template.name}: git does not clone it: {said}")
+        await _git(template, ["clone", "--quiet", "--no-hardlinks", *where], environ)
+        if (shown := without_credentials(source)) != source:
+            address = ["remote", "set-url", "origin", shown]
+            await _git(template, ["-C", str(home), *address], environ)
         return
     raise NotMade(f"template {template.name}: not cloned within {CLONE_SECONDS:g} s")
+
+
+async def _git(template: Template, words: Sequence[str], environ: Mapping[str, str]) -> None:
+    quiet = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true"}
+    done = await trio.run_process(
+        ["git", *words], capture_stdout=True, stderr=STDOUT, check=False, env=quiet
+    )
+    if done.returncode:
+        said = without_credentials(done.stdout.decode(errors="replace").strip())
+        said = said[:SAID_CHARACTERS_MAX]
+        raise NotMade(f"template {template.name}: git does not clone it: {said}")
 
 
 class _Copying:

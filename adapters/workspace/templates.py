@@ -38,6 +38,7 @@ EMPTY_NAME = "empty"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _README = "README.md"
+_CREDENTIALS = re.compile(r"(https?://)[^/\s]*@")
 
 _Positive = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 
@@ -72,6 +73,10 @@ class Template:
     setup: str = ""
     setup_seconds: int = SETUP_SECONDS
     limits: Limits = USUAL
+
+    @property
+    def shown_git(self) -> str:
+        return without_credentials(self.git)
 
     @property
     def is_repository(self) -> bool:
@@ -156,6 +161,11 @@ def _readme(directory: Path) -> str:
         return ""
     with path.open(encoding="utf-8", errors="replace") as file:
         return file.read(README_CHARACTERS_MAX)
+
+
+def without_credentials(text: str) -> str:
+    """Its addresses as everybody may see them."""
+    return _CREDENTIALS.sub(r"\1", text)
 
 
 def _is_repository(directory: Path) -> bool:

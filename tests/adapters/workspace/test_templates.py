@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from adapters.workspace.making import NotMade, make
+from adapters.workspace.making import UNREGISTERED, NotMade, make, registered
 from adapters.workspace.sandbox import USUAL, Limits
 from adapters.workspace.templates import EMPTY, Faulty, Template, Templates
 
@@ -114,6 +114,34 @@ async def test_a_repository_elsewhere_is_cloned_at_its_branch(top, tmp_path):
     assert "committed" == (tmp_path / "w/home/a").read_text()
 
 
+async def test_the_keys_by_which_it_was_cloned_are_in_nothing_that_others_see(tmp_path):
+    a_repository(tmp_path / "elsewhere")
+    with_keys = "https://ann:s3c@ret@h.example/"
+    template = Template("a", git=f"{with_keys}elsewhere")
+    leads = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{tmp_path}/.insteadOf",
+        "GIT_CONFIG_VALUE_0": with_keys,
+    }
+
+    await make(template, tmp_path / "w", {**ENVIRON, **leads})
+
+    home = tmp_path / "w/home"
+    assert "https://h.example/elsewhere" == template.shown_git
+    assert "https://h.example/elsewhere" in (home / ".git/config").read_text()
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"s3c@ret" in path.read_bytes()]
+
+
+async def test_nor_are_they_in_the_words_of_one_that_is_not_cloned(tmp_path):
+    template = Template("a", git="http://ann:s3cret@127.0.0.1:1/x")
+
+    with pytest.raises(NotMade, match=r"'http://127\.0\.0\.1:1/x/'") as not_made:
+        await make(template, tmp_path / "w", ENVIRON)
+
+    assert "s3cret" not in str(not_made.value)
+
+
 async def test_what_is_half_made_is_taken_away(tmp_path):
     template = Template("a", git=str(tmp_path / "nowhere"))
 
@@ -128,5 +156,14 @@ async def test_what_a_killed_process_has_left_is_no_hindrance(top, tmp_path):
 
     await make(EMPTY, tmp_path / "w", ENVIRON)
 
-    assert {"home", "tmp"} == {each.name for each in (tmp_path / "w").iterdir()}
+    assert {"home", "tmp", UNREGISTERED} == {each.name for each in (tmp_path / "w").iterdir()}
     assert not (tmp_path / ".w.new").exists()
+
+
+async def test_what_is_registered_is_marked_no_more(tmp_path):
+    await make(EMPTY, tmp_path / "w", ENVIRON)
+
+    for _ in range(2):
+        await registered(tmp_path / "w")
+
+    assert {"home", "tmp"} == {each.name for each in (tmp_path / "w").iterdir()}
