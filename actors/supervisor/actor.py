@@ -15,15 +15,11 @@ import trio
 
 from actors.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.machine.chat import Stored
-from actors.store.hints import (
-    ChatMoved,
-    LookAtEverything,
-    News,
-    WorkWaits,
-)
+from actors.machine.states import Status
+from actors.store.hints import ChatMoved, LookAtEverything, News, WorkWaits
 from actors.store.ports import Room, Unreadable
 from actors.supervisor import decide, verbs
-from actors.supervisor.crew import Crew
+from actors.supervisor.crew import Crew, Member
 from actors.supervisor.decide import Forget, GiveBack, Park, Search
 from actors.supervisor.heartbeat import Heartbeat
 from actors.supervisor.mail import (
@@ -71,7 +67,7 @@ class Supervisor:
         self.address: Address[SupervisorMail]
         self.mailbox: Mailbox[SupervisorMail]
         # Room for all that can happen to every chat at once: no end of an actor is ever refused.
-        capacity = 3 * limits.total + SETTLING_MAX + SPARE_MAIL
+        capacity = 3 * limits.held + SETTLING_MAX + SPARE_MAIL
         self.address, self.mailbox = open_mailbox("supervisor", capacity=capacity)
         self._world = world
         self._limits = limits
@@ -108,7 +104,7 @@ class Supervisor:
     async def run(self) -> None:
         """Until it is told to drain and has done so."""
         self._be_born()
-        async with open_children("chats", capacity=self._limits.total) as children:
+        async with open_children("chats", capacity=self._limits.held) as children:
             self._crew = Crew(children, self._world, ended=self._tell_end)
             async with trio.open_nursery() as self._tasks:
                 self._tasks.start_soon(self._beat)
@@ -170,7 +166,9 @@ class Supervisor:
         match news:
             case ChatMoved():
                 expecting = self._search is not Search.IDLE or self.slots.has_claims
-                self._crew.hear(news, expecting=expecting)
+                member = self._crew.hear(news, expecting=expecting)
+                if member is not None:
+                    self._place(member, news.status)
             case WorkWaits():
                 verbs.look_for_work(self.address)
             case LookAtEverything():
@@ -178,6 +176,13 @@ class Supervisor:
                 verbs.compare(self.address)
             case _:
                 pass  # running chats is the same under any title, and asks for models
+
+    def _place(self, member: Member, status: Status) -> None:
+        """A chat that waits for others leaves its place to those that wait for one."""
+        is_waiting = status is Status.REQUIRES_ACTION
+        self.slots.waits(member.holder.runner, is_waiting=is_waiting)
+        if is_waiting and self._is_short:
+            verbs.look_for_work(self.address)
 
     # searching
 
@@ -230,7 +235,7 @@ class Supervisor:
             self._settle(chat.id, holder, GiveBack(0))
             return
         self.slots.take(holder.runner, is_root=chat.is_root)
-        self._crew.start(stored, holder)
+        self._place(self._crew.start(stored, holder), chat.status)
         self._taken_count += 1
 
     def _tell_end(self, runner: RunnerId, end: End) -> None:
@@ -298,8 +303,8 @@ class Supervisor:
             return
         for moved in compared.held:
             member = self._crew.find(moved.runner_id)
-            if member is not None:
-                member.hear(moved)
+            if member is not None and member.hear(moved):
+                self._place(member, moved.status)
         found = decide.difference(
             compared.held,
             known=compared.known,

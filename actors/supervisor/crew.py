@@ -35,13 +35,15 @@ class Member:
     running: Running
     seen: int  # the newest snapshot that it was given or told of
 
-    def hear(self, moved: ChatMoved) -> None:
+    def hear(self, moved: ChatMoved) -> bool:
+        """Whether that is news."""
         if moved.snapshot_version <= self.seen:
-            return
+            return False
         self.seen = moved.snapshot_version
         own = moved.by_holder and moved.runner_id in (self.holder.runner, None)
         if not own:
             chat_verbs.look_again(self.address)
+        return True
 
     def look_again(self) -> None:
         chat_verbs.look_again(self.address)
@@ -72,7 +74,7 @@ class Crew:
     def find(self, runner: RunnerId | None) -> Member | None:
         return None if runner is None else self._members.get(runner)
 
-    def start(self, stored: Stored, holder: Holder) -> None:
+    def start(self, stored: Stored, holder: Holder) -> Member:
         """An actor for a chat that has just been acquired, with all that is known of it."""
         chat = stored.chat
         # Who acquires a chat counts its attempt, unless a pause comes first.
@@ -92,6 +94,7 @@ class Crew:
         self._members[holder.runner] = self._newest[chat.id] = member
         if self._moved.pop(chat.id, 0) > chat.snapshot_version:
             member.look_again()
+        return member
 
     def dismiss(self, runner: RunnerId) -> Member:
         """Its end has been told."""
@@ -105,19 +108,20 @@ class Crew:
         for member in self._members.values():
             member.running.stop(cause, at_once=True)
 
-    def hear(self, moved: ChatMoved, *, expecting: bool) -> None:
+    def hear(self, moved: ChatMoved, *, expecting: bool) -> Member | None:
         """News of any chat. `expecting`: chats are on their way to us, and it may be one of them;
-        then whoever is started with an older snapshot will have to look."""
+        then whoever is started with an older snapshot will have to look. To whom it was news."""
         member = self._newest.get(moved.chat)
         if member is not None:
-            member.hear(moved)
-        elif expecting:
+            return member if member.hear(moved) else None
+        if expecting:
             self._moved[moved.chat] = moved.snapshot_version
             self._moved.move_to_end(moved.chat)
             if len(self._moved) > MOVED_MAX:
                 self._moved.popitem(last=False)
         elif self._moved:
             self._moved.clear()
+        return None
 
     def _ended(self, runner: RunnerId, _name: str, end: End) -> None:
         self._tell_end(runner, end)

@@ -10,6 +10,10 @@ needs no search and no second statement:
 
 A sender who forgets his claim, or dies over it, keeps the place for `claim_seconds`; if he had
 committed, the next comparison with the store finds the chat.
+
+A chat that waits for its client or for a person takes no place: however many wait, others go on.
+When it is answered it goes on at once, even if its place has been taken; then nothing is begun
+until so many have ended.
 """
 
 from collections.abc import Callable
@@ -44,6 +48,7 @@ class SlotsStatistics:
     roots_max: int
     children: int
     children_max: int
+    waiting: int  # that take no place
     claimed: int
     expired_count: int
 
@@ -56,6 +61,7 @@ class Slots:
         self._limits = limits
         self._new_id = new_id
         self._taken: dict[RunnerId, bool] = {}  # True: a root
+        self._waiting: set[RunnerId] = set()  # of these, those that take no place
         self._claims: dict[RunnerId, Claim] = {}  # in the order of their ends
         self._roots = 0  # taken or promised
         self._searched_for = 0  # places that the search under way may fill
@@ -92,11 +98,23 @@ class Slots:
         self._roots += is_root
 
     def free(self, runner: RunnerId) -> None:
+        self.waits(runner, is_waiting=False)
         self._roots -= self._taken.pop(runner)
+
+    def waits(self, runner: RunnerId, *, is_waiting: bool) -> None:
+        """Whether the chat waits for others now, or is at work."""
+        if is_waiting == (runner in self._waiting):
+            return
+        if not is_waiting:
+            self._waiting.remove(runner)
+            self._roots += self._taken[runner]
+        elif len(self._waiting) < self._limits.waiting:
+            self._waiting.add(runner)
+            self._roots -= self._taken[runner]
 
     @property
     def _used(self) -> int:
-        return len(self._taken) + len(self._claims)
+        return len(self._taken) - len(self._waiting) + len(self._claims)
 
     @property
     def has_claims(self) -> bool:
@@ -128,6 +146,7 @@ class Slots:
         """Everybody has gone."""
         self.close()
         self._taken.clear()
+        self._waiting.clear()
         self._roots = self._searched_for = 0
 
     def room(self) -> Room:
@@ -160,6 +179,7 @@ class Slots:
             roots_max=self._limits.roots,
             children=self._used - self._roots,
             children_max=self._limits.children,
+            waiting=len(self._waiting),
             claimed=len(self._claims),
             expired_count=self._expired_count,
         )

@@ -24,7 +24,7 @@ class Pools:
 
     async def look(self, slots: SlotsStatistics) -> None:
         """Before somebody reads. Without a database the last answer stands."""
-        figures, held = self._figures, slots.roots + slots.children
+        figures, held = self._figures, slots.roots + slots.children + slots.waiting
         streaming = min(held, self._episodes.statistics().open_count)
         figures.chats.labels(STREAMING).set(streaming)
         figures.chats.labels(WAITING).set(held - streaming)

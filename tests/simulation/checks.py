@@ -248,19 +248,21 @@ class Checks:
         return chat.status is Status.RUNNING and not held and not any(free)
 
     def nothing_is_left(self):
-        """All processes are at rest: places and actors are those of the chats that wait."""
+        """All processes are at rest: actors are those of the chats that wait, on no places."""
         waits = Status.REQUIRES_ACTION
         chats = [kept.chat for kept in self._world.store.chats.values()]
         waiting = sum(chat.status is waits for chat in chats)
-        places = actors = 0
+        places = aside = actors = 0
         for process in self._world.living():
             numbers = process.supervisor.statistics()
             places += numbers.slots.roots + numbers.slots.children
+            aside += numbers.slots.waiting
             actors += len(process.actors)
             if numbers.kept_away:
                 self._blame(f"{process.name} keeps chats away: {numbers}")
-        if (places, actors) != (waiting, waiting):
-            self._blame(f"{waiting} chats wait, {actors} actors live, {places} places are taken")
+        if (places, aside, actors) != (0, waiting, waiting):
+            found = f"{aside} of {actors} actors wait, {places} places are taken"
+            self._blame(f"{waiting} chats wait: {found}")
 
     def has_stopped(self, process):
         if process.actors:

@@ -17,7 +17,7 @@ import trio.testing
 from actors.chat.mail import DrainNow
 from actors.ids import ChatId, chat_name
 from actors.machine.fences import fence_of
-from actors.machine.requests import Abandon, CreateChat, FinishTurn, NewChat
+from actors.machine.requests import Abandon, CreateChat, DynamicTool, FinishTurn, NewChat
 from actors.store.ports import Unreadable
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
@@ -263,7 +263,8 @@ async def settled():
     await trio.testing.wait_all_tasks_blocked()
 
 
-async def a_new_chat(store, *, parent=None, then=()):
-    new = NewChat(ChatId(uuid4()), ANN, parent_id=parent, root_id=parent)
+async def a_new_chat(store, *, parent=None, tools=(), then=()):
+    declared = tuple(map(DynamicTool, tools))
+    new = NewChat(ChatId(uuid4()), ANN, parent_id=parent, root_id=parent, dynamic_tools=declared)
     applied = await store.create(CreateChat(new, (user("hello"),)), then)
     return applied.chat.id

@@ -17,9 +17,10 @@ from actors.supervisor.world import Limits
 ME = WorkerId(UUID(int=1000))
 
 
-def slots(roots=2, children=3, ending=1, *, batch=100, is_open=True):
+def slots(roots=2, children=3, ending=1, *, waiting=2, batch=100, is_open=True):
     numbers = count(1)
-    limits = Limits(roots=roots, children=children, ending=ending, batch=batch, claim_seconds=30)
+    places = {"roots": roots, "children": children, "ending": ending, "waiting": waiting}
+    limits = Limits(**places, batch=batch, claim_seconds=30)
     made = Slots(limits, lambda: UUID(int=next(numbers)))
     if is_open:
         made.open(ME)
@@ -56,6 +57,53 @@ def test_every_chat_counts_in_its_kind(taken, left):
         places.take(runner(100 + number), is_root=is_root)
 
     assert left == places.room()
+
+
+def test_who_waits_for_others_takes_no_place_until_he_is_answered():
+    places = slots()
+    for number in (1, 2):
+        places.take(runner(number), is_root=True)
+    assert room(4, 0, 3) == places.room()
+
+    for _ in range(2):  # told twice is told once
+        places.waits(runner(1), is_waiting=True)
+    assert (room(5, 1, 3), 1) == (places.room(), places.statistics().waiting)
+    for _ in range(2):
+        places.waits(runner(1), is_waiting=False)
+    assert (room(4, 0, 3), 0) == (places.room(), places.statistics().waiting)
+
+
+def test_of_more_than_may_wait_those_beyond_keep_their_places():
+    places = slots(roots=5, children=0, ending=0, waiting=2)
+    for number in range(3):
+        places.take(runner(number), is_root=True)
+        places.waits(runner(number), is_waiting=True)
+
+    assert (room(4, 4, 0), 2) == (places.room(), places.statistics().waiting)
+
+
+def test_those_that_go_on_although_their_places_are_taken_are_waited_for():
+    places = slots(roots=1, children=0, ending=1)
+    places.take(runner(1), is_root=True)
+    places.waits(runner(1), is_waiting=True)
+    places.take(runner(2), is_root=True)
+
+    places.waits(runner(1), is_waiting=False)
+    assert room(0, 0, 0) == places.room()
+    places.free(runner(1))
+    assert room(1, 0, 0) == places.room()
+    places.free(runner(2))
+    assert room(2, 1, 0) == places.room()
+
+
+def test_who_ends_while_he_waits_leaves_nothing():
+    places = slots()
+    places.take(runner(1), is_root=True)
+    places.waits(runner(1), is_waiting=True)
+
+    places.free(runner(1))
+
+    assert (room(6, 2, 3), 0) == (places.room(), places.statistics().waiting)
 
 
 def test_a_claim_names_the_holder_to_be_and_what_acquires():
@@ -153,11 +201,17 @@ class AnyOrder(RuleBasedStateMachine):
         super().__init__()
         self.places = slots(roots=3, children=2, ending=2)
         self.claims, self.taken, self.now, self.numbers = [], {}, 0.0, count(500)
+        self.waiting = []
+
+    def used(self):
+        """By kind, who takes a place."""
+        at_work = [kind for number, kind in self.taken.items() if number not in self.waiting]
+        return [claim.is_root for claim in self.claims] + at_work
 
     @rule(is_root=st.booleans())
     def claim(self, is_root):
         claim = self.places.claim(is_root=is_root, now=self.now)
-        used = [c.is_root for c in self.claims] + [*self.taken.values()]
+        used = self.used()
         free = used.count(is_root) < (3 if is_root else 2) and len(used) < 7
         assert free == (claim is not None)
         self.claims += [claim] if claim else []
@@ -184,6 +238,16 @@ class AnyOrder(RuleBasedStateMachine):
         number = [*self.taken][at % len(self.taken)]
         self.places.free(number)
         del self.taken[number]
+        self.waiting = [other for other in self.waiting if other != number]
+
+    @precondition(lambda self: self.taken)
+    @rule(at=st.integers(0, 10), is_waiting=st.booleans())
+    def waits(self, at, is_waiting):
+        number = [*self.taken][at % len(self.taken)]
+        self.places.waits(number, is_waiting=is_waiting)
+        others = [other for other in self.waiting if other != number]
+        keeps = is_waiting and (number in self.waiting or len(others) < 2)
+        self.waiting = [*others, number] if keeps else others
 
     @rule(seconds=st.sampled_from([1.0, 29.0, 31.0]))
     def wait(self, seconds):
@@ -193,7 +257,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @invariant()
     def counts_are_right(self):
-        used = [c.is_root for c in self.claims] + [*self.taken.values()]
+        used = self.used()
         roots, children = used.count(True), used.count(False)
         expected = room(max(0, 7 - len(used)), max(0, 3 - roots), max(0, 2 - children))
         assert expected == self.places.room()

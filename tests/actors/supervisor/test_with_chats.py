@@ -7,14 +7,15 @@ import trio
 
 from actors.chat.actor import ChatActor
 from actors.episodes.buffer import Episodes
-from actors.machine.requests import Interrupt
+from actors.machine.requests import CompleteRequiresAction, DynamicResult, Interrupt
 from actors.machine.states import Status
+from actors.parts.model import TextPart
 from actors.supervisor.decide import FAULT
 from actors.supervisor.world import Limits
 from actors.turn.world import World
 from adapters.bus import Switchboard
 from runtime.ends import Finished
-from tests.actors.machine.chats import send
+from tests.actors.machine.chats import ANN, send
 from tests.actors.supervisor.stage import Cable, Process, a_new_chat, a_store, supervising
 from tests.fakes.scripted import (
     MemoryJournal,
@@ -23,6 +24,7 @@ from tests.fakes.scripted import (
     ScriptedProvider,
     ScriptedTools,
     TwoMicros,
+    call,
 )
 
 
@@ -69,6 +71,7 @@ def said(store, chat):
         (message.body.role.value, part.text)
         for message in store.chats[chat].history
         for part in message.body.parts
+        if isinstance(part, TextPart)
     ]
 
 
@@ -185,6 +188,94 @@ async def test_a_poisoned_chat_ends_in_its_error_state_and_harms_no_other(
         assert [HELLO] == said(store, poisoned)
         assert [HELLO, ANSWER] == said(store, chat)
         assert 2 == len(process.provider.prompts)
+
+
+ASKS = [call("a", "ask")]
+WAITS = Status.REQUIRES_ACTION
+
+
+@asynccontextmanager
+async def full_of_waiting(store, bus, count=2, **limits):
+    """A process with so many places, and so many chats that had them and wait for their clients."""
+    async with a_process(store, bus, roots=count, **limits) as process:
+        process.provider.scripts = [*[ASKS] * count, ["Hello"]]
+        waiting = [await a_new_chat(store, tools=["ask"]) for _ in range(count)]
+        await trio.sleep(0.1)
+        yield process, waiting
+
+
+async def test_chats_that_wait_for_others_keep_nobody_from_working(store, bus, autojump_clock):
+    async with full_of_waiting(store, bus) as (process, waiting):
+        assert [WAITS] * 2 == [store.chats[chat].chat.status for chat in waiting]
+
+        chats = [await a_new_chat(store) for _ in range(5)]
+        await trio.sleep(10)
+
+        assert all([HELLO, ANSWER] == said(store, chat) for chat in chats)
+        assert [WAITS] * 2 == [store.chats[chat].chat.status for chat in waiting]
+        slots = process.slots.statistics()
+        assert (0, 2) == (slots.roots, slots.waiting)
+
+
+async def test_the_place_of_one_that_begins_to_wait_is_taken_at_once(store, bus, autojump_clock):
+    async with a_process(store, bus, roots=1, poll_seconds=3600) as process:
+        process.provider.scripts = [[1, *ASKS], ["Hello"]]
+        await a_new_chat(store, tools=["ask"])
+        await trio.sleep(0.5)
+        chat = await a_new_chat(store)
+        await trio.sleep(0.4)
+        assert [HELLO] == said(store, chat)
+        await trio.sleep(0.2)
+
+        assert [HELLO, ANSWER] == said(store, chat)
+
+
+async def test_who_is_answered_goes_on_at_once_although_all_places_are_taken(
+    store, bus, autojump_clock
+):
+    async with full_of_waiting(store, bus) as (process, waiting):
+        process.provider.scripts = [[5, "Hello"]] * 2 + [["done"]]
+        chats = [await a_new_chat(store) for _ in range(2)]
+        await trio.sleep(1)
+        assert 0 == process.slots.room().roots
+
+        await store.apply(waiting[0], [CompleteRequiresAction((DynamicResult("a", "1"),), ANN)])
+        await trio.sleep(1)
+        late = await a_new_chat(store)
+        await trio.sleep(1)
+
+        assert rests(store, waiting[0])
+        assert [HELLO] == said(store, late)
+        await trio.sleep(5)
+        assert all(rests(store, chat) for chat in (*chats, late))
+
+
+async def test_a_chat_that_comes_while_it_waits_takes_no_place(store, bus, autojump_clock):
+    async with (
+        full_of_waiting(store, bus) as (first, waiting),
+        a_process(store, bus, roots=1) as second,
+    ):
+        first.drain()
+        await trio.sleep(5)
+        chat = await a_new_chat(store)
+        await trio.sleep(1)
+
+        assert {second.worker} == {store.chats[each].chat.holder.worker for each in waiting}
+        assert [HELLO, ANSWER] == said(store, chat)
+
+
+async def test_a_wait_that_nobody_told_of_is_found_when_all_is_compared(autojump_clock):
+    deaf, store = Switchboard(), a_store(Switchboard())
+    async with a_process(store, deaf, roots=1) as process:
+        process.provider.scripts = [ASKS, ["Hello"]]
+        await a_new_chat(store, tools=["ask"])
+        await trio.sleep(2)
+        chat = await a_new_chat(store)
+        await trio.sleep(8)
+        assert [HELLO] == said(store, chat)
+        await trio.sleep(8)
+
+        assert [HELLO, ANSWER] == said(store, chat)
 
 
 @pytest.mark.slow
