@@ -22,10 +22,9 @@ async def interrupt(held: Held, world: World) -> Committed:
     chat = held.stored.chat
     key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
     episode = world.episodes.find(key)  # none: nothing was asked yet, or another process asked
-    kept: tuple[Body, ...] = ()
+    kept = () if episode is None else _kept(episode, chat)
     if episode is not None:
         await book_due(episode, world)
-        kept = _kept(episode, chat)
     kept += await _noted(held, kept, world)
     return await commit(held, [FinishInterruption(kept, gives_back=True)], world)
 
