@@ -103,8 +103,8 @@ chat/decide.py
 
 # of a summary models are not told
 turn/generation.py
--        rows = compaction.rows(said, model.config_id)
-+        rows = compaction.rows(said, model.config_id)[1:]
+-    rows = compaction.rows(said, model.config_id)
++    rows = compaction.rows(said, model.config_id)[1:]
 
 # a summary is made of a summary
 compaction/fullness.py
