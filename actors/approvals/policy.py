@@ -123,11 +123,12 @@ class Consent:
     rules: tuple[Rule, ...] = ()
     granted: Set[str] = frozenset()  # what a person has allowed always, as it is known
 
-    def to(self, tool: Known) -> Policy:
+    def to(self, tool: Known, *, by_person: bool = False) -> Policy:
+        """`by_person`: somebody has allowed this very call."""
         found = self._by_rule(tool) or self._by_policy(tool)
         if found is not Policy.ASK:
             return found
-        if known_as(tool) in self.granted:
+        if by_person or known_as(tool) in self.granted:
             return Policy.ALLOW
         return Policy.DENY if self.policy is Policy.DENY else Policy.ASK
 

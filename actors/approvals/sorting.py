@@ -43,11 +43,10 @@ def sorted_out(
         if call in answered:
             continue
         tool = tools[call.name]
-        if (call.id, known_as(tool)) in allowed:  # for the tool that somebody was told of
-            continue
-        match consent.to(tool):
+        name = known_as(tool)
+        match consent.to(tool, by_person=(call.id, name) in allowed):
             case Policy.ASK:
-                asks.append(Ask(call.id, known_as(tool), call.args or JsonText("{}")))
+                asks.append(Ask(call.id, name, call.args or JsonText("{}")))
             case Policy.DENY:
                 words = NOBODY if consent.policy is Policy.DENY else RULED_OUT
                 denied[call.id] = words.format(tool=tool.tool.name)

@@ -109,12 +109,13 @@ async def generate(held: Held, world: World) -> Committed:
 
 
 async def _next(chat: Chat, history: Sequence[Message], offered: Offered, world: World) -> Action:
-    """What people have allowed always is looked up only where somebody would be asked."""
+    """What people have allowed always is looked up only where calls would not run without it."""
     approving = world.approving
     policy = Policy(chat.approval_policy) if chat.approval_policy else approving.usual
     consent = Consent(policy, approving.rules)
     action = next_action(chat, history, offered, consent)
-    if not (isinstance(action, AwaitClient | RunTools) and action.asks):
+    denied = isinstance(action, RunTools) and action.denied
+    if not (denied or (isinstance(action, AwaitClient | RunTools) and action.asks)):
         return action
     granted = await patiently(chat.id, "grants", partial(approving.grants.of, chat.root))
     return next_action(chat, history, offered, replace(consent, granted=granted))

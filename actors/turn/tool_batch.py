@@ -81,7 +81,7 @@ class _Batch:
 
     async def run(self) -> None:
         self._refuse()
-        await self._recall_what_is_gone()
+        await self._recall_what_may_not_run()
         runnable = [call for call in self._calls if call.id not in self._ended]
         if not runnable:
             return
@@ -107,11 +107,12 @@ class _Batch:
         for call, why in (denied | refusals(self._calls, self._tools)).items():
             self._ended[call.id] = Ended(call, error_output(why), at)
 
-    async def _recall_what_is_gone(self) -> None:
-        """A tool that is not there now, for its server is away, may have run before that."""
-        gone = [call for call in self._calls if call.name not in self._tools]
-        if gone:
-            look = partial(self._world.journal.look, self._chat, gone)
+    async def _recall_what_may_not_run(self) -> None:
+        """A tool that is not there now, for its server is away, or not allowed by now, may have run
+        before that."""
+        unrun = [c for c in self._calls if c.name not in self._tools or c.id in self._denied]
+        if unrun:
+            look = partial(self._world.journal.look, self._chat, unrun)
             for entry in await patiently(self._chat.id, "journal", look):
                 self._recall(entry)
 

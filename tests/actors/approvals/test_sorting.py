@@ -75,6 +75,16 @@ def test_what_a_rule_denies_is_denied_whoever_is_there():
     assert {"x": RULED_OUT.format(tool="execute")} == sorted_.denied
 
 
+def test_what_a_person_has_allowed_is_still_denied_by_a_rule_but_not_for_want_of_a_person():
+    chat = replace(CHAT, approvals=(approval("x", "execute", by=ANN),))
+
+    ruled_out = found(RUN, chat=chat, consent=Consent(Policy.ASK, read_rules("execute=deny")))
+    unattended = found(RUN, chat=chat, consent=Consent(Policy.DENY))
+
+    assert {"x": RULED_OUT.format(tool="execute")} == ruled_out.denied
+    assert ((RUN,), {}) == (unattended.run, unattended.denied)
+
+
 def test_nobody_is_asked_about_calls_that_are_refused_anyway():
     unknown, broken = calls("u", "gone"), replace(RUN, args="{nonsense")
     alone = calls("t", "think")

@@ -197,6 +197,13 @@ async def test_where_nobody_is_there_the_model_is_told_so_at_once(autojump_clock
         assert [] == stage.world.tools.ran
 
 
+async def test_what_was_allowed_always_runs_where_nobody_is_there_any_more(autojump_clock):
+    async with asking(policy=Policy.DENY, grants=["execute"]) as stage:
+        await trio.sleep(5)
+
+        assert [*ASKED, RAN, DONE] == stage.said
+
+
 @pytest.mark.parametrize(
     ("usual", "own", "status"),
     [

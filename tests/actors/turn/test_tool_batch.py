@@ -12,6 +12,7 @@ from actors.machine.chat import Role
 from actors.parts.model import FilePart, JsonText
 from actors.tools.refusing import refusals
 from actors.tools.truncation import BUDGET_UNKNOWN
+from actors.turn.next_action import NONE_DENIED
 from actors.turn.ports import Entry, ToolOutput
 from actors.turn.tool_batch import MAY_HAVE_RUN, run_batch
 from actors.turn.world import World
@@ -29,8 +30,8 @@ IMAGE = FilePart("image/png", data="aGk=")
 class Batch:
     """A batch that can be looked at while it runs, and afterwards."""
 
-    def __init__(self, tools, *made, journal=None):
-        self.tools, self.calls = tools, made
+    def __init__(self, tools, *made, journal=None, denied=NONE_DENIED):
+        self.tools, self.calls, self.denied = tools, made, denied
         self.journal = journal or MemoryJournal()
         self.episode = Episode(EpisodeKey(CHAT.id, HISTORY, 1), pickled)
         self.rows = None
@@ -39,9 +40,8 @@ class Batch:
         self.world = World(tools=tools, journal=self.journal, **unused)
 
     async def run(self):
-        self.rows = await run_batch(
-            CHAT, self.history, self.calls, self.tools, self.episode, self.world
-        )
+        of = CHAT, self.history, self.calls, self.tools, self.episode, self.world
+        self.rows = await run_batch(*of, denied=self.denied)
         return self
 
     async def cut_short_after(self, seconds):
@@ -227,6 +227,23 @@ async def test_what_ran_before_its_tool_went_away_is_not_forgotten(autojump_cloc
         await both.cut_short_after(cut_after)
 
     again = await Batch(ScriptedTools(), calls("a"), journal=journal).run()
+
+    assert [("a", told)] == again.results
+
+
+@pytest.mark.parametrize(
+    ("cut_after", "told"), [(1, MAY_HAVE_RUN), (3, "push done"), (None, "not allowed")]
+)
+async def test_what_ran_before_it_was_denied_is_not_said_to_have_not_run(
+    autojump_clock, cut_after, told
+):
+    journal, tools = MemoryJournal(), ScriptedTools().add("push", 2).add("hang", HANGS)
+    if cut_after is not None:
+        both = Batch(tools, calls("a", "push"), calls("b", "hang"), journal=journal)
+        await both.cut_short_after(cut_after)
+
+    denied = {"a": "not allowed"}
+    again = await Batch(tools, calls("a", "push"), journal=journal, denied=denied).run()
 
     assert [("a", told)] == again.results
 
