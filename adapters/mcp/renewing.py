@@ -1,7 +1,7 @@
 """A user's token, renewed before it runs out.
 
-A renewal goes on when nobody waits for it any more: the authorization server may have taken the old
-refresh token back already. Two processes may renew at once; one of them is refused, and reads what
+A renewal goes on when nobody waits for it any more, and when this process is stopping: the
+authorization server may have taken the old refresh token back already. Two processes may renew at once; one of them is refused, and reads what
 the other has got.
 """
 
@@ -13,7 +13,7 @@ import trio
 
 from actors.ids import UserId
 from adapters.mcp.known import HeldToken, Known
-from adapters.mcp.oauth.asking import Clients, renewed
+from adapters.mcp.oauth.asking import ANSWER_SECONDS, Clients, renewed
 from adapters.mcp.oauth.tokens import Denied, Token, is_expiring
 from adapters.mcp.servers import Server, about_token
 from adapters.postgres.mcp.stored import Servers
@@ -21,6 +21,8 @@ from adapters.secrets import Vault
 from runtime.clock import wall
 from runtime.log import emit
 
+# For a renewal that has begun, and for what came of it to be kept; then it counts as refused.
+RENEWAL_SECONDS = 2 * ANSWER_SECONDS + 5.0
 REFUSED = "the server does not take the token that it was given"
 
 
@@ -76,7 +78,8 @@ class Renewing:
     async def _renew(self, server: Server, user: UserId, held: HeldToken) -> None:
         assert held.token is not None, "only a token that was opened is renewed"
         try:
-            await self._ask_and_keep(server, user, held, held.token)
+            with trio.move_on_after(RENEWAL_SECONDS, shield=True):
+                await self._ask_and_keep(server, user, held, held.token)
         except Exception as error:  # noqa: BLE001  the old one is shown, for what it is worth
             emit("mcp.token_kept", "warning", server=server.config.slug, error=error)
         finally:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 import pytest
 import trio
+import trio.testing
 
 from adapters.mcp.opening import open_mcp
 from tests.adapters.api.edges import eventually
@@ -21,6 +22,7 @@ from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import USUAL, Raw, a_server
 
 pytestmark = pytest.mark.slow
+PATIENCE = 20
 
 
 async def test_a_token_is_renewed_once_however_many_ask(edge, servers):
@@ -59,6 +61,37 @@ async def test_a_renewal_that_nobody_waits_for_is_kept(edge, servers):
 
         await eventually(renewed)
         assert 2 == len(auth.of("/token"))
+
+
+async def test_a_renewal_is_finished_by_a_process_that_stops(edge, servers):
+    async with an_auth_server() as auth:
+        auth.lives_seconds = 5
+        server = await made(edge, servers, **oauth(auth))
+        await logs_in(edge, servers, auth, server)
+        auth.lives_seconds, asked, go_on = 3600, trio.Event(), trio.Event()
+
+        async def answer():
+            asked.set()
+            await go_on.wait()
+
+        auth.pause = answer
+        store, vault = edge.chats.store, edge.chats.vault
+        async with trio.open_nursery() as together:
+            async with open_mcp(store.pool, store.bus, vault=vault) as stopping:
+                one = (await stopping.known.servers())[UUID(server["id"])]
+                with trio.move_on_after(PATIENCE) as waiting:
+                    together.start_soon(when, asked, waiting.cancel)
+                    await stopping.reached.renewing.token(one, edge.member.id)
+                together.start_soon(when, trio.testing.wait_all_tasks_blocked, go_on.set)
+        auth.pause = None
+
+        assert "access-2" == (await token(edge, server)).access_token
+        assert 2 == len(auth.of("/token"))
+
+
+async def when(comes, do):
+    await (comes.wait() if isinstance(comes, trio.Event) else comes())
+    do()
 
 
 @pytest.mark.parametrize(
