@@ -60,6 +60,7 @@ class _Watch:
         self._any = any_of_them
         self._settled: dict[ChatId, bool] = {}
         self._heard: dict[ChatId, bool] = {}  # since the latest look began
+        self._newest: dict[ChatId, int] = {}  # snapshot that was heard of: older news came late
         self._in_doubt = False  # news may have got lost
         self._news = trio.Event()
 
@@ -82,7 +83,10 @@ class _Watch:
 
     def hear(self, news: News) -> None:
         match news:
-            case ChatMoved(chat=chat, status=status):
+            case ChatMoved(chat=chat, status=status, snapshot_version=snapshot):
+                if snapshot < self._newest.get(chat, 0):
+                    return
+                self._newest[chat] = snapshot
                 self._heard[chat] = has_settled(status)
             case LookAtEverything():
                 self._in_doubt = True

@@ -30,6 +30,7 @@ class Stage:
         self.looks = 0
         self.look_seconds = 0.1
         self.is_away = False
+        self.snapshot = CHAT.snapshot_version
 
     async def standing(self, of, wanted):
         self.looks += 1
@@ -42,10 +43,14 @@ class Stage:
         ]
 
     def move(self, child, status, *, tells=True):
+        """What is told of it; or would be."""
         self.status[child] = status
+        self.snapshot += 1
+        now = replace(CHAT, id=child, status=status, snapshot_version=self.snapshot)
+        moved, *_ = hints_of(now, holder_is_fresh=True)
         if tells:
-            moved, *_ = hints_of(replace(CHAT, id=child, status=status), holder_is_fresh=True)
             self.bus.tell(moved)
+        return moved
 
     async def wait(self, children=None, *, seconds=60, any_of_them=False):
         return await wait_for(
@@ -112,6 +117,22 @@ async def test_news_that_a_look_has_overtaken_counts_no_more(autojump_clock):
         stage.move(child, Status.WAITING)
 
     assert 3 == stage.looks
+
+
+async def test_news_that_comes_late_does_not_bring_back_what_was(autojump_clock):
+    stage = Stage(2)
+    first, second = stage.children
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stage.wait)
+        await trio.sleep(1)
+        late = stage.move(first, Status.RUNNING, tells=False)
+        stage.move(first, Status.WAITING)
+        await trio.sleep(1)
+        stage.bus.tell(late)
+        await trio.sleep(1)
+        stage.move(second, Status.WAITING)
+
+    assert trio.current_time() < 5
 
 
 async def test_when_the_time_is_over_there_is_a_last_look(autojump_clock):
