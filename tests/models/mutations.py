@@ -275,7 +275,8 @@ answers.py: transitions, model
 
 # who has decided about an earlier call of an id has decided about the later one
 answers.py: transitions, model
--            and request.asked_at in (None, one.asked_at)
+-            if one.tool_call_id == request.tool_call_id and request.asked_at in (None, one.asked_at)
++            if one.tool_call_id == request.tool_call_id
 
 # consent to one tool is consent to all that are asked about
 answers.py: transitions, model

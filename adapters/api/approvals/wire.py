@@ -16,7 +16,7 @@ class ChatApproval(Struct, frozen=True):
     chat_id: UUID  # whose call it is: a chat's own, or an agent's of its family
     chat_title: str
     tool_call_id: str
-    tool_name: str
+    tool_name: str  # `workspace:` before it: of a server that the workspace brings along
     args: str  # JSON as text
     requested_at: datetime
     expires_at: datetime | None  # then it is denied; null: it waits as long as it takes
