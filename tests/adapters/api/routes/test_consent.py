@@ -191,6 +191,17 @@ async def test_who_was_shown_an_earlier_call_decides_nothing_about_a_later_one(g
     assert (Status.REQUIRES_ACTION, 200) == (between, fresh.status)
 
 
+@pytest.mark.parametrize(
+    "at", ["0001-01-01T00:00:00+14:00", "2030-01-01T00:00:00", "9999-12-31T23:59:59-14:00"]
+)
+async def test_a_time_at_which_nobody_was_asked_is_that_of_no_call(ground, at):
+    chat = await asking(ground)
+
+    answer = await decide(ground, chat, requested_at=at)
+
+    assert (409, Status.REQUIRES_ACTION) == (answer.status, await status(ground, chat))
+
+
 async def test_our_own_client_says_which_call_it_was_shown(ground):
     chat = await asking(ground)
     [shown] = msgspec.convert((await family(ground, chat))["approvals"], list[ChatApproval])
