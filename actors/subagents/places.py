@@ -14,8 +14,8 @@ from actors.subagents.ports import Household
 # A child is archived with its root and never before, so this is for as long as the family lives.
 # It bounds what archiving locks at once, and what a model can do that spawns without an end.
 CHILDREN_MAX = 1_000  # of a chat; one more is refused, and those at rest can be given more work
-# Of a chat at the same time; one more is refused until one of them has settled. Those at rest may be
-# given more work all the same, by their users too: then there may be as many as there are children.
+# Of a chat at the same time; one more is refused until one of them has settled. Those at rest may
+# be given more work all the same, by their users too: then there may be as many as children.
 AT_WORK_MAX = 50
 
 
