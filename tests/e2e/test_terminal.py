@@ -182,6 +182,7 @@ def test_a_chat_is_summed_up_and_says_what_it_cost(chatting):
 
 
 LOOKS = "[[tool-calls: list_templates:{}]] [[text: looked]] look"
+LOOKS_AROUND = "[[tool-calls: list_templates:{} list_templates:{}]] [[text: looked around]] look"
 LOOKS_TWICE = "[[tool-calls: list_templates:{}]] [[text: looked again]] look"
 
 
@@ -222,6 +223,17 @@ def test_what_is_allowed_once_is_asked_again_and_always_is_not(chatting):
     terminal.until("> ")
     terminal.types(f"{LOOKS_TWICE}\n")
     unasked = terminal.until("looked again")
+
+    assert "y allows it once" not in unasked
+
+
+def test_who_allows_a_tool_always_is_not_asked_about_the_next_call_of_it(chatting):
+    terminal = chatting()
+    terminal.until("> ")
+    terminal.types(f"{LOOKS_AROUND}\n")
+    terminal.until("? ")
+    terminal.types("a\n")
+    unasked = terminal.until("looked around")
 
     assert "y allows it once" not in unasked
 

@@ -52,13 +52,19 @@ class Consenting:
 
     async def decide(self, approvals: list[ChatApproval]) -> bool:
         """False: whoever was asked has left."""
+        always: set[str] = set()  # what the whole family has been allowed, these asks with it
         for approval in approvals:
+            if approval.tool_name in always:
+                self._answered.add(asked(approval))
+                continue
             decision = await self._decision(approval)
             if decision is None:
                 return False
             self._answered.add(asked(approval))
             try:
-                await self._client.do(asks.decide(approval, *decision))
+                decided = await self._client.do(asks.decide(approval, *decision))
+                if decided.decision == "allow_always":
+                    always.add(decided.tool_name)
             except Refused as refused:
                 if refused.status != 409:  # somebody was first, or its time is over
                     raise
