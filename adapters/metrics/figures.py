@@ -74,7 +74,7 @@ class Figures:
         self.stream_retries = self._counter(
             "chatd_stream_retries", "failures that are tried again", *MODEL, "kind"
         )
-        self.agents_active = self._gauge("chatd_agents_active", "chats held here", "pool")
+        self.agents_active = self._gauge("chatd_agents_active", "chats on places here", "pool")
         self.agents_queued = self._gauge(
             "chatd_agents_queued_for_capacity", "chats that wait for a full pool; take max", "pool"
         )

@@ -6,17 +6,21 @@ from uuid import uuid4
 import pytest
 import trio
 
+from actors.episodes.buffer import Episodes
 from actors.ids import ModelConfigId
 from actors.machine.chat import ChatError
 from actors.parts.model import FilePart, JsonText, TextPart, ToolCallPart
 from actors.parts.prompt import Prompt, ToolAnswer, ToolsSaid, UserSaid
+from actors.supervisor.slots import SlotsStatistics
 from actors.tools.truncation import BUDGET_UNKNOWN
 from actors.turn.ports import ToolOutput
 from actors.turn.world import Limits
 from adapters.metrics.figures import Figures
 from adapters.metrics.flattened import flattened
 from adapters.metrics.measuring import MeasuredModels, MeasuredTools
+from adapters.metrics.pools import Pools
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
+from tests.fakes.watching import pickled
 
 LIMITS = Limits(startup_seconds=60, silence_seconds=600)
 PROMPT = Prompt(
@@ -51,6 +55,17 @@ async def measured(*script):
 async def listen(provider):
     async with provider.stream(PROMPT) as batches:
         return [batch async for batch in batches]
+
+
+async def test_chats_that_take_no_place_are_held_all_the_same():
+    figures = Figures()
+    slots = SlotsStatistics(None, 1, 5, 2, 5, waiting=3, claimed=0, expired_count=0)
+
+    await Pools(figures, Episodes(pickled), None).look(slots)
+
+    assert 6 == read(figures, "chatd_chats", state="waiting")
+    pools = [read(figures, "chatd_agents_active", pool=pool) for pool in ("root", "subagent")]
+    assert [1, 2] == pools
 
 
 async def test_a_call_of_a_model_is_counted_with_what_it_was_asked(autojump_clock):
