@@ -25,6 +25,7 @@ MATCHES_MAX = 20  # of one call; the best
 QUERIES_MAX = 10  # of one call; more are not looked at
 QUERY_WORDS_MAX = 16  # likewise
 NAMES_MAX = 40  # likewise
+SEARCHED_CHARACTERS = 4_096  # of a schema; words that stand further on are not found
 
 _EXACT, _WITHIN, _DESCRIBED, _ELSEWHERE = 8, 5, 2, 1
 _WORD = re.compile(r"[a-z0-9]+")
@@ -102,8 +103,9 @@ def find(
     known = {tool.name: tool for tool in tools}
     exact = [known[name] for name in names[:NAMES_MAX] if name in known]
     scores: dict[str, int] = {}
+    searched = [_searched(tool) for tool in tools] if queries else []
     for query in queries[:QUERIES_MAX]:
-        for name, score in _scored(tools, query):
+        for name, score in _scored(searched, query):
             scores[name] = max(score, scores.get(name, 0))
     ranked = sorted(scores, key=lambda name: (-scores[name], name))
     matches = list(dict.fromkeys([*exact, *(known[name] for name in ranked)]))[:MATCHES_MAX]
@@ -117,36 +119,52 @@ def _fitting(tools: Iterable[Deferred], room: float) -> Iterator[str]:
             yield tool.name
 
 
-def _scored(tools: Sequence[Deferred], query: str) -> Iterator[tuple[str, int]]:
-    server, rest = _named_server(tools, query)
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """What stands in a tool, in small letters."""
+
+    tool: Deferred
+    name: str
+    words: frozenset[str]  # of the name
+    description: str
+    rest: str
+
+
+def _searched(tool: Deferred) -> _Searched:
+    name = tool.name.lower()
+    rest = f"{tool.server}\n{tool.schema[:SEARCHED_CHARACTERS]}".lower()
+    return _Searched(tool, name, frozenset(_words(name)), tool.description.lower(), rest)
+
+
+def _scored(tools: Sequence[_Searched], query: str) -> Iterator[tuple[str, int]]:
+    server, rest = _named_server({each.tool.server for each in tools}, query)
     wanted = _words(rest)[:QUERY_WORDS_MAX]
-    for tool in tools:
-        if server is not None and tool.server != server:
+    for each in tools:
+        if server is not None and each.tool.server != server:
             continue
-        score = sum(_score(tool, word) for word in wanted)
+        score = sum(_score(each, word) for word in wanted)
         if score or (server is not None and not wanted):
-            yield tool.name, score
+            yield each.tool.name, score
 
 
-def _named_server(tools: Sequence[Deferred], query: str) -> tuple[str | None, str]:
+def _named_server(servers: Iterable[str], query: str) -> tuple[str | None, str]:
     """`server: words` looks at that server alone; the longest name that fits is meant."""
-    servers = sorted({tool.server for tool in tools}, key=lambda name: (-len(name), name))
+    longest_first = sorted(servers, key=lambda name: (-len(name), name))
     for same in (str, str.casefold):
-        for server in servers:
+        for server in longest_first:
             if same(query).startswith(same(f"{server}:")):
                 return server, query[len(server) + 1 :]
     return None, query
 
 
-def _score(tool: Deferred, word: str) -> int:
-    name = tool.name.lower()
-    if word in _words(name):
+def _score(searched: _Searched, word: str) -> int:
+    if word in searched.words:
         return _EXACT
-    if word in name:
+    if word in searched.name:
         return _WITHIN
-    if word in tool.description.lower():
+    if word in searched.description:
         return _DESCRIBED
-    return _ELSEWHERE if word in tool.schema.lower() or word in tool.server.lower() else 0
+    return _ELSEWHERE if word in searched.rest else 0
 
 
 def _words(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from actors.parts.model import JsonText, TextPart, ToolResultPart
 from adapters.tools.servers.finding import (
     CATALOGUE_TOKENS_MAX,
     MATCHES_MAX,
+    SEARCHED_CHARACTERS,
     Deferred,
     activated,
     are_too_many,
@@ -49,6 +50,13 @@ def found(queries=(), asked=(), tools=WIKI, window=200_000):
 )
 def test_words_are_worth_what_they_are_found_in(query, expected):
     assert expected == found([query])
+
+
+def test_of_a_long_schema_only_the_beginning_is_searched():
+    near, far = (f"{'x ' * (count // 2)}needle" for count in (1_000, SEARCHED_CHARACTERS))
+    tools = [Deferred(name, "Wiki", "", schema) for name, schema in (("a", near), ("b", far))]
+
+    assert ["a"] == found(["needle"], tools=tools)
 
 
 def test_exact_names_come_first_and_matches_have_an_end():
