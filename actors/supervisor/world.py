@@ -31,7 +31,7 @@ class Limits:
     ending: int = 1_000  # over both: chats that are only to be ended; more wait likewise
     # Beside all of these: chats that have no work before somebody else has answered. Those beyond
     # it keep the places that they had while they were at work.
-    waiting: int = 20_000
+    waiting: int = 10_000
     batch: int = 100  # taken by one statement; what is over, by the next
     poll_seconds: float = 1.0  # between searches that nobody hinted at
     sync_seconds: float = 15.0  # between comparisons with what the store says we hold
