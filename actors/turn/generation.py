@@ -170,7 +170,7 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     cost = world.prices.cost(model, asked.said.usage)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
     committed = await _commit_step(held, rows, tools.offered, world)
-    if _is_lost(committed):
+    if not rows or _is_lost(committed):
         await _book_answer(episode, cost, world)
     return committed
 

@@ -226,6 +226,13 @@ async def test_an_answer_that_came_too_late_is_paid_for_all_the_same(autojump_cl
         assert [("user", "other"), ("assistant", "done")] == stage.said
 
 
+async def test_an_answer_that_says_nothing_is_paid_for_all_the_same(autojump_clock):
+    stage = await settled([ended()])
+
+    assert [("answer", [2])] == stage.booked
+    assert ("waiting", "u") == (stage.status, roles(stage))
+
+
 async def test_what_breaks_off_is_paid_for_and_nobody_knows_how_much(autojump_clock):
     stage = await settled([OVERLOADED], ["Hel", OVERLOADED], GOES_ON)
 
