@@ -336,7 +336,7 @@ async def open_workspaces(config: Config, pool: Pool, bus: Bus) -> AsyncIterator
         network=config.sandbox_network,
         unseen=_unseen(config, data_dir, templates_dir),
     )
-    tell(sandbox)
+    tell(sandbox, is_root=os.geteuid() == 0)
     async with open_processes() as table, open_children("workspaces", capacity=2) as children:
         workspaces = LocalWorkspaces(
             data_dir / "workspaces",

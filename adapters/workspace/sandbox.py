@@ -47,6 +47,10 @@ _TOLD = {
     "TERM": "dumb",
     "PROMPTCORNER_CHAT": "true",
 }
+UNCOUNTED = (
+    "the kernel does not count processes of root; run the daemon as a user of its own, or set"
+    " TasksMax= of its unit"
+)
 OPEN_FILES = 4_096  # at first; a command may ask for more
 _KIB, _BLOCK = 1024, 512  # what the shell counts memory and files in
 
@@ -174,7 +178,7 @@ async def sandbox_of(
     return await _examined(Bubblewrap(program, network, unseen=unseen))
 
 
-def tell(sandbox: Found) -> None:
+def tell(sandbox: Found, *, is_root: bool) -> None:
     """What commands can do here, or why they are refused, for the log."""
     match sandbox:
         case NoSandbox(why):
@@ -182,7 +186,8 @@ def tell(sandbox: Found) -> None:
         case Unconfined():
             emit("sandbox.none", "warning", says="commands of chats can do all that the daemon can")
         case Bubblewrap(program, network):
-            emit("sandbox.found", "info", program=program, network=network)
+            says = {"says": UNCOUNTED} if is_root else {}
+            emit("sandbox.found", "info", program=program, network=network, **says)
         case _:
             assert_never(sandbox)
 

@@ -14,6 +14,7 @@ from adapters.workspace.bubblewrap import Ground, Layout, Unseen, arguments
 from adapters.workspace.local import LocalProcesses
 from adapters.workspace.processes import open_processes
 from adapters.workspace.sandbox import (
+    UNCOUNTED,
     Bubblewrap,
     NoSandbox,
     Unconfined,
@@ -200,23 +201,26 @@ async def test_where_the_kernel_lets_nobody_make_namespaces_it_is_said_and_comma
 
 
 @pytest.mark.parametrize(
-    ("sandbox", "entry"),
+    ("sandbox", "is_root", "entry"),
     [
         (
             NoSandbox("not installed"),
+            True,
             ("sandbox.missing", "warning", "not installed", "commands of chats are refused"),
         ),
         (
             Unconfined(),
+            True,
             ("sandbox.none", "warning", None, "commands of chats can do all that the daemon can"),
         ),
-        (Bubblewrap("/bin/bwrap"), ("sandbox.found", "info", None, None)),
+        (Bubblewrap("/bin/bwrap"), False, ("sandbox.found", "info", None, None)),
+        (Bubblewrap("/bin/bwrap"), True, ("sandbox.found", "info", None, UNCOUNTED)),
     ],
 )
-def test_the_log_says_what_commands_can_do(sandbox, entry, caplog):
+def test_the_log_says_what_commands_can_do(sandbox, is_root, entry, caplog):
     caplog.set_level("INFO", LOGGER_NAME)
 
-    tell(sandbox)
+    tell(sandbox, is_root=is_root)
 
     [told] = caplog.records
     fields = told.fields.get("why"), told.fields.get("says")
