@@ -114,7 +114,7 @@ _LISTENING = (
         subject=Subject.LISTENING,
         kind=WebAddress(),
         usual_says="http:// and where it listens",
-        says="the same as those see it, if that is another address",
+        says="the same as those see it, if that is another address than relay_listen",
     ),
 )
 _DATA = (
