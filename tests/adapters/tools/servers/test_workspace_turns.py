@@ -95,3 +95,17 @@ async def test_rules_for_tools_of_servers_hold_for_those_of_a_workspace(fresh, d
         _, looked = await results(running)
 
     assert "kit__look is not allowed here" in looked["error"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"), [("kit__look", "somebody's consent"), ("workspace:kit__look", " hi")]
+)
+async def test_what_is_allowed_to_a_server_of_all_is_not_to_one_of_the_workspace(
+    fresh, data_dir, rule, told
+):
+    rules = f"create_workspace=allow, {rule}=allow"
+    how = {"PROMPTCORNER_APPROVAL_RULES": rules, "PROMPTCORNER_APPROVAL_POLICY": "deny"}
+    async with a_daemon(fresh, data_dir, CREATES, LOOKS, **how) as running:
+        _, looked = await results(running)
+
+    assert told in str(looked)
