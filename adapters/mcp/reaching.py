@@ -31,6 +31,7 @@ CALL_SECONDS_MAX = 60.0
 ANSWER_BYTES_MAX = 8 * 1024 * 1024
 # Who sends more than a mebibyte in one go has to wait so long: nobody is to keep us from the rest.
 PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
+LINE_BYTES = 16 * 1024  # for as many a line of messages counts, however short it is
 
 _TIMEOUT = httpx2.Timeout(CONNECT_SECONDS_MAX, read=CALL_SECONDS_MAX + CONNECT_SECONDS_MAX)
 
@@ -145,29 +146,43 @@ class Bounded(httpx2.AsyncBaseTransport):
             raise TooMuch("the server packed its answer although it was told not to")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        response.stream = _Measured(response.stream, math.inf if is_stream else ANSWER_BYTES_MAX)
+        response.stream = _Measured(response.stream, is_stream=is_stream)
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
+class Pace:
+    """Of one who sends: what has come is added, and before there is more he may have to wait."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+
+    def add(self, data: bytes, lines: int = 0) -> None:
+        self._bytes += len(data) + lines * LINE_BYTES
+
+    async def rest(self) -> None:
+        pauses, self._bytes = divmod(self._bytes, PAUSE_BYTES)
+        await trio.sleep(pauses * PAUSE_SECONDS)
+
+
 class _Measured(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, most: float) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, *, is_stream: bool) -> None:
         self._inner = inner
-        self._most = most
+        self._most = math.inf if is_stream else ANSWER_BYTES_MAX
+        self._is_stream = is_stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = in_one_go = 0
+        size, pace = 0, Pace()
         mending = Mending()
         async for chunk in self._inner:
             size += len(chunk)
             if size > self._most:
                 raise TooMuch(f"the server's answer has more than {self._most} bytes")
-            in_one_go += len(chunk)
-            if in_one_go > PAUSE_BYTES:
-                in_one_go = 0
-                await trio.sleep(PAUSE_SECONDS)
+            lines = chunk.count(b"\n") + chunk.count(b"\r")
+            pace.add(chunk, lines if self._is_stream else 0)
+            await pace.rest()
             yield mending.feed(chunk)
         yield mending.rest()
 

@@ -26,7 +26,7 @@ from mcp.types import (
 )
 
 from adapters.mcp.mending import mended
-from adapters.mcp.reaching import ANSWER_BYTES_MAX, PAUSE_BYTES, PAUSE_SECONDS
+from adapters.mcp.reaching import ANSWER_BYTES_MAX, PAUSE_SECONDS, Pace
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
 
@@ -77,7 +77,8 @@ class Lines:
     def __init__(self, stream: trio.abc.ReceiveStream) -> None:
         self._stream = stream
         self._bytes = bytearray()
-        self._searched = self._in_one_go = 0
+        self._searched = 0
+        self._pace = Pace()
         self._probe: JSONRPCRequest | None = None
         self._until = math.inf  # the probe has to be answered
         self._patience = trio.move_on_at(math.inf)
@@ -89,11 +90,13 @@ class Lines:
 
     async def receive(self) -> SessionMessage | Exception:
         while True:
-            await trio.lowlevel.checkpoint()
+            await self._pace.rest()
             if (line := self._line()) is None:
                 if (answer := await self._more()) is not None:
                     return answer
-            elif (message := _message(line)) is not None:
+                continue
+            self._pace.add(line, lines=1)
+            if (message := _message(line)) is not None:
                 self._probe, self._until = None, math.inf
                 return message
 
@@ -119,10 +122,6 @@ class Lines:
             self.over.set()
             raise anyio.EndOfStream
         self._bytes += data
-        self._in_one_go += len(data)
-        if self._in_one_go > PAUSE_BYTES:
-            self._in_one_go = 0
-            await trio.sleep(PAUSE_SECONDS)
         return None
 
     def _not_answered(self) -> SessionMessage | None:

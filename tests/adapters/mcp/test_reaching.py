@@ -6,10 +6,19 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import httpx2
 import pytest
 import trio
 
-from adapters.mcp.reaching import Address, reached
+from adapters.mcp.reaching import (
+    LINE_BYTES,
+    PAUSE_BYTES,
+    PAUSE_SECONDS,
+    Address,
+    Bounded,
+    Visit,
+    reached,
+)
 from adapters.mcp.sessions import Session
 from adapters.mcp.tolerant import unread
 
@@ -109,3 +118,33 @@ async def test_one_that_floods_leaves_room_for_others():
         nursery.cancel_scope.cancel()
 
     assert turns > 20
+
+
+class Pieces(httpx2.AsyncByteStream):
+    def __init__(self, *pieces):
+        self.pieces = pieces
+
+    async def __aiter__(self):
+        for piece in self.pieces:
+            yield piece
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "seconds"),
+    [
+        ("text/event-stream", b"\r\n", 1000 * 2 * LINE_BYTES / PAUSE_BYTES * PAUSE_SECONDS),
+        ("application/json", b"\r\n", 0.0),
+        ("application/json", b"x" * 1024, 1000 * 1024 / PAUSE_BYTES * PAUSE_SECONDS),
+    ],
+)
+async def test_who_says_much_in_few_bytes_is_heard_slowly(kind, line, seconds, autojump_clock):
+    async def answer(request):
+        return httpx2.Response(200, headers={"content-type": kind}, stream=Pieces(*[line] * 1000))
+
+    transport = Bounded(httpx2.MockTransport(answer), Visit())
+    began = trio.current_time()
+    async with httpx2.AsyncClient(transport=transport) as client:
+        read = await client.get("http://h/")
+
+    assert line * 1000 == read.content
+    assert trio.current_time() - began == pytest.approx(seconds, abs=2 * PAUSE_SECONDS)

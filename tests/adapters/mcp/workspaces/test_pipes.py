@@ -9,14 +9,21 @@ from uuid import UUID
 
 import pytest
 import trio
+import trio.testing
 from mcp.shared.exceptions import MCPError
 
 from actors.workspace.ports import Command
 from adapters.mcp.faults import Fault, words_for
-from adapters.mcp.reaching import ANSWER_BYTES_MAX, client_over
+from adapters.mcp.reaching import (
+    ANSWER_BYTES_MAX,
+    LINE_BYTES,
+    PAUSE_BYTES,
+    PAUSE_SECONDS,
+    client_over,
+)
 from adapters.mcp.sessions import Session, called
 from adapters.mcp.tolerant import unread
-from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, PROBE_SECONDS, READ_BYTES, piped
+from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, PROBE_SECONDS, READ_BYTES, Lines, piped
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
 from tests.actors.machine.chats import a_chat
@@ -205,6 +212,21 @@ async def test_a_long_answer_comes_whole_and_one_that_is_too_long_not_at_all(lif
                 await called(the_session, "echo", {"bytes": ANSWER_BYTES_MAX + 2 * READ_BYTES})
 
     assert ANSWER_BYTES_MAX // 2 == len(said["content"][0]["text"])
+
+
+async def test_who_says_much_in_few_bytes_is_heard_slowly(autojump_clock):
+    told, said = trio.testing.memory_stream_one_way_pair()
+    lines, count = Lines(said), 1000
+    await told.send_all(
+        b'{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}\n' * count
+    )
+    began = trio.current_time()
+
+    for _ in range(count):
+        await lines.receive()
+
+    took = trio.current_time() - began
+    assert took == pytest.approx(count * LINE_BYTES / PAUSE_BYTES * PAUSE_SECONDS, rel=0.1)
 
 
 async def test_one_that_floods_leaves_room_for_others(lifeline):
