@@ -1,8 +1,8 @@
 """A user's token, renewed before it runs out.
 
 A renewal goes on when nobody waits for it any more, and when this process is stopping: the
-authorization server may have taken the old refresh token back already. Two processes may renew at once; one of them is refused, and reads what
-the other has got.
+authorization server may have taken the old refresh token back already. Two processes may renew at
+once; one of them is refused, and reads what the other has got.
 """
 
 from dataclasses import dataclass, field
