@@ -76,13 +76,15 @@ async def test_a_renewal_is_finished_by_a_process_that_stops(edge, servers):
 
         auth.pause = answer
         store, vault = edge.chats.store, edge.chats.vault
-        async with trio.open_nursery() as together:
-            async with open_mcp(store.pool, store.bus, vault=vault) as stopping:
-                one = (await stopping.known.servers())[UUID(server["id"])]
-                with trio.move_on_after(PATIENCE) as waiting:
-                    together.start_soon(when, asked, waiting.cancel)
-                    await stopping.reached.renewing.token(one, edge.member.id)
-                together.start_soon(when, trio.testing.wait_all_tasks_blocked, go_on.set)
+        async with (
+            trio.open_nursery() as together,
+            open_mcp(store.pool, store.bus, vault=vault) as stopping,
+        ):
+            one = (await stopping.known.servers())[UUID(server["id"])]
+            with trio.move_on_after(PATIENCE) as waiting:
+                together.start_soon(when, asked, waiting.cancel)
+                await stopping.reached.renewing.token(one, edge.member.id)
+            together.start_soon(when, trio.testing.wait_all_tasks_blocked, go_on.set)
         auth.pause = None
 
         assert "access-2" == (await token(edge, server)).access_token
