@@ -150,6 +150,10 @@ class ChatActor:
 
     def _begin(self, kind: Kind, tasks: trio.Nursery) -> None:
         chat = self._held.stored.chat
+        if kind is Kind.AWAIT_CLIENT:
+            # That may take days, and most answers move the history: it is read again then.
+            self._held = Held(self._held.stored)
+            self._world.prompts.forget(self.chat)
         self._in_flight = InFlight(kind, chat.history_version, chat.status, chat.archived)
         self._scope = CausedScope()
         tasks.start_soon(self._work, kind, self._held, self._scope)

@@ -79,6 +79,18 @@ async def test_an_ask_is_stored_with_the_answer_that_it_is_about_and_nothing_run
         assert 0 == stage.balky.asked["view"]
 
 
+async def test_while_somebody_takes_his_time_no_history_is_kept(autojump_clock):
+    async with asking() as stage:
+        await trio.sleep(1)
+        before = stage.actor._held.history
+        await stage.ask(decide())
+        await trio.sleep(5)
+
+        assert None is before
+        assert [*ASKED, RAN, DONE] == stage.said
+        assert 2 == stage.balky.asked["history"]
+
+
 async def test_what_is_allowed_runs_once_and_the_turn_goes_on(autojump_clock):
     async with asking() as stage:
         await trio.sleep(1)
