@@ -27,7 +27,7 @@ from actors.store.hints import LookAtEverything, News, WorkspaceClosed
 from actors.workspace.ports import Refused
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.workspaces.lives import Lives
-from adapters.workspace.making import UNREGISTERED
+from adapters.workspace.making import UNREGISTERED, registered
 from adapters.workspace.processes import ProcessTable
 from runtime.clock import now, wall
 from runtime.log import emit
@@ -196,8 +196,12 @@ class Caretaker:
         before = wall().timestamp() - MAKING_SECONDS
         look = partial(_left_over, self._directory, removed, before=before)
         left, doubtful = await trio.to_thread.run_sync(look)
-        if doubtful:
-            left += [doubtful[each] for each in await self._lives.unknown(doubtful)]
+        unknown = await self._lives.unknown(doubtful) if doubtful else []
+        for workspace, path in doubtful.items():
+            if workspace in unknown:
+                left.append(path)
+            else:
+                await registered(path)  # which was cut short
         for path in left:
             await self._delete(path)
         await self._lives.forget()

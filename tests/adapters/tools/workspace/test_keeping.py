@@ -371,13 +371,16 @@ async def test_what_was_never_made_to_the_end_goes_a_day_later(daemon, chat, hom
     assert home.is_dir()
 
 
-async def test_one_that_is_registered_stays_whatever_its_directory_says(daemon, chat, home):
-    (home.parent / UNREGISTERED).touch()
-    is_from(home.parent / UNREGISTERED, days=2)
+async def test_one_that_is_registered_stays_and_is_marked_no_more(daemon, chat, home):
+    """Its process was killed between the two."""
+    mark = home.parent / UNREGISTERED
+    mark.touch()
+    is_from(mark, days=2)
 
     await daemon.workspaces.caretaker.clear()
 
     assert home.is_dir()
+    assert not mark.exists()
 
 
 async def test_what_is_none_of_ours_stays(daemon, chat, home):
