@@ -19,7 +19,7 @@ CHECKS = (
     "response_schema_conformance",
 )
 # Not HTTP after the first line, or not there yet (501), or the end of the very token that asks.
-BUT = r"/(stream|watch|sse|logout|mcp|inbox|git|diff|context|debug/runs)(/|$)|mcp-servers"
+BUT = r"/(stream|watch|sse|logout|inbox|diff|debug/runs)(/|$)|/mcp/http"
 
 
 @pytest.mark.timeout(SECONDS_MAX)
