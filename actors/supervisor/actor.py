@@ -77,6 +77,7 @@ class Supervisor:
             new_id=world.new_id,
             begun=lambda worker: self.address.hint(LeaseBegun(worker)),
             lost=lambda worker: self.address.hint(LeaseLost(worker)),
+            others_died=lambda: world.bus.hear(LookAtEverything()),
         )
         self._taken_count = self._searches_count = self._failed_count = 0
         self._be_born()
@@ -180,8 +181,8 @@ class Supervisor:
     def _place(self, member: Member, status: Status) -> None:
         """A chat that waits for others leaves its place to those that wait for one."""
         is_waiting = status is Status.REQUIRES_ACTION
-        self.slots.waits(member.holder.runner, is_waiting=is_waiting)
-        if is_waiting and self._is_short:
+        is_free = self.slots.waits(member.holder.runner, is_waiting=is_waiting)
+        if is_free and self._is_short:
             verbs.look_for_work(self.address)
 
     # searching

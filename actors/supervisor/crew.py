@@ -36,9 +36,10 @@ class Member:
     seen: int  # the newest snapshot that it was given or told of
 
     def hear(self, moved: ChatMoved) -> bool:
-        """Whether that is news."""
+        """Whether it stands so, as far as is known. If that is no news it may have a place by now
+        among those that wait."""
         if moved.snapshot_version <= self.seen:
-            return False
+            return moved.snapshot_version == self.seen
         self.seen = moved.snapshot_version
         own = moved.by_holder and moved.runner_id in (self.holder.runner, None)
         if not own:
@@ -110,7 +111,7 @@ class Crew:
 
     def hear(self, moved: ChatMoved, *, expecting: bool) -> Member | None:
         """News of any chat. `expecting`: chats are on their way to us, and it may be one of them;
-        then whoever is started with an older snapshot will have to look. To whom it was news."""
+        then whoever is started with an older snapshot will have to look. Who stands so now."""
         member = self._newest.get(moved.chat)
         if member is not None:
             return member if member.hear(moved) else None

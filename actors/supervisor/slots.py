@@ -101,16 +101,19 @@ class Slots:
         self.waits(runner, is_waiting=False)
         self._roots -= self._taken.pop(runner)
 
-    def waits(self, runner: RunnerId, *, is_waiting: bool) -> None:
-        """Whether the chat waits for others now, or is at work."""
+    def waits(self, runner: RunnerId, *, is_waiting: bool) -> bool:
+        """Whether the chat waits for others now, or is at work. True: that makes its place free."""
         if is_waiting == (runner in self._waiting):
-            return
+            return False
         if not is_waiting:
             self._waiting.remove(runner)
             self._roots += self._taken[runner]
-        elif len(self._waiting) < self._limits.waiting:
-            self._waiting.add(runner)
-            self._roots -= self._taken[runner]
+            return False
+        if len(self._waiting) >= self._limits.waiting:
+            return False
+        self._waiting.add(runner)
+        self._roots -= self._taken[runner]
+        return True
 
     @property
     def _used(self) -> int:

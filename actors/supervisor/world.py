@@ -30,7 +30,7 @@ class Limits:
     children: int = 10_000  # those that have
     ending: int = 1_000  # over both: chats that are only to be ended; more wait likewise
     # Beside all of these: chats that have no work before somebody else has answered. Those beyond
-    # it keep the places that they had while they were at work.
+    # it keep the places that they had while they were at work, until others have been answered.
     waiting: int = 10_000
     batch: int = 100  # taken by one statement; what is over, by the next
     poll_seconds: float = 1.0  # between searches that nobody hinted at

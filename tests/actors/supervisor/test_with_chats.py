@@ -204,6 +204,12 @@ async def full_of_waiting(store, bus, count=2, **limits):
         yield process, waiting
 
 
+async def a_waiting_chat(store):
+    chat = await a_new_chat(store, tools=["ask"])
+    await trio.sleep(0.1)
+    return chat
+
+
 async def test_chats_that_wait_for_others_keep_nobody_from_working(store, bus, autojump_clock):
     async with full_of_waiting(store, bus) as (process, waiting):
         assert [WAITS] * 2 == [store.chats[chat].chat.status for chat in waiting]
@@ -276,6 +282,23 @@ async def test_a_wait_that_nobody_told_of_is_found_when_all_is_compared(autojump
         await trio.sleep(8)
 
         assert [HELLO, ANSWER] == said(store, chat)
+
+
+async def test_one_beyond_those_that_may_wait_leaves_its_place_once_it_may(
+    store, bus, autojump_clock
+):
+    async with a_process(store, bus, roots=1, waiting=1) as process:
+        process.provider.scripts = [ASKS, ASKS, ["done"], ["Hello"]]
+        first, _beyond = [await a_waiting_chat(store) for _ in range(2)]
+        assert 0 == process.slots.room().roots
+
+        await store.apply(first, [CompleteRequiresAction((DynamicResult("a", "1"),), ANN)])
+        chat = await a_new_chat(store)
+        await trio.sleep(20)
+
+        assert [HELLO, ANSWER] == said(store, chat)
+        slots = process.slots.statistics()
+        assert (0, 1) == (slots.roots, slots.waiting)
 
 
 @pytest.mark.slow
