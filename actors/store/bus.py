@@ -20,6 +20,9 @@ class Bus(Protocol):
     def tell(self, hint: Hint) -> None:
         """To all that follow, here and in other processes. It may get lost on the way."""
 
+    def hear(self, news: News) -> None:
+        """To all that follow here: what another process told, or would have told."""
+
     def follow_all(self, heard: Heard) -> AbstractContextManager[None]:
         """Every hint there is, as long as the block runs."""
 

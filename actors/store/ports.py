@@ -55,6 +55,7 @@ class Beat:
 
     at: datetime
     expired: bool  # it had run out before this beat: others may have taken chats meanwhile
+    gone: frozenset[WorkerId] = frozenset()  # others whose lease has run out, and who never left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,9 @@ least from the moment the beat was sent. A margin before that time is over we sa
 whatever the beats that are on their way may bring; so the chats are let go before others may take
 them. A beat that comes back as `expired` says the same (the machine was asleep: our clock stood).
 
+A process that was killed may have committed what it never told. So when the lease of another worker
+is seen to have run out, that is news too: whoever waits for a hint looks for himself.
+
 A lease that was lost is not taken up again. The next one has another worker id, so that whatever
 was still held in the old name becomes free at once, as soon as the old row is gone.
 """
@@ -45,7 +48,7 @@ class HeartbeatStatistics:
 
 
 class Heartbeat:
-    """`begun` and `lost` are called at once, and return at once."""
+    """`begun`, `lost` and `others_died` are called at once, and return at once."""
 
     def __init__(
         self,
@@ -55,6 +58,7 @@ class Heartbeat:
         new_id: Callable[[], UUID],
         begun: Callable[[WorkerId], object],
         lost: Callable[[WorkerId], object],
+        others_died: Callable[[], object],
     ) -> None:
         self._leases = leases
         self._pause_seconds = lease_seconds / BEATS_PER_LEASE
@@ -62,6 +66,8 @@ class Heartbeat:
         self._new_id = new_id
         self._begun = begun
         self._lost = lost
+        self._others_died = others_died
+        self._gone: frozenset[WorkerId] = frozenset()  # who was known to be, at the last beat
         self._worker: WorkerId | None = None
         self._held_until = 0.0
         self._beats_count = 0
@@ -126,6 +132,9 @@ class Heartbeat:
         [(sent_at, answer)] = beats
         self._beats_count += 1
         self._held_until = sent_at + self._held_seconds
+        known, self._gone = self._gone, answer.gone
+        if answer.gone - known:
+            self._others_died()
         return answer
 
     def _left_seconds(self) -> float:

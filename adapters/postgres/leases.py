@@ -43,8 +43,8 @@ class Leases:
     async def beat(self, worker: WorkerId) -> Beat:
         parameters = {"worker": worker, "url": self._url, "lease_seconds": self._lease_seconds}
         async with self._pool.connection() as connection:
-            [(at, expired)] = await connection.execute(SQL["beat"], parameters)
-        return Beat(at, expired)
+            [(at, expired, gone)] = await connection.execute(SQL["beat"], parameters)
+        return Beat(at, expired, frozenset(gone))
 
     async def leave(self, worker: WorkerId) -> None:
         async with self._pool.connection() as connection:

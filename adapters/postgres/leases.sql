@@ -2,6 +2,7 @@
 
 -- name: beat
 -- Hold on. The first beat makes the row; `expired` tells that others may have taken chats since.
+-- Who is gone did not leave in good order.
 WITH former AS (
     SELECT heartbeat_at FROM workers WHERE id = %(worker)s
 ), beaten AS (
@@ -10,7 +11,10 @@ WITH former AS (
     ON CONFLICT (id) DO UPDATE SET heartbeat_at = now(), url = excluded.url
 )
 SELECT now(), EXISTS (SELECT FROM former
-                       WHERE heartbeat_at <= now() - %(lease_seconds)s * interval '1 second');
+                       WHERE heartbeat_at <= now() - %(lease_seconds)s * interval '1 second'),
+       ARRAY(SELECT id FROM workers
+              WHERE heartbeat_at <= now() - %(lease_seconds)s * interval '1 second'
+                AND id <> %(worker)s);
 
 -- name: leave
 -- Let go of everything: a chat whose holder has no row may be taken at once.

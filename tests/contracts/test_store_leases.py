@@ -34,6 +34,18 @@ async def test_a_beat_after_the_lease_says_that_it_had_run_out(world):
     assert [True, False] == [late.expired, again.expired]
 
 
+async def test_a_beat_tells_who_is_gone_without_having_left(world):
+    await world.leases.beat(OTHER)
+    before = await world.leases.beat(MINE)
+    await world.pass_time(31)
+
+    after = await world.leases.beat(MINE)
+    await world.leases.leave(OTHER)
+    left = await world.leases.beat(MINE)
+
+    assert [frozenset(), {OTHER}, frozenset()] == [before.gone, after.gone, left.gone]
+
+
 async def test_a_worker_that_left_is_gone_and_may_leave_twice(world):
     await world.leases.beat(MINE)
     await world.leases.beat(OTHER)

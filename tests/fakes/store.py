@@ -155,7 +155,8 @@ class MemoryStore:
         await trio.lowlevel.checkpoint()
         expired = worker in self.workers and not self._is_fresh(worker)
         self.workers[worker] = self.clock()
-        return Beat(self.clock(), expired)
+        gone = frozenset(other for other in self.workers if not self._is_fresh(other))
+        return Beat(self.clock(), expired, gone)
 
     async def leave(self, worker):
         await trio.lowlevel.checkpoint()

@@ -9,8 +9,9 @@ import trio
 import trio.testing
 
 from actors.chat.mail import LookAgain
-from actors.ids import WorkerId
+from actors.ids import ChatId, WorkerId
 from actors.machine.requests import Interrupt
+from actors.store.hints import LookAtEverything
 from actors.supervisor import verbs
 from actors.supervisor.heartbeat import Heartbeat
 from adapters.bus import Switchboard
@@ -248,6 +249,34 @@ async def test_workers_that_are_long_gone_are_swept_away(autojump_clock):
         assert {process.worker} == set(process.store.workers)
 
 
+async def test_when_another_process_has_died_whoever_waits_for_news_looks_for_himself(
+    autojump_clock,
+):
+    heard = []
+    async with a_process() as process:
+        with process.bus.follow_chat(ChatId(uuid4()), heard.append):
+            await process.store.beat(WorkerId(uuid4()))
+            await trio.sleep(LEASE - 1)
+            too_early = list(heard)
+            await trio.sleep(100)
+
+    assert [] == too_early
+    assert [LookAtEverything()] == heard
+
+
+async def test_a_process_that_has_left_in_good_order_has_told_all_it_did(autojump_clock):
+    heard = []
+    async with a_process() as process:
+        with process.bus.follow_chat(ChatId(uuid4()), heard.append):
+            other = WorkerId(uuid4())
+            await process.store.beat(other)
+            await trio.sleep(10)
+            await process.store.leave(other)
+            await trio.sleep(100)
+
+    assert [] == heard
+
+
 class Asleep(MemoryStore):
     """The machine slept while its beat of this number was on its way, and heard no deadline."""
 
@@ -275,6 +304,7 @@ async def test_a_beat_that_comes_back_when_its_lease_is_over_ends_it_at_once(
         new_id=uuid4,
         begun=lambda worker: told.append(("begun", worker)),
         lost=lambda worker: told.append(("lost", worker)),
+        others_died=lambda: None,
     )
 
     nursery.start_soon(heartbeat.run)
