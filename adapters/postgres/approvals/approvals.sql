@@ -44,7 +44,8 @@ SELECT d.chat_id, d.tool_call_id, d.tool, d.verdict, d.words, u.username, d.deci
  LIMIT %(limit)s;
 
 -- name: lock_root
--- From now on no child is born until the transaction is over; those that were are there.
+-- From now on no child is born until the transaction is over; those that were are there. Whatever
+-- else is done to all of the family begins here, too.
 SELECT id FROM chats WHERE id = %(root)s FOR NO KEY UPDATE;
 
 -- name: set_approval_policy
