@@ -143,6 +143,15 @@ def test_ctrl_c_stops_an_answer_and_keeps_what_there_is(chatting):
     assert 0 == terminal.ends()[0]
 
 
+def test_a_script_whose_answer_is_interrupted_does_not_take_it_for_one(chatting):
+    terminal = chatting("-m", "[[deltas: 10000]] [[delta-ms: 30]] go on")
+    terminal.until("answering")
+
+    terminal.types("\x03")
+
+    assert 130 == terminal.ends()[0]
+
+
 def test_ctrl_c_where_one_types_leaves(chatting):
     terminal = chatting()
     terminal.until("> ")

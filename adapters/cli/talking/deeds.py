@@ -8,7 +8,7 @@ import trio
 from rich.console import Console
 
 from adapters.cli.tables import documented, table
-from adapters.cli.talking.talk import Wanted, converse
+from adapters.cli.talking.talk import INTERRUPTED, Wanted, converse
 from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.calling import Client
@@ -27,7 +27,7 @@ def talk(url: str, token: str, wanted: Wanted) -> int:
     except (Refused, Unreachable) as fault:
         raise _told(fault) from None
     except KeyboardInterrupt:
-        return 130  # as a shell has it
+        return INTERRUPTED
 
 
 async def _talk(url: str, token: str, wanted: Wanted) -> int:

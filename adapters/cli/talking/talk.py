@@ -5,7 +5,8 @@ as the end of the input does. The chat is kept by the daemon: it is taken up aga
 """
 
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -19,12 +20,13 @@ from adapters.cli.talking import drawing, screen
 from adapters.cli.talking.consenting import Approve, Consenting, typed
 from adapters.client import asks
 from adapters.client.awaiting import AsyncClient, Followed
-from adapters.client.faults import Refused
+from adapters.client.faults import Refused, Unreachable
 from adapters.client.transcript import Transcript
 
 TICK_SECONDS = 0.1
 HISTORY_SHOWN = 20  # messages of a chat that is taken up again; the others stay with the daemon
 LEAVING = frozenset({"/quit", "/exit"})
+INTERRUPTED = 130  # as a shell has it
 COMMANDS = "/edit TEXT says your last message otherwise · /compact · /cost · /title TEXT · /quit"
 
 
@@ -40,12 +42,15 @@ class Wanted:
 
 
 async def converse(client: AsyncClient, wanted: Wanted, console: Console) -> int:
-    """The exit code: 0 the last turn went well, 1 it did not."""
+    """The exit code: 0 the last turn went well, 1 it did not, 130 the one that was asked for on the
+    command line was interrupted here: what there is of its answer is none to go on with."""
     talking = Talking(client, wanted, console)
     if wanted.chat is not None:
         await talking.take_up(wanted.chat)
     if wanted.message:
         await talking.say(wanted.message)
+        if talking.was_interrupted:
+            return INTERRUPTED
     else:
         await talking.converse()
     return 0 if talking.went_well else 1
@@ -63,6 +68,7 @@ class Talking:
         self._consenting = Consenting(client, console, wanted.approve)
         self._has_left = False
         self.went_well = True
+        self.was_interrupted = False
 
     async def take_up(self, chat: UUID) -> None:
         """Show where the chat stands; if it is at work, follow it."""
@@ -148,9 +154,9 @@ class Talking:
         async with self._client.follow(chat.id, after_id=self._last_id) as events:
             while not self._has_left:
                 with screen.opened(self._console) as shown:
-                    with trio.open_signal_receiver(signal.SIGINT) as signals:
+                    with trio.open_signal_receiver(signal.SIGINT) as signals, said_alone():
                         async with trio.open_nursery() as nursery:
-                            nursery.start_soon(interrupt, self._client, chat.id, signals)
+                            nursery.start_soon(self._interrupt, chat.id, signals)
                             nursery.start_soon(tick, shown, seen)
                             await self._show(events, seen, shown, since=since)
                             nursery.cancel_scope.cancel()
@@ -172,6 +178,15 @@ class Talking:
             if self._consenting.undecided(seen) or self._rests(seen, since):
                 return
 
+    async def _interrupt(self, chat: UUID, signals: AsyncIterator[int]) -> None:
+        async for _ in signals:
+            self.was_interrupted = True
+            try:
+                await self._client.do(asks.interrupt(chat))
+            except Refused as refused:
+                if refused.status != 409:  # it rests already
+                    raise
+
     def _rests(self, seen: Transcript, since: int) -> bool:
         """What is decided here it waits for no more, whatever it was told last."""
         waits_for_us = seen.status == "requires_action" and not seen.pending
@@ -184,10 +199,15 @@ async def tick(shown: screen.Screen, seen: Transcript) -> None:
         await trio.sleep(TICK_SECONDS)
 
 
-async def interrupt(client: AsyncClient, chat: UUID, signals: AsyncIterator[int]) -> None:
-    async for _ in signals:
-        try:
-            await client.do(asks.interrupt(chat))
-        except Refused as refused:
-            if refused.status != 409:  # it rests already
-                raise
+@contextmanager
+def said_alone() -> Iterator[None]:
+    """What the daemon, or its absence, has to say ends a nursery, but is not told in a group."""
+    alone: Exception | None = None
+    try:
+        yield
+    except ExceptionGroup as group:
+        if group.split((Refused, Unreachable))[1] is not None:
+            raise
+        alone = group.exceptions[0]
+    if alone is not None:
+        raise alone
