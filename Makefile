@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 
+# The tests start hundreds of daemons: none of them should compile anew what the last one did.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help install serve test check bench soak diagram
 
 help:  ## list these commands
