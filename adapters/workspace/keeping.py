@@ -305,9 +305,10 @@ def _left_over(
 
 
 def _changed_at(path: Path) -> float:
+    """Infinite: it is not there, or cannot be looked at; then it stays."""
     try:
         return path.lstat().st_mtime
-    except FileNotFoundError:
+    except OSError:
         return math.inf
 
 

@@ -394,6 +394,17 @@ async def test_what_is_none_of_ours_stays(daemon, chat, home):
     assert all(each.is_dir() for each in strange)
 
 
+async def test_what_cannot_be_looked_into_stays_and_keeps_nothing_else(daemon, chat, home):
+    top = home.parent.parent
+    strange, gone = top / str(uuid4()), top / f".{uuid4()}.gone"
+    strange.write_text("a file, and no directory")
+    gone.mkdir()
+
+    await daemon.workspaces.caretaker.clear()
+
+    assert (True, False) == (strange.is_file(), gone.is_dir())
+
+
 async def test_what_was_removed_elsewhere_goes_here_and_its_name_is_free(store, tmp_path):
     tops = [tmp_path / "one", tmp_path / "other"]
     async with a_daemon(store, tops[0]) as one, a_daemon(store, tops[1]) as other:
