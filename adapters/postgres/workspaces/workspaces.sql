@@ -137,8 +137,12 @@ WITH gone AS (
     UPDATE workspaces w SET removed_at = now(), is_stopped = true, name = w.id::text
      WHERE w.id = %(id)s AND w.removed_at IS NULL AND NOT {at_work}
     RETURNING w.id
+), bound AS MATERIALIZED (
+    SELECT c.id FROM chats c JOIN gone ON c.workspace_id = gone.id
+     ORDER BY c.root_id NULLS FIRST, c.id -- roots before their families
+       FOR NO KEY UPDATE OF c
 ), unbound AS (
-    UPDATE chats c SET workspace_id = NULL FROM gone WHERE c.workspace_id = gone.id
+    UPDATE chats c SET workspace_id = NULL FROM bound WHERE c.id = bound.id
 )
 SELECT id FROM gone;
 

@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from adapters.postgres.approvals.consent import Consents
+from adapters.postgres.workspaces.lives import Lives
 from adapters.postgres.workspaces.owned import OwnedWorkspaces
 from adapters.postgres.workspaces.registry import Registered, Registry
 from tests.actors.machine.chats import ANN
@@ -28,23 +29,28 @@ async def a_family(store):
     return root
 
 
-def moves_in(store, root):
-    new = Registered(uuid4(), "one", "empty", 1, 1, 1, 1)
-    return partial(Registry(store.pool).add, new, ANN, root)
+def moves_in(store, root, id):
+    return partial(Registry(store.pool).add, Registered(id, "one", "empty", 1, 1, 1, 1), ANN, root)
 
 
-@pytest.mark.parametrize("moves_out", [False, True])
-async def test_a_family_moves_while_its_policy_is_changed(store, migrated, moves_out):
-    root, consents = await a_family(store), Consents(store.pool)
-    move = moves_in(store, root)
-    if moves_out:
-        await move()
-        move = partial(OwnedWorkspaces(store.pool, tell=store.telling).bind, root, None)
+def moves_out(store, root, id):
+    return partial(OwnedWorkspaces(store.pool, tell=store.telling).bind, root, None)
+
+
+def is_left_without(store, root, id):
+    return partial(Lives(store.pool).remove, id)
+
+
+@pytest.mark.parametrize("deed", [moves_in, moves_out, is_left_without])
+async def test_a_family_moves_while_its_policy_is_changed(store, migrated, deed):
+    root, id = await a_family(store), uuid4()
+    if deed is not moves_in:
+        await moves_in(store, root, id)()
 
     async with a_pause(migrated, A_CHILD_MOVES) as pause, trio.open_nursery() as nursery:
-        nursery.start_soon(move)
+        nursery.start_soon(deed(store, root, id))
         await pause.reached()
-        await pause.meanwhile(consents.set_policy, root, "ask")
+        await pause.meanwhile(Consents(store.pool).set_policy, root, "ask")
 
     rows = (await store.all_rows()).values()
     assert ["ask", "ask"] == [row.chat.approval_policy for row in rows]
