@@ -12,6 +12,11 @@ class Status(Enum):
     REQUIRES_ACTION = "requires_action"
     ERROR = "error"
 
+    @property
+    def ends_a_turn(self) -> bool:
+        """Whoever is asked for results or consent is asked in the midst of one."""
+        return self in (Status.WAITING, Status.ERROR)
+
 
 class State(Enum):
     """Value: how the state is written in tables, logs and refusals.

@@ -18,7 +18,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR
 
 from actors.ids import ChatId
-from actors.machine.states import Status
 from actors.store.hints import ChatMoved, News
 from adapters.mcp.faults import Fault, first_of, words_for
 from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX, Visit
@@ -167,8 +166,9 @@ class Sessions:
         return SessionStatistics(self._count, self._opened_count)
 
     def hear(self, news: News) -> None:
-        """A chat that has come to rest needs none."""
-        if isinstance(news, ChatMoved) and news.status is not Status.RUNNING:
+        """A chat whose turn is over needs none. One that is interrupted still does: its call ends
+        by the interrupt, and not by a connection that is gone."""
+        if isinstance(news, ChatMoved) and news.status.ends_a_turn:
             self.leave(news.chat)
 
     def leave(self, chat: ChatId) -> None:

@@ -16,7 +16,6 @@ from msgspec import Meta, Struct
 
 from actors.ids import MessageId
 from actors.machine.chat import Chat, ChatError, Message, Role
-from actors.machine.states import Status
 from actors.parts.model import JsonText
 from actors.parts.prompt import Tool
 from actors.store.bus import Bus
@@ -66,7 +65,7 @@ class ServerTools:
 
     def hear(self, news: News) -> None:
         """A turn that is over is never asked about again."""
-        if isinstance(news, ChatMoved) and news.status is not Status.RUNNING:
+        if isinstance(news, ChatMoved) and news.status.ends_a_turn:
             for each in (self._set_up, self._named, self._near):
                 each.forget(news.chat)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import trio
+import trio.testing
 
 from actors.ids import ChatId
 from actors.machine.states import Status
@@ -80,6 +81,22 @@ async def test_when_the_chat_rests_its_sessions_end_and_a_late_call_makes_anothe
 
         assert not output.is_error
         assert 2 == wire.methods().count("initialize")
+
+
+@pytest.mark.parametrize("status", [Status.INTERRUPTING, Status.REQUIRES_ACTION])
+async def test_in_the_midst_of_a_turn_a_session_stays(status):
+    async with a_server() as wire, tools_of(one := configured(wire)) as tools:
+        of = using(one)
+        await names(tools, of)
+        sessions = tools._reached.sessions
+
+        for each in (sessions, tools):
+            each.hear(ChatMoved(of.id, 1, 1, 1, 1, 1, status, False, None, None, of.owner_id))
+        await trio.testing.wait_all_tasks_blocked()
+        await names(tools, of)
+
+        assert (1, 1) == (sessions.statistics().open, wire.methods().count("tools/list"))
+        assert sessions.current(of.id, one.id) is not None
 
 
 async def test_when_the_chat_rests_what_is_known_of_its_workspace_is_forgotten():
