@@ -21,7 +21,7 @@ from adapters.secrets import Vault
 from runtime.clock import wall
 from runtime.log import emit
 
-# For a renewal that has begun, and for what came of it to be kept; then it counts as refused.
+# For a renewal that has begun, and for what came of it to be kept; then the old one is shown.
 RENEWAL_SECONDS = 2 * ANSWER_SECONDS + 5.0
 REFUSED = "the server does not take the token that it was given"
 
@@ -78,7 +78,7 @@ class Renewing:
     async def _renew(self, server: Server, user: UserId, held: HeldToken) -> None:
         assert held.token is not None, "only a token that was opened is renewed"
         try:
-            with trio.move_on_after(RENEWAL_SECONDS, shield=True):
+            with trio.fail_after(RENEWAL_SECONDS, shield=True):
                 await self._ask_and_keep(server, user, held, held.token)
         except Exception as error:  # noqa: BLE001  the old one is shown, for what it is worth
             emit("mcp.token_kept", "warning", server=server.config.slug, error=error)

@@ -6,6 +6,7 @@ import pytest
 import trio
 import trio.testing
 
+from adapters.mcp import renewing
 from adapters.mcp.opening import open_mcp
 from tests.adapters.api.edges import eventually
 from tests.adapters.api.routes.mcp.ground import (
@@ -89,6 +90,25 @@ async def test_a_renewal_is_finished_by_a_process_that_stops(edge, servers):
 
         assert "access-2" == (await token(edge, server)).access_token
         assert 2 == len(auth.of("/token"))
+
+
+async def test_a_renewal_that_takes_too_long_is_given_up_and_told_of(
+    edge, servers, monkeypatch, caplog
+):
+    monkeypatch.setattr(renewing, "RENEWAL_SECONDS", 0.1)
+    async with an_auth_server() as auth:
+        auth.lives_seconds = 5
+        server = await made(edge, servers, **oauth(auth))
+        await logs_in(edge, servers, auth, server)
+        go_on = trio.Event()
+        auth.pause = go_on.wait
+
+        shown = await token(edge, server)
+        go_on.set()
+
+        assert "access-1" == shown.access_token
+        [told] = [each for each in caplog.records if each.message == "mcp.token_kept"]
+        assert isinstance(told.fields["error"], trio.TooSlowError)
 
 
 async def when(comes, do):
