@@ -174,6 +174,9 @@ def test_an_error_is_said_and_the_chat_goes_on(chatting):
 def test_a_chat_is_summed_up_and_says_what_it_cost(chatting):
     terminal = chatting()
     terminal.until("> ")
+    terminal.types("/compact\n")
+    terminal.until("there is no chat yet: say something first")
+    terminal.until("> ")
     terminal.types("[[text: well]] hello\n")
     terminal.until("well")
     terminal.until("> ")

@@ -49,7 +49,7 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
         note(from_refusal("config", refusal))
         return found
     logs.set_up(settings.log, "error")  # what is wrong is said here
-    note(ok("config", f"{sum(row.origin != 'default' for row in shown)} settings are set"))
+    note(ok("config", f"settings that are set: {sum(row.origin != 'default' for row in shown)}"))
     note(*machine.files_of_secrets(shown), machine.descriptors(machine.descriptors_max()))
     note(*machine.data_dir(settings), machine.secret_key(settings))
     note(await machine.sandbox(settings))

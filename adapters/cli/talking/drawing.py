@@ -75,7 +75,7 @@ def cost(paid: CostShown) -> str:
     known = f"{paid.request_count} requests, ${paid.total_cost_micros / 1_000_000:.4f}"
     if not paid.unpriced_request_count:
         return known
-    return f"{known} and what {paid.unpriced_request_count} of them cost that have no price"
+    return f"{known}; what {paid.unpriced_request_count} of them cost is unknown"
 
 
 def row(part: ChatMessagePart) -> str:

@@ -121,6 +121,8 @@ class Talking:
             case "/cost" if self._chat is not None:
                 cost = await self._client.do(asks.cost(self._chat.id))
                 self._console.print(drawing.cost(cost), style="dim", highlight=False)
+            case "/title" | "/edit" | "/compact" | "/cost" if self._chat is None:
+                self._console.print("there is no chat yet: say something first", style="dim")
             case "/help" | "/title" | "/edit" | "/compact" | "/cost":
                 self._console.print(COMMANDS, style="dim")
             case _:
