@@ -7,6 +7,7 @@ from uuid import UUID
 
 from adapters.cli.asking.words import ELSEWHERE, add_daemon, token_of, url_of
 from adapters.cli.settings import add_command
+from adapters.refusals import CannotStart
 
 if TYPE_CHECKING:
     from adapters.cli.settings import Commands
@@ -53,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     from adapters.cli.talking import deeds
     from adapters.cli.talking.consenting import Approve
 
+    if options.json and not options.list:
+        raise CannotStart("--json", "is for --list; what is said in a chat has no such form")
     where, token = url_of(options), token_of(options)
     if options.list:
         return deeds.list_chats(where, token, as_json=options.json)

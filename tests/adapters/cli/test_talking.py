@@ -11,6 +11,7 @@ import trio
 from rich.console import Console
 
 from adapters.api.wire.chats import Chat
+from adapters.cli.main import main
 from adapters.cli.talking.talk import Wanted, converse
 from adapters.client.awaiting import AsyncClient
 from adapters.client.faults import Refused, Unreachable
@@ -74,3 +75,10 @@ async def test_an_interrupt_that_reaches_nobody_is_said_in_one_fault():
 
     with trio.fail_after(5), pytest.raises(Unreachable, match="is the daemon running there"):
         await talked(daemon)
+
+
+def test_a_chat_in_json_is_refused_and_not_given_in_another_form(capsys):
+    code = main(["chat", "-m", "hello", "--json"])
+
+    assert 1 == code
+    assert "--json: is for --list" in capsys.readouterr().err
