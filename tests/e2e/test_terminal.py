@@ -273,6 +273,7 @@ def test_a_script_says_beforehand_what_becomes_of_calls(here, approve, seen):
 
     assert (0, "looked\n") == (code, out)
     assert f"{seen} list_templates" in err
+    assert "waits for" not in err, "it is answered here"
 
 
 def test_a_script_that_says_nothing_does_not_wait_for_somebody(here):

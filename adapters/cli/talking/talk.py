@@ -162,10 +162,10 @@ class Talking:
                             nursery.start_soon(tick, shown, seen)
                             await self._show(events, seen, shown, since=since)
                             nursery.cancel_scope.cancel()
-                    shown.end(seen)
-                undecided = self._consenting.undecided(seen)
-                if not undecided:
-                    break
+                    undecided = self._consenting.undecided(seen)
+                    if not undecided:
+                        shown.end(seen)
+                        break
                 self._has_left = not await self._consenting.decide(undecided)
         self.went_well = seen.error is None and seen.status != "requires_action"
 
