@@ -107,10 +107,10 @@ def _last_said(messages: list[_Message]) -> tuple[str, int]:
         blocks = message.content
         if isinstance(blocks, str):
             return blocks, rounds
-        rounds += any(block.type == "tool_result" for block in blocks)
         text = "\n".join(block.text for block in blocks if block.type == "text")
-        if text:
+        if text:  # results in the same message stand before it
             return text, rounds
+        rounds += any(block.type == "tool_result" for block in blocks)
     return "", rounds
 
 

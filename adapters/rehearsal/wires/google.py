@@ -111,10 +111,10 @@ def _last_said(contents: list[_Content]) -> tuple[str, int]:
     for content in reversed(contents):
         if content.role == "model":
             continue
-        rounds += any(part.function_response is not None for part in content.parts)
         text = "\n".join(part.text for part in content.parts if part.text)
-        if text:
+        if text:  # results in the same message stand before it
             return text, rounds
+        rounds += any(part.function_response is not None for part in content.parts)
     return "", rounds
 
 

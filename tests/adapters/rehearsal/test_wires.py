@@ -72,6 +72,17 @@ def test_the_last_text_of_the_user_and_the_rounds_since_are_read(name, wire, rou
     assert ("three", rounds) == (asked.text, asked.rounds)
 
 
+def test_results_before_a_text_in_one_message_are_none_of_its_own():
+    """As after an interrupt: the results of its calls, and what the user said then."""
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "interrupted"}
+    said = {"role": "user", "content": [result, {"type": "text", "text": "and now"}]}
+    body = {"model": "m", "max_tokens": 1, "messages": [said]}
+
+    asked = anthropic.read(json.dumps(body).encode(), PATH)
+
+    assert ("and now", 0) == (asked.text, asked.rounds)
+
+
 def test_what_a_model_said_last_is_not_what_the_user_said():
     said = conversation("google", 0)["contents"][:2]
 
