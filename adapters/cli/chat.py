@@ -18,7 +18,8 @@ MESSAGE_BYTES_MAX = 256 * 1024  # of standard input; the daemon would refuse mor
 
 TEACHES = """\
 Talk to the daemon in the terminal. Answers appear as they are said; ctrl-C stops one and keeps what
-there is of it, ctrl-D leaves. The daemon keeps the chat, and goes on with it when nobody watches.
+there is of it (with -m the exit code is 130 then), ctrl-D leaves. The daemon keeps the chat, and
+goes on with it when nobody watches.
 
   promptcorner chat                                         a new chat
   promptcorner chat 4f9c0c7e-5a2b-4c1d-9e3f-0a1b2c3d4e5f    take one up again
