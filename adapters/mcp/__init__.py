@@ -6,7 +6,8 @@ naming     what their tools are called here                          (pure)
 showing    the headers by which a server knows for whom we ask       (pure)
 mending    halves of characters in what they say                     (pure)
 tolerant   what they say, as the SDK takes it                        (pure)
-reaching   a session with a server, over HTTP or SSE
+reaching   a server behind HTTP, and how much of what it sends is read
+speaking   a session with a server; the SDK, loaded late
 sessions   the sessions of chats at work
 listing    the tools of a server
 oauth      tokens of users: where they come from, how they are fetched and given up

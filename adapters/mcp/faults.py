@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 import httpx2
 import trio
-from mcp.shared.exceptions import MCPError
 
 from adapters.mcp.servers import Server
 
 SAID_CHARACTERS_MAX = 300  # of what a server or its connection says; the rest is cut
 SECRET_CHARACTERS_MIN = 4  # anything shorter would tear holes into ordinary words
+# What the SDK says for itself, in the codes of its errors.
+CONNECTION_CLOSED, INTERNAL_ERROR = -32000, -32603
 
 _ADDRESS = re.compile(r"\b(https?)://[^\s'\"<>]+")
 
@@ -26,13 +28,21 @@ class Fault(Exception):
         self.shown = shown
 
 
-_TELLING = (Fault, MCPError, httpx2.HTTPError)  # more than what they come of
+@runtime_checkable
+class Said(Protocol):
+    """The SDK's own error, which is not imported for this: see speaking. No other has both."""
+
+    code: int
+    message: str
+
+
+_TELLING = (Fault, Said, httpx2.HTTPError)  # more than what they come of
 
 
 def words_for(error: BaseException, *hidden: str) -> str:
     """The first thing that went wrong, for models and administrators."""
     match first_of(error):
-        case MCPError() as said:
+        case Said() as said:
             words = said.message
         case httpx2.HTTPStatusError() as refused:
             words = f"it answered {refused.response.status_code}"

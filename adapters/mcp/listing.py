@@ -8,11 +8,8 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
-
-from mcp.client.client import Client
-from mcp.types import Tool as ListedTool
 
 from actors.parts.json_text import well_formed
 from actors.parts.prompt import Tool
@@ -21,6 +18,10 @@ from adapters.mcp.naming import distinct, is_allowed, offered_schema, tool_name
 from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
 from adapters.mcp.servers import Server
 from runtime.log import emit
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+    from mcp.types import Tool as ListedTool
 
 PAGES_MAX = 50  # of a list; what comes after is left out
 TOOLS_MAX = 500  # of a server; likewise
@@ -65,7 +66,7 @@ def source_of(server: Server) -> Source:
     return Source(server.id, config.display_name, config.slug, allows, config.model_intent)
 
 
-async def tools_of(client: Client, source: Source) -> Sequence[ServerTool]:
+async def tools_of(client: "Client", source: Source) -> Sequence[ServerTool]:
     """Those that are allowed, in the server's order."""
     found: list[ServerTool] = []
     size = 0
@@ -99,7 +100,7 @@ def _precedence(tool: ServerTool) -> tuple[bool, str, str, str]:
     return source.id is None, tool.here, str(source.id or source.name), tool.name
 
 
-async def _listed(client: Client) -> Sequence[ListedTool]:
+async def _listed(client: "Client") -> Sequence["ListedTool"]:
     found: list[ListedTool] = []
     cursor: str | None = None
     for _ in range(PAGES_MAX):
@@ -111,7 +112,7 @@ async def _listed(client: Client) -> Sequence[ListedTool]:
     return found[:TOOLS_MAX]
 
 
-def _offered(listed: ListedTool, source: Source) -> ServerTool:
+def _offered(listed: "ListedTool", source: Source) -> ServerTool:
     says = well_formed(listed.description or listed.title or "")[:DESCRIPTION_CHARACTERS_MAX]
     schema = offered_schema(_plain(listed.input_schema), with_intent=source.with_intent)
     hints = listed.annotations

@@ -21,11 +21,12 @@ from adapters.mcp.known import Known
 from adapters.mcp.listing import ServerTool, source_of, tools_of
 from adapters.mcp.oauth.asking import Clients
 from adapters.mcp.oauth.guard import Network, guarded_client
-from adapters.mcp.reaching import CONNECT_SECONDS_MAX, Address, Visit, quieten, reached
+from adapters.mcp.reaching import CONNECT_SECONDS_MAX, Address, Visit, quieten
 from adapters.mcp.renewing import Renewing
 from adapters.mcp.servers import Server
 from adapters.mcp.sessions import Session, Sessions, called, fault_of, open_sessions
 from adapters.mcp.showing import shown_to
+from adapters.mcp.speaking.loading import loaded
 from adapters.mcp.tolerant import Result
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.mcp.stored import Servers
@@ -63,6 +64,7 @@ class Reached:
                 raise await fault_of(error, session, *hidden) from error
 
         try:
+            await loaded()
             with trio.fail_after(CONNECT_SECONDS_MAX):
                 tools = await self._twice(chat, server, listed)
         except Exception as error:  # noqa: BLE001  one server is not worth a turn
@@ -124,7 +126,8 @@ class Reached:
         is_sse = server.config.transport == "sse"
         place = Address(server.config.url, shown_to(server, chat, token), is_sse)
         visit = Visit(token.access_token if token else "")
-        return self.sessions.begin(chat.id, server.id, partial(reached, place, visit), visit)
+        way = partial((await loaded()).reached, place, visit)
+        return self.sessions.begin(chat.id, server.id, way, visit)
 
     def _failed(self, chat: Chat, server: Server, why: str) -> None:
         self.faults[server.id] = why

@@ -1,5 +1,4 @@
-"""A session with a server of tools: over HTTP, over SSE as it was before, or over a transport of
-ours. The official SDK speaks; what it may read is bounded here.
+"""How a server behind HTTP is reached, and how much of what it sends is read, how fast.
 
 Nothing of the environment takes part: no proxy that a variable names. Redirects are followed within
 the server's own origin only.
@@ -8,21 +7,13 @@ the server's own origin only.
 import logging
 import math
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import version
-from typing import Any
 
 import httpx2
 import trio
-from mcp.client.client import Client
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CallToolResult, Implementation
 
 from adapters.mcp.mending import Mending
 from adapters.mcp.oauth.guard import GuardedTransport, Network, context
-from adapters.mcp.tolerant import tolerant
 from adapters.providers.identity import USER_AGENT
 
 CONNECT_SECONDS_MAX = 10.0
@@ -33,7 +24,7 @@ ANSWER_BYTES_MAX = 8 * 1024 * 1024
 PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
 LINE_BYTES = 16 * 1024  # for as many a line of messages counts, however short it is
 
-_TIMEOUT = httpx2.Timeout(CONNECT_SECONDS_MAX, read=CALL_SECONDS_MAX + CONNECT_SECONDS_MAX)
+TIMEOUT = httpx2.Timeout(CONNECT_SECONDS_MAX, read=CALL_SECONDS_MAX + CONNECT_SECONDS_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,43 +57,9 @@ def quieten() -> None:
     logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
-@asynccontextmanager
-async def reached(place: Address, visit: Visit | None = None) -> AsyncIterator[Client]:
-    """Entering connects and agrees on a version of the protocol. It has no deadline of its own."""
-    visit = visit or Visit()
-    if place.is_sse:
-        factory = _factory(place, visit)
-        transport = sse_client(
-            place.url, httpx_client_factory=factory, sse_read_timeout=_LONG_SECONDS
-        )
-        async with client_over(transport, mode="legacy") as client:
-            yield client
-        return
-    async with _http(place, visit) as http:
-        transport = streamable_http_client(
-            place.url, http_client=http, max_sse_event_size=ANSWER_BYTES_MAX
-        )
-        async with client_over(transport) as client:
-            yield client
-
-
-_LONG_SECONDS = 3_600.0  # of silence on the stream of a session that is kept for its turn
-
-
-@asynccontextmanager
-async def client_over(transport: Any, mode: Any = "auto") -> AsyncIterator[Client]:
-    ours = Implementation(name="promptcorner", version=version("promptcorner"))
-    async with Client(tolerant(transport), client_info=ours, cache=None, mode=mode) as client:
-        # What came of a call counts, whatever the server had said that it would be.
-        client.session.validate_tool_result = _as_it_is  # type: ignore[method-assign]
-        yield client
-
-
-async def _as_it_is(name: str, result: CallToolResult) -> None:
-    pass
-
-
-def _http(place: Address, visit: Visit, timeout: httpx2.Timeout = _TIMEOUT) -> httpx2.AsyncClient:
+def http_client(
+    place: Address, visit: Visit, timeout: httpx2.Timeout = TIMEOUT
+) -> httpx2.AsyncClient:
     ours = {"user-agent": USER_AGENT, "accept-encoding": "identity"}
     if place.allowed is None:
         way: httpx2.AsyncBaseTransport = httpx2.AsyncHTTPTransport(
@@ -116,17 +73,6 @@ def _http(place: Address, visit: Visit, timeout: httpx2.Timeout = _TIMEOUT) -> h
         timeout=timeout,
         trust_env=False,
     )
-
-
-def _factory(place: Address, visit: Visit) -> Any:
-    def make(
-        headers: dict[str, str] | None = None,
-        timeout: httpx2.Timeout | None = None,
-        auth: httpx2.Auth | None = None,
-    ) -> httpx2.AsyncClient:
-        return _http(place, visit, timeout or _TIMEOUT)
-
-    return make
 
 
 class Bounded(httpx2.AsyncBaseTransport):

@@ -8,29 +8,37 @@ another one. A server may therefore keep things for the length of a turn, and no
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import httpx2
 import trio
-from mcp.client.client import Client
-from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR
 
 from actors.ids import ChatId
 from actors.store.hints import ChatMoved, News
-from adapters.mcp.faults import Fault, first_of, words_for
+from adapters.mcp.faults import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    Fault,
+    Said,
+    first_of,
+    words_for,
+)
 from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX, Visit
+from adapters.mcp.speaking.loading import loaded
 from adapters.mcp.tolerant import Result, unread
 from runtime.cause import Cause
 from runtime.clock import now
 from runtime.scope import CausedScope
 
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
 IDLE_SECONDS = 300.0  # without use; then it ends, and the next use makes another
 LEAVE_SECONDS = 5.0  # for a farewell; then it is cut off
 SESSIONS_MAX = 2_000  # of one process; then the one that was begun first ends
 
-Open = Callable[[], AbstractAsyncContextManager[Client]]
+Open = Callable[[], AbstractAsyncContextManager["Client"]]
 
 
 class Unreachable(Exception):
@@ -64,7 +72,7 @@ class Session:
         self.is_over = False
         self.ended = trio.Event()  # nothing of it is left
 
-    async def client(self) -> Client:
+    async def client(self) -> "Client":
         """Or what became of it, raised."""
         self._used_at = now()
         await self._settled.wait()
@@ -122,6 +130,7 @@ async def called(
     """What the server said; or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
     seconds, found = CONNECT_SECONDS_MAX, None
     try:
+        await loaded()
         with trio.fail_after(seconds):
             found = await session()
             client = await found.client()
@@ -146,13 +155,13 @@ async def fault_of(error: Exception, session: Session | None, *hidden: str) -> F
     found, visit = first_of(error), Visit() if session is None else session.visit
     if isinstance(found, httpx2.HTTPStatusError):
         return Fault(words_for(found, *hidden), found.response.status_code, visit.token)
-    is_vague = isinstance(found, MCPError) and found.code == INTERNAL_ERROR and visit.status
+    is_vague = isinstance(found, Said) and found.code == INTERNAL_ERROR and visit.status
     words = f"it answered {visit.status}" if is_vague else words_for(error, *hidden)
     return Fault(words, visit.status, visit.token)
 
 
 def _is_over(error: Exception) -> bool:
-    is_gone = isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
+    is_gone = isinstance(error, Said) and error.code == CONNECTION_CLOSED
     return is_gone or isinstance(error, Unreachable)
 
 

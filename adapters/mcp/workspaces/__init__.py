@@ -2,7 +2,6 @@
 
 filling  variables in what stands in the file                           (pure)
 named    what stands in the file                                        (pure)
-pipes    a program that is spoken with over its standard streams
 server   one that is named: begun when it is needed, again when it broke, but not for ever
 running  those of all workspaces of this process
 

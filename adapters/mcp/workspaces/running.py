@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, assert_never
+from typing import TYPE_CHECKING, Any, Protocol, assert_never
 from uuid import UUID
 
 import trio
-from mcp.client.client import Client
 
 from actors.ids import ChatId
 from actors.machine.chat import Chat
@@ -23,7 +22,8 @@ from adapters.config import Config
 from adapters.mcp.faults import Fault
 from adapters.mcp.listing import ServerTool
 from adapters.mcp.oauth.guard import Network
-from adapters.mcp.reaching import Address, client_over, reached
+from adapters.mcp.reaching import Address, Visit
+from adapters.mcp.speaking.loading import loaded
 from adapters.mcp.tolerant import Result
 from adapters.mcp.workspaces.named import (
     SERVERS_MAX,
@@ -33,11 +33,13 @@ from adapters.mcp.workspaces.named import (
     Unfit,
     named_in,
 )
-from adapters.mcp.workspaces.pipes import piped
 from adapters.mcp.workspaces.server import NamedServer, Open, Room
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.local import LocalProcesses, LocalWorkspaces
 from adapters.workspace.sandbox import NoSandbox, Unconfined
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
 
 WORKSPACES_MAX = 2_000  # that are remembered; the one used longest ago is forgotten, if it rests
 ENTRIES_MAX = 4 * SERVERS_MAX  # of a workspace, old ones among them; then those that rest go
@@ -225,7 +227,7 @@ class WorkspaceServers:
                 if not self._trust.network:
                     return NO_NETWORK
                 address = Address(url, dict(headers), is_sse, self._trust.allowed)
-                return partial(reached, address)
+                return partial(_reached, address)
             case _:
                 assert_never(named.place)
 
@@ -251,14 +253,20 @@ async def open_workspace_servers(
 @asynccontextmanager
 async def _spoken_with(
     processes: LocalProcesses, program: Program, lifeline: Lifeline
-) -> AsyncIterator[Client]:
+) -> AsyncIterator["Client"]:
     text, given = command_of(program)
     seconds = float(processes.workspace.seconds)
     order = await processes.order(Command(text), seconds_max=seconds)
     if isinstance(order, Refused):
         raise Fault(order.says)
     order = replace(order, environment={**order.environment, **given})
-    async with client_over(piped(order, lifeline)) as client:
+    async with (await loaded()).begun(order, lifeline) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _reached(address: Address) -> AsyncIterator["Client"]:
+    async with (await loaded()).reached(address, Visit()) as client:
         yield client
 
 

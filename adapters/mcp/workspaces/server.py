@@ -10,18 +10,21 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
-from mcp.client.client import Client
 
 from adapters.mcp.faults import Fault, words_for
 from adapters.mcp.listing import ServerTool, Source, tools_of
 from adapters.mcp.sessions import LEAVE_SECONDS, Session, called, fault_of
+from adapters.mcp.speaking.loading import loaded
 from adapters.mcp.tolerant import Result
 from adapters.mcp.workspaces.named import Named
 from runtime.clock import now
 from runtime.log import emit
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
 
 DISCOVERY_SECONDS = 5.0  # that a turn waits for its tools; then it has none, or those of before
 START_SECONDS = 120.0  # to begin, and to fetch what it needs for that; then it counts as broken
@@ -31,7 +34,7 @@ BROKEN_MAX, BROKEN_SECONDS = 3, 600.0
 
 RUNNING_MAX = 256  # of this process; one more is not begun
 
-Open = Callable[[], AbstractAsyncContextManager[Client]]
+Open = Callable[[], AbstractAsyncContextManager["Client"]]
 
 
 class Room:
@@ -93,6 +96,7 @@ class NamedServer:
         """Its tools, within DISCOVERY_SECONDS."""
         session, self._is_late = None, False
         try:
+            await loaded()
             with trio.fail_after(DISCOVERY_SECONDS):
                 session = await self.session()
                 self.tools = await tools_of(await session.client(), self.source)
@@ -150,7 +154,7 @@ class NamedServer:
 
 
 @asynccontextmanager
-async def _in_time(way: Open) -> AsyncIterator[Client]:
+async def _in_time(way: Open) -> AsyncIterator["Client"]:
     with trio.fail_after(START_SECONDS) as patience:
         async with way() as client:
             patience.deadline = math.inf

@@ -11,6 +11,7 @@ from actors.turn.ports import Calling
 from adapters.mcp.opening import Reached
 from adapters.mcp.servers import Configured, Secrets, Server
 from adapters.mcp.sessions import open_sessions
+from adapters.mcp.speaking.loading import load
 from adapters.postgres.mcp.stored import StoredServer
 from adapters.tools.servers.source import ServerTools
 from tests.actors.machine.chats import ANN, State, a_chat
@@ -66,6 +67,7 @@ class NoWorkspaces:
 
 @asynccontextmanager
 async def tools_of(*servers, window=200_000, token=None, near=None):
+    load()  # clocks that jump do not wait for threads
     async with open_sessions() as (sessions, _):
         reached = Reached(Known(*servers), Renewing(token), sessions)
         yield ServerTools(reached, near or NoWorkspaces(), Window(window))

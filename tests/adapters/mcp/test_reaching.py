@@ -17,9 +17,9 @@ from adapters.mcp.reaching import (
     Address,
     Bounded,
     Visit,
-    reached,
 )
 from adapters.mcp.sessions import Session
+from adapters.mcp.speaking.clients import reached
 from adapters.mcp.tolerant import unread
 
 pytestmark = pytest.mark.slow
@@ -53,7 +53,7 @@ async def address(request):
 
 async def test_a_real_server_is_spoken_with_over_http_and_sse(address):
     with trio.fail_after(SECONDS_MAX):
-        async with reached(address) as client:
+        async with reached(address, Visit()) as client:
             tools = await client.list_tools()
             added = unread(await client.call_tool("add", {"a": 1, "b": 2}))
             failed = unread(await client.call_tool("fail", {}))
@@ -89,7 +89,7 @@ async def test_an_event_without_an_end_is_broken_off(is_sse):
         [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
         nursery.start_soon(trio.serve_listeners, endless, [listener])
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}/"
-        session = Session(lambda: reached(Address(url, is_sse=is_sse)))
+        session = Session(lambda: reached(Address(url, is_sse=is_sse), Visit()))
         with trio.fail_after(SECONDS_MAX):
             await session.run()
         nursery.cancel_scope.cancel()
@@ -113,7 +113,7 @@ async def test_one_that_floods_leaves_room_for_others():
         nursery.start_soon(work)
         with trio.move_on_after(2):
             port = listener.socket.getsockname()[1]
-            async with reached(Address(f"http://127.0.0.1:{port}/")):
+            async with reached(Address(f"http://127.0.0.1:{port}/"), Visit()):
                 pass
         nursery.cancel_scope.cancel()
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from adapters.mcp.reaching import Address, reached
+from adapters.mcp.reaching import Address, Visit
+from adapters.mcp.speaking.clients import reached
 from adapters.mcp.tolerant import fit, unread
 from tests.fakes.tool_server import Raw, a_server, listing, tool
 
@@ -22,7 +23,7 @@ from tests.fakes.tool_server import Raw, a_server, listing, tool
 )
 async def test_an_odd_tool_is_listed_and_hides_no_other(odd):
     answers = {"tools/list": {"tools": [odd, tool("b"), {"title": "nameless"}, 7]}}
-    async with a_server(answers) as s, reached(Address(s.url)) as client:
+    async with a_server(answers) as s, reached(Address(s.url), Visit()) as client:
         tools = (await client.list_tools()).tools
 
     assert ["a", "b"] == [tool.name for tool in tools]
@@ -54,7 +55,7 @@ def test_what_is_used_of_a_tool_is_kept():
     ],
 )
 async def test_what_came_of_a_call_is_handed_through(said):
-    async with a_server({"tools/call": said}) as s, reached(Address(s.url)) as client:
+    async with a_server({"tools/call": said}) as s, reached(Address(s.url), Visit()) as client:
         result = await client.call_tool("echo", {})
 
     assert said == unread(result)
@@ -65,7 +66,7 @@ async def test_that_a_result_is_not_what_was_promised_does_not_hide_it():
     promised = tool("echo", outputSchema={"type": "object", "required": ["a"]})
     answers = {"tools/list": listing(promised), "tools/call": {"structuredContent": {"b": 1}}}
 
-    async with a_server(answers) as s, reached(Address(s.url)) as client:
+    async with a_server(answers) as s, reached(Address(s.url), Visit()) as client:
         before = await client.call_tool("echo", {})
         await client.list_tools()
         after = await client.call_tool("echo", {})
@@ -91,7 +92,7 @@ async def test_half_a_character_does_not_lose_an_answer(kind):
         return Raw(framed if is_stream else body, headers={"content-type": kind})
 
     answers = {"tools/call": cut}
-    async with a_server(answers) as s, reached(Address(s.url)) as client:
+    async with a_server(answers) as s, reached(Address(s.url), Visit()) as client:
         result = await client.call_tool("echo", {})
 
     assert "cut \ufffd" == unread(result)["content"][0]["text"]

@@ -19,11 +19,11 @@ from adapters.mcp.reaching import (
     LINE_BYTES,
     PAUSE_BYTES,
     PAUSE_SECONDS,
-    client_over,
 )
 from adapters.mcp.sessions import Session, called
+from adapters.mcp.speaking.clients import client_over
+from adapters.mcp.speaking.pipes import LEAVE_SECONDS, PROBE_SECONDS, READ_BYTES, Lines, piped
 from adapters.mcp.tolerant import unread
-from adapters.mcp.workspaces.pipes import LEAVE_SECONDS, PROBE_SECONDS, READ_BYTES, Lines, piped
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
 from tests.actors.machine.chats import a_chat

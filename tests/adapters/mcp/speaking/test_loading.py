@@ -1,0 +1,92 @@
+"""What speaks with servers is there when it is needed, and not before. Each in a process of its
+own: what is loaded stays.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR
+
+from adapters.mcp import faults
+
+ROOT = Path(__file__).parents[4]
+
+TWO_AT_ONCE = """
+import trio
+from trio.testing import wait_all_tasks_blocked
+from adapters.mcp.speaking.loading import load, loaded
+
+async def main():
+    found = []
+
+    async def ask():
+        found.append(await loaded())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask)
+        nursery.start_soon(ask)
+        await wait_all_tasks_blocked()
+        print("meanwhile", len(found))
+    print("then", len(found), "loaded", load.cache_info().misses)
+
+trio.run(main)
+"""
+
+# The clock jumps while the thread is at work: it takes longer than it may.
+TOO_SLOW = """
+from math import inf
+import trio
+from trio.testing import MockClock
+from adapters.mcp.faults import Fault
+from adapters.mcp.speaking.loading import load, loaded
+
+clock = MockClock(autojump_threshold=0)
+
+async def main():
+    try:
+        await loaded()
+    except Fault as fault:
+        print(fault)
+    clock.autojump_threshold = inf
+    await loaded()
+    print("loaded", load.cache_info().misses)
+
+trio.run(main, clock=clock)
+"""
+
+
+def printed(program):
+    words = [sys.executable, "-c", program]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.slow
+def test_a_daemon_that_starts_loads_nothing_that_only_servers_of_tools_need():
+    late = ["anyio", "mcp", "mcp_types", "pydantic", "starlette"]
+    program = f"import sys, adapters.daemon; print([x for x in {late} if x in sys.modules])"
+
+    assert "[]\n" == printed(program)
+
+
+@pytest.mark.slow
+def test_two_who_come_at_once_have_it_loaded_once_and_hold_up_nobody():
+    assert "meanwhile 0\nthen 2 loaded 1\n" == printed(TWO_AT_ONCE)
+
+
+@pytest.mark.slow
+def test_who_does_not_wait_for_all_of_it_leaves_it_to_the_next():
+    says = "what speaks with servers was not loaded within 60 s\nloaded 1\n"
+
+    assert says == printed(TOO_SLOW)
+
+
+def test_an_error_of_the_sdk_is_known_without_it():
+    error = MCPError(INTERNAL_ERROR, "no")
+
+    assert isinstance(error, faults.Said)
+    assert "no" == faults.words_for(error)
+    assert (faults.CONNECTION_CLOSED, faults.INTERNAL_ERROR) == (CONNECTION_CLOSED, INTERNAL_ERROR)
+    assert not isinstance(OSError(2, "no"), faults.Said)
