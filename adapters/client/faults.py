@@ -21,8 +21,10 @@ class Refused(Exception):
     """The daemon said no, in words."""
 
     def __init__(self, status: int, refusal: Refusal, *, retry_after: str = "") -> None:
-        detail = f": {refusal.detail}" if refusal.detail else ""
-        super().__init__(f"{status} {refusal.message}{detail}")
+        said = refusal.message
+        if refusal.detail:
+            said = f"{said.removesuffix('.')}: {refusal.detail}"
+        super().__init__(f"{status} {said}")
         self.status = status
         self.message = refusal.message
         self.detail = refusal.detail

@@ -79,8 +79,23 @@ def test_a_refusal_is_raised_in_the_daemons_words():
     with client_of(daemon) as client, pytest.raises(Refused) as raised:
         client.do(asks.send(CHAT, ""))
 
-    assert "400 Invalid content.: content[0].text is empty" == str(raised.value)
+    assert "400 Invalid content: content[0].text is empty" == str(raised.value)
     assert 1 == len(daemon.requests)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            b'{"message": "Invalid effort.", "detail": "none is huge"}',
+            "400 Invalid effort: none is huge",
+        ),
+        (b'{"message": "Invalid effort."}', "400 Invalid effort."),
+        (b'{"message": "not now", "detail": "it works"}', "400 not now: it works"),
+    ],
+)
+def test_a_refusal_is_said_in_one_sentence(answer, said):
+    assert said == str(faults.refused(400, answer))
 
 
 def test_an_answer_of_somebody_in_between_is_told_as_what_it_is():
