@@ -199,7 +199,7 @@ class WorkspaceServers:
             if len(servers) >= ENTRIES_MAX:
                 servers = self._of[place.id] = {k: v for k, v in servers.items() if v.is_running}
             way, disk_mb = self._way(place, named), _disk_mb_of(place, named)
-            servers[named] = NamedServer(named, way, self._room, disk_mb)
+            servers[named] = NamedServer(place.id, named, way, self._room, disk_mb)
             self._forget_one()
         return servers[named]
 

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import trio
 
@@ -63,6 +64,7 @@ class NamedServer:
     """`open`: how to speak with it, or why not. `disk_mb`: of its workspace's share of the disk; 0:
     it cannot write there."""
 
+    workspace: UUID
     named: Named
     open: Open | str
     room: Room
@@ -150,7 +152,8 @@ class NamedServer:
     def _failed(self, why: str) -> None:
         if why != self.fault:
             self.fault = why
-            emit("mcp.unusable", "warning", server=self.named.name, why=why)
+            named = self.named.name
+            emit("mcp.unusable", "warning", workspace=str(self.workspace), server=named, why=why)
 
 
 @asynccontextmanager
