@@ -57,6 +57,32 @@ async def main():
 trio.run(main, clock=clock)
 """
 
+# Likewise; would the load be a part of the server's seconds, these would be over first.
+NOT_THE_SERVERS = """
+import trio
+from trio.testing import MockClock
+from adapters.mcp.faults import Fault
+from adapters.mcp.opening import Reached
+from adapters.mcp.sessions import open_sessions
+from tests.adapters.mcp.given import Known, Renewing, configured, using
+
+class Nowhere:
+    url = "http://127.0.0.1:1/"
+
+async def main():
+    one = configured(Nowhere)
+    async with open_sessions() as (sessions, _):
+        reached = Reached(Known(one), Renewing(None), sessions)
+        await reached.tools(using(one), one)
+        print(reached.faults[one.id])
+        try:
+            await reached.call(using(one), one, "echo", {})
+        except Fault as fault:
+            print(fault)
+
+trio.run(main, clock=MockClock(autojump_threshold=0))
+"""
+
 
 def printed(program):
     words = [sys.executable, "-c", program]
@@ -74,6 +100,13 @@ def test_a_daemon_that_starts_loads_nothing_that_only_servers_of_tools_need():
 @pytest.mark.slow
 def test_two_who_come_at_once_have_it_loaded_once_and_hold_up_nobody():
     assert "meanwhile 0\nthen 2 loaded 1\n" == printed(TWO_AT_ONCE)
+
+
+@pytest.mark.slow
+def test_the_seconds_that_a_server_has_begin_when_it_is_loaded():
+    says = "what speaks with servers was not loaded within 60 s\n"
+
+    assert 2 * says == printed(NOT_THE_SERVERS)
 
 
 @pytest.mark.slow
