@@ -2,20 +2,17 @@
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tests.adapters.postgres.stores import migrated_database
+from tests.adapters.postgres.stores import a_copy
 from tests.conftest import NUMBERS
 
 
 @pytest.fixture
 def fresh(server):
     """The conninfo of a database of its own, with our schema and nobody in it."""
-    template = conninfo_to_dict(migrated_database(server))["dbname"]
     name = f"edge_{next(NUMBERS)}"
+    yield a_copy(server, name)
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        yield make_conninfo(server, dbname=name)
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 

@@ -33,21 +33,11 @@ from adapters.providers.bedrock.credentials import ambient
 from adapters.providers.dial import dialler, tls_context
 from adapters.providers.http import HttpClient
 from adapters.secrets import Vault
+from tests.adapters.postgres.stores import TABLES
 
 MASTER = b"a master key that is of tests only"
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 URL = "http://127.0.0.1:9/v1"
-TABLES = (
-    "ai_providers",
-    "model_configs",
-    "offered_models",
-    "user_provider_keys",
-    "settings",
-    "chats",
-    "files",
-    "workers",
-    "users",
-)
 
 
 class CountedReading(CatalogueReading):

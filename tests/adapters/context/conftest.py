@@ -91,10 +91,8 @@ def migrated(server):
 @pytest.fixture
 async def store(migrated):
     async with open_store(migrated) as store:
-        await store.empty("workspaces")
         await store.add_users(ANN, BOB)
         yield store
-        await store.empty("workspaces")
 
 
 @pytest.fixture

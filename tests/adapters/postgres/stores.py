@@ -34,18 +34,41 @@ from adapters.postgres.reading import Reading
 from tests.contracts.worlds import Rows, Telling
 
 LEASE_SECONDS = 30.0
-TABLES = ("chats", "files", "workers", "workspaces", "users")  # what refers to them goes with them
+PRISTINE = "pristine"
+TABLES = (  # what refers to them goes with them
+    "ai_providers",
+    "model_configs",
+    "offered_models",
+    "settings",
+    "mcp_servers",
+    "chats",
+    "files",
+    "workers",
+    "workspaces",
+    "users",
+)
 
 
 @cache
 def migrated_database(server: str) -> str:
-    """The conninfo of a database with our schema. Tests share it: `open_store` empties it."""
-    name = "migrated"
+    """The conninfo of a database with our schema. Tests share it, and empty it as they begin."""
+    return a_copy(server, "migrated")
+
+
+def a_copy(server: str, name: str) -> str:
+    """The conninfo of a database of this name with our schema, and nobody in it."""
+    _make_pristine(server)
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
-    conninfo = make_conninfo(server, dbname=name)
-    trio.run(migrate, conninfo)
-    return conninfo
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {PRISTINE}")
+    return make_conninfo(server, dbname=name)
+
+
+@cache
+def _make_pristine(server: str) -> None:
+    """What is migrated once in a run, and then only copied."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {PRISTINE} TEMPLATE template0")
+    trio.run(migrate, make_conninfo(server, dbname=PRISTINE))
 
 
 @dataclass

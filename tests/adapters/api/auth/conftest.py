@@ -5,7 +5,7 @@ import trio.testing
 
 from adapters.postgres.driver.connection import Connection
 from tests.adapters.api.auth.stage import a_door
-from tests.adapters.postgres.stores import migrated_database
+from tests.adapters.postgres.stores import TABLES, migrated_database
 
 
 @pytest.fixture
@@ -23,8 +23,7 @@ def migrated(server):
 async def people(migrated):
     """The conninfo of a database without people."""
     aside = await Connection.open(migrated)
-    await aside.run([("DELETE FROM chats", ()), ("DELETE FROM files", ())])
-    await aside.execute("DELETE FROM users")
+    await aside.run([(f"DELETE FROM {table}", ()) for table in TABLES])
     aside.close()
     return migrated
 

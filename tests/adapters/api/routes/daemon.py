@@ -27,8 +27,7 @@ from adapters.rehearsal.server import serve
 from tests.actors.machine.chats import ANN, user
 from tests.adapters.api.edges import SECRET_KEY
 from tests.adapters.api.routes.ground import Callers, Ground, rows_on
-from tests.adapters.catalogue.ground import TABLES
-from tests.adapters.postgres.stores import new_chat_id
+from tests.adapters.postgres.stores import TABLES, new_chat_id
 
 PATIENCE_SECONDS = 10.0
 PROVIDERS = {

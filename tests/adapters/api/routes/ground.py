@@ -45,7 +45,6 @@ from adapters.providers.http import HttpClient
 from adapters.secrets import Vault
 from runtime.mailbox import Address, Mailbox, open_mailbox
 from tests.actors.machine.chats import ANN, BOB
-from tests.adapters.catalogue.ground import TABLES
 from tests.adapters.postgres.stores import PostgresStore, open_store
 
 ROOT = "/api/experimental/chats"
@@ -147,7 +146,6 @@ class Ground:
 @asynccontextmanager
 async def a_ground(conninfo):
     async with open_store(conninfo) as store:
-        await store.empty(*TABLES)
         await store.add_users(ANN, BOB, ADA)
         supervisor, meanwhile = senders(), Meanwhile(store.ledger)
         clock = Clock()

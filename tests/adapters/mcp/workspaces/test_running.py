@@ -77,6 +77,13 @@ def processes_of(home):
     return found
 
 
+async def nobody_in(home):
+    """Those that were killed have gone; the kernel takes its time."""
+    with trio.fail_after(PATIENCE):
+        while processes_of(home):
+            await trio.sleep(0.01)
+
+
 def environ_of(pid):
     pairs = Path(f"/proc/{pid}/environ").read_text().split("\0")
     return dict(pair.partition("=")[::2] for pair in pairs)
@@ -190,7 +197,7 @@ async def test_if_the_news_that_its_workspace_was_stopped_is_lost_it_ends_at_the
             await daemon.workspaces.caretaker.look()
 
             assert (2, 0) == (before, servers.statistics().running)
-            assert [] == processes_of(home)
+            await nobody_in(home)
 
 
 FILLS = "(while sleep 0.01; do head -c 200000 /dev/urandom >> big; done) & . ./server.sh"
@@ -206,7 +213,7 @@ async def test_one_that_fills_the_disk_is_ended(daemon, chat):
         while servers.statistics().running:
             await daemon.workspaces.caretaker.measure()
 
-        assert [] == processes_of(home)
+        await nobody_in(home)
 
 
 async def test_one_that_breaks_is_begun_again_but_not_for_ever(daemon, chat):
@@ -292,6 +299,17 @@ async def test_what_may_not_or_cannot_be_done_is_said(daemon, chat, entry, trust
         [seen] = servers.seen(*await of(chat, file))
 
     assert why in seen.fault
+
+
+async def test_the_log_says_whose_server_cannot_be_used(daemon, chat, caplog):
+    _, chat = await at_home(daemon, chat)
+
+    async with servers_of(daemon, File(one={"url": "http://h/mcp"}), Trust()) as servers:
+        await servers.tools(chat)
+
+    told = [each.fields for each in caplog.records if each.message == "mcp.unusable"]
+    workspace = str(chat.workspace_id)
+    assert [{"workspace": workspace, "server": "one", "why": NO_NETWORK}] == told
 
 
 async def test_without_a_sandbox_nothing_is_begun_that_nobody_has_said_may_be(daemon, chat):

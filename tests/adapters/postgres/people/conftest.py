@@ -10,7 +10,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.people.invitations import Invitations
 from adapters.postgres.people.tokens import Tokens
 from adapters.postgres.people.users import Users
-from tests.adapters.postgres.stores import migrated_database
+from tests.adapters.postgres.stores import TABLES, migrated_database
 
 
 @dataclass
@@ -44,8 +44,7 @@ def migrated(server):
 @pytest.fixture
 async def people(migrated):
     pool, aside = Pool(migrated, size=4), await Connection.open(migrated)
-    await aside.run([("DELETE FROM chats", ()), ("DELETE FROM files", ())])
-    await aside.execute("DELETE FROM users")
+    await aside.run([(f"DELETE FROM {table}", ()) for table in TABLES])
     yield People(pool, Users(pool), Tokens(pool), Invitations(pool), aside)
     aside.close()
     await pool.drain(1)

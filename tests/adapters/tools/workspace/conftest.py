@@ -98,7 +98,6 @@ async def store(migrated):
     async with open_store(migrated) as store:
         await store.add_users(ANN, BOB)
         yield store
-        await store.empty("workspaces", "settings")
 
 
 @pytest.fixture(params=["none", "bubblewrap"])
