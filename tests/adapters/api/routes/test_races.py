@@ -138,14 +138,15 @@ async def test_steering_enters_the_running_turn(fresh):
         chat = await daemon.begin("hello", tools=[DYNAMIC])
         await daemon.until(chat, lambda s: s.chat.status is Status.REQUIRES_ACTION)
 
-        sent = await daemon.ask("POST", f"{chat}/messages", message("left", busy_behavior="steer"))
+        left = "left [[tool-rounds: 0]]"
+        sent = await daemon.ask("POST", f"{chat}/messages", message(left, busy_behavior="steer"))
         answered = await daemon.ask("POST", f"{chat}/tool-results", await answers_of(daemon, chat))
 
         history = await daemon.at_rest(chat)
         assert (True, 204) == (sent.said["queued"], answered.status)
         roles = [USER, ASSISTANT, Role.TOOL, USER, ASSISTANT]
         assert roles == [role for role, _ in history][: len(roles)]
-        assert "left" == history[3][1]
+        assert left == history[3][1]
 
 
 async def test_of_two_answers_of_a_clients_tools_the_first_counts(fresh):
