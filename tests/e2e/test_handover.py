@@ -22,6 +22,7 @@ from tests.e2e.providers import a_provider, asker
 pytestmark = pytest.mark.slow
 
 LEASE_SECONDS = 2
+SLOW_SECONDS = 3  # that a busy machine may take for what is done at once
 LONG = "[[deltas: 120]] [[delta-ms: 50]]"  # six seconds of answer
 AWAY = {"PROMPTCORNER_LEASE_SECONDS": str(LEASE_SECONDS), "PROMPTCORNER_DRAIN_SECONDS": "0"}
 
@@ -76,7 +77,7 @@ async def test_a_killed_process_loses_its_chats_to_another_within_its_lease(
             assert await told_once(client, chat)
             assert 2 == len(provider.requests(chat))
             assert 2 == len(client.workers_of(chat))
-            assert seconds <= LEASE_SECONDS + 1
+            assert seconds <= LEASE_SECONDS + SLOW_SECONDS
             assert 0 == second.stop()
 
 
@@ -119,10 +120,11 @@ async def test_a_pause_that_a_killed_process_announced_is_over_when_the_next_att
             assert 2 == len(provider.requests(chat))
 
 
-async def test_a_process_told_to_stop_hands_its_chats_over_within_a_second(
+async def test_a_process_told_to_stop_hands_its_chats_over_before_its_lease_is_over(
     home, provider, database
 ):
-    with daemons(2, home, provider, database) as pair:
+    lease = 10 * SLOW_SECONDS
+    with daemons(2, home, provider, database, PROMPTCORNER_LEASE_SECONDS=str(lease)) as pair:
         async with a_client(database) as client:
             chat = await client.create(LONG)
             await provider.asked(chat)
@@ -133,7 +135,7 @@ async def test_a_process_told_to_stop_hands_its_chats_over_within_a_second(
             await provider.asked(chat, times=2)
             seconds = time.monotonic() - told_at
 
-            assert seconds <= 1
+            assert seconds < lease / 2
             assert 0 == leaving.process.wait(10)
             assert await told_once(client, chat)
             assert 2 == len(provider.requests(chat))
@@ -187,8 +189,15 @@ async def test_two_processes_share_many_chats_and_each_is_run_once(home, provide
 async def test_no_more_chats_are_at_work_than_there_is_room_for(home, provider, database):
     with daemons(1, home, provider, database, PROMPTCORNER_ROOT_CHATS="2"):
         async with a_client(database) as client:
-            chats = [await client.create("[[first-token-ms: 300]]") for _ in range(6)]
-            wanted, at_once = set(map(str, chats)), []
+            chats, at_once = [], []
+
+            async def create():
+                chats.append(await client.create("[[first-token-ms: 800]]"))
+
+            async with trio.open_nursery() as creating:
+                for _ in range(6):
+                    creating.start_soon(create)
+            wanted = set(map(str, chats))
 
             with trio.fail_after(EVENTUALLY_SECONDS):
                 while {status(await client.view(chat)) for chat in chats} - set(AT_REST):
