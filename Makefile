@@ -26,7 +26,7 @@ serve: install  ## run the daemon on an embedded database
 	$(BIN)/promptcorner serve
 
 test: check  ## everything: format, lint, types, contracts, all tests
-	$(BIN)/pytest -q -n $(WORKERS) --dist loadfile
+	$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 check: install  ## format, lint, types, import contracts, house rules
 	$(BIN)/ruff format --check .
