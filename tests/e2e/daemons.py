@@ -79,6 +79,10 @@ class Daemon:
 
         return eventually(ready, "the daemon is ready")
 
+    def worker(self):
+        """In whose name it holds chats; it may be ready a little before."""
+        return eventually(lambda: self.entry("lease.begun"), "it has a lease")["worker"]
+
     def get(self, path):
         """(status, document) of an answer; (0, why) when there is none."""
         host, port = self.wait_ready()["listen"].split(":")

@@ -21,11 +21,7 @@ async def test_another_process_makes_the_summary_once_and_whole(home, database, 
     with a_provider(*SLOWLY) as provider:
         settings = {**AWAY, **provider.settings, "DATABASE_URL": database}
         with a_daemon(home, **settings) as one, a_daemon(home, **settings) as two:
-            pair = {
-                each.entry("lease.begun")["worker"]: each
-                for each in (one, two)
-                if each.wait_ready()
-            }
+            pair = {each.worker(): each for each in (one, two) if each.wait_ready()}
             async with a_client(database) as client:
                 chat = await client.create("[[text: Yes.]] is it?", title="it")
                 await client.answer(chat)

@@ -57,7 +57,7 @@ def held_by(pair, client, chat):
     """(the one of two daemons that holds the chat, the other one)."""
     [holder] = client.workers_of(chat)
     one, other = pair
-    return (one, other) if str(holder) == one.entry("lease.begun")["worker"] else (other, one)
+    return (one, other) if str(holder) == one.worker() else (other, one)
 
 
 async def test_a_killed_process_loses_its_chats_to_another_within_its_lease(

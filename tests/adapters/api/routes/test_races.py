@@ -49,18 +49,17 @@ async def after(milliseconds, function):
 
 
 async def test_of_two_messages_at_once_one_is_said_and_one_waits_for_its_turn(daemon):
+    texts = [a, b] = ["a [[first-token-ms: 100]]", "b [[first-token-ms: 100]]"]
     for _ in range(ROUNDS):
         chat = await daemon.begin("hello")
         await daemon.at_rest(chat)
-        sending = [
-            partial(daemon.ask, "POST", f"{chat}/messages", message(text)) for text in ("a", "b")
-        ]
+        sending = [partial(daemon.ask, "POST", f"{chat}/messages", message(text)) for text in texts]
 
         first, second = await both(*sending)
 
         assert [200, 200] == [first.status, second.status]
         assert {True, False} == {first.said["queued"], second.said["queued"]}
-        order = ["a", "b"] if second.said["queued"] else ["b", "a"]
+        order = [a, b] if second.said["queued"] else [b, a]
         expected = [
             row for text in ("hello", *order) for row in ((USER, text), (ASSISTANT, "done"))
         ]
