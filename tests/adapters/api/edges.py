@@ -32,7 +32,7 @@ from adapters.rehearsal.server import serve
 HEADER = "Coder-Session-Token"
 SECRET_KEY = "a-master-key-for-tests-of-more-than-32-characters"
 ADMIN_TOKEN = "tests-of-the-edge-and-its-admin"
-PATIENCE_SECONDS = 10.0  # for a real server; a test that waits longer has gone wrong
+PATIENCE_SECONDS = 30.0  # for a real server; a test that waits longer has gone wrong
 
 
 @dataclass(frozen=True)

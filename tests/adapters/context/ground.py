@@ -11,7 +11,7 @@ from adapters.context.watching import WorkspaceWatch
 from adapters.postgres.contexts.pins import Pins
 from adapters.postgres.workspaces.registry import Registry
 
-PATIENCE = 10.0  # for what a real system does in its own time
+PATIENCE = 30.0  # for what a real system does in its own time
 SKILL = "---\nname: {name}\ndescription: {says}\n---\n{body}"
 
 

@@ -59,7 +59,7 @@ async def test_a_chat_that_is_being_written_is_passed_over_without_waiting(store
     bump = "UPDATE chats SET snapshot_version = snapshot_version + 1 WHERE id = %(id)s"
 
     async with another_transaction(conninfo, bump, id=written):
-        with trio.fail_after(2):
+        with trio.fail_after(20):
             assert [other] == await taken(store)
 
     assert [written] == await taken(store)

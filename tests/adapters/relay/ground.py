@@ -26,7 +26,7 @@ from tests.actors.relay.cable import HERE, as_said
 
 KEY = b"k" * 32
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 
 
 @dataclass

@@ -29,7 +29,7 @@ from tests.adapters.api.edges import SECRET_KEY
 from tests.adapters.api.routes.ground import Callers, Ground, rows_on
 from tests.adapters.postgres.stores import TABLES, new_chat_id
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 PROVIDERS = {
     "ANTHROPIC_API_KEY": "sk-a",
     "ANTHROPIC_BASE_URL": "{url}",

@@ -43,7 +43,7 @@ ADA = UserId(UUID(int=13))  # an admin
 ROOT = "/api/experimental/chats"
 ORGANIZATION = UUID(int=99)
 CALLER = "x-caller"
-PATIENCE_SECONDS = 10.0  # for a real server; a test that waits longer has gone wrong
+PATIENCE_SECONDS = 30.0  # for a real server; a test that waits longer has gone wrong
 SECRET_KEY = "a-master-key-for-tests-of-more-than-32-characters"
 
 UPGRADE = {
