@@ -11,9 +11,9 @@ needs no search and no second statement:
 A sender who forgets his claim, or dies over it, keeps the place for `claim_seconds`; if he had
 committed, the next comparison with the store finds the chat.
 
-A chat that waits for its client or for a person takes no place: however many wait, others go on.
-When it is answered it goes on at once, even if its place has been taken; then nothing is begun
-until so many have ended.
+A chat that waits for its client or for a person takes no place, up to `Limits.waiting` of them: so
+many may wait for days, and others go on. When it is answered it goes on at once, even if its place
+has been taken; then nothing is begun until so many have ended.
 """
 
 from collections.abc import Callable
