@@ -4,11 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
+WHAT ?= tests
+TIMES ?= 20
+LOOPS ?= 0
 
 # The tests start hundreds of daemons: none of them should compile anew what the last one did.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install serve test check bench soak diagram
+.PHONY: help install serve test check bench soak stress diagram
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +45,9 @@ bench: install  ## the benchmarks; results in bench/results
 
 soak: install  ## the model tests for as long as you like: millions of steps
 	$(BIN)/python -m tests.models.soak
+
+stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2
+	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS)
 
 diagram: install  ## redraw docs/states.md from the table of the law
 	$(BIN)/python -m actors.machine.diagram docs/states.md
