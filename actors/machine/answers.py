@@ -50,16 +50,17 @@ def bodies(
     request: ask.CompleteRequiresAction, pending: tuple[ToolCallPart, ...], *, now: datetime
 ) -> tuple[Body, ...]:
     """One tool message per result, in the order in which they were submitted."""
-    names = {call.id: call.name for call in pending}
+    calls = {call.id: call for call in pending}
     return tuple(
         Body(
             Role.TOOL,
             (
                 ToolResultPart(
                     result.tool_call_id,
-                    names[result.tool_call_id],
+                    calls[result.tool_call_id].name,
                     JsonText(result.output),
                     is_error=result.is_error,
+                    mcp_server_config_id=calls[result.tool_call_id].mcp_server_config_id,
                     created_at=now,
                 ),
             ),

@@ -234,7 +234,7 @@ class Stored:
     `chat.snapshot_version` has its new value already: one bundle of transitions is one snapshot.
     `tail` is the last assistant message and the tool messages after it, in the history that the
     request leaves standing: for an edit, the history before its target. Of their parts it has at
-    least the calls and results, and of these at least who was called and who has answered.
+    least the calls and the results, each with all its fields.
     """
 
     chat: Chat

@@ -1,9 +1,8 @@
 """What is said comes back as it was said: every kind of part, every field, every byte of JSON."""
 
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import get_args
-from uuid import UUID
 
 import pytest
 
@@ -25,25 +24,14 @@ from actors.parts.model import (
     ToolResultPart,
 )
 from actors.parts.usage import UNPRICED, Cost, Usage
-from tests.actors.machine.chats import ANN, BOB, FAST, assistant, call, result, send, step, tool
+from tests.actors.machine.chats import ANN, BOB, assistant, call, result, send, step, tool
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_chat, a_held_chat, applied
+from tests.fakes.records import full
 
 AT = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
-JSON = JsonText('{"b": [1,  2.50, -0.0, 1e400], "a":{"a":1,"a":2},"":"\\u00fc\\/ü"}')
-ID = UUID(int=7)
-WHOLE = (
-    TextPart("t", JSON),
-    ReasoningPart("r", AT, AT + timedelta(microseconds=1), JSON),
-    ToolCallPart("id", "name", JSON, True, True, ID, (("ls", "-l"), ()), AT, JSON),
-    ToolResultPart("id", "name", JSON, True, True, True, ID, AT, JSON),
-    SourcePart("s", "https://", "title", JSON),
-    FilePart("text/plain", "n", None, "ZGF0YQ==", JSON),
-    FileReferencePart("f", 1, 2**31, "c"),
-    ContextFilePart("p", "c", True, ID, "linux", "/d"),
-    SkillPart("n", "d", "/d", "SKILL.md"),
-    HookContextPart("c"),
-    HookNoticePart("n"),
+WHOLE = tuple(
+    full(kind, file_id=None) if kind is FilePart else full(kind) for kind in get_args(Part)
 )
 BARE = (
     TextPart(""),
@@ -117,23 +105,18 @@ async def test_a_stored_file_comes_back_by_its_id(world):
 
 
 async def test_every_field_of_a_message_comes_back(world):
-    full = Body(
-        Role.TOOL,
-        WHOLE,
-        Visibility.MODEL,
-        compressed=True,
+    whole = full(
+        Body,
+        parts=WHOLE,
+        visibility=Visibility.MODEL,
         created_by=BOB,
-        model_config_id=FAST,
         reasoning_effort="high",
-        usage=Usage(1, 2, 3, 4, 5, 2**40),
-        context_limit=200_000,
-        runtime_ms=1,
         cost=Cost(1_500_000, "table"),
     )
     unpriced, empty = Body(Role.ASSISTANT, (), cost=UNPRICED), Body(Role.SYSTEM, ())
-    assert [] == [f.name for f in fields(Body) if getattr(full, f.name) == getattr(empty, f.name)]
+    assert [] == [f.name for f in fields(Body) if getattr(whole, f.name) == getattr(empty, f.name)]
 
-    assert [full, unpriced, empty] == await come_back(world, full, unpriced, empty)
+    assert [whole, unpriced, empty] == await come_back(world, whole, unpriced, empty)
 
 
 async def test_a_count_of_nothing_is_no_count(world):
@@ -183,10 +166,17 @@ async def test_blanks_around_json_and_broken_surrogates_are_all_that_is_not_kept
     assert [tool(result("a", value=kept))] == await come_back(world, tool(result("a", value=raw)))
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=ascii)
-async def test_errors_and_retries_come_back(world, text):
+def errors_and_retries(text):
     error = ChatError(text, text, text, True, 529, text)
-    retry = RetryState(2, 1, f"{text}!", AT, text, text, 429)
+    return error, RetryState(2, 1, f"{text}!", AT, text, text, 429)
+
+
+@pytest.mark.parametrize(
+    ("error", "retry"),
+    [(full(ChatError), full(RetryState)), *map(errors_and_retries, TEXTS)],
+    ids=["every field", *map(ascii, TEXTS)],
+)
+async def test_errors_and_retries_come_back(world, error, retry):
     chat = await a_held_chat(world)
 
     await applied(world.ledger.apply(chat, [ask.RecordRetryState(retry)]))

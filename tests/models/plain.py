@@ -222,12 +222,19 @@ class Plain:
         if set(ids) - set(pending):
             raise Refused("NotAllowed:UnexpectedResult")
         for given in request.results:
-            name, failed = pending[given.tool_call_id].name, given.is_error
-            said = ToolResultPart(given.tool_call_id, name, given.output, failed)
+            call = pending[given.tool_call_id]
+            said = ToolResultPart(
+                call.id,
+                call.name,
+                given.output,
+                given.is_error,
+                mcp_server_config_id=call.mcp_server_config_id,
+                created_at=self.now,
+            )
             self._say(
                 Body(
                     Role.TOOL,
-                    (replace(said, created_at=self.now),),
+                    (said,),
                     created_by=request.submitted_by,
                     model_config_id=request.model_config_id,
                 )

@@ -191,7 +191,10 @@ def _assistant_step(draw):
     said = [draw(quiet_parts)] if draw(flags) else []
     for id in "abc"[pick(draw, range(4)) :]:
         name, provider = pick(draw, TOOLS), pick(draw, (False, False, True))
-        said.append(parts.ToolCallPart(id, name, provider_executed=provider))
+        server = draw(maybe_uuid)
+        said.append(
+            parts.ToolCallPart(id, name, provider_executed=provider, mcp_server_config_id=server)
+        )
         if provider and draw(flags):
             said.append(parts.ToolResultPart(id, name, draw(json_texts), provider_executed=True))
     row = Body(Role.ASSISTANT, tuple(said), model_config_id=draw(models), usage=draw(usages))

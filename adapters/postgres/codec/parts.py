@@ -160,30 +160,11 @@ def from_json(content: bytes, *, version: int, where: str) -> tuple[Part, ...]:
         raise Unreadable(f"{where}: {error}") from error
 
 
-class _Mark(msgspec.Struct, frozen=True):
-    type: str = ""
-    tool_call_id: str = ""
-    tool_name: str = ""
-    provider_executed: bool = False
-
-
-_marks = msgspec.json.Decoder(list[_Mark])
-
-
 def calls_from_json(content: bytes, *, version: int, where: str) -> tuple[Part, ...]:
-    """Only who calls and who answers, without reading what they say: a tenth of the work."""
-    _check_version(version, where)
-    try:
-        marks = _marks.decode(unescaped(content))
-    except msgspec.DecodeError as error:
-        raise Unreadable(f"{where}: {error}") from error
-    return tuple(
-        model.ToolCallPart(mark.tool_call_id, mark.tool_name, None, mark.provider_executed)
-        if mark.type == "tool-call"
-        else model.ToolResultPart(mark.tool_call_id, mark.tool_name, JsonText("null"))
-        for mark in marks
-        if mark.type in ("tool-call", "tool-result")
-    )
+    """Return the calls and the results of stored content, each with all its fields."""
+    calls = (model.ToolCallPart, model.ToolResultPart)
+    parts = from_json(content, version=version, where=where)
+    return tuple([part for part in parts if isinstance(part, calls)])
 
 
 def _check_version(version: int, where: str) -> None:

@@ -12,6 +12,7 @@ from actors.machine.chat import Role
 from actors.parts import model
 from actors.parts.model import JsonText
 from adapters.api.pieces import encoded
+from tests.fakes.records import unseen
 
 KEY = EpisodeKey(ChatId(uuid4()), 3, 1)
 AT = datetime(2026, 1, 2, tzinfo=UTC)
@@ -96,6 +97,11 @@ def test_a_piece_comes_with_its_place():
 )
 def test_a_piece_is_told_as_the_part_that_it_is_of(piece, expected):
     assert expected == told(piece)
+
+
+@pytest.mark.parametrize("kind", [ArgsPiece, ResultPiece, ReasoningPiece])
+def test_every_field_of_a_piece_is_told(kind):
+    assert set() == unseen(kind, told)
 
 
 def test_halves_of_characters_are_mended():

@@ -2,6 +2,7 @@
 
 import logging
 from contextlib import asynccontextmanager
+from typing import get_args
 from uuid import UUID, uuid4
 
 import pytest
@@ -10,21 +11,11 @@ import trio.testing
 
 from actors.ids import ChatId, RunnerId, UserId, WorkerId
 from actors.machine.states import Status
-from actors.store.hints import (
-    AsksChanged,
-    CatalogueChanged,
-    ChatMoved,
-    ContextChanged,
-    LookAtEverything,
-    PersonChanged,
-    SummaryChanged,
-    TitleChanged,
-    WorkspaceClosed,
-    WorkWaits,
-)
+from actors.store.hints import CatalogueChanged, ChatMoved, Hint, LookAtEverything, WorkWaits
 from adapters.postgres import hints as hints_module
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import CHANNEL, Hints
+from tests.fakes.records import full
 
 EVERYTHING = LookAtEverything()
 
@@ -77,23 +68,12 @@ async def a_process(conninfo, **bounds):
 
 
 async def test_what_one_tells_the_other_hears_as_it_was(database, no_leaks):
-    told = [
-        moved(),
-        waits(2),
-        moved(3, held=False),
-        TitleChanged(ChatId(UUID(int=4)), ANN),
-        SummaryChanged(ChatId(UUID(int=4)), ANN, of_chat=True),
-        ContextChanged(ChatId(UUID(int=4)), ANN),
-        WorkspaceClosed(UUID(int=5)),
-        AsksChanged(ChatId(UUID(int=4)), ChatId(UUID(int=6))),
-        CatalogueChanged(ANN),
-        CatalogueChanged(None),
-        PersonChanged(ANN),
-    ]
+    told = [full(kind) for kind in get_args(Hint)]
+    told += [moved(), moved(3, held=False), CatalogueChanged(None)]
     async with a_process(database) as (one, own), a_process(database) as (_, other):
         for hint in told:
             one.tell(hint)
-        await other.has_heard(4)
+        await other.has_heard(len(told))
 
         assert told == other.heard
         assert [] == own.heard

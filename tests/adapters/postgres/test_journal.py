@@ -3,6 +3,7 @@
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from typing import get_args
 
 import pytest
 import trio
@@ -10,11 +11,12 @@ import trio.testing
 from psycopg import DatabaseError
 
 from actors.ids import FileId
-from actors.parts.model import FilePart, JsonText, TextPart, ToolCallPart
+from actors.parts.model import FilePart, JsonText, Part, TextPart, ToolCallPart
 from actors.turn.ports import ToolOutput
 from adapters.postgres.journal import KEEP_SECONDS, Journal
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_held_chat
+from tests.fakes.records import full
 
 DONE = ToolOutput(JsonText('{"output": "done"}'))
 
@@ -251,8 +253,9 @@ class Watched:
                 TextPart("two pictures"),
             ),
         ),
+        full(ToolOutput, shown=tuple(map(full, get_args(Part)))),
     ],
-    ids=["plain", "error", "media", "spacing", "odd characters", "files"],
+    ids=["plain", "error", "media", "spacing", "odd characters", "files", "every field"],
 )
 async def test_an_output_comes_back_as_it_was(output, journal, chat):
     await journal.begin(chat, calls("a"))

@@ -12,12 +12,11 @@ from actors.relay.frames import (
     BATCH_BYTES_MAX,
     FOLLOWS_MAX,
     PIECE_BYTES_MAX,
-    Ended,
     Follow,
+    News,
     Pieces,
     Stands,
-    TooMany,
-    Unfollow,
+    Wish,
 )
 from actors.relay.link import WISHES_AT_ONCE_MAX
 from adapters.relay.wire import (
@@ -29,24 +28,15 @@ from adapters.relay.wire import (
     wishes_encoded,
     wishes_of,
 )
-
-NUMBERS = st.integers(0, 2**53)
-KEYS = st.builds(EpisodeKey, st.uuids().map(ChatId), NUMBERS, NUMBERS)
-WISHES = st.one_of(st.builds(Follow, NUMBERS, KEYS, NUMBERS), st.builds(Unfollow, NUMBERS))
-NEWS = st.one_of(
-    st.builds(Pieces, NUMBERS, NUMBERS, st.lists(st.binary(), max_size=5)),
-    st.builds(Stands, NUMBERS, NUMBERS),
-    st.builds(Ended, NUMBERS),
-    st.builds(TooMany, NUMBERS),
-)
+from tests.fakes.records import st_of
 
 
-@given(st.lists(WISHES, max_size=5))
+@given(st.lists(st_of(Wish), max_size=5))
 def test_wishes_come_as_they_were_sent(wishes):
     assert wishes == list(wishes_of(wishes_encoded(wishes)))
 
 
-@given(st.lists(NEWS, max_size=5))
+@given(st.lists(st_of(News), max_size=5))
 def test_news_comes_as_it_was_sent(news):
     assert news == list(news_of(news_encoded(news)))
 

@@ -2,13 +2,23 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import get_args
 from uuid import UUID
 
 import msgspec
 import pytest
 
 from actors.ids import ChatId, FileId, MessageId, ModelConfigId, QueuedId, UserId
-from actors.machine.chat import Body, ChatError, Message, Queued, Role, UserMessage, Visibility
+from actors.machine.chat import (
+    Body,
+    ChatError,
+    Message,
+    Queued,
+    RetryState,
+    Role,
+    UserMessage,
+    Visibility,
+)
 from actors.parts import model
 from actors.parts.model import JsonText, TextPart
 from actors.parts.usage import Usage
@@ -20,7 +30,9 @@ from adapters.api.wire.messages import (
     part_of,
     parts_of,
     queued_of,
+    retry_of,
 )
+from tests.fakes.records import unseen
 
 CHAT = ChatId(UUID(int=1))
 ANN = UserId(UUID(int=2))
@@ -207,3 +219,36 @@ def test_json_of_others_is_put_in_on_one_line_and_without_halves_of_characters(t
 @pytest.mark.parametrize("text", [None, "", "{", '"\ud83d"', "nope", '{"a": 1} 2'])
 def test_what_is_no_json_is_left_out(text):
     assert msgspec.UNSET is json_of(text)
+
+
+# What clients are not shown of what is stored, and why not.
+HIDDEN = {
+    model.TextPart: {"provider_metadata"},  # a provider's own notes
+    model.ReasoningPart: {"provider_metadata"},
+    model.ToolCallPart: {"provider_metadata"},
+    model.ToolResultPart: {"provider_metadata"},
+    model.SourcePart: {"provider_metadata"},
+    model.FilePart: {"provider_metadata", "data"},  # a stored file is fetched by its id
+    model.ContextFilePart: {"content", "os", "directory"},  # only the prompt needs these
+    model.SkillPart: {"directory", "meta_file"},
+    Message: {"revision", "deleted"},  # they say whether it is shown
+    Body: {"visibility", "compressed", "reasoning_effort", "runtime_ms", "cost"},
+    Queued: {"position", "steers"},  # the order of the queue says it
+    UserMessage: {"created_by", "reasoning_effort"},
+}
+SHOWN = {
+    **{kind: part_of for kind in get_args(model.Part) if kind is not model.HookContextPart},
+    Message: lambda message: message_of(CHAT, message),
+    Body: lambda body: message_of(CHAT, Message(MessageId(1), 1, AT, False, body)),
+    Queued: lambda row: queued_of(CHAT, row),
+    UserMessage: lambda sent: queued_of(CHAT, Queued(QueuedId(1), 1, sent, created_at=AT)),
+    ChatError: error_of,
+    RetryState: retry_of,
+}
+
+
+@pytest.mark.parametrize("kind", SHOWN, ids=lambda kind: kind.__name__)
+def test_every_field_is_shown_unless_it_is_named_as_hidden(kind):
+    hidden = unseen(kind, lambda record: msgspec.json.encode(SHOWN[kind](record)))
+
+    assert HIDDEN.get(kind, set()) == hidden
