@@ -156,16 +156,20 @@ def a_model() -> Iterator[str]:
     words = [sys.executable, "-m", "bench.first_token"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
-        process.terminate()
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
+        finally:
+            process.terminate()
 
 
 # the daemon
 
 
 @contextmanager
-def a_daemon(model: str) -> Iterator[tuple[int, psutil.Process]]:
-    """Its port, and its process; it ends in good order."""
+def a_daemon(
+    model: str, command: Sequence[str] = COMMAND, **settings: str
+) -> Iterator[tuple[int, psutil.Process]]:
+    """Start a daemon with `command`; yield its port and its process, and end it in good order."""
     with tempfile.TemporaryDirectory(prefix="promptcorner-bench-") as home:
         os.chmod(home, 0o711)
         log = Path(home) / "log"
@@ -175,11 +179,14 @@ def a_daemon(model: str) -> Iterator[tuple[int, psutil.Process]]:
             "PROMPTCORNER_ADMIN_TOKEN": TOKEN,
             "PROMPTCORNER_SUMMARIES": "off",  # they are turns of their own
             "OPENAI_COMPAT_BASE_URL": model,
+            **settings,
         }
-        words = [*COMMAND, "serve", "--listen=127.0.0.1:0", f"--data-dir={home}/data"]
+        words = [*command, "serve", "--listen=127.0.0.1:0", f"--data-dir={home}/data"]
         with log.open("wb") as errors, subprocess.Popen(words, env=environ, stderr=errors) as it:
-            yield _port(log, it), psutil.Process(it.pid)
-            it.terminate()
+            try:
+                yield _port(log, it), psutil.Process(it.pid)
+            finally:
+                it.terminate()
 
 
 def _port(log: Path, process: "subprocess.Popen[bytes]") -> int:
@@ -261,14 +268,14 @@ class Chat:
     over: trio.Event = field(default_factory=trio.Event)
 
     async def create(self) -> None:
-        said = {"organization_id": self.organization, "content": _text("fast")}
+        said = {"organization_id": self.organization, "content": text_part("fast")}
         made = msgspec.json.decode(await self.requests.ask("POST", CHATS_PATH, said))
         self.id = made["id"]
 
     async def turn(self, text: str) -> None:
         self.begin()
         await self.requests.ask(
-            "POST", f"{CHATS_PATH}/{self.id}/messages", {"content": _text(text)}
+            "POST", f"{CHATS_PATH}/{self.id}/messages", {"content": text_part(text)}
         )
         await self.over.wait()
 
@@ -323,7 +330,7 @@ class Chat:
                 self.first_ms.append((asked - self.posted + now - sent) * 1e3)
 
 
-def _text(text: str) -> list[dict[str, str]]:
+def text_part(text: str) -> list[dict[str, str]]:
     return [{"type": "text", "text": text}]
 
 
@@ -343,11 +350,11 @@ def _frame(data: bytes) -> tuple[int, bytes, bytes] | None:
 
 
 @asynccontextmanager
-async def chats(port: int, count: int) -> AsyncIterator[list[Chat]]:
-    """So many chats that are at rest, each with its watcher."""
+async def chats(port: int, count: int, kind: type[Chat] = Chat) -> AsyncIterator[list[Chat]]:
+    """Make `count` chats that are at rest, each with its watcher."""
     me = await Requests(port).ask("GET", "/api/v2/users/me")
     [organization, *_] = msgspec.json.decode(me)["organization_ids"]
-    made = [Chat(Requests(port), port, organization) for _ in range(count)]
+    made = [kind(Requests(port), port, organization) for _ in range(count)]
     room = trio.CapacityLimiter(OPENING)
 
     async def open_one(chat: Chat, nursery: trio.Nursery) -> None:
@@ -397,7 +404,7 @@ async def _interrupted(made: Sequence[Chat]) -> dict[str, float]:
 
     async def live(chat: Chat) -> None:
         chat.begin()
-        said = {"content": _text("slowly")}
+        said = {"content": text_part("slowly")}
         await chat.requests.ask("POST", f"{CHATS_PATH}/{chat.id}/messages", said)
         await trio.sleep(SPREAD_SECONDS / 4)
         found.append(await chat.interrupt())
