@@ -37,8 +37,18 @@ def chosen(answer: Choice | NoChoice) -> Choice:
     """The model and effort of a message. Refused if there are none."""
     if isinstance(answer, Choice):
         return answer
+    raise choice_refused(answer)
+
+
+def choice_refused(answer: NoChoice) -> Refused:
     validation = Validation(answer.field, answer.detail or answer.message)
-    raise Refused(400, answer.message, detail=answer.detail, validations=(validation,))
+    return Refused(
+        400,
+        answer.message,
+        detail=answer.detail,
+        validations=(validation,),
+        kind=answer.kind,
+    )
 
 
 def model_id(said: UUID | None) -> ModelConfigId | None:

@@ -23,6 +23,9 @@ from adapters.models.choosing import (
     Choice,
     NoChoice,
     Own,
+    Unusable,
+    at_work,
+    choices,
     choose,
     for_child,
     unusable,
@@ -167,10 +170,14 @@ class Catalogue:
             Body(Role.SYSTEM, (TextPart(text),), visibility=Visibility.MODEL) for text in texts
         )
 
-    async def for_child(self, user: UserId, *, context: str, effort: str | None) -> Choice | None:
+    async def for_child(
+        self, user: UserId, *, context: str, effort: str | None, parent: ModelConfigId | None
+    ) -> Choice | None:
         """What is set for agents of this kind; None: they are asked with their parent's model."""
-        contents, own = await self.contents(), await self.own(user)
-        return for_child(contents, own, context=context, effort=effort, byok=self.byok)
+        contents, own = await self._knowing(parent), await self.own(user)
+        return for_child(
+            contents, own, context=context, effort=effort, parent=parent, byok=self.byok
+        )
 
     async def askable(self, user: UserId) -> Sequence[ListedModel]:
         """The models that this user's chats can ask."""
@@ -181,18 +188,18 @@ class Catalogue:
     # for chats at work
 
     async def model_for(self, chat: Chat) -> Model | ChatError:
-        """A deleted model is replaced by the default; a disabled one is not."""
-        contents = await self._knowing(chat.last_model_config_id)
+        """A deleted model is replaced by the default, if that is at the same provider; one that
+        cannot be asked now is not replaced at all."""
+        last = chat.last_model_config_id
+        contents = await self._knowing(last)
         own = await self.own(chat.owner_id)
-        model = contents.default
-        if chat.last_model_config_id is not None:
-            model = contents.models.get(chat.last_model_config_id, model)
+        model = at_work(contents, own, last, byok=self.byok)
         if model is None:
             return ChatError(NO_MODEL, kind="config")
-        why = unusable(model, own, byok=self.byok)
-        if why is not None:
-            label = None if model.provider is None else model.provider.type
-            return ChatError(_sentence(why.why), why.kind, label)
+        if isinstance(model, Unusable):
+            label = model.provider_type
+            detail = choices(contents, own, model, byok=self.byok)
+            return ChatError(_sentence(model.why), model.kind, label, detail=_sentence(detail))
         if model.source is Source.REHEARSAL:
             await self._stage.open()
         return self._ready(model, own, chat.last_reasoning_effort)

@@ -210,8 +210,8 @@ class Messages:
     async def _choice(
         self, call: Call, chat: Visible, target: MessageId, body: EditChatMessageRequest
     ) -> Choice:
-        """What is not said is as in the message that is replaced; if it cannot be used any more,
-        as for a new chat."""
+        """What is not said is as in the message that is replaced, for as long as its provider can
+        be asked."""
         wanted, last = model_id(body.model_config_id), chat.last_model_config_id
         if wanted is None:
             replaced = await self._pages.choice_of(chat.id, target)

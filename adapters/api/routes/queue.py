@@ -8,9 +8,9 @@ from actors.machine.requests import DeleteQueued, EditQueued, PromoteQueued, Reo
 from actors.store.answers import Applied
 from actors.store.ports import Ledger
 from adapters.api import shown
-from adapters.api.admission import Admission, Visible
+from adapters.api.admission import Admission
 from adapters.api.answers_of_law import archived, refused
-from adapters.api.content import chosen, model_id, parts_of
+from adapters.api.content import choice_refused, chosen, model_id, parts_of
 from adapters.api.endpoints import Answer, Call, Endpoint, done, said
 from adapters.api.numbers import row_id
 from adapters.api.refused import Refused, Validation
@@ -23,6 +23,7 @@ from adapters.api.wire.sending import (
     Said,
 )
 from adapters.models.catalogue import Catalogue
+from adapters.models.choosing import fault_of_effort
 from adapters.postgres.files.shelf import FileShelf
 
 QUEUE = "/api/experimental/chats/{chat}/queue"
@@ -111,7 +112,7 @@ class Queue:
         queued = QueuedId(row_id(call, "queued"))
         body = call.read(EditQueuedMessageRequest)
         parts = await parts_of(body.content, call.user, files=self._files)
-        model, effort = await self._choice(call, chat, body)
+        model, effort = await self._choice(call, body)
         message = UserMessage(parts, call.user.id, model, effort)
         answer = await self._ledger.apply(chat.id, [EditQueued(queued, message)])
         if not isinstance(answer, Applied):
@@ -132,15 +133,13 @@ class Queue:
         return said(200, QueueResponse(shown.queue(answer)))
 
     async def _choice(
-        self, call: Call, chat: Visible, body: EditQueuedMessageRequest
+        self, call: Call, body: EditQueuedMessageRequest
     ) -> tuple[ModelConfigId | None, str | None]:
         """What is not said stays as it was chosen before."""
         wanted, effort = model_id(body.model_config_id), body.reasoning_effort
-        if wanted is None and effort is None:
-            return None, None
-        choice = chosen(
-            await self._catalogue.choose(
-                call.user.id, wanted, effort, last=chat.last_model_config_id
-            )
-        )
-        return (None if wanted is None else choice.model), choice.effort
+        if wanted is None:
+            if fault := fault_of_effort(effort):
+                raise choice_refused(fault)
+            return None, effort or None
+        choice = chosen(await self._catalogue.choose(call.user.id, wanted, effort))
+        return choice.model, choice.effort

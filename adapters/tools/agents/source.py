@@ -154,15 +154,14 @@ class AgentTools:
         effort = asked.reasoning_effort.strip() or None
         if effort is not None and effort not in EFFORTS:
             raise Wrong(f"reasoning_effort is {effort[:20]!r}; it can be {', '.join(EFFORTS)}")
-        override = None
+        last, override = chat.last_model_config_id, None
         if wanted is None:
             override = await self.catalogue.for_child(
-                chat.owner_id, context=type.value, effort=effort
+                chat.owner_id, context=type.value, effort=effort, parent=last
             )
         if override is not None:
             return override
         named = None if wanted is None else ModelConfigId(wanted)
-        last = chat.last_model_config_id
         choice = await self.catalogue.choose(chat.owner_id, named, effort, last=last)
         if isinstance(choice, NoChoice):
             raise Wrong(f"{choice.message} {choice.detail}; see list_subagent_models")

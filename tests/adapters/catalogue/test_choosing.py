@@ -18,6 +18,8 @@ from tests.actors.machine.chats import ANN, BOB, a_chat
 from tests.adapters.catalogue.ground import open_ground
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant"}
+NOTHING_ELSE = "There is no other model that can be asked now."
+WITHOUT_KEY = ChatError("Provider mine has no key.", "missing_key", "openai", detail=NOTHING_ELSE)
 EFFORTS = {"reasoning_effort": {"default": "medium", "max": "high"}}
 
 
@@ -49,20 +51,25 @@ async def test_an_unknown_model_is_refused(ground):
 
 
 @pytest.mark.parametrize(
-    ("provider", "model", "why"),
+    ("provider", "model", "why", "kind"),
     [
-        ({}, {"enabled": False}, "model m is disabled"),
-        ({"enabled": False}, {}, "provider mine is disabled"),
-        ({"type": "openai", "keys": ()}, {}, "provider mine has no key"),
-        ({"type": "copilot", "keys": ()}, {}, "providers of type copilot cannot be asked here"),
+        ({}, {"enabled": False}, "model m is disabled", "config"),
+        ({"enabled": False}, {}, "provider mine is disabled", "provider_disabled"),
+        ({"type": "openai", "keys": ()}, {}, "provider mine has no key", "missing_key"),
+        (
+            {"type": "copilot", "keys": ()},
+            {},
+            "providers of type copilot cannot be asked here",
+            "config",
+        ),
     ],
 )
-async def test_a_model_that_cannot_be_asked_is_refused(ground, provider, model, why):
+async def test_a_model_that_cannot_be_asked_is_refused(ground, provider, model, why, kind):
     wanted = await ground.add_model(await ground.add_provider(**provider), **model)
 
     refused = await ground.catalogue.choose(ANN, wanted, None)
 
-    assert NoChoice("model_config_id", "The model cannot be used.", why) == refused
+    assert NoChoice("model_config_id", "The model cannot be used.", why, kind) == refused
 
 
 async def test_an_effort_that_nobody_knows_is_refused(ground):
@@ -136,12 +143,14 @@ async def test_a_chat_whose_model_was_deleted_gets_the_default(ground):
 
 async def test_a_chat_whose_model_is_disabled_gets_an_error(ground):
     provider = await ground.add_provider()
-    await ground.add_model(provider, "default")
+    default = await ground.add_model(provider, "default")
     off = await ground.add_model(provider, "off", enabled=False)
 
     answer = await ground.catalogue.model_for(a_chat_for(off))
 
-    assert ChatError("Model off is disabled.", "config", "openai-compat") == answer
+    choices = f"Name one of these as model_config_id to go on with it: default of mine ({default})."
+    expected = ChatError("Model off is disabled.", "config", "openai-compat", detail=choices)
+    assert expected == answer
 
 
 @pytest.mark.parametrize(
@@ -211,7 +220,7 @@ async def test_a_key_of_the_users_own_is_used_for_his_chats(ground):
 
     answer = await ground.catalogue.model_for(a_chat_for(model))
 
-    assert ChatError("Provider mine has no key.", "missing_key", "openai") == refused
+    assert WITHOUT_KEY == refused
     assert model == answer.config_id
 
 
@@ -224,7 +233,7 @@ async def test_a_key_of_the_users_own_counts_only_where_users_may_bring_keys(mig
     async with open_ground(migrated, byok=False) as strict:
         answer = await strict.catalogue.model_for(a_chat_for(model))
 
-    assert ChatError("Provider mine has no key.", "missing_key", "openai") == answer
+    assert WITHOUT_KEY == answer
 
 
 async def test_who_brought_a_key_that_cannot_be_opened_does_not_spend_the_deployments(ground):

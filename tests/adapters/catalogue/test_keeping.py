@@ -6,7 +6,6 @@ import pytest
 import trio
 
 from actors.ids import ModelConfigId
-from actors.machine.chat import ChatError
 from actors.store.hints import LookAtEverything
 from actors.turn.ports import UNTITLED
 from adapters.models.catalogue import KEEP_SECONDS, TitlesByOverride
@@ -82,7 +81,7 @@ async def test_a_change_holds_for_the_next_call(ground):
     after = await ground.catalogue.model_for(a_chat_for(model))
 
     assert model == before.config_id
-    assert ChatError("Provider mine is disabled.", "provider_disabled", "openai-compat") == after
+    assert ("Provider mine is disabled.", "provider_disabled") == (after.message, after.kind)
 
 
 async def test_what_a_user_sets_is_dropped_for_him_alone(ground):

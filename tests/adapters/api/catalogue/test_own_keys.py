@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.adapters.api.catalogue.test_model_configs import made
 from tests.adapters.api.catalogue.test_providers import PROVIDERS, added
 from tests.adapters.catalogue.calling import Asking
 from tests.adapters.catalogue.ground import open_ground
@@ -11,6 +12,11 @@ from tests.adapters.catalogue.ground import open_ground
 OWN = "/api/experimental/users/{}/ai-provider-keys"
 MINE = OWN.format("me")
 KEY = "sk-brought-by-a-user-0123456789"
+CHATS = "/api/experimental/chats"
+
+
+def said(text):
+    return [{"type": "text", "text": text}]
 
 
 def of(provider, answer):
@@ -111,3 +117,32 @@ async def test_where_users_may_bring_no_keys_that_is_said(migrated, ground):
 
     assert [False] == [each["byok_enabled"] for each in listed[1]]
     assert 403 == refused[0]
+
+
+@pytest.mark.slow
+async def test_a_chat_whose_users_key_was_removed_is_not_told_to_another_provider(edge):
+    mine = await added(edge, type="openai", api_keys=None)
+    model = await made(edge, mine, model="of-mine")
+    other = await made(edge, await added(edge, name="other"), model="of-other", is_default=True)
+    await edge.member.put(f"{MINE}/{mine['id']}", {"api_key": KEY})
+    chat = await edge.member.post(
+        CHATS,
+        {
+            "organization_id": edge.organization,
+            "content": said("my secret"),
+            "model_config_id": model["id"],
+        },
+    )
+    await edge.member.delete(f"{MINE}/{mine['id']}")
+    messages = f"{CHATS}/{chat.document['id']}/messages"
+
+    refused = await edge.member.post(messages, {"content": said("go on")})
+    named = await edge.member.post(
+        messages, {"content": said("go on there"), "model_config_id": other["id"]}
+    )
+
+    assert (400, "missing_key") == (refused.status, refused.document["kind"])
+    assert "The model of this chat cannot be used." == refused.document["message"]
+    assert "provider mine has no key" in refused.document["detail"]
+    assert f"of-other of other ({other['id']})" in refused.document["detail"]
+    assert 200 == named.status

@@ -111,10 +111,15 @@ async def test_a_replacement_keeps_the_model_of_what_it_replaces_as_long_as_ther
     assert [last, "high"] == kept
     id, *kept = await models(id, model_config_id=str(first))
     assert [first, "high"] == kept
-    # a model that is no longer there
+    # A model of which nobody knows whose it was: what it has answered is not told to another one.
     await applied(ground.store.ledger.apply(chat, [ask.FinishTurn(), send("c", model=FAST)]))
     gone = (await ground.store.rows(chat)).messages[-1]
-    id, *kept = await models(gone.id)
+    refused = await ground.ask(ANN, "PATCH", f"{chat}/messages/{gone.id}", message("b"))
+    assert (400, "The model of this chat cannot be used.") == (
+        refused.status,
+        refused.said["message"],
+    )
+    id, *kept = await models(gone.id, model_config_id=str(first))
     assert [first, None] == kept
 
 

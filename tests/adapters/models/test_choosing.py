@@ -1,0 +1,284 @@
+"""Which model goes on with a history: a table of everything that may have become of its own one.
+
+Two providers, `here` and `there`; the chat was answered by the model `own` of `here`. What holds in
+all rows: a message that names no model never takes the history to the other provider.
+"""
+
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+import pytest
+
+from actors.ids import ModelConfigId
+from adapters.models.choosing import (
+    CHOICES_MAX,
+    Choice,
+    NoChoice,
+    Own,
+    Unusable,
+    at_work,
+    choices,
+    choose,
+    for_child,
+)
+from adapters.models.contents import REHEARSAL_MODEL, Around, assembled
+from adapters.models.settings import (
+    ALLOW_OWN_OVERRIDES,
+    OwnSettings,
+    override_name,
+    stored_override,
+    stored_own_override,
+)
+from adapters.postgres.catalogue.stored import StoredCatalogue, StoredKey
+from tests.adapters.catalogue.ground import SINCE, a_model, a_provider
+
+HERE = a_provider("here", "openai")
+THERE = a_provider("there", "anthropic")
+OWN = a_model(HERE.id, "own")
+SISTER = a_model(HERE.id, "sister")
+OTHER = a_model(THERE.id, "other")
+MY_KEY = {HERE.id: "sk-of-my-own"}
+
+
+@dataclass(frozen=True)
+class World:
+    """What is configured, which keys the deployment and the user have."""
+
+    here: object = HERE
+    models: tuple = (OWN, SISTER, OTHER)
+    default: str = "other"
+    keys: tuple = ("here", "there")  # providers whose key the deployment has
+    my_keys: tuple = ()
+    faults: tuple = ()  # of the user's keys
+    settings: tuple = ()
+    my_settings: tuple = ()
+    byok: bool = True
+
+    def contents(self):
+        providers = [
+            replace(each, keys=(StoredKey(uuid4(), b"sk", "...", SINCE),))
+            if each.name in self.keys
+            else each
+            for each in (self.here, THERE)
+            if each is not None
+        ]
+        rows = [replace(row, is_default=row.model == self.default) for row in self.models]
+        known = {row.id: row.provider_id for row in (OWN, SISTER, OTHER)}
+        stored = StoredCatalogue(tuple(providers), tuple(rows), known, dict(self.settings))
+        opened = lambda sealed, about: sealed.decode()  # noqa: E731
+        return assembled(stored, Around((), None, SINCE), opened)
+
+    def own(self):
+        mine = OwnSettings(dict(self.my_settings))
+        return Own(mine, dict(self.my_keys), dict(self.faults))
+
+    def choose(self, last, wanted=None, effort=None):
+        return choose(
+            self.contents(), self.own(), wanted=wanted, effort=effort, last=last, byok=self.byok
+        )
+
+    def at_work(self, last):
+        return at_work(self.contents(), self.own(), last, byok=self.byok)
+
+    def for_child(self, context="explore"):
+        return for_child(
+            self.contents(),
+            self.own(),
+            context=context,
+            effort=None,
+            parent=OWN.id,
+            byok=self.byok,
+        )
+
+
+MINE = tuple(MY_KEY.items())
+OFF = replace(OWN, enabled=False)
+GONE = (SISTER, OTHER)
+
+# What became of it; what the next message gets; what a turn that is under way gets.
+FATES = {
+    "nothing": (World(), "own", "own"),
+    "the user's own key answers": (World(keys=("there",), my_keys=MINE), "own", "own"),
+    "the user's own key was removed": (World(keys=("there",)), "missing_key", "missing_key"),
+    "the user's own key was removed, the deployment has one there": (World(), "own", "own"),
+    "the user's own key cannot be opened": (
+        World(faults=((HERE.id, "sealed with another secret key"),)),
+        "missing_key",
+        "missing_key",
+    ),
+    "users may not bring keys any more": (
+        World(keys=("there",), my_keys=MINE, byok=False),
+        "missing_key",
+        "missing_key",
+    ),
+    "the deployment's key was removed": (World(keys=("there",)), "missing_key", "missing_key"),
+    "the model was disabled": (World(models=(OFF, SISTER, OTHER)), "config", "config"),
+    "the model was disabled, the default is at its provider": (
+        World(models=(OFF, SISTER, OTHER), default="sister"),
+        "sister",
+        "config",
+    ),
+    "the model was deleted": (World(models=GONE), "config", "config"),
+    "the model was deleted, the default is at its provider": (
+        World(models=GONE, default="sister"),
+        "sister",
+        "sister",
+    ),
+    "the model was deleted, the default at its provider has no key": (
+        World(models=GONE, default="sister", keys=("there",)),
+        "config",
+        "config",
+    ),
+    "the provider was disabled": (
+        World(here=replace(HERE, enabled=False)),
+        "provider_disabled",
+        "provider_disabled",
+    ),
+    "the provider was deleted": (World(here=None), "config", "config"),
+    "the provider was deleted with its models": (
+        World(here=None, models=(OTHER,)),
+        "config",
+        "config",
+    ),
+    "the default was changed": (World(default="sister"), "own", "own"),
+    "no model is left": (World(models=()), "config", "config"),
+}
+
+
+def named(answer):
+    """The model, or the kind of the refusal."""
+    match answer:
+        case Choice(model=id):
+            return next(row.model for row in (OWN, SISTER, OTHER) if row.id == id)
+        case NoChoice() | Unusable():
+            return answer.kind
+        case _:
+            return answer.model
+
+
+@pytest.mark.parametrize("fate", FATES)
+def test_a_message_that_names_no_model_stays_with_the_provider_or_is_refused(fate):
+    world, for_message, _ = FATES[fate]
+
+    assert for_message == named(world.choose(OWN.id))
+
+
+@pytest.mark.parametrize("fate", FATES)
+def test_a_turn_that_goes_on_stays_with_the_provider_or_fails(fate):
+    world, _, for_turn = FATES[fate]
+
+    assert for_turn == named(world.at_work(OWN.id))
+
+
+@pytest.mark.parametrize("fate", FATES)
+def test_a_model_that_is_named_is_asked_wherever_it_is(fate):
+    world = FATES[fate][0]
+    answer = world.choose(OWN.id, wanted=OTHER.id)
+
+    assert ("other" if OTHER in world.models else "") == named(answer)
+
+
+def test_a_refusal_says_why_and_names_what_there_is_to_choose():
+    refused = World(keys=("there",)).choose(OWN.id)
+
+    assert (
+        NoChoice(
+            "model_config_id",
+            "The model of this chat cannot be used.",
+            "provider here has no key; bring a key, or name one of these as model_config_id to go"
+            f" on with it: other of there ({OTHER.id})",
+            "missing_key",
+        )
+        == refused
+    )
+
+
+def test_of_many_choices_the_first_are_named_and_the_others_counted():
+    more = tuple(a_model(THERE.id, f"m{at}") for at in range(CHOICES_MAX + 3))
+    world = World(models=more, default="")
+
+    sentence = choices(world.contents(), world.own(), Unusable("", "config"), byok=True)
+
+    assert CHOICES_MAX == sentence.count(" of there (")
+    assert sentence.endswith(", and 3 more")
+
+
+def test_where_nothing_can_be_asked_a_refusal_says_so():
+    refused = World(keys=()).choose(OWN.id)
+
+    assert "provider here has no key; there is no other model that can be asked now" == (
+        refused.detail
+    )
+
+
+def test_a_model_that_nobody_remembers_may_have_been_anywhere():
+    strange = ModelConfigId(uuid4())
+
+    assert "config" == named(World().choose(strange))
+    assert "config" == named(World().at_work(strange))
+
+
+def test_the_rehearsal_has_told_nobody_so_its_chats_go_on_with_the_default():
+    assert "other" == named(World().choose(REHEARSAL_MODEL))
+    assert "other" == named(World().at_work(REHEARSAL_MODEL))
+
+
+def test_a_chat_of_a_provider_does_not_become_a_rehearsal():
+    rehearsing = StoredCatalogue((), (), {OWN.id: HERE.id}, {})
+    contents = assembled(rehearsing, Around((), None, SINCE), lambda sealed, about: "")
+    own = World().own()
+
+    refused = choose(contents, own, wanted=None, effort=None, last=OWN.id, byok=True)
+
+    assert "config" == refused.kind
+    assert "config" == at_work(contents, own, OWN.id, byok=True).kind
+
+
+ALLOWED = ((ALLOW_OWN_OVERRIDES, True),)
+
+
+def my_override(context, model):
+    return ((override_name(context), stored_own_override("model", model.id, "low")),)
+
+
+@pytest.mark.parametrize(
+    ("world", "chosen"),
+    [
+        (World(), "own"),
+        (World(keys=("there",)), "missing_key"),
+        (World(keys=("there",), my_keys=MINE), "own"),
+        (World(models=GONE), "config"),
+        (World(models=GONE, default="sister"), "sister"),
+    ],
+)
+def test_a_new_chat_of_a_user_who_has_chosen_a_model_is_not_told_to_another_provider(world, chosen):
+    world = replace(world, settings=ALLOWED, my_settings=my_override("root", OWN))
+
+    assert chosen == named(world.choose(None))
+
+
+@pytest.mark.parametrize(
+    ("mine", "for_all", "keys", "chosen"),
+    [
+        (None, None, ("here", "there"), None),
+        (None, OTHER, ("here", "there"), "other"),
+        (None, OTHER, ("here",), None),
+        (OTHER, None, ("here", "there"), "other"),
+        (OTHER, None, ("here",), None),
+        (OTHER, SISTER, ("here",), "sister"),
+        (SISTER, OTHER, ("there",), None),
+    ],
+)
+def test_an_agent_goes_elsewhere_only_where_that_was_set(mine, for_all, keys, chosen):
+    settings = ALLOWED
+    if for_all is not None:
+        settings += ((override_name("explore"), stored_override(for_all.id, None)),)
+    world = World(
+        keys=keys,
+        settings=settings,
+        my_settings=() if mine is None else my_override("explore", mine),
+    )
+
+    found = world.for_child()
+
+    assert chosen == (None if found is None else named(found))
