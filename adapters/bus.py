@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from actors.ids import ChatId, UserId, chat_name
 from actors.store.answers import Applied
@@ -19,6 +20,7 @@ from actors.store.hints import (
 from runtime.log import emit
 
 _ALL = "all"
+N = TypeVar("N", Hint, News)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class SwitchboardStatistics:
     following: int
     told_count: int  # hints of this process
     heard_count: int  # news from beyond
+    failed_count: int  # followers' errors: hints and commits that one of them did not take in
 
 
 class Switchboard:
@@ -38,12 +41,14 @@ class Switchboard:
         self._seers: dict[object, Seen] = {}
         self._told_count = 0
         self._heard_count = 0
+        self._failed_count = 0
 
     def tell(self, hint: Hint) -> None:
-        """Fails only when everybody has been told: with what went wrong first."""
+        """Tell all who follow. It raises nothing: what goes wrong in a follower is not the
+        teller's affair, so it is written down and counted."""
         self._told_count += 1
         if self._beyond is not None:
-            self._beyond(hint)
+            self._hand(self._beyond, hint)
         self._route(hint)
 
     def hear(self, news: News) -> None:
@@ -63,6 +68,7 @@ class Switchboard:
             try:
                 seen(applied)
             except Exception as error:  # noqa: BLE001  the commit stands all the same
+                self._failed_count += 1
                 emit("commit.unseen", "error", chat=chat_name(applied.chat.id), error=error)
 
     @contextmanager
@@ -89,6 +95,7 @@ class Switchboard:
             following=sum(map(len, self._followers.values())),
             told_count=self._told_count,
             heard_count=self._heard_count,
+            failed_count=self._failed_count,
         )
 
     @contextmanager
@@ -104,14 +111,15 @@ class Switchboard:
                 del self._followers[what]
 
     def _route(self, news: News) -> None:
-        wrong: Exception | None = None
         for heard in self._who_hears(news):
-            try:
-                heard(news)
-            except Exception as error:  # noqa: BLE001  one follower's fault is not the others'
-                wrong = wrong or error
-        if wrong is not None:
-            raise wrong
+            self._hand(heard, news)
+
+    def _hand(self, heard: Callable[[N], None], news: N) -> None:
+        try:
+            heard(news)
+        except Exception as error:  # noqa: BLE001  neither the teller's nor the others' fault
+            self._failed_count += 1
+            emit("hint.unheard", "error", hint=repr(news), error=error)
 
     def _who_hears(self, news: News) -> list[Heard]:
         if isinstance(news, LookAtEverything):

@@ -7,6 +7,9 @@ encoded once, by whoever the buffer was given for it, and every reader sends the
 An episode is closed when its attempt ends, and forgotten `retention_seconds` later: an interrupted
 attempt is still there when what was said in it is to be kept. That is read from the attempt's own
 answer and results, whole, and not from what watchers were shown of it.
+
+Those who listen are called in the task of the chat. An exception of one of them ends that listener
+and is counted; the attempt goes on and never hears of it.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,12 +18,14 @@ from dataclasses import dataclass, field
 
 import trio
 
+from actors.episodes.listeners import EpisodeFollower, Fail, PieceListener, end_listener
 from actors.episodes.pieces import Piece, Said
-from actors.ids import EpisodeKey
+from actors.ids import EpisodeKey, chat_name
 from actors.machine.chat import Body, Role
 from actors.parts.assemble import Assembly
 from actors.parts.usage import Cost
 from runtime.clock import now
+from runtime.log import emit
 
 # Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
 EPISODE_BYTES_MAX = 4 << 20
@@ -30,33 +35,39 @@ EPISODES_MAX = 32_768  # in one process; at the bound the oldest closed ones are
 Encode = Callable[[EpisodeKey, Said], bytes]
 
 
+@dataclass(slots=True)
+class EpisodeTotals:
+    """What the episodes of a process count together."""
+
+    failed_count: int = 0  # listeners that failed and were ended, pieces that could not be encoded
+
+
 @dataclass(eq=False, slots=True)
 class Episode:
     """The log of one attempt, and what is kept of the attempt if it is cut short."""
 
     key: EpisodeKey
     encode: Encode
+    totals: EpisodeTotals = field(default_factory=EpisodeTotals)
     encoded: list[bytes] = field(default_factory=list)
     bytes_count: int = 0
-    dropped_count: int = 0  # pieces refused because it was full
+    dropped_count: int = 0  # pieces refused because it was full, or one could not be encoded
     asked_model_at: float | None = None  # when a model began to be asked, by the kernel's clock
     answer: Assembly | None = None  # of that model, as far as it has come
     results: tuple[Body, ...] = ()  # of the tools that have ended, once their batch has
     due: Cost | None = None  # was paid for in it, and is neither booked nor any message's yet
     is_booked: bool = False  # what its answer cost: whatever is kept of it costs nothing more
     closed_at: float | None = None
-    # Called with each piece as it is added, and whether it has come alone.
-    heard: Callable[[bytes, bool], None] | None = None
+    listener: PieceListener | None = None
     _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
-    # Called when there is more to read, or the end; by who follows.
-    _followers: dict[object, Callable[[], None]] = field(default_factory=dict)
+    _followers: dict[EpisodeFollower, None] = field(default_factory=dict)
 
-    def follow(self, who: object, news: Callable[[], None]) -> None:
-        """From now on `news` is called, at once and for nothing but a note, when there is more."""
-        self._followers[who] = news
+    def follow(self, follower: EpisodeFollower) -> None:
+        """From now on the follower is told when there is more to read, and at the end."""
+        self._followers[follower] = None
 
-    def unfollow(self, who: object) -> None:
-        self._followers.pop(who, None)
+    def unfollow(self, follower: EpisodeFollower) -> None:
+        self._followers.pop(follower, None)
 
     def add(self, role: Role, piece: Piece, *, alone: bool = False) -> bool:
         """Say one thing more. False if the episode is closed or full: then nobody was shown it.
@@ -67,14 +78,23 @@ class Episode:
             self.dropped_count += 1
             return False
         said = Said(len(self.encoded) + 1, role, piece)
-        encoded = self.encode(self.key, said)
+        try:
+            encoded = self.encode(self.key, said)
+        except Exception as error:  # noqa: BLE001  it costs the watchers the rest, and the turn nothing
+            self._note_unencoded(error)
+            return False
         if self.bytes_count + len(encoded) > EPISODE_BYTES_MAX:
             self.dropped_count += 1
             return False
         self.encoded.append(encoded)
         self.bytes_count += len(encoded)
-        if self.heard is not None:
-            self.heard(encoded, alone)
+        listener = self.listener
+        if listener is not None:
+            try:
+                listener.hear(encoded, alone)
+            except Exception as error:  # noqa: BLE001  it ends the listener, and nothing else
+                self.listener = None
+                self._end_listener(listener.fail, error)
         if self._readers:
             self._readers.unpark_all()
         if self._followers:
@@ -89,8 +109,21 @@ class Episode:
             self._tell_followers()
 
     def _tell_followers(self) -> None:
-        for news in self._followers.values():
-            news()
+        for follower in tuple(self._followers):
+            try:
+                follower.note()
+            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
+                self.unfollow(follower)
+                self._end_listener(follower.fail, error)
+
+    def _end_listener(self, fail: Fail, error: Exception) -> None:
+        self.totals.failed_count += 1
+        end_listener(fail, error)
+
+    def _note_unencoded(self, error: Exception) -> None:
+        self.totals.failed_count += 1
+        self.dropped_count += 1
+        emit("piece.unencoded", "error", chat=chat_name(self.key.chat), error=error)
 
     def after(self, seq: int, *, at_most: int) -> list[bytes]:
         """What has been said behind number `seq`, encoded."""
@@ -115,6 +148,7 @@ class EpisodesStatistics:
     bytes_count: int
     forgotten_count: int
     dropped_count: int
+    failed_count: int
 
 
 class Episodes:
@@ -134,25 +168,32 @@ class Episodes:
         self._closed: dict[EpisodeKey, Episode] = {}  # in the order of closing
         self._forgotten_count = 0
         self._dropped_count = 0
-        self._followers: list[Began] = []
+        self._totals = EpisodeTotals()
+        self._followers: dict[object, tuple[Began, Fail]] = {}
 
     @contextmanager
-    def follow(self, began: Began) -> Iterator[None]:
-        """Every attempt that begins, as long as the block runs. `began` waits for nothing."""
-        self._followers.append(began)
+    def follow(self, began: Began, *, fail: Fail) -> Iterator[None]:
+        """Call `began` with every attempt that begins, as long as the block runs, and `fail` with
+        what a call raises. Neither waits for anything."""
+        place = object()
+        self._followers[place] = began, fail
         try:
             yield
         finally:
-            self._followers.remove(began)
+            del self._followers[place]
 
     def begin(self, key: EpisodeKey) -> Episode:
         """The log of an attempt that begins. A key is used once."""
         assert key not in self._open, f"{key}: an episode begins once"
         assert key not in self._closed, f"{key}: an episode begins once"
         self.sweep()
-        episode = self._open[key] = Episode(key, self._encode)
-        for began in self._followers:
-            began(episode)
+        episode = self._open[key] = Episode(key, self._encode, self._totals)
+        for began, fail in tuple(self._followers.values()):
+            try:
+                began(episode)
+            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
+                self._totals.failed_count += 1
+                end_listener(fail, error)
         return episode
 
     def end(self, episode: Episode) -> None:
@@ -184,4 +225,5 @@ class Episodes:
             bytes_count=sum(e.bytes_count for e in (*self._open.values(), *self._closed.values())),
             forgotten_count=self._forgotten_count,
             dropped_count=self._dropped_count,
+            failed_count=self._totals.failed_count,
         )

@@ -1,11 +1,12 @@
 """An attempt of another process, as far as it has come here: the same bytes, in the same order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import trio
 
 from actors.episodes.buffer import EPISODE_BYTES_MAX
+from actors.episodes.listeners import PieceListener, end_listener
 from actors.ids import EpisodeKey
 
 MIRRORED_BYTES_MAX = 256 << 20  # of all mirrors; beyond it they stay as they are, beginnings
@@ -19,6 +20,7 @@ class Room:
     bytes_count: int = 0
     pieces_count: int = 0  # that have come, since the start
     dropped_count: int = 0  # that found no room
+    failed_count: int = 0  # listeners that failed and were ended
 
 
 @dataclass(eq=False, slots=True)
@@ -28,9 +30,10 @@ class Mirror:
     key: EpisodeKey
     room: Room
     encoded: list[bytes] = field(default_factory=list)
-    heard: Callable[[bytes, bool], None] | None = None
+    listener: PieceListener | None = None
     bytes_count: int = 0
     is_full: bool = False
+    is_forgotten: bool = False  # nobody follows it any more
     caught_up: trio.Event = field(default_factory=trio.Event)
     _wanted: int = 0  # pieces there were when it was followed
 
@@ -49,13 +52,21 @@ class Mirror:
             self.bytes_count += len(piece)
             self.room.bytes_count += len(piece)
             self.room.pieces_count += 1
-            if self.heard is not None:
-                self.heard(piece, alone)
+            listener = self.listener
+            if listener is not None:
+                try:
+                    listener.hear(piece, alone)
+                except Exception as error:  # noqa: BLE001  it ends the listener, not the link
+                    self.listener = None
+                    self.room.failed_count += 1
+                    end_listener(listener.fail, error)
+                    if self.is_forgotten:
+                        return
         self._look()
 
     def forget(self) -> None:
         """Nobody follows it any more."""
-        self.heard = None
+        self.listener, self.is_forgotten = None, True
         self.room.bytes_count -= self.bytes_count
         self.bytes_count = 0
         self.caught_up.set()

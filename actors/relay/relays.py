@@ -28,6 +28,7 @@ class RelaysStatistics:
     mirrored_bytes: int
     pieces_count: int
     dropped_count: int  # pieces that found no room
+    listeners_failed_count: int  # that were ended, and their watchers come again
     refused_count: int  # attempts that could not be followed: there were too many
     connected_count: int
     failed_count: int
@@ -92,6 +93,7 @@ class Relays:
             mirrored_bytes=self._room.bytes_count,
             pieces_count=self._room.pieces_count,
             dropped_count=self._room.dropped_count,
+            listeners_failed_count=self._room.failed_count,
             refused_count=self._counts.refused,
             connected_count=self._counts.connected + sum([link.connected_count for link in links]),
             failed_count=self._counts.failed + sum([link.failed_count for link in links]),

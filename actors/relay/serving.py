@@ -2,12 +2,11 @@
 
 Nothing is kept for him: a piece lies in its episode, and a peer that is slow gets more at once when
 he comes back. Whoever adds a piece only notes that there is something to read, so neither a slow
-peer nor a dead one holds up a chat.
+peer nor a dead one holds up a chat. If that note fails, this peer is hung up on, and comes again.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import trio
 
@@ -26,17 +25,29 @@ from actors.relay.frames import (
     Unfollow,
     Wish,
 )
+from runtime.log import emit
 
 ANSWERS_MAX = 2 * FOLLOWS_MAX  # that he has not taken; whoever asks on is hung up on
 
 
 @dataclass(eq=False, slots=True)
 class _Place:
-    """Where somebody reads. Without an episode it has not begun, or was forgotten."""
+    """Where somebody reads. Without an episode it has not begun, or was forgotten.
 
+    Fulfils `actors.episodes.listeners.EpisodeFollower`.
+    """
+
+    serving: "Serving"
+    number: int
     key: EpisodeKey
     seq: int
     episode: Episode | None = None
+
+    def note(self) -> None:
+        self.serving.note(self.number)
+
+    def fail(self, error: Exception) -> None:
+        self.serving.fail(error)
 
 
 class Serving:
@@ -51,6 +62,7 @@ class Serving:
         self._due: dict[int, None] = {}  # in the order in which something came
         self._news = trio.Event()
         self._is_closed = False
+        self.has_failed = False
 
     @property
     def follows(self) -> int:
@@ -73,9 +85,22 @@ class Serving:
         if number is not None:
             self._read(number, self._places[number], episode)
 
+    def note(self, number: int) -> None:
+        """There is something to send of this attempt."""
+        self._due[number] = None
+        self._news.set()
+
+    def fail(self, error: Exception) -> None:
+        """End it because of an error in the task of a chat: the peer is to be hung up on, and comes
+        again for what it has not got."""
+        emit("relay.serving_broken", "error", error=error)
+        self.has_failed = True
+        self.close()
+        self._news.set()
+
     async def due(self) -> None:
-        """Wait until there is something to send."""
-        if not (self._due or self._answers):
+        """Wait until there is something to send, or until this has failed."""
+        if not (self._due or self._answers or self.has_failed):
             self._news = trio.Event()
             await self._news.wait()
 
@@ -104,7 +129,7 @@ class Serving:
         if len(self._places) >= FOLLOWS_MAX:
             self._answer(TooMany(number))
             return True
-        place = self._places[number] = _Place(key, wish.seq)
+        place = self._places[number] = _Place(self, number, key, wish.seq)
         episode = self._episodes.find(key)
         if episode is None:
             self._awaited[key] = number
@@ -116,15 +141,11 @@ class Serving:
 
     def _read(self, number: int, place: _Place, episode: Episode) -> None:
         place.episode = episode
-        episode.follow(place, partial(self._note, number))
-        self._note(number)
+        episode.follow(place)
+        self.note(number)
 
     def _answer(self, news: News) -> None:
         self._answers.append(news)
-        self._news.set()
-
-    def _note(self, number: int) -> None:
-        self._due[number] = None
         self._news.set()
 
     def _take_from(self, number: int, place: _Place, room: int, news: list[News]) -> int:

@@ -1,7 +1,8 @@
 """How news gets about: whoever commits tells, whoever follows hears. Never waits for anybody.
 
 `heard` is called in the teller's task, so it does next to nothing: it hints at an actor, or sets
-an event. `LookAtEverything` is heard by all.
+an event. What it raises is written down and counted, and the teller never knows: it has committed,
+or has other things to do. `LookAtEverything` is heard by all.
 """
 
 from collections.abc import Callable

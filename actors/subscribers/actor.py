@@ -45,7 +45,7 @@ from actors.subscribers.diff import (
     step_heard,
 )
 from actors.subscribers.events import Asking, AsksAre, Event, MessageStands
-from actors.subscribers.joining import Beginning, Join, Mark
+from actors.subscribers.joining import Beginning, Join, Mark, common_to
 from actors.subscribers.log import Cursor, Log
 from actors.subscribers.ports import Attempt, Attempts, Elsewhere, Encode, Reading
 from runtime.backoff import delay_seconds
@@ -78,6 +78,7 @@ class World:
     encode: Encode
     attempts: Attempts
     start: Callable[["Feed", Callable[[], Awaitable[object]]], None]  # work for it, beside
+    broken: Callable[["Feed", Exception], None]  # ends it because of an error in it
     elsewhere: Elsewhere | None = None  # None: there is one process
 
 
@@ -233,19 +234,24 @@ class Feed:
     def _follow(self, attempt: Attempt) -> None:
         self._attempt = attempt
         for piece in attempt.encoded[self._told :]:
-            self._hear(piece)
-        attempt.heard = self._hear
+            self.hear(piece, alone=False)
+        attempt.listener = self
 
-    def _hear(self, piece: bytes, alone: bool = False) -> None:
+    def hear(self, piece: bytes, alone: bool) -> None:
+        """Tell a piece of the running attempt. Called in the task of the chat."""
         self._told += 1
         if alone:
             self.log.say(piece)
         else:
             self.log.append(piece)
 
+    def fail(self, error: Exception) -> None:
+        """`hear` has failed: the feed ends, and its watchers come again to a new one."""
+        self._world.broken(self, error)
+
     def _let_go(self) -> None:
         if self._attempt is not None:
-            self._attempt.heard = None
+            self._attempt.listener = None
             if self._world.elsewhere is not None:
                 self._world.elsewhere.let_go(self._attempt)
         self._attempt, self._told = None, 0
@@ -278,7 +284,7 @@ class Feed:
     async def _read_once(self) -> None:
         heard_of, joins, since = self._heard_of, tuple(self._joins), self._behind()
         self._asks_moved = False
-        found = await self._found(_least([*(join.have for join in joins), *since]))
+        found = await self._found(common_to([*(join.have for join in joins), *since]))
         if not isinstance(found, Found):
             return self.end(found)
         encoded: dict[MessageId, bytes] = {}
@@ -379,14 +385,6 @@ class Feed:
         if join.mark is not None and join.mark.snapshot_version == snapshot_version:
             marks.append(join.mark)
         return marks[0] if marks else None
-
-
-def _least(haves: Sequence[Have]) -> Have:
-    """What all of those have who want to know."""
-    return Have(
-        min((have.message_id for have in haves), default=0),
-        min((have.history_version for have in haves), default=0),
-    )
 
 
 def _pause(failures: int) -> float:

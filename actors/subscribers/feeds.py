@@ -72,7 +72,7 @@ class Feeds:
         children: Children,
     ) -> None:
         self._reading = reading
-        self._world = World(reading, encode, episodes, self._start, elsewhere)
+        self._world = World(reading, encode, episodes, self._start, self._break, elsewhere)
         self._children = children
         self._feeds: dict[ChatId, Feed] = {}
         self._unsure = trio.Event()  # set when hints may have been lost
@@ -138,6 +138,12 @@ class Feeds:
         feed = self._feeds.get(attempt.key.chat)
         if feed is not None:
             self._tell(feed, partial(feed.began, attempt))
+
+    def fail(self, error: Exception) -> None:
+        """`began` has failed outside any one feed: feeds that missed an attempt would wait for its
+        pieces in vain, so all end, and their watchers come again."""
+        for feed in tuple(self._feeds.values()):
+            self._break(feed, error)
 
     async def poll(self) -> None:
         """Until cancelled: ask what nobody has told us."""
@@ -227,7 +233,7 @@ async def open_feeds(
         with (
             bus.follow_commits(feeds.committed),
             bus.follow_all(feeds.heard),
-            episodes.follow(feeds.began),
+            episodes.follow(feeds.began, fail=feeds.fail),
         ):
             children.start(Child(name="poll", body=feeds.poll, restart=Restart()))
             try:

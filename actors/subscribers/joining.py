@@ -48,3 +48,11 @@ class Join:
     mark: Mark | None  # None: nothing was known when he came
     answered: trio.Event = field(default_factory=trio.Event)
     beginning: Beginning | None = None  # None when answered: the feed has ended
+
+
+def common_to(haves: Sequence[Have]) -> Have:
+    """Return what all of those have who want to know."""
+    return Have(
+        min((have.message_id for have in haves), default=0),
+        min((have.history_version for have in haves), default=0),
+    )

@@ -44,10 +44,14 @@ class OwnersStatistics:
     watchers: int
     told_count: int
     lost_count: int  # news that came too fast, or could not be read
+    broken_count: int  # feeds that could not go on
 
 
 class OwnerFeed:
-    def __init__(self, listing: Listing, start: Callable[["OwnerFeed", Body], None]) -> None:
+    def __init__(
+        self, owner: UserId, listing: Listing, start: Callable[["OwnerFeed", Body], None]
+    ) -> None:
+        self.owner = owner
         self.log = Log()
         self.ended: Ended | None = None
         self.lost_count = 0
@@ -131,14 +135,14 @@ class Owners:
         self._children = children
         self._feeds: dict[UserId, OwnerFeed] = {}
         self._leaving = False
-        self._started_count = self._told_count = self._lost_count = 0
+        self._started_count = self._told_count = self._lost_count = self._broken_count = 0
 
     @contextmanager
     def subscribe(self, owner: UserId) -> Iterator[OwnerSubscription]:
         """A watcher of all chats of this owner, as long as the block runs."""
         feed = self._feeds.get(owner)
         if feed is None:
-            feed = self._feeds[owner] = OwnerFeed(self._listing, self._start)
+            feed = self._feeds[owner] = OwnerFeed(owner, self._listing, self._start)
         if self._leaving:
             feed.end(Ended.LEAVING)
         watcher = OwnerSubscription(feed)
@@ -147,13 +151,13 @@ class Owners:
         finally:
             feed.log.close_cursor(watcher.cursor)
             if feed.log.cursors_count == 0:
-                self._close(owner, feed)
+                self._close(feed)
 
     def heard(self, news: News) -> None:
         if isinstance(news, ChatMoved | TitleChanged | SummaryChanged | ContextChanged):
             feed = self._feeds.get(news.owner_id)
             if feed is not None:
-                feed.heard(news)
+                self._tell(feed, news)
 
     def leave(self) -> None:
         """The process ends: all watchers are told, and whoever comes after them."""
@@ -168,20 +172,34 @@ class Owners:
             watchers=sum([feed.log.cursors_count for feed in feeds.values()]),
             told_count=self._told_count + sum([f.log.appended_count for f in feeds.values()]),
             lost_count=self._lost_count + sum([feed.lost_count for feed in feeds.values()]),
+            broken_count=self._broken_count,
         )
 
-    def _close(self, owner: UserId, feed: OwnerFeed) -> None:
+    def _tell(self, feed: OwnerFeed, news: News) -> None:
+        """In the task of who tells, which has other things to do than to mend a feed."""
+        try:
+            feed.heard(news)
+        except Exception as error:  # noqa: BLE001  it ends this feed, and nothing else
+            self._break(feed, error)
+
+    def _break(self, feed: OwnerFeed, error: Exception) -> None:
+        emit("watch.broken", "error", owner=str(feed.owner), error=error)
+        self._broken_count += 1
+        feed.end(Ended.UNREADABLE)
+        if self._feeds.get(feed.owner) is feed:
+            del self._feeds[feed.owner]  # who comes next begins with a new one
+
+    def _close(self, feed: OwnerFeed) -> None:
         feed.end(Ended.LEAVING)
-        if self._feeds.get(owner) is feed:
-            del self._feeds[owner]
+        if self._feeds.get(feed.owner) is feed:
+            del self._feeds[feed.owner]
         self._told_count += feed.log.appended_count
         self._lost_count += feed.lost_count
 
     def _start(self, feed: OwnerFeed, body: Body) -> None:
         def ended(_: str, end: End) -> None:
             if isinstance(end, Crashed | Broken):
-                emit("watch.broken", "error", error=end.error)
-                feed.end(Ended.UNREADABLE)
+                self._break(feed, end.error)
 
         self._started_count += 1
         name = f"listing {self._started_count}"

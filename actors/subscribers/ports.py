@@ -1,8 +1,9 @@
 """What feeds ask of the world, said as protocols. Adapters implement these."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Protocol
 
+from actors.episodes.listeners import PieceListener
 from actors.ids import ChatId, EpisodeKey, WorkerId
 from actors.machine.refusals import ChatNotFound
 from actors.subscribers.diff import Found, Have
@@ -35,8 +36,7 @@ class Attempt(Protocol):
 
     key: EpisodeKey
     encoded: list[bytes]  # as watchers get it; only grows
-    # Called with each piece as it is added, and whether it has come alone.
-    heard: Callable[[bytes, bool], None] | None
+    listener: PieceListener | None  # hears each piece as it is added
 
 
 class Attempts(Protocol):

@@ -26,6 +26,7 @@ from runtime.log import emit
 
 PATH = "/relay"
 PEERS_MAX = 256  # processes that follow something here; the next one is told 503
+BROKEN = 1011  # of RFC 6455: an error of ours
 REPLACED = 4000  # a code of our own: your next connection has taken the place of this one
 
 
@@ -42,6 +43,7 @@ class ServedStatistics:
     admitted_count: int
     refused_count: int
     pieces_count: int
+    broken_count: int  # peers that were hung up on because of an error in what serves them
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +61,7 @@ class Host:
         self._tickets = tickets
         self._me = me
         self._peers: dict[WorkerId, _Peer] = {}
-        self._admitted_count = self._refused_count = self._pieces_count = 0
+        self._admitted_count = self._refused_count = self._pieces_count = self._broken_count = 0
 
     def let_in(self, request: Request) -> Upgrade:
         """Refused as if there were nothing, whoever is none of ours."""
@@ -89,6 +91,7 @@ class Host:
             admitted_count=self._admitted_count,
             refused_count=self._refused_count,
             pieces_count=self._pieces_count + sum([each.pieces_count for each in servings]),
+            broken_count=self._broken_count,
         )
 
     async def _serve(self, peer: _Peer, proof: bytes, socket: Socket) -> None:
@@ -106,7 +109,7 @@ class Host:
 
         socket.hear(heard, bytes_max=WISHES_BYTES_MAX)
         try:
-            with self._episodes.follow(peer.serving.began):
+            with self._episodes.follow(peer.serving.began, fail=peer.serving.fail):
                 await _tell(peer, proof, socket)
         finally:
             peer.serving.close()
@@ -115,6 +118,9 @@ class Host:
                 del self._peers[peer.worker]
         if peer.replaced.is_set():
             await socket.close(REPLACED, "you have come again")
+        elif peer.serving.has_failed:
+            self._broken_count += 1
+            await socket.close(BROKEN, "an error here; come again")
 
 
 async def _tell(peer: _Peer, proof: bytes, socket: Socket) -> None:
@@ -126,10 +132,13 @@ async def _tell(peer: _Peer, proof: bytes, socket: Socket) -> None:
             await socket.send(framed_bytes(proof))
             while True:
                 await peer.serving.due()
+                if peer.serving.has_failed:
+                    break
                 await socket.send(framed_bytes(news_encoded(peer.serving.take())))
                 await trio.lowlevel.checkpoint()  # who takes everything does not hold up the others
         except SocketClosed:
-            nursery.cancel_scope.cancel()
+            pass
+        nursery.cancel_scope.cancel()
 
 
 async def _end_with(gone: Callable[[], Awaitable[object]], scope: trio.CancelScope) -> None:

@@ -6,9 +6,12 @@ from uuid import uuid4
 import pytest
 
 from actors.ids import ChatId, UserId
+from actors.machine import requests as ask
 from actors.machine.states import Status
 from actors.store.hints import ChatMoved, LookAtEverything, TitleChanged, WorkWaits
 from adapters.bus import Switchboard
+from tests.actors.machine.chats import user
+from tests.fakes.store import MemoryStore
 
 ANN, BOB = UserId(uuid4()), UserId(uuid4())
 EVERYTHING = LookAtEverything()
@@ -98,21 +101,43 @@ def test_what_is_told_here_goes_beyond_and_what_comes_from_there_does_not_go_bac
     assert (1, 1) == (bus.statistics().told_count, bus.statistics().heard_count)
 
 
-def test_one_who_fails_holds_up_no_other_and_is_not_overlooked():
+def fails(_):
+    raise KeyError("mine")
+
+
+@pytest.mark.parametrize("teller", ["tell", "hear"])
+def test_one_who_fails_holds_up_neither_the_others_nor_the_teller_and_is_counted(teller):
     bus, heard = Switchboard(), []
     hint = moved()
 
-    def fails(_):
-        raise KeyError("mine")
+    with bus.follow_chat(hint.chat, fails), bus.follow_chat(hint.chat, heard.append):
+        getattr(bus, teller)(hint)
 
-    with (
-        bus.follow_chat(hint.chat, fails),
-        bus.follow_chat(hint.chat, heard.append),
-        pytest.raises(KeyError, match="mine"),
-    ):
+    assert [hint] == heard
+    assert 1 == bus.statistics().failed_count
+
+
+def test_a_way_to_other_processes_that_fails_holds_up_nobody_here():
+    bus, heard = Switchboard(fails), []
+    hint = moved()
+
+    with bus.follow_all(heard.append):
         bus.tell(hint)
 
     assert [hint] == heard
+    assert 1 == bus.statistics().failed_count
+
+
+async def test_a_commit_that_somebody_fails_to_take_in_is_counted():
+    bus, seen = Switchboard(), []
+    new = ask.NewChat(ChatId(uuid4()), ANN)
+    applied = await MemoryStore(tell=bus.tell).create(ask.CreateChat(new, (user("hello"),)), [])
+
+    with bus.follow_commits(fails), bus.follow_commits(seen.append):
+        bus.saw(applied)
+
+    assert [applied] == seen
+    assert 1 == bus.statistics().failed_count
 
 
 def test_a_follower_may_stop_while_he_hears():

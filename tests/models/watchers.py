@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import pytest
 import trio
 
 from actors.episodes.buffer import Episodes
@@ -148,9 +149,9 @@ class Stage:
         self.id = new.chat.id
         self.store = Store(self.memory, self.id)
         self.episodes = Episodes(piece_encoded)
-        world = World(self.store, encoded, self.episodes, self._start)
+        world = World(self.store, encoded, self.episodes, self._start, self._broken)
         self.feed = Feed(self.id, world)
-        self.following = self.episodes.follow(self.feed.began)
+        self.following = self.episodes.follow(self.feed.began, fail=self._failed)
         self.following.__enter__()
         await self.memory.create(new, [ask.Acquire(HOLDERS[0])])
         self.told.clear()
@@ -158,6 +159,12 @@ class Stage:
 
     def _start(self, feed, body):
         self.nursery.start_soon(body)
+
+    def _broken(self, feed, error):
+        pytest.fail(f"a feed is broken: {error!r}")
+
+    def _failed(self, error):
+        pytest.fail(f"a feed did not take in that an attempt began: {error!r}")
 
     @property
     def chat(self):

@@ -45,7 +45,7 @@ class Cable:
             return
         line = CableLine(self)
         self.lines.append(line)
-        with self.there.follow(line.serving.began):
+        with self.there.follow(line.serving.began, fail=line.serving.fail):
             yield line
         line.serving.close()
         line.is_open = False
@@ -94,7 +94,7 @@ class CableLine:
 
             nursery.start_soon(due)
             nursery.start_soon(broken)
-        if self.broken.is_set():
+        if self.broken.is_set() or self.serving.has_failed:
             return None
         self.messages.append(self.serving.take())
         if len(self.messages) == self._cable.messages_max:
@@ -112,14 +112,17 @@ def say(episode, *words):
 
 
 class Ear:
-    """What somebody heard of an attempt."""
+    """What somebody heard of an attempt. Fulfils `PieceListener`."""
 
     def __init__(self, attempt):
-        self.heard = [*attempt.encoded]
-        attempt.heard = self._hear
+        self.heard, self.failures = [*attempt.encoded], []
+        attempt.listener = self
 
-    def _hear(self, piece, alone):
+    def hear(self, piece, alone):
         self.heard.append(piece)
+
+    def fail(self, error):
+        self.failures.append(error)
 
 
 @asynccontextmanager

@@ -475,23 +475,96 @@ async def test_who_was_hung_up_on_follows_nothing_more():
     assert (0, {}) == (there.follows, episode._followers)
 
 
-async def test_a_bug_in_who_hears_ends_the_line_and_the_next_one_is_new(autojump_clock):
+class BrokenEar(Ear):
+    """Fails at the first piece; `let_go`: and then lets go of the attempt, as a feed does."""
+
+    def __init__(self, attempt, *, let_go=lambda attempt: None):
+        super().__init__(attempt)
+        self._attempt, self._let_go = attempt, let_go
+
+    def hear(self, piece, alone):
+        super().hear(piece, alone)
+        raise ValueError("a bug")
+
+    def fail(self, error):
+        super().fail(error)
+        self._let_go(self._attempt)
+
+
+async def test_a_bug_in_one_listener_ends_it_and_the_others_of_its_link_hear_on(autojump_clock):
+    cable = Cable()
+    async with relays_over(cable) as here:
+        episode, other = cable.begin(), cable.begin()
+        broken = BrokenEar(here.follow(episode.key, THERE))
+        well = Ear(here.follow(other.key, THERE))
+        say(episode, "one", "two")
+        say(other, "one", "two")
+        await settled()
+
+        assert [b"1.1 one"] == broken.heard
+        assert [ValueError] == [type(error) for error in broken.failures]
+        assert [b"1.1 one", b"1.2 two"] == well.heard
+        counts = here.statistics()
+        assert (1, 1) == (counts.links, counts.listeners_failed_count)
+    assert 1 == len(cable.lines), "the line has stayed"
+
+
+async def test_a_listener_that_lets_go_as_it_fails_leaves_no_bytes_behind(autojump_clock):
     cable = Cable()
     async with relays_over(cable) as here:
         episode = cable.begin()
-        attempt = here.follow(episode.key, THERE)
+        BrokenEar(here.follow(episode.key, THERE), let_go=here.let_go)
+        say(episode, "one", "two", "three")
+        await settled()
 
-        def broken(piece, alone):
-            raise ValueError("a bug")
+        counts = here.statistics()
+        assert (0, 0) == (counts.follows, counts.mirrored_bytes)
 
-        attempt.heard = broken
+
+async def test_a_peer_whose_note_fails_is_hung_up_on_and_follows_on(autojump_clock, monkeypatch):
+    cable = Cable()
+    async with relays_over(cable) as here:
+        episode = cable.begin()
+        ear = Ear(here.follow(episode.key, THERE))
         say(episode, "one")
         await settled()
-        assert 0 == here.statistics().links
 
-        ear = Ear(here.follow(episode.key, THERE))
+        with monkeypatch.context() as planted:
+            planted.setattr(serving.Serving, "note", _raising)
+            say(episode, "two")
+        with trio.fail_after(60):
+            while len(cable.lines) < 2:
+                await trio.sleep(1)
+        say(episode, "three")
         await settled()
-        assert [b"1.1 one"] == ear.heard
+
+    assert [b"1.1 one", b"1.2 two", b"1.3 three"] == ear.heard
+    assert [True, False] == [line.serving.has_failed for line in cable.lines]
+
+
+async def test_a_peer_that_fails_as_an_attempt_begins_is_hung_up_on_and_follows_anew(
+    autojump_clock, monkeypatch
+):
+    cable = Cable()
+    key = a_key()
+    async with relays_over(cable) as here:
+        ear = Ear(here.follow(key, THERE))
+        await settled()
+
+        with monkeypatch.context() as planted:
+            planted.setattr(serving.Serving, "note", _raising)
+            episode = cable.begin(key)
+        say(episode, "one")
+        with trio.fail_after(60):
+            while not ear.heard:
+                await trio.sleep(1)
+
+    assert [b"1.1 one"] == ear.heard
+    assert [True, False] == [line.serving.has_failed for line in cable.lines]
+
+
+def _raising(self, number):
+    raise TypeError("a bug")
 
 
 async def test_who_adds_a_piece_is_not_told_of_followers(autojump_clock):

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 import trio
+import trio.testing
 
 from actors.episodes.buffer import Episodes
 from actors.ids import ChatId, EpisodeKey
@@ -441,6 +442,58 @@ async def test_what_goes_wrong_in_a_feed_ends_it_and_nothing_else(autojump_clock
         assert await stage.apply(ask.FinishTurn())
 
 
+@pytest.mark.parametrize("error", [TypeError("a bug"), AssertionError("a broken promise")], ids=str)
+async def test_a_watcher_that_fails_at_a_piece_ends_the_feed_and_not_the_turn(
+    autojump_clock, stage, error
+):
+    def fails(frame):
+        raise error
+
+    ends = []
+
+    async def watch(watcher):
+        ends.append(await told(watcher))
+
+    async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
+        with (
+            feeds.subscribe(stage.chat, Have()) as broken,
+            feeds.subscribe(stage.chat, Have()) as well,
+        ):
+            broken.may_send(as_lines, fails)
+            for watcher in (broken, well):
+                assert BEGINNING == await told(watcher)
+                nursery.start_soon(watch, watcher)
+            await trio.testing.wait_all_tasks_blocked()
+            episode = stage.begin_attempt()
+
+            assert episode.add(Role.ASSISTANT, TextPart("h"), alone=True)
+            assert episode.add(Role.ASSISTANT, TextPart("i"), alone=True)
+            await trio.testing.wait_all_tasks_blocked()
+            assert [Ended.UNREADABLE] == [end for end in ends if isinstance(end, Ended)]
+            assert Ended.UNREADABLE is await told(well)
+
+        with feeds.subscribe(stage.chat, Have()) as again:
+            assert [*BEGINNING, "+h", "+i"] == await told(again)
+        assert 1 == feeds.statistics().broken_count
+
+
+async def test_a_feed_that_fails_as_an_attempt_begins_ends_and_the_turn_goes_on(
+    autojump_clock, stage, monkeypatch
+):
+    def fails(log, event):
+        raise TypeError("a bug")
+
+    async with feeds_of(stage) as feeds:
+        with feeds.subscribe(stage.chat, Have()) as watcher:
+            assert BEGINNING == await told(watcher)
+            episode = stage.begin_attempt()
+            with monkeypatch.context() as planted:
+                planted.setattr(logs.Log, "append", fails)
+                assert episode.add(Role.ASSISTANT, TextPart("h"))
+            assert Ended.UNREADABLE is await told(watcher)
+        assert (1, 0) == (feeds.statistics().broken_count, feeds.statistics().feeds)
+
+
 async def test_who_watches_is_told_that_the_process_ends_behind_what_there_was(
     autojump_clock, stage
 ):
@@ -473,4 +526,4 @@ async def test_nothing_is_kept_when_everybody_has_read_or_gone(autojump_clock, s
     assert kept == len(episode.encoded[0])
     assert (0, 1, 1) == (read.log_bytes, read.feeds, read.watchers)
     assert (0, 0, 1) == (gone.feeds, gone.watchers, gone.reads_count)
-    assert episode.heard is None
+    assert episode.listener is None

@@ -84,6 +84,26 @@ async def test_an_answer_is_all_that_was_said(autojump_clock):
     assert 1500 == made.runtime_ms
 
 
+@pytest.mark.parametrize("error", [TypeError("a bug"), AssertionError("a broken promise")], ids=str)
+async def test_a_listener_that_fails_is_no_failure_of_the_provider(autojump_clock, error):
+    class Broken:
+        ended_by = None
+
+        def hear(self, piece, alone):
+            raise error
+
+        def fail(self, error):
+            self.ended_by = error
+
+    episode, listener = an_episode(), Broken()
+    episode.listener = listener
+    asked = await ask(a_model(ScriptedProvider(["Hel", "lo"])), PROMPT, episode, Limits())
+
+    assert (TextPart("Hello"),) == asked.said.parts
+    assert error is listener.ended_by
+    assert 2 == len(episode.encoded)
+
+
 async def test_an_answer_of_nothing_is_an_answer(autojump_clock):
     made = await heard(DONE)
 

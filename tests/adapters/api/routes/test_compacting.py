@@ -228,7 +228,7 @@ async def test_watchers_see_that_a_summary_is_made(fresh):
         chat = await daemon.begin("hello")
         await daemon.at_rest(chat)
 
-        with daemon.chats.episodes.follow(episodes.append):
+        with daemon.chats.episodes.follow(episodes.append, fail=pytest.fail):
             await daemon.ask("POST", f"{chat}/compact")
             await daemon.at_rest(chat)
 

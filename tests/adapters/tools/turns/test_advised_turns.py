@@ -9,6 +9,7 @@ from actors.machine.chat import Role
 from adapters.models.settings import ADVISOR
 from adapters.postgres.catalogue.settings import Settings
 from adapters.rehearsal.behaviour import Behaviour, Call
+from tests.actors.relay.cable import Ear
 from tests.adapters.api.routes.daemon import a_daemon
 
 pytestmark = pytest.mark.slow
@@ -68,13 +69,14 @@ async def test_the_advice_is_seen_while_it_comes(fresh):
     shown = []
     async with a_daemon(fresh, Behaviour(script=script), **ON) as daemon:
 
-        def follow(episode):
-            episode.heard = lambda encoded, _: shown.append(json.loads(encoded))
+        def began(episode):
+            shown.append(Ear(episode))
 
-        with daemon.chats.episodes.follow(follow):
+        with daemon.chats.episodes.follow(began, fail=pytest.fail):
             await a_turn(daemon)
 
-    parts = [event["message_part"]["part"] for event in shown]
+    events = [json.loads(encoded) for ear in shown for encoded in ear.heard]
+    parts = [event["message_part"]["part"] for event in events]
     deltas = [part["result_delta"] for part in parts if "result_delta" in part]
     assert "go left and then right" == "".join(deltas)
     assert len(deltas) > 1
