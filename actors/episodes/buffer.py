@@ -8,6 +8,11 @@ An episode is closed when its attempt ends, and forgotten `retention_seconds` la
 attempt is still there when what was said in it is to be kept. That is read from the attempt's own
 answer and results, whole, and not from what watchers were shown of it.
 
+All episodes of a process share `EPISODES_BYTES_MAX`. At that bound the pieces of closed episodes
+are forgotten first, oldest first, but not their answers; when only running attempts are left, the
+next piece of each is refused, and all that follow it. Watchers then see a beginning, or nothing,
+until the message stands; what is committed is the same.
+
 Those who listen are called in the task of the chat. An exception of one of them ends that listener
 and is counted; the attempt goes on and never hears of it.
 """
@@ -30,6 +35,7 @@ from runtime.log import emit
 # Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
 EPISODE_BYTES_MAX = 4 << 20
 RETENTION_SECONDS = 15.0  # of a closed episode; then it is forgotten
+EPISODES_BYTES_MAX = 1 << 30  # encoded, of all in one process; at the bound see above
 EPISODES_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
 
 Encode = Callable[[EpisodeKey, Said], bytes]
@@ -37,8 +43,12 @@ Encode = Callable[[EpisodeKey, Said], bytes]
 
 @dataclass(slots=True)
 class EpisodeTotals:
-    """What the episodes of a process count together."""
+    """What the episodes of a process hold and count together."""
 
+    bytes_max: int = EPISODES_BYTES_MAX
+    bytes_count: int = 0
+    # Makes room for so many bytes and says whether they fit now.
+    make_room: Callable[[int], bool] = lambda size: False
     failed_count: int = 0  # listeners that failed and were ended, pieces that could not be encoded
 
 
@@ -83,11 +93,15 @@ class Episode:
         except Exception as error:  # noqa: BLE001  it costs the watchers the rest, and the turn nothing
             self._note_unencoded(error)
             return False
-        if self.bytes_count + len(encoded) > EPISODE_BYTES_MAX:
+        size, totals = len(encoded), self.totals
+        if self.bytes_count + size > EPISODE_BYTES_MAX or (
+            totals.bytes_count + size > totals.bytes_max and not totals.make_room(size)
+        ):
             self.dropped_count += 1
             return False
         self.encoded.append(encoded)
-        self.bytes_count += len(encoded)
+        self.bytes_count += size
+        totals.bytes_count += size
         listener = self.listener
         if listener is not None:
             try:
@@ -107,6 +121,12 @@ class Episode:
             self.closed_at = now()
             self._readers.unpark_all()
             self._tell_followers()
+
+    def forget_pieces(self) -> None:
+        """Give their bytes back. Readers who have not read them find the end."""
+        assert self.closed_at is not None, "a running attempt keeps its pieces"
+        self.totals.bytes_count -= self.bytes_count
+        self.encoded, self.bytes_count = [], 0
 
     def _tell_followers(self) -> None:
         for follower in tuple(self._followers):
@@ -146,7 +166,9 @@ class EpisodesStatistics:
     open_count: int
     closed_count: int
     bytes_count: int
+    bytes_max: int
     forgotten_count: int
+    emptied_count: int  # closed ones whose pieces were forgotten early, to make room
     dropped_count: int
     failed_count: int
 
@@ -160,15 +182,17 @@ class Episodes:
         *,
         retention_seconds: float = RETENTION_SECONDS,
         episodes_max: int = EPISODES_MAX,
+        bytes_max: int = EPISODES_BYTES_MAX,
     ) -> None:
         self._encode = encode
         self._retention_seconds = retention_seconds
         self._episodes_max = episodes_max
         self._open: dict[EpisodeKey, Episode] = {}
         self._closed: dict[EpisodeKey, Episode] = {}  # in the order of closing
-        self._forgotten_count = 0
+        self._full: dict[EpisodeKey, Episode] = {}  # of these, those that still have their pieces
+        self._forgotten_count = self._emptied_count = 0
         self._dropped_count = 0
-        self._totals = EpisodeTotals()
+        self._totals = EpisodeTotals(bytes_max, make_room=self._make_room)
         self._followers: dict[object, tuple[Began, Fail]] = {}
 
     @contextmanager
@@ -200,7 +224,7 @@ class Episodes:
         """Close it; it can be read for a while."""
         episode.close()
         if self._open.pop(episode.key, None) is not None:
-            self._closed[episode.key] = episode
+            self._closed[episode.key] = self._full[episode.key] = episode
             self._dropped_count += episode.dropped_count
 
     def find(self, key: EpisodeKey) -> Episode | None:
@@ -216,14 +240,25 @@ class Episodes:
             if oldest.closed_at > too_old and not crowded:
                 return
             del self._closed[key]
+            self._full.pop(key, None)
+            self._totals.bytes_count -= oldest.bytes_count
             self._forgotten_count += 1
+
+    def _make_room(self, size: int) -> bool:
+        totals = self._totals
+        while totals.bytes_count + size > totals.bytes_max and self._full:
+            self._full.pop(next(iter(self._full))).forget_pieces()
+            self._emptied_count += 1
+        return totals.bytes_count + size <= totals.bytes_max
 
     def statistics(self) -> EpisodesStatistics:
         return EpisodesStatistics(
             open_count=len(self._open),
             closed_count=len(self._closed),
-            bytes_count=sum(e.bytes_count for e in (*self._open.values(), *self._closed.values())),
+            bytes_count=self._totals.bytes_count,
+            bytes_max=self._totals.bytes_max,
             forgotten_count=self._forgotten_count,
+            emptied_count=self._emptied_count,
             dropped_count=self._dropped_count,
             failed_count=self._totals.failed_count,
         )

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from actors.episodes.buffer import (
     EPISODE_BYTES_MAX,
+    EPISODES_BYTES_MAX,
     RETENTION_SECONDS,
     Episodes,
     EpisodesStatistics,
@@ -288,7 +289,7 @@ async def test_statistics_count_what_there_is(autojump_clock, episodes):
     say(second, "d")
     episodes.end(first)
 
-    assert EpisodesStatistics(1, 1, 8, 0, 0, 0) == episodes.statistics()
+    assert EpisodesStatistics(1, 1, 8, EPISODES_BYTES_MAX, 0, 0, 0, 0) == episodes.statistics()
 
 
 DO = st.lists(
