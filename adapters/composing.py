@@ -152,7 +152,9 @@ async def open_chats(
         open_workspaces(config, store.pool, store.bus) as workspaces,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
-        open_workspace_servers(workspaces, contexts, trust_of(config)) as near,
+        open_workspace_servers(
+            workspaces, contexts, trust_of(config), approving_of(config, store)
+        ) as near,
         open_children("chats of this process", capacity=1) as children,
     ):
 

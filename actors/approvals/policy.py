@@ -4,6 +4,9 @@ The deployment's rules come first: of those that fit a tool, deny wins over ask,
 Where none fits it is the chat's policy that counts, or the deployment's usual one; tools that
 change nothing outside of the conversation are then asked about in no chat. What a person has
 allowed always is not asked again. In a chat whose policy is deny nobody is there to be asked.
+
+To start a server that a workspace names is to run a command of the workspace: it needs the consent
+that `execute` needs, and consent to one start holds for exactly what was shown.
 """
 
 import re
@@ -13,11 +16,14 @@ from enum import Enum
 from typing import Protocol
 from uuid import UUID
 
+from actors.parts.model import JsonText
 from actors.parts.prompt import Tool
 
 RULES_MAX = 100  # of a deployment; one more is refused at its start
 SERVERS = "mcp:"  # in front of a pattern: for tools of servers only
 WORKSPACE = "workspace:"  # in front of a name: of a server that the workspace brings along
+START = "start:"  # in front of a server's name and digest: the start of a workspace's server
+EXECUTE = "execute"  # the tool whose consent covers the start of any server of a workspace
 
 
 class Policy(Enum):
@@ -54,8 +60,22 @@ HARMLESS = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ServerStart:
+    """The start of a server that a workspace names, as a person is asked about it.
+
+    `digest` is that of exactly what is started: other content is another start, which needs a
+    consent of its own.
+    """
+
+    server: str  # its name, in characters that a tool's name may have
+    digest: str
+    shown: JsonText  # what a person sees in the place of the call's arguments
+
+
 class Known(Protocol):
-    """A tool, and whether it is a server's and not ours; which one's, if that is set up for all."""
+    """A tool, and whether it is a server's and not ours; which one's, if that is set up for all;
+    and what it starts, if it starts a server of the workspace."""
 
     @property
     def tool(self) -> Tool: ...
@@ -63,14 +83,18 @@ class Known(Protocol):
     def is_foreign(self) -> bool: ...
     @property
     def server(self) -> UUID | None: ...
+    @property
+    def start(self) -> ServerStart | None: ...
 
 
 def known_as(tool: Known) -> str:
     """The name by which people are asked about it, and by which what they allow is kept.
 
     What a workspace names in a file may be called like a tool of a server that is set up for all;
-    consent to the one is none to the other.
+    consent to the one is none to the other. The start of a server is known by its content.
     """
+    if tool.start is not None:
+        return f"{START}{tool.start.server}:{tool.start.digest}"
     name = tool.tool.name
     return f"{WORKSPACE}{name}" if tool.is_foreign and tool.server is None else name
 
@@ -78,20 +102,34 @@ def known_as(tool: Known) -> str:
 @dataclass(frozen=True, slots=True)
 class Rule:
     """For all tools whose names fit: `*` stands for anything. It denies and asks by either name of
-    a tool, its own and the one that it is known as; it allows by the latter alone."""
+    a tool, its own and the one that it is known as; it allows by the latter alone. What is said of
+    `execute` is said of starts, too, and nothing else allows one."""
 
     pattern: str
     policy: Policy
 
     def fits(self, tool: Known) -> bool:
-        if self.pattern.startswith(SERVERS) and not tool.is_foreign:
+        is_allowing = self.policy is Policy.ALLOW
+        if self.pattern.startswith(SERVERS) and (
+            not tool.is_foreign or (is_allowing and tool.start is not None)
+        ):
             return False
-        names = (
-            {known_as(tool)} if self.policy is Policy.ALLOW else {known_as(tool), tool.tool.name}
-        )
+        names = _allowed_by(tool) if is_allowing else _restricted_by(tool)
         parts = map(re.escape, self.pattern.removeprefix(SERVERS).split("*"))
         pattern = re.compile(".*".join(parts))
         return any(pattern.fullmatch(name) for name in names)
+
+
+def _allowed_by(tool: Known) -> Set[str]:
+    return {known_as(tool) if tool.start is None else EXECUTE}
+
+
+def _restricted_by(tool: Known) -> Set[str]:
+    """The names by which a rule denies a tool, or has people asked about it."""
+    name = tool.tool.name
+    if tool.start is None:
+        return {known_as(tool), name}
+    return {known_as(tool), name, f"{WORKSPACE}{name}", EXECUTE}
 
 
 def read_rules(text: str) -> tuple[Rule, ...]:
@@ -121,16 +159,20 @@ class Consent:
 
     policy: Policy = Policy.ALLOW
     rules: tuple[Rule, ...] = ()
-    granted: Set[str] = frozenset()  # what a person has allowed always, as it is known
+    granted: Set[str] = frozenset()  # what a person has allowed for good, as it is known
 
     def to(self, tool: Known, *, by_person: bool = False) -> Policy:
         """`by_person`: somebody has allowed this very call."""
         found = self._by_rule(tool) or self._by_policy(tool)
         if found is not Policy.ASK:
             return found
-        if by_person or known_as(tool) in self.granted:
+        if by_person or self._is_granted(tool):
             return Policy.ALLOW
         return Policy.DENY if self.policy is Policy.DENY else Policy.ASK
+
+    def _is_granted(self, tool: Known) -> bool:
+        may_run_commands = tool.start is not None and EXECUTE in self.granted
+        return may_run_commands or known_as(tool) in self.granted
 
     def _by_rule(self, tool: Known) -> Policy | None:
         fitting = [rule.policy for rule in self.rules if rule.fits(tool)]

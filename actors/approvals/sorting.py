@@ -46,7 +46,7 @@ def sorted_out(
         name = known_as(tool)
         match consent.to(tool, by_person=(call.id, name) in allowed):
             case Policy.ASK:
-                asks.append(Ask(call.id, name, call.args or JsonText("{}")))
+                asks.append(Ask(call.id, name, _shown(call, tool)))
             case Policy.DENY:
                 words = NOBODY if consent.policy is Policy.DENY else RULED_OUT
                 denied[call.id] = words.format(tool=tool.tool.name)
@@ -54,3 +54,8 @@ def sorted_out(
                 pass
     asked = {ask.tool_call_id for ask in asks}
     return Sorted(tuple(call for call in calls if call.id not in asked), denied, tuple(asks))
+
+
+def _shown(call: ToolCallPart, tool: Known) -> JsonText:
+    """What a person decides about: the arguments; of a start, what would be run."""
+    return call.args or JsonText("{}") if tool.start is None else tool.start.shown

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from actors.approvals.policy import Consent, Policy
 from actors.compaction.fullness import (
     STILL_FULL,
     THRESHOLD_OFF,
@@ -111,13 +110,12 @@ async def generate(held: Held, world: World) -> Committed:
 async def _next(chat: Chat, history: Sequence[Message], offered: Offered, world: World) -> Action:
     """What people have allowed always is looked up only where calls would not run without it."""
     approving = world.approving
-    policy = Policy(chat.approval_policy) if chat.approval_policy else approving.usual
-    consent = Consent(policy, approving.rules)
+    consent = approving.consent_under(chat.approval_policy)
     action = next_action(chat, history, offered, consent)
     denied = isinstance(action, RunTools) and action.denied
     if not (denied or (isinstance(action, AwaitClient | RunTools) and action.asks)):
         return action
-    granted = await patiently(chat.id, "grants", partial(approving.grants.of, chat.root))
+    granted = await patiently(chat.id, "grants", partial(approving.grants.of, chat.root, chat.id))
     return next_action(chat, history, offered, replace(consent, granted=granted))
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
 
+from actors.approvals.policy import ServerStart
 from actors.episodes.pieces import Piece
 from actors.ids import ChatId, ModelConfigId
 from actors.machine.chat import Chat, ChatError, Message
@@ -160,6 +161,7 @@ class LocalTool:
     aliases: tuple[str, ...] = ()  # by which it may be called, too
     is_foreign: bool = False  # a server's: of one that is set up for all, or of the workspace
     server: UUID | None = None  # which one, if it is set up for all
+    start: ServerStart | None = None  # the server of the workspace that a call starts
 
 
 @dataclass(frozen=True, slots=True)

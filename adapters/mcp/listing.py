@@ -66,6 +66,11 @@ def source_of(server: Server) -> Source:
     return Source(server.id, config.display_name, config.slug, allows, config.model_intent)
 
 
+def source_in_workspace(name: str) -> Source:
+    """Return the source of the tools of a server that a workspace calls by this name."""
+    return Source(None, name, name, allows=lambda tool: True)
+
+
 async def tools_of(client: "Client", source: Source) -> Sequence[ServerTool]:
     """Those that are allowed, in the server's order."""
     found: list[ServerTool] = []

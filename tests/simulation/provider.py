@@ -249,7 +249,7 @@ class Grants:
     def __init__(self, process):
         self._world = process.world
 
-    async def of(self, root):
+    async def of(self, root, chat):
         await trio.lowlevel.checkpoint()
         family = [kept for kept in self._world.store.chats.values() if kept.chat.root == root]
         decided = [one for kept in family for one in kept.decided]

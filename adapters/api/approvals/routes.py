@@ -128,7 +128,7 @@ class Approvals:
             raise Refused(409, "nothing to decide", detail=detail)
         is_his = first.by == call.user.username
         is_again = is_his and asked.decision == first.verdict.value == Verdict.ALLOW_ALWAYS.value
-        if not (is_again and first.tool in await self._consents.of(chat.root_id)):
+        if not (is_again and first.tool in await self._consents.of(chat.root_id, chat.id)):
             raise Refused(409, "already decided", detail=_told(first))
         await self._allow_the_same(chat, first.tool, call)
         return said(200, _decision(first))

@@ -254,15 +254,17 @@ def _context(context: ShelvedContext, resources: Sequence[ChatContextResource]) 
 
 
 def server_of(
-    source: str, name: str, tools: Sequence[tuple[str, str]], fault: str
+    source: str, name: str, tools: Sequence[tuple[str, str]], fault: str, *, is_allowed: bool
 ) -> ChatContextResource:
-    """A server of tools. `source`: the file that names it; without a name it is the file itself."""
+    """A server of tools. `source`: the file that names it; without a name it is the file itself.
+    One that the chat may not start is excluded."""
+    status = "invalid" if fault else "ok"
     return ChatContextResource(
         source=f"{source}#{name}" if name else source,
         kind="mcp_server",
         size_bytes=0,
         tools=[ChatContextTool(tool, says or UNSET) for tool, says in tools] or UNSET,
-        status="invalid" if fault else "ok",
+        status=status if is_allowed else "excluded",
         error=fault or UNSET,
     )
 

@@ -19,6 +19,9 @@ from adapters.mcp.workspaces.filling import CannotFill, filled
 SERVERS_MAX = 32  # of a file; those that come after are told of, and left out
 NAME_CHARACTERS_MAX = 64
 SAID_CHARACTERS_MAX = 200  # of what is wrong
+# Of a command with its arguments and the names of its variables, or of a url and the names of its
+# headers: a person who is asked about more than that reads none of it, so it is refused.
+SHOWN_CHARACTERS_MAX = 4_096
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -121,6 +124,9 @@ def _faults(name: str, entry: _Entry) -> Iterator[str]:
     if (entry.command is None) is (entry.url is None):
         yield "a server has a command or a url"
     kinds = ("stdio",) if entry.command is not None else ("http", "streamable-http", "sse")
+    shown = (entry.command or "", *entry.args, *entry.env, entry.url or "", *entry.headers)
+    if (size := sum(map(len, shown))) > SHOWN_CHARACTERS_MAX:
+        yield f"it has {size} characters to be shown to a person, may have {SHOWN_CHARACTERS_MAX}"
     if entry.type is not None and entry.type not in kinds:
         yield f"its type is {entry.type[:40]!r}, not {' or '.join(kinds)}"
     if entry.command is not None:

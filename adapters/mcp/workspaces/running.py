@@ -1,7 +1,8 @@
 """The servers that workspaces name, of this process: each runs once for all chats of a workspace.
 
 A chat has those that stood in the file when it took it in, and what the file says since then counts
-when somebody has the chat take it in anew. With its workspace a server ends.
+when somebody has the chat take it in anew. It uses one only with the consent that a start needs,
+whether the server runs for another chat or not. With its workspace a server ends.
 """
 
 import shlex
@@ -14,6 +15,8 @@ from uuid import UUID
 
 import trio
 
+from actors.approvals.policy import Policy
+from actors.approvals.ports import Approving
 from actors.ids import ChatId
 from actors.machine.chat import Chat
 from actors.tools.gating import kind_of, may_use_workspace_servers
@@ -34,6 +37,7 @@ from adapters.mcp.workspaces.named import (
     named_in,
 )
 from adapters.mcp.workspaces.server import NamedServer, Open, Room
+from adapters.mcp.workspaces.starting import start_tool, why_not_started
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.local import LocalProcesses, LocalWorkspaces
 from adapters.workspace.sandbox import NoSandbox, Unconfined
@@ -83,6 +87,20 @@ class Seen:
     name: str
     tools: tuple[tuple[str, str], ...] = ()
     fault: str = ""
+    is_allowed: bool = True  # to be started for the chat that is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A chat, as far as it matters for what it may start."""
+
+    chat: ChatId
+    root: ChatId
+    approval_policy: str
+
+
+def asker_of(chat: Chat) -> Asker:
+    return Asker(chat.id, chat.root, chat.approval_policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +117,7 @@ class WorkspaceServers:
         workspaces: LocalWorkspaces,
         files: Settings,
         trust: Trust,
+        approving: Approving,
         *,
         room: Room,
         lifeline: Lifeline,
@@ -106,6 +125,7 @@ class WorkspaceServers:
         self._workspaces = workspaces
         self._files = files
         self._trust = trust
+        self._approving = approving
         self._room = room
         self._lifeline = lifeline
         self._of: dict[UUID, dict[Named, NamedServer]] = {}
@@ -150,14 +170,21 @@ class WorkspaceServers:
         return {id: max(disk_mbs) for id, disk_mbs in running.items() if disk_mbs}
 
     async def tools(self, chat: Chat) -> Sequence[ServerTool]:
-        """Of all servers that its workspace names, within DISCOVERY_SECONDS."""
+        """Return the tools of all servers that its workspace names and the chat may start, within
+        DISCOVERY_SECONDS; and of those that need a person's consent the tools that start them."""
         texts = await self._files.settings(chat)
         place = await self._workspaces.of(chat) if texts else None
         if not isinstance(place, Workspace):
             return ()
         named = [each for each in self._read(place.id, texts) if isinstance(each, Named)]
-        servers = [self._server(place, each) for each in named]
-        found: list[ServerTool] = []
+        consents = await self._consents(place.id, named, asker_of(chat))
+        is_free = self._approving.consent_under(chat.approval_policy)
+        servers = [self._server(place, each) for each, to in consents.items() if to is Policy.ALLOW]
+        found = [
+            start
+            for start in (start_tool(place.id, each, to) for each, to in consents.items())
+            if is_free.to(start.local) is not Policy.ALLOW
+        ]
 
         async def ask(server: NamedServer) -> None:
             found.extend(await server.listed())
@@ -168,8 +195,31 @@ class WorkspaceServers:
         self._late[chat.id] = tuple(server for server in servers if server.is_late)
         return found
 
+    async def start(self, chat: Chat, name: str) -> None:
+        """Start a server, or raise `Fault`. In either case the turn lists anew: tools have come, or
+        the file says something else than what was allowed."""
+        self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
+        server = await self._allowed(chat, name)
+        tools = await server.listed()
+        if not tools and server.fault:
+            raise Fault(server.fault)
+
     async def call(self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]) -> Result:
         """Or `Fault`."""
+        return await (await self._allowed(chat, name)).call(tool, arguments)
+
+    async def seen(self, asker: Asker, workspace: UUID, texts: Iterable[str]) -> Sequence[Seen]:
+        """Return what these files name, as far as chats of this process have used it; and why this
+        chat does not."""
+        known = self._of.get(workspace, {})
+        read = self._read(workspace, texts)
+        named = [each for each in read if isinstance(each, Named)]
+        consents = await self._consents(workspace, named, asker)
+        return [_seen(each, known, consents) for each in read]
+
+    async def _allowed(self, chat: Chat, name: str) -> NamedServer:
+        """Return the server that the chat's file calls so now, with what it says of it now, if the
+        chat may start that; or raise `Fault`."""
         place = await self._workspaces.of(chat)
         if isinstance(place, Refused):
             raise Fault(place.says)
@@ -177,12 +227,24 @@ class WorkspaceServers:
         named = next((each for each in read if each.name == name), None)
         if not isinstance(named, Named):
             raise Fault("the workspace does not name the server of this tool any more")
-        return await self._server(place, named).call(tool, arguments)
+        consents = await self._consents(place.id, [named], asker_of(chat))
+        if why := why_not_started(consents[named]):
+            raise Fault(why)
+        return self._server(place, named)
 
-    def seen(self, workspace: UUID, texts: Iterable[str]) -> Sequence[Seen]:
-        """What these files name, as far as chats of this process have used it."""
-        known = self._of.get(workspace, {})
-        return [_seen(each, known) for each in self._read(workspace, texts)]
+    async def _consents(
+        self, workspace: UUID, named: Sequence[Named], asker: Asker
+    ) -> Mapping[Named, Policy]:
+        """Return what would come of each start. What people have allowed is looked up only where a
+        server would not be started without it."""
+        starts = {each: start_tool(workspace, each).local for each in named}
+        consent = self._approving.consent_under(asker.approval_policy)
+        found = {each: consent.to(start) for each, start in starts.items()}
+        if all(to is Policy.ALLOW for to in found.values()):
+            return found
+        granted = await self._approving.grants.of(asker.root, asker.chat)
+        consent = replace(consent, granted=granted)
+        return {each: consent.to(start) for each, start in starts.items()}
 
     def _read(self, workspace: UUID, texts: Iterable[str]) -> Sequence[Named | Unfit]:
         """Of each name the first."""
@@ -234,14 +296,16 @@ class WorkspaceServers:
 
 @asynccontextmanager
 async def open_workspace_servers(
-    workspaces: LocalWorkspaces, files: Settings, trust: Trust
+    workspaces: LocalWorkspaces, files: Settings, trust: Trust, approving: Approving
 ) -> AsyncIterator[WorkspaceServers]:
     """They run as long as the block is."""
     lifeline = Lifeline()
     try:
         async with trio.open_nursery() as nursery:
             room = Room(nursery)
-            servers = WorkspaceServers(workspaces, files, trust, room=room, lifeline=lifeline)
+            servers = WorkspaceServers(
+                workspaces, files, trust, approving, room=room, lifeline=lifeline
+            )
             workspaces.neighbours.append(servers)
             yield servers
             workspaces.neighbours.remove(servers)
@@ -290,9 +354,13 @@ def _disk_mb_of(place: Workspace, named: Named) -> int:
             return 0
 
 
-def _seen(each: Named | Unfit, known: Mapping[Named, NamedServer]) -> Seen:
+def _seen(
+    each: Named | Unfit, known: Mapping[Named, NamedServer], consents: Mapping[Named, Policy]
+) -> Seen:
     if isinstance(each, Unfit):
         return Seen(each.name, fault=each.why)
+    if why := why_not_started(consents[each]):
+        return Seen(each.name, fault=why, is_allowed=False)
     server = known.get(each)
     if server is None:
         return Seen(each.name)

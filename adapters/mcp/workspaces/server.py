@@ -16,7 +16,7 @@ from uuid import UUID
 import trio
 
 from adapters.mcp.faults import Fault, words_for
-from adapters.mcp.listing import ServerTool, Source, tools_of
+from adapters.mcp.listing import ServerTool, Source, source_in_workspace, tools_of
 from adapters.mcp.sessions import LEAVE_SECONDS, Session, called, fault_of
 from adapters.mcp.speaking.loading import loaded
 from adapters.mcp.tolerant import Result
@@ -77,8 +77,7 @@ class NamedServer:
 
     @property
     def source(self) -> Source:
-        name = self.named.name
-        return Source(None, name, name, allows=lambda tool: True)
+        return source_in_workspace(self.named.name)
 
     @property
     def is_running(self) -> bool:

@@ -1,17 +1,25 @@
 -- Consent in families of chats: who asks for it, what was decided, what is allowed always.
 
 -- name: granted_tools
--- What a person has allowed always.
-SELECT DISTINCT tool
+-- What is not asked about again: what a person has allowed always in the family, and the starts of
+-- servers that were allowed to this chat.
+SELECT tool
   FROM approval_decisions
- WHERE root_id = %(root)s AND verdict = 'allow_always' AND revoked_at IS NULL;
+ WHERE root_id = %(root)s AND verdict = 'allow_always' AND revoked_at IS NULL
+UNION
+SELECT tool
+  FROM approval_decisions
+ WHERE chat_id = %(chat)s AND verdict = 'allow_once' AND revoked_at IS NULL
+   AND starts_with(tool, %(start)s);
 
 -- name: grants
--- The same, with who allowed it first, and when.
+-- The same of a whole family, with who allowed it first, and when.
 SELECT DISTINCT ON (d.tool) d.tool, u.username, d.decided_at
   FROM approval_decisions d
   JOIN users u ON u.id = d.decided_by
- WHERE d.root_id = %(root)s AND d.verdict = 'allow_always' AND d.revoked_at IS NULL
+ WHERE d.root_id = %(root)s AND d.revoked_at IS NULL
+   AND (d.verdict = 'allow_always'
+        OR (d.verdict = 'allow_once' AND starts_with(d.tool, %(start)s)))
  ORDER BY d.tool, d.id;
 
 -- name: revoke_grant
@@ -20,7 +28,7 @@ UPDATE approval_decisions
    SET revoked_at = now(), revoked_by = %(by)s
  WHERE root_id = %(root)s
    AND tool = %(tool)s
-   AND verdict = 'allow_always'
+   AND (verdict = 'allow_always' OR (verdict = 'allow_once' AND starts_with(tool, %(start)s)))
    AND revoked_at IS NULL
 RETURNING id;
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
+from actors.approvals.policy import START
 from actors.ids import ChatId, UserId
 from actors.machine.chat import Approval, Verdict
 from adapters.postgres.codec.parts import kept_id, kept_text
@@ -48,15 +49,18 @@ class Consents:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def of(self, root: ChatId) -> Set[str]:
-        return frozenset(tool for (tool,) in await self._run(SQL["granted_tools"], {"root": root}))
+    async def of(self, root: ChatId, chat: ChatId) -> Set[str]:
+        asked = {"root": root, "chat": chat, "start": START}
+        return frozenset(tool for (tool,) in await self._run(SQL["granted_tools"], asked))
 
     async def grants(self, root: ChatId) -> Sequence[Grant]:
-        return [Grant(*row) for row in await self._run(SQL["grants"], {"root": root})]
+        asked = {"root": root, "start": START}
+        return [Grant(*row) for row in await self._run(SQL["grants"], asked)]
 
     async def revoke(self, root: ChatId, tool: str, by: UserId) -> None:
         """It is asked about from now on, if it was not before."""
-        await self._run(SQL["revoke_grant"], {"root": root, "tool": kept_text(tool), "by": by})
+        asked = {"root": root, "tool": kept_text(tool), "by": by, "start": START}
+        await self._run(SQL["revoke_grant"], asked)
 
     async def asking(self, root: ChatId) -> Sequence[Asking]:
         """The members of a family that wait for somebody, the root first."""

@@ -74,12 +74,13 @@ class ServerTools:
         if not tools:
             return ()
         window = await self._window(chat)
+        starts, tools = _sorted(tools)
         deferred = list(map(_deferred, tools))
         if not finding.are_too_many(deferred, window):
-            return [tool.local for tool in tools]
+            return [tool.local for tool in (*starts, *tools)]
         active = finding.activated(history, deferred, window)
         shown = (replace(tool.local, hidden=tool.here not in active) for tool in tools)
-        return [_find_tools(deferred, window), *shown]
+        return [_find_tools(deferred, window), *(start.local for start in starts), *shown]
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         tools = await self._tools(calling.chat, calling.history)
@@ -88,6 +89,8 @@ class ServerTools:
         tool = next((tool for tool in tools if tool.here == name), None)
         if tool is None:
             return error_output(TAKEN_AWAY)
+        if tool.local.start is not None:
+            return await self._started(calling, tool)
         arguments = arguments_of(calling.call.args, with_intent=tool.source.with_intent)
         if arguments is None:
             return error_output("the arguments are not a JSON object; call it again with one")
@@ -95,6 +98,16 @@ class ServerTools:
             return output_of(await self._called(calling.chat, tool, arguments))
         except Fault as fault:
             return error_output(str(fault))
+
+    async def _started(self, calling: Calling, start: ServerTool) -> ToolOutput:
+        name = start.source.name
+        try:
+            await self._near.start(calling.chat, name)
+        except Fault as fault:
+            return error_output(str(fault))
+        _, tools = _sorted(await self._tools(calling.chat, calling.history))
+        its = [each.here for each in tools if each.source.id is None and each.source.name == name]
+        return ToolOutput(JsonText(json.dumps({"started": name, "tools": its})))
 
     async def _called(self, chat: Chat, tool: ServerTool, arguments: dict[str, Any]) -> Result:
         if tool.source.id is None:
@@ -110,7 +123,7 @@ class ServerTools:
             return error_output(asked)
         if not (asked.queries or asked.names):
             return error_output("queries and names are both empty; say what to look for")
-        deferred = list(map(_deferred, tools))
+        deferred = list(map(_deferred, _sorted(tools)[1]))
         window = await self._window(calling.chat)
         found = finding.find(deferred, asked.queries, asked.names, window)
         if found.matches and not found.activated:
@@ -165,6 +178,12 @@ class ServerTools:
 def _begun_by(history: Sequence[Message]) -> MessageId | None:
     said = (row.id for row in reversed(history) if row.body.role is Role.USER)
     return next(said, None)
+
+
+def _sorted(tools: Sequence[ServerTool]) -> tuple[Sequence[ServerTool], Sequence[ServerTool]]:
+    """The tools that start servers, which are few and small and never deferred; and the others."""
+    starts = [tool for tool in tools if tool.local.start is not None]
+    return starts, [tool for tool in tools if tool.local.start is None]
 
 
 def _deferred(tool: ServerTool) -> Deferred:

@@ -6,7 +6,16 @@ from uuid import UUID
 
 import pytest
 
-from actors.approvals.policy import HARMLESS, RULES_MAX, Consent, Policy, Rule, read_rules
+from actors.approvals.policy import (
+    HARMLESS,
+    RULES_MAX,
+    Consent,
+    Policy,
+    Rule,
+    ServerStart,
+    known_as,
+    read_rules,
+)
 from actors.tools.gating import WHO
 from tests.actors.turn.given import tool
 
@@ -14,6 +23,8 @@ ALLOW, ASK, DENY = Policy.ALLOW, Policy.ASK, Policy.DENY
 EXECUTE, READ = tool("execute"), tool("read_file")
 SERVER = replace(tool("github__open_issue"), is_foreign=True, server=UUID(int=1))
 NEAR = replace(SERVER, server=None)  # of the workspace, by the same name
+STARTS = ServerStart("kit", "d1", "{}")
+START = replace(NEAR, tool=tool("kit__start_server").tool, start=STARTS)
 
 # Of our own tools those that somebody is asked about where the policy is to ask.
 ASKED_ABOUT = {
@@ -113,6 +124,49 @@ def test_what_was_allowed_always_is_not_allowed_to_a_server_of_the_workspace():
 
     assert [ALLOW, ASK] == [Consent(ASK, granted=by_name).to(one) for one in (SERVER, NEAR)]
     assert ALLOW is Consent(ASK, granted={"workspace:github__open_issue"}).to(NEAR)
+
+
+@pytest.mark.parametrize(
+    ("rules", "policy", "found"),
+    [
+        ("", ALLOW, ALLOW),
+        ("", ASK, ASK),
+        ("", DENY, DENY),
+        ("execute=allow", ASK, ALLOW),
+        ("*=allow", DENY, ALLOW),
+        ("execute=ask", ALLOW, ASK),
+        ("execute=deny", ALLOW, DENY),
+        ("mcp:*=allow", ASK, ASK),
+        ("workspace:*=allow", ASK, ASK),
+        ("kit__start_server=allow", ASK, ASK),
+        ("workspace:kit__start_server=allow", ASK, ASK),
+        ("mcp:*=deny", ALLOW, DENY),
+        ("workspace:*=deny", ALLOW, DENY),
+        ("kit__*=ask", ALLOW, ASK),
+        ("execute=allow, workspace:*=ask", ASK, ASK),
+    ],
+)
+def test_the_start_of_a_server_needs_the_consent_that_a_command_needs(rules, policy, found):
+    assert found is Consent(policy, read_rules(rules)).to(START)
+
+
+@pytest.mark.parametrize(
+    ("granted", "found"),
+    [
+        ("start:kit:d1", ALLOW),
+        ("execute", ALLOW),
+        ("start:kit:d2", ASK),
+        ("kit__start_server", ASK),
+        ("workspace:kit__start_server", ASK),
+    ],
+)
+def test_consent_to_a_start_holds_for_its_content_and_nothing_else(granted, found):
+    assert "start:kit:d1" == known_as(START)
+    assert found is Consent(ASK, granted={granted}).to(START)
+
+
+def test_consent_to_commands_allows_no_tool_of_a_server():
+    assert [ASK, ASK] == [Consent(ASK, granted={"execute"}).to(one) for one in (SERVER, NEAR)]
 
 
 def test_a_rule_asks_even_about_what_is_harmless():

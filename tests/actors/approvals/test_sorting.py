@@ -3,7 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
-from actors.approvals.policy import FREELY, Consent, Policy, read_rules
+from actors.approvals.policy import FREELY, Consent, Policy, ServerStart, read_rules
 from actors.approvals.sorting import NOBODY, RULED_OUT, sorted_out
 from actors.machine.requests import Ask
 from tests.actors.machine.chats import ANN, a_chat, approval
@@ -60,6 +60,19 @@ def test_what_was_allowed_to_a_server_is_asked_again_where_a_workspace_has_its_n
 
     assert ((call,), ()) == (before.run, before.asks)
     assert ((), (Ask("x", "workspace:git__push", "{}"),)) == (after.run, after.asks)
+
+
+def test_a_person_is_shown_what_would_be_started_and_not_what_the_model_says_of_it():
+    start = ServerStart("kit", "d1", '{"command": "sh server.sh"}')
+    tools = {"kit__start_server": tool("kit__start_server", is_foreign=True, start=start)}
+    lies = calls("x", "kit__start_server", '{"command": "true"}')
+    other = replace(CHAT, approvals=(approval("x", "start:kit:d0", by=ANN),))
+
+    for chat in (CHAT, other):
+        found = sorted_out([lies], chat, tools, ASKING)
+        assert ((), (Ask("x", "start:kit:d1", start.shown),)) == (found.run, found.asks)
+    allowed = replace(CHAT, approvals=(approval("x", "start:kit:d1", by=ANN),))
+    assert (lies,) == sorted_out([lies], allowed, tools, ASKING).run
 
 
 def test_where_nobody_is_there_to_be_asked_the_model_is_told_so():

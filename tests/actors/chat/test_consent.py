@@ -39,7 +39,7 @@ class Granted:
         self.tools = set(tools)
         self.asked = 0
 
-    async def of(self, root):
+    async def of(self, root, chat):
         await trio.lowlevel.checkpoint()
         self.asked += 1
         return self.tools

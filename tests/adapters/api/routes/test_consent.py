@@ -11,6 +11,7 @@ from actors.machine.states import Status
 from adapters.api.approvals.routes import WORDS_MAX
 from adapters.api.approvals.wire import ChatApproval
 from adapters.client import asks
+from adapters.postgres.approvals.consent import Consents
 from tests.actors.machine.chats import ANN, BOB, DYNAMIC, assistant, call, step
 from tests.adapters.api.routes.ground import ADA
 from tests.contracts.given import a_chat, applied
@@ -416,3 +417,45 @@ async def test_ids_that_a_provider_has_made_up_are_no_matter(ground):
 
     assert (200, "a/b %\u00e9") == (answer.status, answer.said["tool_call_id"])
     assert (409, "already decided") == (again.status, again.said["message"])
+
+
+START = "start:kit:0123"
+
+
+async def granted(ground, root, chat):
+    return await Consents(ground.store.pool).of(root, chat)
+
+
+@pytest.mark.parametrize(
+    ("decision", "tool", "to_the_chat", "to_its_agents"),
+    [
+        ("allow_once", START, {START}, set()),
+        ("allow_always", START, {START}, {START}),
+        ("allow_once", "execute", set(), set()),
+        ("deny", START, set(), set()),
+    ],
+)
+async def test_a_start_that_was_allowed_once_holds_for_its_chat(
+    ground, decision, tool, to_the_chat, to_its_agents
+):
+    root = await asking(ground, tool=tool)
+    agent = await a_chat(ground.store, parent=root)
+
+    await decide(ground, root, decision)
+
+    assert to_the_chat == await granted(ground, root, root)
+    assert to_its_agents == await granted(ground, root, agent)
+    always = (await family(ground, root))["always"]
+    assert to_the_chat == {grant["tool_name"] for grant in always}
+
+
+@pytest.mark.parametrize("decision", ["allow_once", "allow_always"])
+async def test_consent_to_a_start_can_be_taken_back(ground, decision):
+    root = await asking(ground, tool=START)
+    await decide(ground, root, decision)
+
+    answer = await ground.ask(ANN, "DELETE", f"{root}/approvals/always/{START}")
+
+    assert 204 == answer.status
+    assert set() == await granted(ground, root, root)
+    assert [] == (await family(ground, root))["always"]

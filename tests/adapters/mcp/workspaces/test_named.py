@@ -56,6 +56,9 @@ def test_a_server_is_a_program_or_stands_elsewhere(entry, place):
         ({"url": "http://h", "headers": {"a b": "x"}}, "'a b' cannot be set"),
         ({"url": "http://h", "headers": {"A": "x\r\ny"}}, "a value that no header can have"),
         ("a", "Expected `object`, got `str`"),
+        ({"command": "sh", "args": [" " * 4095]}, "it has 4097 characters to be shown"),
+        ({"command": "sh", "env": {"A" * 4095: "1"}}, "it has 4097 characters to be shown"),
+        ({"url": f"https://h/{'a' * 4087}"}, "it has 4097 characters to be shown"),
     ],
 )
 def test_what_makes_no_sense_is_told_of_and_its_neighbour_counts(entry, why):

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 import trio
 
+from actors.approvals.ports import NOBODY_ASKS
 from adapters.mcp.faults import Fault
 from adapters.mcp.workspaces.running import (
     ENTRIES_MAX,
     NO_NETWORK,
     NOT_UNCONFINED,
     Trust,
+    asker_of,
     open_workspace_servers,
 )
 from adapters.mcp.workspaces.server import BROKEN_MAX, DISCOVERY_SECONDS
@@ -43,8 +45,8 @@ def shell(*args, **env):
 
 
 @asynccontextmanager
-async def servers_of(daemon, file, trust=ALL):
-    async with open_workspace_servers(daemon.workspaces, file, trust) as servers:
+async def servers_of(daemon, file, trust=ALL, approving=NOBODY_ASKS):
+    async with open_workspace_servers(daemon.workspaces, file, trust, approving) as servers:
         with trio.fail_after(PATIENCE):
             yield servers
 
@@ -142,7 +144,7 @@ async def test_variables_are_those_that_commands_of_the_workspace_find(daemon, c
     async with servers_of(daemon, file) as servers:
         tools = await servers.tools(chat)
         said = await look(servers, chat)
-        seen = {each.name: each.fault for each in servers.seen(*await of(chat, file))}
+        seen = {each.name: each.fault for each in await servers.seen(*await of(chat, file))}
 
     assert ["one__look"] == names(tools)
     assert f"at {home} and {told['output'].strip()}" in said
@@ -227,7 +229,7 @@ async def test_one_that_breaks_is_begun_again_but_not_for_ever(daemon, chat):
                 await look(servers, chat)
             faults.append(str(fault.value))
         assert [] == names(await servers.tools(chat))
-        [seen] = servers.seen(chat.workspace_id, await File(one=shell("dies")).settings(chat))
+        [seen] = await servers.seen(*await of(chat, File(one=shell("dies"))))
 
     assert BROKEN_MAX == sum("it ended with exit code 3" == each for each in faults)
     assert f"it broke {BROKEN_MAX} times within" in faults[-1]
@@ -244,7 +246,7 @@ async def test_one_that_is_late_does_not_keep_the_turn_waiting_and_comes_later(d
         began = trio.current_time()
         first = await servers.tools(chat)
         took = trio.current_time() - began
-        seen = {each.name: each.fault for each in servers.seen(*await of(chat, file))}
+        seen = {each.name: each.fault for each in await servers.seen(*await of(chat, file))}
         look = servers.near(chat)
         while servers.near(chat) == look:
             await trio.sleep(0.05)
@@ -260,7 +262,7 @@ async def test_one_that_is_late_does_not_keep_the_turn_waiting_and_comes_later(d
 
 
 async def of(chat, file):
-    return chat.workspace_id, await file.settings(chat)
+    return asker_of(chat), chat.workspace_id, await file.settings(chat)
 
 
 async def test_another_entry_is_another_server(daemon, chat):
@@ -296,7 +298,7 @@ async def test_what_may_not_or_cannot_be_done_is_said(daemon, chat, entry, trust
 
     async with servers_of(daemon, file, trust) as servers:
         assert [] == names(await servers.tools(chat))
-        [seen] = servers.seen(*await of(chat, file))
+        [seen] = await servers.seen(*await of(chat, file))
 
     assert why in seen.fault
 
@@ -321,7 +323,7 @@ async def test_without_a_sandbox_nothing_is_begun_that_nobody_has_said_may_be(da
         daemon.workspaces.sandbox = sandbox
         async with servers_of(daemon, file, replace(ALL, unconfined=False)) as servers:
             assert [] == names(await servers.tools(chat))
-            [seen] = servers.seen(*await of(chat, file))
+            [seen] = await servers.seen(*await of(chat, file))
         assert why in seen.fault
 
     assert not (home / "listed").exists()

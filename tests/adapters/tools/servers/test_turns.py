@@ -1,10 +1,29 @@
 """What is listed when: once in a turn, and again if something has come of a workspace."""
 
+import json
+from uuid import UUID
+
+import pytest
+
 from actors.parts.prompt import Tool
 from actors.turn.ports import LocalTool
 from adapters.mcp.listing import ServerTool, Source
-from tests.adapters.mcp.given import HISTORY, NoWorkspaces, configured, names, said, tools_of, using
+from adapters.mcp.workspaces.named import Named, Program
+from adapters.mcp.workspaces.starting import start_tool
+from adapters.tools.servers.finding import FIND_TOOLS
+from tests.adapters.mcp.given import (
+    HISTORY,
+    NoWorkspaces,
+    calling,
+    configured,
+    names,
+    said,
+    tools_of,
+    using,
+)
 from tests.fakes.tool_server import a_server
+
+ASKS = '{"queries": ["anything"]}'
 
 
 class Near(NoWorkspaces):
@@ -44,3 +63,24 @@ async def test_the_next_turn_looks_anew():
             await names(tools, using(), history)
 
     assert 2 == near.looks
+
+
+class Unstarted(Near):
+    """A workspace with a server that nobody has allowed yet, beside many tools of another."""
+
+    async def tools(self, chat):
+        named = Named("new", Program("sh"))
+        return [*await super().tools(chat), start_tool(UUID(int=1), named)]
+
+
+@pytest.mark.parametrize(("window", "count"), [(200_000, 3), (400, 40)])
+async def test_a_server_that_can_be_started_is_told_of_however_many_tools_there_are(window, count):
+    async with tools_of(near=(near := Unstarted()), window=window) as tools:
+        near.ready = count
+        offered = await tools.offered(using(), HISTORY)
+        found = json.loads((await tools.run(calling(using(), FIND_TOOLS, ASKS), FIND_TOOLS)).result)
+
+    told = [tool.tool.name for tool in offered if not tool.hidden]
+    assert "new__start_server" in told
+    assert (count == 40) is (FIND_TOOLS in told)
+    assert count == found["total_deferred"]

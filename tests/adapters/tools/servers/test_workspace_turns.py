@@ -90,11 +90,22 @@ async def test_by_being_there_a_file_has_nothing_done_that_commands_may_not(
 
 
 async def test_rules_for_tools_of_servers_hold_for_those_of_a_workspace(fresh, data_dir):
-    rules = {"PROMPTCORNER_APPROVAL_RULES": "mcp:*=deny"}
+    rules = {"PROMPTCORNER_APPROVAL_RULES": "mcp:*__look=deny"}
     async with a_daemon(fresh, data_dir, CREATES, LOOKS, **rules) as running:
         _, looked = await results(running)
 
     assert "kit__look is not allowed here" in looked["error"]
+
+
+async def test_where_rules_deny_all_tools_of_servers_none_is_started(fresh, data_dir):
+    rules = {"PROMPTCORNER_APPROVAL_RULES": "mcp:*=deny"}
+    starts = Call("kit__start_server", "{}")
+    async with a_daemon(fresh, data_dir, CREATES, starts, LOOKS, **rules) as running:
+        made, started, looked = await results(running)
+
+    assert "kit__start_server is not allowed here" in started["error"]
+    assert "there is no tool kit__look" in looked["error"]
+    assert not (Path(made["path"]) / "listed").exists()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +114,7 @@ async def test_rules_for_tools_of_servers_hold_for_those_of_a_workspace(fresh, d
 async def test_what_is_allowed_to_a_server_of_all_is_not_to_one_of_the_workspace(
     fresh, data_dir, rule, told
 ):
-    rules = f"create_workspace=allow, {rule}=allow"
+    rules = f"create_workspace=allow, execute=allow, {rule}=allow"
     how = {"PROMPTCORNER_APPROVAL_RULES": rules, "PROMPTCORNER_APPROVAL_POLICY": "deny"}
     async with a_daemon(fresh, data_dir, CREATES, LOOKS, **how) as running:
         _, looked = await results(running)
