@@ -6,6 +6,7 @@ sets a limit in time, and what does not come within it does not come.
 
 from dataclasses import replace
 from itertools import count
+from random import random
 
 import trio
 
@@ -29,15 +30,15 @@ from runtime.clock import wall
 
 async def ask(model: Model, prompt: Prompt) -> Answer | ProviderFailure:
     """The answer, or the failure after which it is not asked again. Its limit is the caller's."""
-    for attempt in count(1):
+    for failures_count in count(1):
         said = await model.provider.generate(prompt)
         if isinstance(said, Answer):
             return said
-        following = retries.after(said, attempt=attempt, now=wall())
+        following = retries.after(said, failures_count=failures_count, now=wall(), chance=random())
         if isinstance(following, ChatError):
             return said
         await trio.sleep(following.after_seconds)
-    raise AssertionError("attempts are counted without end")
+    raise AssertionError("failures are counted without end")
 
 
 def brief(settings: CallSettings, *, output_tokens_max: int) -> CallSettings:

@@ -14,10 +14,10 @@ from actors.chat.decide import Cancel, Carry, End, Go, InFlight, decide
 from actors.chat.interruption import interrupt
 from actors.chat.mail import ChatMail, DrainNow, Look, LookAgain, WorkEnded
 from actors.ids import Holder, chat_name
-from actors.machine.chat import Stored
-from actors.machine.requests import Abandon
+from actors.machine.chat import ChatError, Stored
+from actors.machine.requests import Abandon, FinishError
 from actors.turn.causes import Gone
-from actors.turn.commits import Committed, commit
+from actors.turn.commits import Committed, commit, end_with_error
 from actors.turn.generation import generate
 from actors.turn.work import (
     Advanced,
@@ -47,6 +47,15 @@ MAILBOX_CAPACITY = 8
 MAIL_AT_ONCE_MAX = 8
 FAILURE_FIRST_SECONDS = 0.1  # pause before what failed around the edges is tried again
 FAILURE_CAP_SECONDS = 5.0
+# Attempts that failed here in a row, and not because of the provider; then the chat is stopped. One
+# that could not even be counted is not among them: the store is away, and that will pass.
+FAULTS_MAX = 25
+
+KEEPS_FAILING = ChatError(
+    f"The chat has been stopped: its next step failed {FAULTS_MAX} times in a row because of a"
+    " fault in the server, not at the provider. Send a message to try again. The daemon's log says"
+    " why, under work.failed."
+)
 
 
 class ChatActor:
@@ -64,6 +73,7 @@ class ChatActor:
         self._in_flight: InFlight | None = None
         self._scope = CausedScope()  # of the work in flight
         self._failures_count = 0  # in a row
+        self._failing_since = 0  # the attempt that was counted when the first of them failed
         self._looking = False
         self._look_again = False
         self._draining = False
@@ -104,7 +114,15 @@ class ChatActor:
         if self._left:
             return
         chat = self._held.stored.chat
-        decision = decide(self._me, chat, self._in_flight, draining=self._draining)
+        faults_count = chat.generation_attempt - self._failing_since + 1
+        keeps_failing = self._failures_count > 0 and faults_count >= FAULTS_MAX
+        decision = decide(
+            self._me,
+            chat,
+            self._in_flight,
+            draining=self._draining,
+            keeps_failing=keeps_failing,
+        )
         match decision:
             case Carry():
                 pass
@@ -137,6 +155,8 @@ class ChatActor:
                 self._look(tasks)
             case Failed(error):
                 emit("work.failed", "warning", chat=self.name, error=error)
+                if not self._failures_count:
+                    self._failing_since = self._held.stored.chat.generation_attempt
                 self._failures_count += 1
                 self._look(tasks)
             case Left():
@@ -177,6 +197,8 @@ class ChatActor:
                 return await await_client(held, self._world)
             case Kind.AWAIT_ATTEMPT:
                 return await await_attempt(held, self._world)
+            case Kind.GIVE_UP:
+                return await end_with_error(held, FinishError(KEEPS_FAILING), self._world)
             case Kind.LEAVE:
                 return await commit(held, [Abandon()], self._world)
             case _:

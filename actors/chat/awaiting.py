@@ -64,15 +64,14 @@ def person_seconds_left(stored: Stored) -> float:
 
 
 async def await_attempt(held: Held, world: World) -> Committed:
-    """The pause that the retry state speaks of; then the next attempt is counted.
+    """Wait until the moment that the retry state tells watchers; then the next attempt is counted.
 
-    Who has not read the history has not made the attempt that failed: he took the chat over in its
-    pause, and waits for what is left of it.
+    What is left of the pause is less than all of it if its commit took long, or if the chat was
+    taken over in the pause.
     """
     retry = held.stored.chat.retry_state
     assert retry is not None, "there is a pause only after an attempt that failed"
-    taken_over = held.history is None
-    await trio.sleep(seconds_left_of(retry, world.wall()) if taken_over else retry.delay_ms / 1000)
+    await trio.sleep(seconds_left_of(retry, world.wall()))
     return await begin_attempt(held, world)
 
 

@@ -61,11 +61,20 @@ _KIND = {
 _WAITS = (Kind.AWAIT_CLIENT, Kind.AWAIT_ATTEMPT)  # for minutes, maybe; who drains loses nothing
 
 
-def decide(me: Holder, chat: Chat, in_flight: InFlight | None, *, draining: bool) -> Decision:
+def decide(
+    me: Holder,
+    chat: Chat,
+    in_flight: InFlight | None,
+    *,
+    draining: bool,
+    keeps_failing: bool = False,
+) -> Decision:
+    """`keeps_failing`: attempts have failed here too often, and not because of the provider."""
     if chat.holder != me:
         return End(LeaseTaken(chat.holder))
     if in_flight is None:
-        return Go(_kind(chat, draining=draining))
+        kind = _kind(chat, draining=draining)
+        return Go(Kind.GIVE_UP if keeps_failing and kind is Kind.GENERATE else kind)
     if draining and in_flight.kind in _WAITS:
         return Cancel(Shutdown())
     if _belongs(in_flight, chat):

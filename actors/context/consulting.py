@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import count
+from random import random
 
 import trio
 
@@ -37,16 +38,18 @@ async def consult(
             told(said.piece.text)
         return b""
 
-    for attempt in count(1):
+    for failures_count in count(1):
         asked = await ask(model, prompt, Episode(key, hear), limits)
         if isinstance(asked.said, Answer):
             return asked.said
-        following = retries.after(asked.said, attempt=attempt, now=wall())
+        following = retries.after(
+            asked.said, failures_count=failures_count, now=wall(), chance=random()
+        )
         if isinstance(following, ChatError):
             return asked.said
         begun_anew()
         await trio.sleep(following.after_seconds)
-    raise AssertionError("attempts are counted without end")
+    raise AssertionError("failures are counted without end")
 
 
 def advice_in(answer: Answer) -> str:

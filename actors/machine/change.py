@@ -5,9 +5,9 @@ takes from the history. Several changes join into one, so that a bundle is one w
 snapshot.
 
 The counters: `snapshot_version` grows with every bundle (the store has bumped it before the law
-is asked). A history that moves takes the snapshot as its version and starts counting attempts
-anew; so does a queue that moves. A retry state speaks of one attempt at one history and is
-dropped when either moves.
+is asked). A history that moves takes the snapshot as its version and starts counting attempts,
+failures of the provider and deaths of processes anew; a queue that moves takes the snapshot as its
+version, too. A retry state speaks of one attempt at one history and is dropped when either moves.
 """
 
 from collections.abc import Iterable
@@ -204,7 +204,11 @@ def _counters(
     counters: dict[str, Any] = {}
     if history_moves:
         attempt = 0
-        counters["history_version"] = snapshot
+        counters |= {
+            "history_version": snapshot,
+            "provider_failures_count": 0,
+            "process_deaths_count": 0,
+        }
     if queue_moves:
         counters["queue_version"] = snapshot
     if history_moves or attempt != chat.generation_attempt:

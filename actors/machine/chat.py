@@ -104,9 +104,9 @@ class ChatError:
 
 @dataclass(frozen=True, slots=True)
 class RetryState:
-    """An attempt failed and will be made again: which one, why, and when."""
+    """A provider failed an attempt, and another will be made: why, and when."""
 
-    attempt: int
+    attempt: int  # how many have failed at this history, this one included
     delay_ms: int
     error: str
     retrying_at: datetime
@@ -181,6 +181,9 @@ class Chat:
     mcp_server_ids: tuple[UUID, ...] = ()
     approval_policy: str = ""  # allow, ask or deny; "": as the deployment has it
     approvals: tuple[Approval, ...] = ()  # of open calls, in the order in which they were asked
+    # At this history, like `generation_attempt`, which counts every attempt, however it ended.
+    provider_failures_count: int = 0
+    process_deaths_count: int = 0  # of processes that ended, or lost their lease, in an attempt
 
     @property
     def is_root(self) -> bool:

@@ -201,7 +201,10 @@ class ReconcileInvalidState:
 
 @dataclass(frozen=True, slots=True)
 class Acquire:
+    """Take the chat. `after_death`: its last holder did not give it back; its lease has run out."""
+
     holder: Holder
+    after_death: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +228,8 @@ class RecordGenerationAttempt:
 
 @dataclass(frozen=True, slots=True)
 class RecordRetryState:
+    """Count a failure of the provider, and say when the next attempt is made."""
+
     retry: RetryState
 
 

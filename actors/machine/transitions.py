@@ -221,8 +221,13 @@ def _reconcile(stored: Stored, request: ask.ReconcileInvalidState) -> Change:
 
 
 def _acquire(stored: Stored, request: ask.Acquire) -> Change:
-    """Whether the last holder may be passed over is the caller's fence, not the law's."""
-    return _same(stored, holder=request.holder)
+    """Whether the last holder may be passed over is the caller's fence, not the law's. A death is
+    counted only if it cut an attempt short: in a pause the chat cannot have been its cause."""
+    chat, deaths = stored.chat, stored.chat.process_deaths_count
+    is_at_work = stored.state in (State.R0, State.R1) and chat.retry_state is None
+    if request.after_death and chat.holder is not None and is_at_work:
+        deaths += 1
+    return _same(stored, holder=request.holder, process_deaths_count=deaths)
 
 
 def _take_up(stored: Stored, request: ask.TakeUp) -> Change:
@@ -248,7 +253,8 @@ def _record_retry_state(stored: Stored, request: ask.RecordRetryState) -> Change
     retry = request.retry
     if retry.attempt < 1 or not retry.error.strip():
         return _refuse(stored, request, "a retry state names its attempt and its error")
-    return _same(stored, retry_state=retry)
+    failures = stored.chat.provider_failures_count + 1
+    return _same(stored, retry_state=retry, provider_failures_count=failures)
 
 
 def _commit_step(stored: Stored, request: ask.CommitStep) -> Change | Refusal:

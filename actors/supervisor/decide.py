@@ -20,8 +20,7 @@ from runtime.backoff import delay_seconds
 from runtime.ends import Broken, Crashed, End, Finished, Stopped
 
 # A chat whose actor crashes is given back after a pause, so that it is tried again, here or
-# elsewhere. What it does is counted as attempts too, but not all work is: beyond this many crashes
-# in a row in one process the chat is stopped for good.
+# elsewhere; beyond this many crashes in a row in one process the chat is stopped for good.
 CRASHES_MAX = 10
 CRASHED_FIRST_SECONDS = 0.2
 CRASHED_CAP_SECONDS = 60.0

@@ -70,18 +70,12 @@ NOT_SHORTER = NoSummary(
     " larger context window, edit an earlier message, or start a new chat."
 )
 
-ATTEMPTS_USED_UP = ChatError(
-    "The chat was tried too many times without success and has been stopped. "
-    "Send a message to try again.",
-    kind="generic",
-)
-
 
 async def generate(held: Held, world: World) -> Committed:
     """Do what comes next in the turn.
 
-    The attempt is counted before anything is read: a chat that cannot even be read uses up its
-    budget and stops, instead of being tried for ever.
+    The attempt is counted before anything is read: where the history cannot be read, the chat's
+    actor sees by the count that the store answers and that the fault is another.
     """
     counted = await _counted(held, world)
     if not isinstance(counted, Advanced):
@@ -265,8 +259,8 @@ async def _not_summarised(
     else:
         is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
     world.compacting.ended(model, "timeout" if is_late else "error")
-    attempts_max = retries.SUMMARY_ATTEMPTS_MAX if is_paid else retries.ATTEMPTS_MAX
-    return await _failed(held, said, world, attempts_max=attempts_max)
+    failures_max = retries.SUMMARY_FAILURES_MAX if is_paid else retries.FAILURES_MAX
+    return await _failed(held, said, world, failures_max=failures_max)
 
 
 def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:
@@ -274,13 +268,10 @@ def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:
 
 
 async def _counted(held: Held, world: World) -> Committed:
-    """The chat with its next attempt counted, or stopped because there were too many."""
-    begun = await begin_attempt(held, world)
-    if not isinstance(begun, Advanced):
-        return begun
-    if begun.held.stored.chat.generation_attempt > retries.ATTEMPTS_MAX:
-        return await end_with_error(begun.held, FinishError(ATTEMPTS_USED_UP), world)
-    return begun
+    """The chat with its next attempt counted; or stopped, for it may be what processes die of."""
+    if held.stored.chat.process_deaths_count >= retries.DEATHS_MAX:
+        return await end_with_error(held, FinishError(retries.DEATHS_USED_UP), world)
+    return await begin_attempt(held, world)
 
 
 async def _failed(
@@ -288,11 +279,16 @@ async def _failed(
     failure: ProviderFailure,
     world: World,
     *,
-    attempts_max: int = retries.ATTEMPTS_MAX,
+    failures_max: int = retries.FAILURES_MAX,
 ) -> Committed:
     """Say why there is a pause, and how long; or why there is no other attempt."""
-    attempt = held.stored.chat.generation_attempt
-    following = retries.after(failure, attempt=attempt, now=world.wall(), attempts_max=attempts_max)
+    following = retries.after(
+        failure,
+        failures_count=held.stored.chat.provider_failures_count + 1,
+        now=world.wall(),
+        chance=world.chance(),
+        failures_max=failures_max,
+    )
     if isinstance(following, ChatError):
         return await end_with_error(held, FinishError(following), world)
     return await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)

@@ -1,7 +1,9 @@
 """Which failed attempts are made again, when, and how often. Pure.
 
-The budget is counted where it survives a crash: in the chat's `generation_attempt`, which begins
-anew with every history. So it is shared by all processes that try.
+Two budgets are counted in the chat's row, where they survive a crash and are shared by all
+processes that try; both begin anew with every history. `provider_failures_count` is of attempts
+that the provider failed. `process_deaths_count` is of attempts whose process died. An attempt that
+is handed over in good order, because its process was told to stop, counts as neither.
 """
 
 from dataclasses import dataclass
@@ -11,13 +13,24 @@ from actors.machine.chat import ChatError, RetryState
 from actors.parts.failure import ProviderFailure
 from runtime.backoff import delay_seconds
 
-ATTEMPTS_MAX = 25  # at one history; after the last one the chat stops with the error
+FAILURES_MAX = 25  # of the provider, at one history; the last one stops the chat with its error
 # Likewise, once a model was paid for a summary that came to nothing: each attempt reads all of the
 # conversation. A message, or another request for a summary, begins to count anew.
-SUMMARY_ATTEMPTS_MAX = 3
+SUMMARY_FAILURES_MAX = 3
+DEATHS_MAX = 5  # of processes, at one history; then the chat is stopped with `DEATHS_USED_UP`
 FIRST_SECONDS = 1.0
 CAP_SECONDS = 60.0  # a provider may ask for a longer pause, and gets it
 PAUSE_SECONDS_MAX = 86_400.0  # but no longer one than this, whatever it asks for
+# Of a pause: chats that failed together do not ask again together. Chance shortens our own pauses,
+# and lengthens those that a provider asks for, by at most as much as our longest.
+SPREAD = 0.5
+
+DEATHS_USED_UP = ChatError(
+    f"The chat has been stopped: {DEATHS_MAX} times in a row the process that ran it ended in the"
+    " middle of the same step. Send a message to try again. If that happens again, ask the"
+    " administrator to look into the daemon's log for what ends its processes; memory that is used"
+    " up is a common cause."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +40,18 @@ class Retry:
 
 
 def after(
-    failure: ProviderFailure, *, attempt: int, now: datetime, attempts_max: int = ATTEMPTS_MAX
+    failure: ProviderFailure,
+    *,
+    failures_count: int,
+    now: datetime,
+    chance: float,
+    failures_max: int = FAILURES_MAX,
 ) -> Retry | ChatError:
-    """What follows attempt number `attempt`, which failed: another one, or the end."""
-    if not failure.retryable or not 0 < attempt < attempts_max:
+    """Return what follows the failure: another attempt, or the end.
+
+    `failures_count`: of the provider, this failure included. `chance` in 0..1 spreads the pauses.
+    """
+    if not failure.retryable or not 0 < failures_count < failures_max:
         return ChatError(
             failure.message,
             failure.kind.value,
@@ -39,15 +60,28 @@ def after(
             failure.status_code,
             failure.detail,
         )
-    backoff = delay_seconds(attempt, first_seconds=FIRST_SECONDS, cap_seconds=CAP_SECONDS)
-    seconds = min(max(backoff, failure.retry_after_seconds), PAUSE_SECONDS_MAX)
+    delay_ms = round(1000 * pause_seconds(failure, failures_count, chance))
     state = RetryState(
-        attempt,
-        round(seconds * 1000),
+        failures_count,
+        delay_ms,
         failure.retry_message,
-        now + timedelta(seconds=seconds),
+        now + timedelta(milliseconds=delay_ms),
         failure.kind.value,
         failure.provider,
         failure.status_code,
     )
-    return Retry(seconds, state)
+    return Retry(delay_ms / 1000, state)
+
+
+def pause_seconds(failure: ProviderFailure, failures_count: int, chance: float) -> float:
+    """Return the pause before the next attempt: never shorter than the provider asks for."""
+    ours = delay_seconds(
+        failures_count,
+        first_seconds=FIRST_SECONDS,
+        cap_seconds=CAP_SECONDS,
+        spread=SPREAD,
+        chance=chance,
+    )
+    theirs = failure.retry_after_seconds
+    theirs += SPREAD * chance * min(theirs, CAP_SECONDS)
+    return min(max(ours, theirs), PAUSE_SECONDS_MAX)

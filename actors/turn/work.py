@@ -17,6 +17,7 @@ class Kind(Enum):
     INTERRUPT = "interrupt"
     AWAIT_CLIENT = "await_client"
     AWAIT_ATTEMPT = "await_attempt"
+    GIVE_UP = "give_up"
     LEAVE = "leave"
 
 

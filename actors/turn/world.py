@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from random import random
 
 from actors.approvals.ports import NOBODY_ASKS, Approving
 from actors.episodes.buffer import Episodes
@@ -48,3 +49,4 @@ class World:
     approving: Approving = NOBODY_ASKS
     limits: Limits = Limits()
     wall: Callable[[], datetime] = clock.wall  # by which the next attempt is told and waited for
+    chance: Callable[[], float] = random  # by which chats that fail together ask again apart

@@ -22,8 +22,13 @@ DELETE FROM workers WHERE id = %(worker)s;
 
 -- name: sweep
 -- Forget workers that have been gone for a while; their chats are free since their lease ran out.
-DELETE FROM workers
+-- Of one whose chats nobody has taken yet, it has to be known that it did not leave in good order.
+DELETE FROM workers w
  WHERE heartbeat_at < now() - %(forget_seconds)s * interval '1 second'
+   AND NOT EXISTS (SELECT FROM chats c
+                    WHERE c.worker_id = w.id
+                      AND c.status IN ('running', 'interrupting', 'requires_action')
+                      AND NOT c.archived)
 RETURNING id;
 
 -- part: whole_row
@@ -55,7 +60,8 @@ RETURNING id;
 -- out takes nothing. Free chats are found by their index, and those of a worker that is gone by
 -- one look at the index for each worker there is, however many chats it holds. What is written is
 -- the law's Acquire and, where work begins at once, its RecordGenerationAttempt; a pause before an
--- attempt is not cut short by a new holder.
+-- attempt is not cut short by a new holder. A worker that leaves in good order takes its row with it:
+-- one that has a row and is not fresh has died, or it has lost its lease, in the midst of its work.
 WITH RECURSIVE fresh AS MATERIALIZED (
     SELECT id FROM workers WHERE heartbeat_at > now() - %(lease_seconds)s * interval '1 second'
 ), holders AS (
@@ -110,7 +116,11 @@ WITH RECURSIVE fresh AS MATERIALIZED (
            runner_id = gen_random_uuid(),
            snapshot_version = c.snapshot_version + 1,
            generation_attempt = c.generation_attempt
-                              + (c.status = 'running' AND c.retry_state IS NULL)::integer
+                              + (c.status = 'running' AND c.retry_state IS NULL)::integer,
+           process_deaths_count = c.process_deaths_count
+                                + (c.status = 'running' AND c.retry_state IS NULL
+                                   AND EXISTS (SELECT FROM workers w
+                                                WHERE w.id = c.worker_id))::integer
       FROM locked l
      WHERE c.id = l.id
     RETURNING c.*, l.place

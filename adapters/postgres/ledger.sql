@@ -8,7 +8,8 @@ id, owner_id, parent_id, status, archived, worker_id, runner_id, last_error, ret
 requires_action_deadline_at, compaction_requested_at, snapshot_version, history_version,
 queue_version, retry_state_version, generation_attempt, pin_order, last_model_config_id,
 last_reasoning_effort, dynamic_tool_names, root_id, plan_mode, mode, workspace_id,
-mcp_server_ids, approval_policy, approvals, now(), holder_version,
+mcp_server_ids, approval_policy, approvals, provider_failures_count, process_deaths_count, now(),
+holder_version,
 EXISTS (SELECT FROM workers w
          WHERE w.id = worker_id
            AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')
@@ -128,23 +129,25 @@ WITH wanted AS MATERIALIZED (
         worker_id uuid, runner_id uuid, last_error json, retry_state json,
         requires_action_deadline_at timestamptz, compaction_requested_at timestamptz,
         snapshot_version bigint, history_version bigint, queue_version bigint,
-        retry_state_version bigint, generation_attempt integer, pin_order integer,
-        last_model_config_id uuid, last_reasoning_effort text, said json,
-        links uuid[])
+        retry_state_version bigint, generation_attempt integer, provider_failures_count integer,
+        process_deaths_count integer, pin_order integer, last_model_config_id uuid,
+        last_reasoning_effort text, said json, links uuid[])
 ), created AS (
     INSERT INTO chats (
         id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
         labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, approval_policy, status,
         archived, worker_id, runner_id, last_error, retry_state, requires_action_deadline_at,
         compaction_requested_at, snapshot_version,
-        history_version, queue_version, retry_state_version, generation_attempt, pin_order,
-        last_model_config_id, last_reasoning_effort)
+        history_version, queue_version, retry_state_version, generation_attempt,
+        provider_failures_count, process_deaths_count, pin_order, last_model_config_id,
+        last_reasoning_effort)
     SELECT id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
            labels, mcp_server_ids, dynamic_tools, dynamic_tool_names, approval_policy, status,
            archived, worker_id, runner_id, last_error, retry_state, requires_action_deadline_at,
         compaction_requested_at, snapshot_version,
-           history_version, queue_version, retry_state_version, generation_attempt, pin_order,
-           last_model_config_id, last_reasoning_effort
+           history_version, queue_version, retry_state_version, generation_attempt,
+           provider_failures_count, process_deaths_count, pin_order, last_model_config_id,
+           last_reasoning_effort
       FROM wanted
     RETURNING id
 ), inserted AS (
@@ -174,7 +177,8 @@ locked AS MATERIALIZED (
                retry_state json, requires_action_deadline_at timestamptz,
                compaction_requested_at timestamptz, snapshot_version bigint,
                history_version bigint, queue_version bigint, retry_state_version bigint,
-               generation_attempt integer, pin_order integer, last_model_config_id uuid,
+               generation_attempt integer, provider_failures_count integer,
+               process_deaths_count integer, pin_order integer, last_model_config_id uuid,
                last_reasoning_effort text, said json, unsaid bigint[], queued json,
                requeued json, unqueued bigint[], links uuid[], plan_mode text,
                mcp_server_ids uuid[], approvals json, decided json)
@@ -198,6 +202,8 @@ locked AS MATERIALIZED (
            queue_version = w.queue_version,
            retry_state_version = w.retry_state_version,
            generation_attempt = w.generation_attempt,
+           provider_failures_count = w.provider_failures_count,
+           process_deaths_count = w.process_deaths_count,
            pin_order = CASE WHEN w.archived THEN 0 ELSE c.pin_order END, -- moved beside the law
            last_model_config_id = w.last_model_config_id,
            last_reasoning_effort = w.last_reasoning_effort,

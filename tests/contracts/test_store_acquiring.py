@@ -131,6 +131,107 @@ async def test_a_chat_whose_holder_has_left_is_taken_at_once(world):
     assert [chat] == await acquired(world)
 
 
+# how its holder went
+
+
+async def after_holders_that(world, end, chat, *, times=1):
+    """The chat, taken by ME after so many others have held it and `end(worker)` came over each."""
+    for _ in range(times):
+        worker = WorkerId(UUID(int=500 + next(RUNNERS)))
+        await world.leases.beat(worker)
+        [stored] = await world.leases.acquire(worker, ROOMY)
+        assert chat == stored.chat.id
+        await end(worker, stored)
+    await world.leases.beat(ME)
+    [stored] = await world.leases.acquire(ME, ROOMY)
+    return stored.chat
+
+
+async def test_processes_that_die_in_an_attempt_are_counted(world):
+    async def die(worker, stored):
+        await world.pass_time(31)
+
+    chat = await after_holders_that(world, die, await a_waiting_chat(world), times=2)
+
+    assert (2, 3) == (chat.process_deaths_count, chat.generation_attempt)
+    assert chat == (await world.rows(chat.id)).chat
+
+
+async def test_a_death_is_counted_however_long_ago_it_was(world):
+    async def die(worker, stored):
+        await world.pass_time(10 * 30 + 1)
+        await world.leases.sweep()
+
+    chat = await after_holders_that(world, die, await a_waiting_chat(world))
+
+    assert 1 == chat.process_deaths_count
+
+
+async def test_a_worker_that_died_is_forgotten_once_its_chats_are_taken(world):
+    async def die(worker, stored):
+        await world.pass_time(10 * 30 + 1)
+
+    await after_holders_that(world, die, await a_waiting_chat(world))
+
+    assert 1 == await world.leases.sweep()
+
+
+async def test_processes_that_hand_the_chat_over_are_not_counted(world):
+    async def hand_over(worker, stored):
+        fence = fence_of(stored.chat)
+        await applied(world.ledger.commit(stored, [ask.Abandon()], fence=fence))
+
+    chat = await after_holders_that(world, hand_over, await a_waiting_chat(world), times=2)
+
+    assert (0, 3) == (chat.process_deaths_count, chat.generation_attempt)
+
+
+async def test_processes_that_leave_in_the_midst_of_an_attempt_are_not_counted(world):
+    async def leave(worker, stored):
+        await world.leases.leave(worker)
+
+    chat = await after_holders_that(world, leave, await a_waiting_chat(world), times=2)
+
+    assert (0, 3) == (chat.process_deaths_count, chat.generation_attempt)
+
+
+async def test_a_process_that_dies_in_a_pause_between_attempts_is_not_counted(world):
+    async def die_in_a_pause(worker, stored):
+        retry = [ask.RecordRetryState(RETRY)]
+        await applied(world.ledger.commit(stored, retry, fence=fence_of(stored.chat)))
+        await world.pass_time(31)
+
+    chat = await after_holders_that(world, die_in_a_pause, await a_waiting_chat(world))
+
+    assert (0, 1) == (chat.process_deaths_count, chat.provider_failures_count)
+
+
+@pytest.mark.parametrize("status", [Status.INTERRUPTING, Status.REQUIRES_ACTION], ids=str)
+async def test_a_process_that_dies_where_no_attempt_is_under_way_is_not_counted(world, status):
+    async def die(worker, stored):
+        await world.pass_time(31)
+
+    chat = await after_holders_that(world, die, await a_waiting_chat(world, status))
+
+    assert 0 == chat.process_deaths_count
+
+
+async def test_a_step_that_is_committed_ends_the_counting(world):
+    async def die(worker, stored):
+        await world.pass_time(31)
+
+    chat = await after_holders_that(world, die, await a_waiting_chat(world), times=2)
+    viewed = await world.reading.view(chat.id)
+    retry = ask.RecordRetryState(RETRY)
+    await applied(world.ledger.commit(viewed, [retry], fence=fence_of(chat)))
+    viewed = await world.reading.view(chat.id)
+    said = step(assistant("so"))
+    made = await applied(world.ledger.commit(viewed, [said], fence=fence_of(chat)))
+
+    assert (2, 1) == (viewed.chat.process_deaths_count, viewed.chat.provider_failures_count)
+    assert (0, 0) == (made.chat.process_deaths_count, made.chat.provider_failures_count)
+
+
 async def test_of_many_workers_those_that_are_gone_lose_their_chats(world):
     workers = [WorkerId(UUID(int=number)) for number in range(1, 8)]
     chats = {worker: await a_waiting_chat(world) for worker in workers}

@@ -11,8 +11,8 @@ import pytest
 import trio
 from psycopg.conninfo import make_conninfo
 
-from actors.machine.requests import RecordGenerationAttempt
-from actors.turn.retries import ATTEMPTS_MAX
+from actors.machine.requests import Acquire, RecordGenerationAttempt
+from actors.turn.retries import DEATHS_MAX, FAILURES_MAX
 from adapters.postgres.embedded import Wanted
 from tests.e2e.clients import AT_REST, LOOK_SECONDS, a_client, status
 from tests.e2e.daemons import a_daemon
@@ -81,27 +81,62 @@ async def test_a_killed_process_loses_its_chats_to_another_within_its_lease(
             assert 0 == second.stop()
 
 
-async def test_attempts_that_killed_processes_made_count(home, provider, database):
+async def test_attempts_that_ended_with_their_process_are_no_failures_of_the_provider(
+    home, provider, database
+):
     with daemons(1, home, provider, database) as [first]:
         async with a_client(database) as client:
-            chat = await client.create("[[fault: 529]] [[first-token-ms: 300]]")
-            await client.until_true(chat, lambda stored: stored.chat.retry_state)
+            chat = await client.create("[[text: At last.]] [[fault: 429:20@1]]")
+            failed = await client.until_true(chat, lambda stored: stored.chat.retry_state)
             first.process.kill()
             first.process.wait()
-            tried = (await client.view(chat)).chat.generation_attempt
+            await client.ask(chat, *[RecordGenerationAttempt()] * FAILURES_MAX)
 
-            await client.ask(chat, *[RecordGenerationAttempt()] * (ATTEMPTS_MAX - 1 - tried))
-            before = len(provider.requests(chat))
+            with daemons(1, home, provider, database) as [second]:
+                assert await told_once(client, chat, "At last.")
+
+                assert 1 == failed.chat.provider_failures_count
+                assert 2 == len(provider.requests(chat))
+                assert 0 == second.stop()
+
+
+async def test_a_step_in_which_process_after_process_dies_stops_its_chat(home, provider, database):
+    """Four of the five deaths are written into its row, to spare their time."""
+    with daemons(1, home, provider, database) as [first]:
+        async with a_client(database) as client:
+            chat = await client.create(LONG)
+            await provider.asked(chat)
+            holder = (await client.view(chat)).chat.holder
+            await client.ask(chat, *[Acquire(holder, after_death=True)] * (DEATHS_MAX - 1))
+            first.process.kill()
+
             with daemons(1, home, provider, database) as [second]:
                 stopped = await client.until(chat, "error")
 
-                assert before + 1 == len(provider.requests(chat)), "only the last one was left"
-                assert ATTEMPTS_MAX == stopped.chat.generation_attempt
-                assert ("overloaded", 529) == (
-                    stopped.chat.last_error.kind,
-                    stopped.chat.last_error.status_code,
+                assert "the process that ran it ended" in stopped.chat.last_error.message
+                assert (DEATHS_MAX, None) == (
+                    stopped.chat.process_deaths_count,
+                    stopped.chat.holder,
                 )
+                assert 1 == len(provider.requests(chat))
+                await client.send(chat, "[[text: Fine.]]")
+                assert "Fine." == await client.answer(chat)
                 assert 0 == second.stop()
+
+
+async def test_processes_that_are_told_to_stop_in_mid_step_are_no_deaths(home, provider, database):
+    with daemons(1, home, provider, database) as [first]:
+        async with a_client(database) as client:
+            chat = await client.create(LONG)
+            await provider.asked(chat)
+            assert 0 == first.stop()
+
+            with daemons(1, home, provider, database) as [second]:
+                await provider.asked(chat, times=2)
+                assert 0 == second.stop()
+
+            left = (await client.view(chat)).chat
+            assert (2, 0) == (left.generation_attempt, left.process_deaths_count)
 
 
 async def test_a_pause_that_a_killed_process_announced_is_over_when_the_next_attempt_is_made(
@@ -111,7 +146,7 @@ async def test_a_pause_that_a_killed_process_announced_is_over_when_the_next_att
         async with a_client(database) as client:
             chat = await client.create("[[text: At last.]] [[fault: 429:20@1]]")
             waiting = await client.until_true(chat, lambda stored: stored.chat.retry_state)
-            assert 20_000 == waiting.chat.retry_state.delay_ms
+            assert 20_000 <= waiting.chat.retry_state.delay_ms <= 30_000
             first.process.kill()
 
             with daemons(1, home, provider, database):

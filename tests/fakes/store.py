@@ -165,7 +165,8 @@ class MemoryStore:
     async def sweep(self):
         await trio.lowlevel.checkpoint()
         since = self.clock() - timedelta(seconds=FORGET_LEASES * self.lease_seconds)
-        gone = [worker for worker, at in self.workers.items() if at < since]
+        holders = {k.chat.holder.worker for k in self.chats.values() if _may_be_taken(k.chat)}
+        gone = [id for id, at in self.workers.items() if at < since and id not in holders]
         for worker in gone:
             del self.workers[worker]
         return len(gone)
@@ -290,7 +291,8 @@ class MemoryStore:
         chat = self.chats[id].chat
         begins = chat.status is Status.RUNNING and chat.retry_state is None
         begun = (ask.RecordGenerationAttempt(),) if begins else ()
-        made = bundle(self._locked(id), [ask.Acquire(holder), *begun])
+        has_died = chat.holder is not None and chat.holder.worker in self.workers
+        made = bundle(self._locked(id), [ask.Acquire(holder, has_died), *begun])
         assert isinstance(made, Change), str(made)
         [applied] = self._written([made], fresh=[True])
         return applied.stored
@@ -304,6 +306,10 @@ class MemoryStore:
         beaten_at = self.workers.get(worker)
         lease = timedelta(seconds=self.lease_seconds)
         return beaten_at is not None and beaten_at > self.clock() - lease
+
+
+def _may_be_taken(chat):
+    return chat.holder is not None and chat.status in URGENCY and not chat.archived
 
 
 def _archived(stored, archived):

@@ -32,6 +32,8 @@ def both_hold_the_same(it):
     assert plain.queue_version == chat.queue_version
     assert plain.retry_version == chat.retry_state_version
     assert plain.attempt == chat.generation_attempt
+    assert plain.failures == chat.provider_failures_count
+    assert plain.deaths == chat.process_deaths_count
     assert plain.model == chat.last_model_config_id
     assert plain.effort == chat.last_reasoning_effort
     assert plain.files == book.linked

@@ -71,6 +71,8 @@ class Twice:
             "compaction_requested_at": pick(draw, (None, self.now)),
             "holder": pick(draw, (None, *HOLDERS)),
             "generation_attempt": pick(draw, (0, 3)),
+            "provider_failures_count": pick(draw, (0, 2)),
+            "process_deaths_count": pick(draw, (0, 2)),
             "retry_state": draw(st.none() | retries),
             "pin_order": 0 if archived else 3,
             "approvals": (),

@@ -302,6 +302,29 @@ answers.py: transitions, model
 change.py: transitions, model
 -        attempt = 0
 
+# failures of the provider are counted on in the new history
+change.py: transitions, model
+-            "provider_failures_count": 0,
+
+# deaths of processes are counted on in the new history
+change.py: transitions, model
+-            "process_deaths_count": 0,
+
+# a failure of the provider is not counted
+transitions.py: transitions, model
+-    return _same(stored, retry_state=retry, provider_failures_count=failures)
++    return _same(stored, retry_state=retry)
+
+# who takes a chat that was given back counts a death
+transitions.py: transitions, model
+-    if request.after_death and chat.holder is not None and is_at_work:
++    if request.after_death and is_at_work:
+
+# a process that dies in a pause counts
+transitions.py: transitions, model
+-    is_at_work = stored.state in (State.R0, State.R1) and chat.retry_state is None
++    is_at_work = stored.state in (State.R0, State.R1)
+
 # a retry state outlives its attempt
 change.py: transitions, model
 -    if history_moves or attempt != chat.generation_attempt:

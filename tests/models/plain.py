@@ -35,6 +35,7 @@ class Plain:
         self.model = self.effort = None
         self.snapshot, self.history_version, self.queue_version = 1, 0, 0
         self.retry_version = self.attempt = self.pin = 0
+        self.failures = self.deaths = 0
         self.furniture = [new.plan_mode, new.mcp_server_ids]
         self.consent = []  # [id, tool, asked at, until, allowed by], of calls that are open
         self.decided = []  # (id, tool, verdict, by, words)
@@ -54,6 +55,8 @@ class Plain:
         self.marker = columns["compaction_requested_at"]
         self.holder, self.attempt = columns["holder"], columns["generation_attempt"]
         self.pin = columns["pin_order"]
+        self.failures = columns["provider_failures_count"]
+        self.deaths = columns["process_deaths_count"]
         self.consent = [
             [a.tool_call_id, a.tool, a.asked_at, a.until, a.allowed_by]
             for a in columns["approvals"]
@@ -275,6 +278,9 @@ class Plain:
     # Workers
 
     def Acquire(self, request):
+        works = self.status == "running" and not self.archived and self.retry is None
+        if works and self.holder is not None and request.after_death:
+            self.deaths += 1
         self.holder = request.holder
 
     def TakeUp(self, request):
@@ -296,6 +302,7 @@ class Plain:
         self._need(self.status == "running")
         self._need(request.retry.attempt >= 1 and request.retry.error.strip())
         self._set_retry(request.retry)
+        self.failures += 1
 
     def CommitStep(self, request):
         self._need(self.status == "running" and request.messages)
@@ -401,6 +408,7 @@ class Plain:
 
     def _history_moved(self):
         self.history_version, self.attempt = self.snapshot, 0
+        self.failures = self.deaths = 0
         self._set_retry(None)
 
     def _set_retry(self, retry):

@@ -304,7 +304,9 @@ def _of_kind(draw, kind, stored, message_ids, sane):
             return kind(_asks(draw, outstanding(stored.tail)), pick(draw, (0, 0.5, 3, 10**7)))
         case ask.ReconcileInvalidState:
             return kind(draw(errors)) if draw(flags) else kind()
-        case ask.Acquire | ask.TakeUp:
+        case ask.Acquire:
+            return kind(pick(draw, HOLDERS), draw(flags))
+        case ask.TakeUp:
             return kind(pick(draw, HOLDERS))
         case ask.RecordRetryState:
             return kind(draw(retries))

@@ -72,6 +72,7 @@ class Process:
             approving=Approving(Grants(self), seconds=ASK_SECONDS),
             limits=GUARDS,
             wall=world.clock,
+            chance=world.rng.random,
         )
         line = self.line
         self.supervisor = Supervisor(

@@ -29,7 +29,6 @@ from actors.turn import retries
 from actors.turn.answering import ask
 from actors.turn.ports import Model
 from actors.turn.world import Limits, World
-from runtime.backoff import delay_seconds
 from runtime.scope import CausedScope
 
 ESTIMATE_TOLERANCE = 1.1  # what only an estimate says to be longer than the window is tried
@@ -105,10 +104,7 @@ class Scribe:
                 return said
             if said.retry_after_seconds > retries.CAP_SECONDS:
                 return said
-            pause = delay_seconds(
-                attempt, first_seconds=retries.FIRST_SECONDS, cap_seconds=retries.CAP_SECONDS
-            )
-            await trio.sleep(max(pause, said.retry_after_seconds))
+            await trio.sleep(retries.pause_seconds(said, attempt, self._world.chance()))
         return await self._made(prompt)
 
     async def _made(self, prompt: Prompt) -> str | ProviderFailure:

@@ -77,6 +77,8 @@ def chat_of(row: Row) -> ChatRow:
         mcp_server_ids,
         approval_policy,
         approvals,
+        provider_failures_count,
+        process_deaths_count,
         now,
         holder_version,
         holder_is_fresh,
@@ -108,6 +110,8 @@ def chat_of(row: Row) -> ChatRow:
         tuple(mcp_server_ids),
         approval_policy,
         approvals_of(approvals),
+        provider_failures_count,
+        process_deaths_count,
     )
     return ChatRow(chat, now, holder_version, holder_is_fresh)
 

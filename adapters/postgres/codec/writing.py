@@ -80,6 +80,8 @@ class _Law(msgspec.Struct, kw_only=True):
     queue_version: int
     retry_state_version: int
     generation_attempt: int
+    provider_failures_count: int
+    process_deaths_count: int
     pin_order: int
     last_model_config_id: UUID | None
     last_reasoning_effort: str | None
@@ -210,6 +212,8 @@ def _law_columns(change: Change) -> dict[str, Any]:
         "queue_version": chat.queue_version,
         "retry_state_version": chat.retry_state_version,
         "generation_attempt": chat.generation_attempt,
+        "provider_failures_count": chat.provider_failures_count,
+        "process_deaths_count": chat.process_deaths_count,
         "pin_order": chat.pin_order,
         "last_model_config_id": chat.last_model_config_id,
         "last_reasoning_effort": chat.last_reasoning_effort,

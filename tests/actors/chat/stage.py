@@ -2,6 +2,7 @@
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import trio
@@ -17,6 +18,7 @@ from actors.machine.requests import (
     DynamicTool,
     NewChat,
     RecordGenerationAttempt,
+    RecordRetryState,
     SendMessage,
 )
 from actors.parts.model import TextPart, ToolCallPart, ToolResultPart
@@ -25,12 +27,20 @@ from actors.turn.work import Held
 from actors.turn.world import Limits, World
 from runtime.children import run_child
 from runtime.scope import CausedScope
+from tests.actors.machine.chats import RETRY
 from tests.fakes.balky import BalkyStore
 from tests.fakes.scripted import MemoryJournal, OneModel, PlainPrompts, ScriptedTools, TwoMicros
 from tests.fakes.store import MemoryStore
 from tests.fakes.watching import pickled, shown
 
 ANN = UserId(uuid4())
+OTHER = Holder(WorkerId(uuid4()), RunnerId(uuid4()))
+BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def run_time():
+    """The run's own clock as a time of day."""
+    return BEGINNING + timedelta(seconds=trio.current_time())
 
 
 @dataclass
@@ -107,14 +117,17 @@ async def a_chat_at_work(
     prepare=None,
     clock=None,
     attempt=1,
+    failures=0,
+    deaths=0,
     approval_policy="",
     **ports,
 ):
     """One chat, created and acquired in one transaction, with its actor running.
 
     `prepare(balky store)` is called before the actor begins; `clock` tells the store's time;
-    `attempt` is the one that the actor begins with: those before it were made by others. `ports`
-    are other parts of its world than the plain ones.
+    `attempt` is the one that the actor begins with: those before it were made by others, of which
+    the provider failed `failures`, and so many processes died in `deaths`. `ports` are other parts
+    of its world than the plain ones.
     """
     store = MemoryStore(clock=clock)
     balky = BalkyStore(store)
@@ -128,7 +141,13 @@ async def a_chat_at_work(
         approval_policy=approval_policy,
     )
     message = Body(Role.USER, (TextPart(text),), created_by=ANN)
-    begun = [Acquire(me), *[RecordGenerationAttempt()] * attempt]
+    begun = [
+        Acquire(OTHER),
+        *[Acquire(OTHER, after_death=True)] * deaths,
+        *[RecordRetryState(RETRY)] * failures,
+        Acquire(me),
+        *[RecordGenerationAttempt()] * attempt,
+    ]
     applied = await store.create(CreateChat(new, (message,)), begun)
     plain = {
         "models": OneModel(provider),
@@ -138,6 +157,8 @@ async def a_chat_at_work(
         "prices": TwoMicros(),
         "episodes": Episodes(pickled),
         "limits": limits or Limits(),
+        "wall": run_time,
+        "chance": lambda: 0.0,
     }
     world = World(ledger=balky, reading=balky, **(plain | ports))
     actor = ChatActor(me, Held(applied.stored, attempt_begun=True), world)

@@ -12,8 +12,9 @@ from tests.actors.machine.chats import HISTORY, HOLDER, INTERRUPTING, OTHER_HOLD
 WAITS = (Kind.AWAIT_CLIENT, Kind.AWAIT_ATTEMPT)
 
 
-def decided(state, work=None, *, draining=False, **columns):
-    return decide(HOLDER, a_chat(state, **columns).chat, work, draining=draining)
+def decided(state, work=None, *, draining=False, keeps_failing=False, **columns):
+    chat = a_chat(state, **columns).chat
+    return decide(HOLDER, chat, work, draining=draining, keeps_failing=keeps_failing)
 
 
 def at_work(kind, status=Status.RUNNING, *, history_version=HISTORY, archived=False):
@@ -52,6 +53,14 @@ def test_an_attempt_that_failed_is_followed_by_a_pause():
     assert Go(Kind.AWAIT_ATTEMPT) == decided(State.R0, retry_state=RETRY)
     assert Go(Kind.INTERRUPT) == decided(State.I0, retry_state=RETRY)
     assert Go(Kind.LEAVE) == decided(State.R0, retry_state=RETRY, draining=True)
+
+
+@pytest.mark.parametrize(("state", "kind"), BEGUN.items(), ids=lambda it: getattr(it, "value", ""))
+def test_attempts_that_keep_failing_here_are_not_begun_again(state, kind):
+    expected = Kind.GIVE_UP if kind is Kind.GENERATE else kind
+
+    assert Go(expected) == decided(state, keeps_failing=True)
+    assert Go(Kind.LEAVE) == decided(State.R0, keeps_failing=True, draining=True)
 
 
 @pytest.mark.parametrize("holder", [None, OTHER_HOLDER])

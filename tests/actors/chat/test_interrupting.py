@@ -154,8 +154,8 @@ async def test_results_are_kept_however_large_they_are(autojump_clock):
 
 async def test_long_after_a_failed_attempt_nothing_of_it_is_kept(autojump_clock):
     episodes, provider = Episodes(lambda key, said: b"x"), ScriptedProvider(["Hel", OVERLOADED])
-    # The pause after the seventh attempt is a minute.
-    async with a_chat_at_work(provider, episodes=episodes, attempt=7) as stage:
+    # The pause after the seventh failure is a minute.
+    async with a_chat_at_work(provider, episodes=episodes, failures=6) as stage:
         await trio.sleep(RETENTION_SECONDS + 1)
         episodes.sweep()
         await stage.ask(Interrupt())

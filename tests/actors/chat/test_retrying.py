@@ -1,6 +1,8 @@
 """Attempts that fail and are made again: the budget, the pauses, what stands in the store."""
 
 from dataclasses import replace
+from datetime import timedelta
+from random import Random
 
 import pytest
 import trio
@@ -8,9 +10,9 @@ import trio
 from actors.chat.verbs import drain
 from actors.machine.requests import Interrupt
 from actors.parts.deltas import Failed
-from actors.turn.retries import ATTEMPTS_MAX
+from actors.turn.retries import DEATHS_MAX, FAILURES_MAX
 from runtime.ends import Finished
-from tests.actors.chat.stage import a_chat_at_work, moves
+from tests.actors.chat.stage import a_chat_at_work, moves, run_time
 from tests.fakes.scripted import (
     HANGS,
     NO_CREDIT,
@@ -58,33 +60,63 @@ async def test_the_last_attempt_ends_the_turn_with_its_error(autojump_clock):
     async with a_chat_at_work(provider) as stage:
         await trio.sleep(3600)
 
-        assert ATTEMPTS_MAX == len(provider.prompts)
+        assert FAILURES_MAX == len(provider.prompts)
         error = stage.row.last_error
         assert ("error", "overloaded", 529) == (stage.status, error.kind, error.status_code)
         assert stage.row.holder is None
         assert [Finished()] == stage.ends
 
 
-async def test_attempts_that_others_made_count(autojump_clock):
+async def test_failures_in_other_processes_count(autojump_clock):
     provider = ScriptedProvider([OVERLOADED])
-    async with a_chat_at_work(provider, attempt=ATTEMPTS_MAX - 1) as stage:
+    async with a_chat_at_work(provider, failures=FAILURES_MAX - 2) as stage:
         await trio.sleep(0.5)
         waiting = stage.row.retry_state
         await trio.sleep(100)
 
-        assert (ATTEMPTS_MAX - 1, 60_000) == (waiting.attempt, waiting.delay_ms)
+        assert (FAILURES_MAX - 1, 60_000) == (waiting.attempt, waiting.delay_ms)
         assert 2 == len(provider.prompts)
-        assert "error" == stage.status
+        assert ("error", "overloaded") == (stage.status, stage.row.last_error.kind)
 
 
-async def test_beyond_the_budget_nobody_is_asked(autojump_clock):
+async def test_attempts_that_were_handed_over_do_not_count(autojump_clock):
+    provider = ScriptedProvider([OVERLOADED], ["Hello"])
+    async with a_chat_at_work(provider, attempt=10 * FAILURES_MAX) as stage:
+        await trio.sleep(0.5)
+        waiting = stage.row.retry_state
+        await trio.sleep(1)
+
+        assert (1, 1000) == (waiting.attempt, waiting.delay_ms)
+        assert ("waiting", ("assistant", "Hello")) == (stage.status, stage.said[-1])
+
+
+async def test_deaths_of_processes_below_their_budget_cost_nothing(autojump_clock):
+    provider = ScriptedProvider([OVERLOADED], ["Hello"])
+    async with a_chat_at_work(provider, attempt=9, deaths=DEATHS_MAX - 1) as stage:
+        await trio.sleep(5)
+
+        assert ("waiting", ("assistant", "Hello")) == (stage.status, stage.said[-1])
+        assert 0 == stage.row.process_deaths_count
+
+
+async def test_a_step_in_which_too_many_processes_died_is_not_tried_again(autojump_clock):
     provider = ScriptedProvider(["Hello"])
-    async with a_chat_at_work(provider, attempt=ATTEMPTS_MAX + 1) as stage:
+    async with a_chat_at_work(provider, attempt=DEATHS_MAX + 1, deaths=DEATHS_MAX) as stage:
         await trio.sleep(1)
 
         assert [] == provider.prompts
-        assert ("error", "generic") == (stage.status, stage.row.last_error.kind)
-        assert "tried too many times" in stage.row.last_error.message
+        assert ("error", None) == (stage.status, stage.row.holder)
+        assert "5 times in a row the process that ran it ended" in stage.row.last_error.message
+        assert "Send a message to try again" in stage.row.last_error.message
+
+
+async def test_a_message_gives_such_a_chat_another_chance(autojump_clock):
+    provider = ScriptedProvider(["Hello"])
+    async with a_chat_at_work(provider, deaths=DEATHS_MAX) as stage:
+        await trio.sleep(1)
+        await stage.send("and now?")
+
+        assert ("running", 0) == (stage.status, stage.row.process_deaths_count)
 
 
 async def test_each_step_has_a_budget_of_its_own(autojump_clock):
@@ -92,11 +124,36 @@ async def test_each_step_has_a_budget_of_its_own(autojump_clock):
     scripts = [script for ask in asks for script in ([OVERLOADED], ask)]
     provider = ScriptedProvider(*scripts, ["done"])
     tools = ScriptedTools().add("read")
-    async with a_chat_at_work(provider, tools=tools, attempt=ATTEMPTS_MAX - 2) as stage:
+    async with a_chat_at_work(provider, tools=tools, failures=FAILURES_MAX - 2) as stage:
         await trio.sleep(200)
 
         assert "waiting" == stage.status
         assert ("assistant", "done") == stage.said[-1]
+
+
+async def test_the_next_attempt_is_made_when_watchers_were_told_it_would_be(autojump_clock):
+    """The pause is announced when a part of it is over: the store was away for 0.3 s."""
+    provider = ScriptedProvider([OVERLOADED], ["Hello"])
+    async with a_chat_at_work(provider, prepare=lambda store: store.fail("commit", 2)) as stage:
+        await trio.sleep(0.5)
+        told = stage.row.retry_state.retrying_at
+        await trio.sleep(0.49)
+        before = len(provider.prompts)
+        await trio.sleep(0.02)
+
+        assert run_time() - timedelta(seconds=0.01) == told
+        assert [1, 2] == [before, len(provider.prompts)]
+
+
+async def test_chats_that_fail_together_do_not_ask_again_together(autojump_clock):
+    rng, delays = Random(7), set()
+    for _ in range(8):
+        async with a_chat_at_work(ScriptedProvider([OVERLOADED]), chance=rng.random) as stage:
+            await trio.sleep(0.2)
+            delays.add(stage.row.retry_state.delay_ms)
+
+    assert 8 == len(delays)
+    assert 500 <= min(delays) < 700 < 800 < max(delays) <= 1000
 
 
 async def test_what_cannot_help_is_not_tried_again(autojump_clock):

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 import trio
 
+from actors.chat.actor import FAULTS_MAX
 from actors.chat.verbs import look_again
 from actors.ids import Holder, RunnerId, WorkerId
 from actors.machine.requests import Acquire, Interrupt
@@ -91,6 +92,23 @@ async def test_a_chat_that_cannot_be_read_ends_with_an_error_after_its_budget(au
         assert ("running", "error") == (soon, stage.status)
         assert [] == provider.prompts
         assert stage.row.holder is None
+        assert FAULTS_MAX == stage.row.generation_attempt
+        assert "a fault in the server" in stage.row.last_error.message
+
+
+@pytest.mark.slow
+async def test_a_store_that_is_away_for_hours_is_no_fault_of_the_chat(autojump_clock):
+    provider = ScriptedProvider([call("a", "push")], ["done"])
+    tools = ScriptedTools().add("push")
+    async with a_chat_at_work(provider, tools=tools) as stage:
+        for what in ("commit", "view"):
+            stage.balky.fail(what, 100_000)
+        await trio.sleep(7_200)
+        for what in ("commit", "view"):
+            stage.balky.fail(what, 0)
+        await trio.sleep(60)
+
+        assert ("waiting", ("assistant", "done")) == (stage.status, stage.said[-1])
 
 
 async def test_an_interrupt_is_not_held_up_by_a_commit_that_fails(autojump_clock):

@@ -58,6 +58,7 @@ BROKEN = ChatError("the provider is gone", kind="overloaded")
 RETRY = RetryState(2, 2000, "overloaded", NOW + timedelta(seconds=2))
 
 SNAPSHOT, HISTORY, QUEUE, RETRY_VERSION, ATTEMPT = 90, 50, 30, 20, 3
+FAILURES, DEATHS = 2, 1
 
 LIVE = tuple(s for s in State if s is not State.INVALID and not s.value.startswith("X"))
 ARCHIVED = (State.XW, State.XE0, State.XE1)
@@ -116,6 +117,8 @@ def _stored(status, archived, queue, tail, suffix, files, columns):
         "queue_version": QUEUE,
         "retry_state_version": RETRY_VERSION,
         "generation_attempt": ATTEMPT,
+        "provider_failures_count": FAILURES,
+        "process_deaths_count": DEATHS,
         "pin_order": 7,
         "last_model_config_id": FAST,
         "last_reasoning_effort": "low",

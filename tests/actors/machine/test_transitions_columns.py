@@ -11,7 +11,9 @@ from actors.machine.states import State
 from tests.actors.machine.chats import (
     ATTEMPT,
     BROKEN,
+    DEATHS,
     DYNAMIC,
+    FAILURES,
     FAST,
     HISTORY,
     HOLDER,
@@ -166,7 +168,7 @@ def test_a_request_keeps_and_moves_just_these(line):
 
 
 @pytest.mark.parametrize("line", ROWS, ids=lambda line: f"{line[0]}-{line[1]}")
-def test_a_version_stays_or_takes_the_snapshot_and_attempts_follow_the_history(line):
+def test_a_version_stays_or_takes_the_snapshot_and_counts_follow_the_history(line):
     chat = full_chat(State(line[1]), retry_state=RETRY)
 
     after = done(chat, ASKED[line[0]]).chat
@@ -174,8 +176,12 @@ def test_a_version_stays_or_takes_the_snapshot_and_attempts_follow_the_history(l
     assert after.snapshot_version == SNAPSHOT
     assert after.history_version in (HISTORY, SNAPSHOT)
     assert after.queue_version in (QUEUE, SNAPSHOT)
-    attempt = ATTEMPT + (line[0] == "attempt")
-    assert (0 if after.history_version == SNAPSHOT else attempt) == after.generation_attempt
+    counted = (ATTEMPT + (line[0] == "attempt"), FAILURES + (line[0] == "retry"), DEATHS)
+    assert ((0, 0, 0) if after.history_version == SNAPSHOT else counted) == (
+        after.generation_attempt,
+        after.provider_failures_count,
+        after.process_deaths_count,
+    )
     dropped = after.generation_attempt != ATTEMPT
     assert (None if dropped else RETRY) == after.retry_state
     assert (SNAPSHOT if dropped else RETRY_VERSION) == after.retry_state_version
@@ -203,12 +209,12 @@ def test_a_chat_stays_as_pinned_as_it_was_unless_it_is_archived(line):
 # Retry state
 
 
-def test_the_same_retry_state_again_moves_nothing():
+def test_the_same_retry_state_again_is_another_failure_and_no_news():
     chat = a_chat(retry_state=RETRY)
 
     after = done(chat, ask.RecordRetryState(RETRY)).chat
 
-    assert chat.chat == after
+    assert replace(chat.chat, provider_failures_count=FAILURES + 1) == after
 
 
 def test_another_retry_state_takes_the_snapshot_as_its_version():
@@ -244,6 +250,7 @@ def test_a_compaction_is_a_new_epoch_of_the_same_history(state, attempt):
         after.generation_attempt,
         after.retry_state,
     )
+    assert (0, 0) == (after.provider_failures_count, after.process_deaths_count)
     assert SNAPSHOT == after.retry_state_version
     assert NOW == after.compaction_requested_at
     assert ((), chat.queue) == (made.said, made.queue)

@@ -62,12 +62,13 @@ def test_an_attempt_is_counted_and_changes_nothing_else(state):
 
 
 @pytest.mark.parametrize("state", RUNNING)
-def test_a_retry_state_is_stored_and_changes_nothing_else(state):
-    chat = a_chat(state)
+def test_a_retry_state_is_stored_and_counted_as_a_failure_of_the_provider(state):
+    chat = a_chat(state, provider_failures_count=6)
 
     made = done(chat, ask.RecordRetryState(RETRY))
 
-    assert replace(chat.chat, retry_state=RETRY, retry_state_version=SNAPSHOT) == made.chat
+    stored = {"retry_state": RETRY, "retry_state_version": SNAPSHOT}
+    assert replace(chat.chat, **stored, provider_failures_count=7) == made.chat
 
 
 @pytest.mark.parametrize(
@@ -162,6 +163,24 @@ def test_taking_a_chat_changes_its_holder_and_nothing_else(state, holder):
 
     assert replace(chat.chat, holder=OTHER_HOLDER) == made.chat
     assert (chat.queue, ()) == (made.queue, made.said)
+
+
+@pytest.mark.parametrize(
+    ("state", "columns", "deaths"),
+    [
+        (State.R0, {}, 1),
+        (State.R1, {}, 1),
+        (State.R0, {"holder": None}, 0),  # it was given back
+        (State.R0, {"retry_state": RETRY}, 0),  # no attempt was under way
+        *[(state, {}, 0) for state in State if state not in (*RUNNING, State.INVALID)],
+    ],
+)
+def test_taking_a_chat_after_a_death_counts_it_if_an_attempt_was_cut_short(state, columns, deaths):
+    chat = a_chat(state, **columns, process_deaths_count=2)
+
+    made = done(chat, ask.Acquire(OTHER_HOLDER, after_death=True))
+
+    assert replace(chat.chat, holder=OTHER_HOLDER, process_deaths_count=2 + deaths) == made.chat
 
 
 @pytest.mark.parametrize("state", State)

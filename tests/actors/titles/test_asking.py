@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
 import trio
 
 from actors.background.asking import ask
 from actors.parts.prompt import CallSettings, Prompt
 from actors.turn.ports import Model
-from actors.turn.retries import ATTEMPTS_MAX
+from actors.turn.retries import CAP_SECONDS, FAILURES_MAX, SPREAD
 from tests.actors.titles.stage import NO_CREDIT, OVERLOADED, Oracle, says
 
 YES = says("yes")
@@ -36,14 +35,14 @@ async def test_a_pause_that_the_provider_asks_for_is_kept(autojump_clock):
     assert YES == await ask(a_model(oracle), PROMPT)
 
     first, second = oracle.asked_at
-    assert 90 == pytest.approx(second - first)
+    assert 90 <= second - first <= 90 + SPREAD * CAP_SECONDS
 
 
 async def test_without_a_limit_in_time_it_still_comes_to_an_end(autojump_clock):
     oracle = Oracle(OVERLOADED)
 
     assert OVERLOADED == await ask(a_model(oracle), PROMPT)
-    assert ATTEMPTS_MAX == len(oracle.prompts)
+    assert FAILURES_MAX == len(oracle.prompts)
 
 
 async def test_who_asks_may_stop_asking_at_any_time(autojump_clock):
@@ -53,4 +52,4 @@ async def test_who_asks_may_stop_asking_at_any_time(autojump_clock):
         await ask(a_model(oracle), PROMPT)
 
     assert limit.cancelled_caught
-    assert 2 == len(oracle.prompts)
+    assert len(oracle.prompts) in (2, 3)  # chance shortens the pauses of 1 and 2 seconds

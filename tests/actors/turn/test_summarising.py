@@ -16,7 +16,7 @@ from actors.parts.deltas import FinishReason
 from actors.parts.model import TextPart
 from actors.parts.usage import Cost
 from actors.turn.generation import NO_SUMMARY, NOT_SHORTER
-from actors.turn.retries import SUMMARY_ATTEMPTS_MAX
+from actors.turn.retries import SUMMARY_FAILURES_MAX
 from actors.turn.work import Held
 from runtime.children import run_child
 from runtime.scope import CausedScope
@@ -90,11 +90,11 @@ async def test_a_provider_that_wants_to_be_told_a_cap_is_told_the_chats_own(auto
 async def test_a_model_that_never_sums_up_stops_the_chat_after_a_few_attempts(autojump_clock):
     stage = await settled(WORKS, [ended()])
 
-    assert 1 + 2 * SUMMARY_ATTEMPTS_MAX == len(stage.provider.prompts)
+    assert 1 + 2 * SUMMARY_FAILURES_MAX == len(stage.provider.prompts)
     assert ("error", NO_SUMMARY.why) == (stage.status, stage.row.last_error.message)
     assert "uat" == roles(stage)
-    assert ["error"] * SUMMARY_ATTEMPTS_MAX == stage.counted
-    assert [("compaction", [2])] * 2 * SUMMARY_ATTEMPTS_MAX == stage.booked
+    assert ["error"] * SUMMARY_FAILURES_MAX == stage.counted
+    assert [("compaction", [2])] * 2 * SUMMARY_FAILURES_MAX == stage.booked
 
 
 async def test_a_chat_that_stopped_so_is_summed_up_by_whoever_can(autojump_clock):
@@ -135,7 +135,7 @@ async def test_a_summary_as_long_as_what_it_replaces_is_none(autojump_clock):
     stage = await settled(WORKS, ["x" * 4 * 79_000, ended()])
 
     assert ("error", NOT_SHORTER.why) == (stage.status, stage.row.last_error.message)
-    assert 1 + SUMMARY_ATTEMPTS_MAX == len(stage.provider.prompts)
+    assert 1 + SUMMARY_FAILURES_MAX == len(stage.provider.prompts)
     assert "uat" == roles(stage)
 
 
@@ -252,13 +252,13 @@ async def test_a_summary_that_breaks_off_is_paid_for_likewise(autojump_clock):
 async def test_summaries_that_break_off_stop_the_chat_after_a_few_attempts(autojump_clock):
     stage = await settled(WORKS, ["the beginn", OVERLOADED])
 
-    assert 1 + SUMMARY_ATTEMPTS_MAX == len(stage.provider.prompts)
+    assert 1 + SUMMARY_FAILURES_MAX == len(stage.provider.prompts)
     assert ("error", "overloaded", True) == (
         stage.status,
         stage.row.last_error.kind,
         stage.row.last_error.retryable,
     )
-    assert [("compaction", [None])] * SUMMARY_ATTEMPTS_MAX == stage.booked
+    assert [("compaction", [None])] * SUMMARY_FAILURES_MAX == stage.booked
 
 
 async def test_of_a_summary_that_is_interrupted_every_answer_is_paid_for_once(autojump_clock):
