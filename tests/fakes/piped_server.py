@@ -41,6 +41,11 @@ def called(asked, how):
         case "dies":
             sys.stderr.write("it was too much\n")
             sys.exit(3)
+        case "dozes":
+            words = arguments.get("words", "")
+            answer(asked, text(f"{len(words)} {os.getpid()}"))
+            if words == "doze":  # and reads nothing meanwhile
+                time.sleep(1)
         case "hangs-at-call":
             time.sleep(3600)
         case "big":

@@ -8,9 +8,10 @@ how fast it may write; what it says beside the protocol is kept for whoever asks
 import math
 import os
 import signal
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from subprocess import PIPE, Popen
 from typing import IO, Self
 
@@ -31,7 +32,10 @@ from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
 
 READ_BYTES = 65_536
-WRITERS_MAX = 64  # messages that wait to be written; then it is taken to read nothing, and ended
+# Messages that wait to be written, and how long the program may take to read one; at either bound
+# it is taken to read nothing, and is ended.
+WRITERS_MAX = 64
+WRITE_SECONDS = 60.0
 LAST_WORDS_BYTES = 300  # of its standard error
 # For an answer to the first question of newer versions of the protocol. Older servers may never
 # give one; then they are taken to have said that they do not know it.
@@ -54,6 +58,7 @@ async def piped(order: Order, lifeline: Lifeline) -> AsyncIterator[tuple["Lines"
     with _begun(order, lifeline) as program:
         try:
             async with trio.open_nursery() as nursery:
+                nursery.start_soon(program.messages.write)
                 nursery.start_soon(program.hear_complaints)
                 nursery.start_soon(program.until_over)
                 wrong: Exception | None = None
@@ -151,40 +156,72 @@ class Lines:
         await self.aclose()
 
 
+@dataclass(eq=False, slots=True)
+class _Line:
+    """A message that waits to be written, and what became of it."""
+
+    content: bytes
+    is_written: bool = False
+    settled: trio.Event = field(default_factory=trio.Event)
+
+
 class Messages:
-    """What the program is told. Fulfils the SDK's `WriteStream`."""
+    """What the program is told. Fulfils the SDK's `WriteStream`.
+
+    Many chats speak to one program, and each of their callers may be cancelled at any moment. So no
+    caller writes: `write` does, in a task of the program. A line that it has begun is written to
+    its end, whether its caller still waits or not; one that it has not begun is taken back.
+    """
 
     def __init__(self, stream: trio.abc.SendStream, lines: Lines) -> None:
         self._stream = stream
         self._lines = lines
-        self._one_by_one = trio.Lock()
-        self._waiting = 0
-        self._is_torn = False
+        self._waiting: deque[_Line] = deque()
+        self._more = trio.lowlevel.ParkingLot()
+        self._is_over = False
 
     async def send(self, item: SessionMessage) -> None:
-        if self._waiting >= WRITERS_MAX:
-            self._lines.over.set()
+        if self._is_over or len(self._waiting) >= WRITERS_MAX:
+            self._end()
             raise anyio.BrokenResourceError
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         if isinstance(item.message, JSONRPCRequest) and item.message.method == PROBE:
             self._lines.expect(item.message)
-        self._waiting += 1
+        line = _Line(text.encode() + b"\n")
+        self._waiting.append(line)
+        self._more.unpark()
         try:
-            await self._write(text.encode() + b"\n")
-        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise anyio.BrokenResourceError from error
+            await line.settled.wait()
         finally:
-            self._waiting -= 1
+            with suppress(ValueError):  # it has been begun, or is written
+                self._waiting.remove(line)
+        if not line.is_written:
+            raise anyio.BrokenResourceError
 
-    async def _write(self, line: bytes) -> None:
-        """After a line that was cut off nothing more can be said."""
-        async with self._one_by_one:
-            if self._is_torn:
-                self._lines.over.set()
-                raise trio.BrokenResourceError
-            self._is_torn = True
-            await self._stream.send_all(line)
-            self._is_torn = False
+    async def write(self) -> None:
+        """Write what waits, a line after the other, as long as the program takes it. When this ends
+        nothing more can be said, and all who wait are told."""
+        line = None
+        try:
+            while True:
+                while not self._waiting:
+                    await self._more.park()
+                line = self._waiting.popleft()
+                with trio.fail_after(WRITE_SECONDS):
+                    await self._stream.send_all(line.content)
+                line.is_written = True
+                line.settled.set()
+        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+            pass
+        finally:
+            self._end(line)
+
+    def _end(self, begun: _Line | None = None) -> None:
+        self._is_over = True
+        self._lines.over.set()
+        for line in (*self._waiting, *([begun] if begun else [])):
+            line.settled.set()
+        self._waiting.clear()
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -3,14 +3,17 @@
 import json
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import UUID
 
+import anyio
 import pytest
 import trio
 import trio.testing
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCRequest
 
 from actors.workspace.ports import Command
 from adapters.mcp.faults import Fault, words_for
@@ -22,7 +25,16 @@ from adapters.mcp.reaching import (
 )
 from adapters.mcp.sessions import Session, called
 from adapters.mcp.speaking.clients import client_over
-from adapters.mcp.speaking.pipes import LEAVE_SECONDS, PROBE_SECONDS, READ_BYTES, Lines, piped
+from adapters.mcp.speaking.pipes import (
+    LEAVE_SECONDS,
+    PROBE_SECONDS,
+    READ_BYTES,
+    WRITE_SECONDS,
+    WRITERS_MAX,
+    Lines,
+    Messages,
+    piped,
+)
 from adapters.mcp.tolerant import unread
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
@@ -196,6 +208,92 @@ async def test_one_that_says_too_much_is_ended(lifeline, how, words):
             await session.ended.wait()
 
     assert words in words_for(session.error)
+
+
+LONG = "x" * 1_000_000  # more than a pipe takes at once
+
+
+async def test_a_caller_who_is_cancelled_in_mid_message_harms_no_other(lifeline):
+    said = []
+
+    async def call(client, words):
+        [answer] = unread(await client.call_tool("echo", {"words": words}))["content"]
+        said.append(answer["text"].split())
+
+    with in_time():
+        async with spoken_with(python("dozes"), lifeline) as client:
+            await call(client, "doze")
+            async with trio.open_nursery() as together:
+                with trio.move_on_after(0.2) as interrupted:
+                    await call(client, LONG)  # begun to be written, and not read yet
+                together.start_soon(call, client, "short")
+            await call(client, LONG)
+
+    assert interrupted.cancelled_caught
+    assert ["4", "5", "1000000"] == [size for size, _ in said]
+    assert 1 == len({pid for _, pid in said}), "it is the same program"
+
+
+@asynccontextmanager
+async def a_pipe():
+    """What is to be read, and what writes it, with a pipe between them that takes 64 KiB."""
+    reads, writes = os.pipe()
+    with os.fdopen(reads, "rb") as reader:
+        async with trio.lowlevel.FdStream(writes) as stream:
+            yield reader, Messages(stream, Lines(trio.testing.memory_stream_one_way_pair()[1]))
+
+
+def a_message(id, words=""):
+    return SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=id, method="ping", params={"w": words}))
+
+
+def ids(content):
+    return [json.loads(line)["id"] for line in content.splitlines()]
+
+
+async def test_what_a_cancelled_caller_has_sent_is_written_whole_or_not_at_all():
+    with in_time():
+        async with a_pipe() as (reader, messages), trio.open_nursery() as nursery:
+            nursery.start_soon(messages.write)
+            async with trio.open_nursery() as callers:
+                for id in (1, 2):  # the first is begun, the other waits behind it
+                    callers.start_soon(messages.send, a_message(id, LONG))
+                    await trio.testing.wait_all_tasks_blocked()
+                callers.cancel_scope.cancel()
+            nursery.start_soon(messages.send, a_message(3))
+            content = b""
+            while content.count(b"\n") < 2:
+                content += await trio.to_thread.run_sync(reader.read1, 65_536)
+            nursery.cancel_scope.cancel()
+
+    assert [1, 3] == ids(content)
+
+
+@pytest.mark.parametrize(
+    ("count", "seconds"), [(3, WRITE_SECONDS), (WRITERS_MAX + 1, WRITE_SECONDS), (1000, 0)]
+)
+async def test_where_nothing_is_read_all_who_wait_are_told(autojump_clock, count, seconds):
+    stream, _ = trio.testing.lockstep_stream_one_way_pair()
+    messages = Messages(stream, lines := Lines(trio.testing.memory_stream_one_way_pair()[1]))
+    told = []
+
+    async def send(id):
+        with pytest.raises(anyio.BrokenResourceError):
+            await messages.send(a_message(id))
+        told.append(trio.current_time() - began)
+
+    async with trio.open_nursery() as nursery:
+        began = trio.current_time()
+        nursery.start_soon(messages.write)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(send, 0)
+        await trio.testing.wait_all_tasks_blocked()  # it is begun, and the others wait
+        for id in range(1, count):
+            nursery.start_soon(send, id)
+        await lines.over.wait()
+        assert trio.current_time() - began == pytest.approx(seconds)
+
+    assert count == len(told)
 
 
 async def test_a_long_answer_comes_whole_and_one_that_is_too_long_not_at_all(lifeline):
