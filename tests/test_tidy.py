@@ -25,6 +25,7 @@ HOMES = {  # what may be called only there
     **dict.fromkeys(CLOCKS, ("runtime/clock.py", "adapters/postgres/embedded/")),
 }
 WORDLESS = {"utils", "helpers", "common", "manager", "misc", "types", "models", "base"}
+PRIVATE = re.compile(r"\._(?!_)")  # behind a dot: of another module
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER)\s[^\n]*\n")
 
 
@@ -72,6 +73,11 @@ def _of_file(path, text):
             yield f"line {number}: build it, or say in the documents that it is not there"
 
 
+def _imported(node):
+    module = f"{node.module or ''}." if isinstance(node, ast.ImportFrom) else ""
+    return [f"{module}{alias.name}" for alias in node.names]
+
+
 def _of_tree(tree, where):
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -83,6 +89,9 @@ def _of_tree(tree, where):
             if homes is not None and not where.startswith(homes):
                 called = ast.unparse(node.func)
                 yield f"line {node.lineno}: {called} belongs in {', '.join(homes)}"
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            if private := next(filter(PRIVATE.search, _imported(node)), None):
+                yield f"line {node.lineno}: {private} is private, and may go with any release"
         elif isinstance(node, ast.ExceptHandler) and (
             node.type is None or ast.unparse(node.type) == "BaseException"
         ):

@@ -9,8 +9,10 @@ import httpx2
 import trio
 
 from adapters.mcp.servers import Server
+from runtime.ends import holds_assertion
 
 SAID_CHARACTERS_MAX = 300  # of what a server or its connection says; the rest is cut
+BUG = "what speaks with it failed by a mistake of its own; the log of the daemon says more"
 SECRET_CHARACTERS_MIN = 4  # anything shorter would tear holes into ordinary words
 # What the SDK says for itself, in the codes of its errors.
 CONNECTION_CLOSED, INTERNAL_ERROR = -32000, -32603
@@ -41,6 +43,8 @@ _TELLING = (Fault, Said, httpx2.HTTPError)  # more than what they come of
 
 def words_for(error: BaseException, *hidden: str) -> str:
     """The first thing that went wrong, for models and administrators."""
+    if holds_assertion(error):
+        return BUG
     match first_of(error):
         case Said() as said:
             words = said.message

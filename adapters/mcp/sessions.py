@@ -29,6 +29,8 @@ from adapters.mcp.speaking.loading import loaded
 from adapters.mcp.tolerant import Result, unread
 from runtime.cause import Cause
 from runtime.clock import now
+from runtime.ends import holds_assertion
+from runtime.log import emit
 from runtime.scope import CausedScope
 
 if TYPE_CHECKING:
@@ -104,8 +106,9 @@ class Session:
                     await self._until_left()
                     self.is_over = True
                     self._scope.expire_in(LEAVE_SECONDS, Left())
-        except* Exception as error:  # noqa: BLE001  whatever it is: it is told to who asks
+        except* Exception as error:  # noqa: BLE001  it is told to who asks, and a bug to the log
             self.error = error
+            note_bug(error)
         finally:
             self._client = None
             self.is_over = True
@@ -145,9 +148,20 @@ async def called(
         raise await fault_of(error, found, *hidden) from error
 
 
+def note_bug(error: Exception) -> None:
+    """Tell the log of an assertion that failed, with all that was beside it.
+
+    It ends no more than the session: the protocol's code is not ours, and what it asserts depends
+    on what a server says, who could otherwise stop every chat that asks it.
+    """
+    if holds_assertion(error):
+        emit("mcp.crashed", "error", error=error)
+
+
 async def fault_of(error: Exception, session: Session | None, *hidden: str) -> Fault:
     """What went wrong in a session. A connection that is gone says less than what ended it, and the
     SDK less than the answer's status."""
+    note_bug(error)
     if session is not None and _is_over(error):
         with trio.move_on_after(LEAVE_SECONDS):
             await session.ended.wait()

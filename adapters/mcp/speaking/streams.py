@@ -1,21 +1,27 @@
 """A transport, with what servers answer on it made fit for the SDK."""
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-from mcp.client._transport import ReadStream, TransportStreams
+from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCResponse
 
 from adapters.mcp.tolerant import fit
 
 
+class Incoming(Protocol):
+    """The side of a transport on which a server's messages arrive."""
+
+    async def receive(self) -> SessionMessage | Exception: ...
+    async def aclose(self) -> None: ...
+    async def __anext__(self) -> SessionMessage | Exception: ...
+
+
 @asynccontextmanager
-async def tolerant(
-    transport: AbstractAsyncContextManager[TransportStreams],
-) -> AsyncIterator[TransportStreams]:
+async def tolerant(transport: Transport) -> AsyncIterator[tuple["_Tolerant", Any]]:
     async with transport as (read, write):
         yield _Tolerant(read), write
 
@@ -23,7 +29,7 @@ async def tolerant(
 class _Tolerant:
     """Fulfils the SDK's `ReadStream`."""
 
-    def __init__(self, inner: ReadStream[SessionMessage | Exception]) -> None:
+    def __init__(self, inner: Incoming) -> None:
         self._inner = inner
 
     @property

@@ -3,11 +3,15 @@
 from contextlib import asynccontextmanager
 from uuid import UUID
 
+import pytest
 import trio.testing
 
 from actors.ids import ChatId
+from adapters.mcp.faults import BUG, Fault
 from adapters.mcp.reaching import Visit
-from adapters.mcp.sessions import SESSIONS_MAX, open_sessions
+from adapters.mcp.sessions import SESSIONS_MAX, Session, called, open_sessions
+from adapters.mcp.speaking.loading import load
+from runtime.ends import holds_assertion
 
 ONE, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
 
@@ -42,3 +46,54 @@ async def test_where_all_are_leaving_another_may_still_begin(autojump_clock):
         session = sessions.begin(OTHER, UUID(int=0), a_client, Visit())
 
         assert await session.client()
+
+
+async def failed(open):
+    """A session that ended so, and what is said of it to who asks."""
+    session = Session(open)
+    await session.run()
+
+    async def current():
+        return session
+
+    with pytest.raises(Fault) as fault:
+        await called(current, "echo", {})
+    return str(fault.value)
+
+
+def crashes_in(caplog):
+    return [each.fields["error"] for each in caplog.records if each.message == "mcp.crashed"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AssertionError("s3cret"),
+        ExceptionGroup("", [OSError("gone"), ExceptionGroup("", [AssertionError("s3cret")])]),
+    ],
+)
+async def test_an_assertion_that_failed_in_a_session_is_told_to_the_log(
+    autojump_clock, caplog, error
+):
+    load()
+
+    @asynccontextmanager
+    async def broken():
+        yield object()
+        raise error
+
+    assert BUG == await failed(broken)
+    assert crashes_in(caplog)
+    assert all(map(holds_assertion, crashes_in(caplog)))
+
+
+async def test_what_merely_went_wrong_is_told_to_who_asks_alone(autojump_clock, caplog):
+    load()
+
+    @asynccontextmanager
+    async def gone():
+        raise OSError("no such host")
+        yield
+
+    assert "no such host" == await failed(gone)
+    assert [] == crashes_in(caplog)
