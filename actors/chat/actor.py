@@ -207,7 +207,10 @@ class ChatActor:
     # looking at the store
 
     def _look(self, tasks: trio.Nursery) -> None:
-        """Read the chat anew. Hints that come meanwhile make it read once more, not once each."""
+        """Read the chat anew. Hints that come meanwhile make it read once more, not once each. When
+        the chat has been left, nothing is read: hints concern its next holder."""
+        if self._left:
+            return
         if self._looking:
             self._look_again = True
         else:

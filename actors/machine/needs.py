@@ -10,17 +10,19 @@ from typing import Any
 from actors.ids import FileId, MessageId
 from actors.machine import requests as ask
 from actors.machine.change import referenced_files
+from actors.machine.chat import Stored
+from actors.machine.closing import advance, outstanding
 from actors.parts.model import Part
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    now: bool  # the database's time: something is dated or given a deadline
     edits: MessageId | None  # this message and all after it
     files: frozenset[FileId]  # whether these are there, and which are linked
 
 
-_NOW: frozenset[type[ask.Request]] = frozenset(
+# What these write is dated, or given a deadline, by the database's clock.
+_DATED: frozenset[type[ask.Request]] = frozenset(
     {
         ask.RequestCompaction,
         ask.CompleteRequiresAction,
@@ -32,19 +34,26 @@ _NOW: frozenset[type[ask.Request]] = frozenset(
 )
 
 
+def needs_the_time(held: Stored, requests: Sequence[ask.Request]) -> bool:
+    """Return whether what `requests` make of `held` depends on the time at which it is written."""
+    match requests:
+        case [ask.FinishInterruption(partials)]:  # only the results that it makes up are dated
+            return bool(outstanding(advance(held.tail, partials)))
+        case _:
+            return any(type(request) in _DATED for request in requests)
+
+
 def needs(requests: Sequence[ask.Request]) -> Needs:
-    now = False
     edits = None
     files: frozenset[FileId] = frozenset()
     for request in requests:
         kind = type(request)
-        now |= kind in _NOW
         if isinstance(request, ask.EditMessage):
             edits = request.message_id
         said = _SAID.get(kind)
         if said is not None:
             files |= referenced_files(said(request))
-    return Needs(now, edits, files)
+    return Needs(edits, files)
 
 
 def files_of(request: ask.CreateChat) -> frozenset[FileId]:

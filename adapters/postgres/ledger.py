@@ -20,7 +20,7 @@ from actors.machine import requests as ask
 from actors.machine.change import Change, join, unchanged
 from actors.machine.chat import NO_FILES, Chat, Stored
 from actors.machine.fences import Fence, MovedOn, stands
-from actors.machine.needs import Needs, files_of, needs
+from actors.machine.needs import Needs, files_of, needs, needs_the_time
 from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal, Repeated
 from actors.machine.states import State
 from actors.machine.transitions import bundle, create, transition
@@ -119,8 +119,8 @@ class Ledger:
     ) -> Applied | Refusal | MovedOn:
         chat, wanted = held.chat, needs(requests)
         lost = None
-        # What `held` cannot tell, the long way reads.
-        if not (wanted.now or wanted.edits or wanted.files - held.files.linked):
+        unknown = needs_the_time(held, requests) or wanted.edits or wanted.files - held.files.linked
+        if not unknown:  # what `held` cannot tell, the long way reads
             change = bundle(_next_snapshot(held), requests)
             if isinstance(change, Change) and stands(fence, chat):
                 sending = writing.write(change, held=chat.snapshot_version, by_holder=True)
@@ -129,7 +129,7 @@ class Ledger:
                 if isinstance(outcome, Written):
                     return applied_of(change, outcome)
                 lost = change if outcome is Unwritten.UNKNOWN else None
-        return await self._apply(chat.id, requests, fence=fence, lost=lost)
+        return await self._apply(chat.id, requests, fence=fence, lost=lost, by_holder=True)
 
     async def archive_family(
         self, root: ChatId, *, archived: bool
@@ -161,6 +161,7 @@ class Ledger:
         fence: Fence | None,
         lost: Change | None = None,
         receipt: Receipt | None = None,
+        by_holder: bool = False,
     ) -> Applied | Refusal | MovedOn:
         try:
             async with self._pool.connection() as connection, connection.transaction() as tx:
@@ -174,7 +175,7 @@ class Ledger:
                 sending = writing.write_together([_by_lock(change)])
                 fresh = locked.holder_is_fresh or change.chat.holder != stored.chat.holder
                 committed = await self._commit(
-                    tx, [change], sending, fresh=[fresh], receipt=receipt
+                    tx, [change], sending, fresh=[fresh], receipt=receipt, by_holder=by_holder
                 )
         except _Refused as refused:
             return refused.answer
@@ -184,7 +185,8 @@ class Ledger:
             return _repeated(receipt)
         except _Stands:
             assert lost is not None, "only a lost change can turn out to stand"
-            committed = _Committed([lost], self._told([lost], [True]), None)
+            told = self._told([lost], [True], by_holder=by_holder)
+            committed = _Committed([lost], told, None)
         [applied] = await self._answer(committed)
         return applied
 
@@ -220,6 +222,7 @@ class Ledger:
         *,
         fresh: Sequence[bool],
         receipt: Receipt | None = None,
+        by_holder: bool = False,
     ) -> "_Committed":
         kept = [] if receipt is None else [statements.keep(receipt, changes[0])]
         answers = await tx.commit([sending, *kept])
@@ -228,7 +231,7 @@ class Ledger:
         if found is not None:
             for applied in _all_applied(changes, found):
                 self._saw(applied)
-        return _Committed(changes, self._told(changes, fresh), found)
+        return _Committed(changes, self._told(changes, fresh, by_holder=by_holder), found)
 
     async def _answer(self, committed: "_Committed") -> list[Applied]:
         """What is to be said of changes that stand; asked for if the rows that tell it were lost.
@@ -249,10 +252,14 @@ class Ledger:
                 ) from fault
         return _all_applied(committed.changes, found, committed.untold)
 
-    def _told(self, changes: Sequence[Change], fresh: Sequence[bool]) -> tuple[Untold, ...]:
+    def _told(
+        self, changes: Sequence[Change], fresh: Sequence[bool], *, by_holder: bool
+    ) -> tuple[Untold, ...]:
         outbox = Outbox()
         for change, holder_is_fresh in zip(changes, fresh, strict=True):
-            outbox.put(hints_of_change(change, holder_is_fresh=holder_is_fresh))
+            outbox.put(
+                hints_of_change(change, holder_is_fresh=holder_is_fresh, by_holder=by_holder)
+            )
         return outbox.flush(self._tell)
 
 

@@ -6,12 +6,14 @@ import trio
 from actors.machine import requests as ask
 from actors.machine.chat import Verdict
 from actors.machine.states import Status
+from actors.parts.model import FilePart
 from actors.store.hints import AsksChanged, Became, ChatMoved, WorkWaits
 from tests.actors.machine.chats import (
     ANN,
     BROKEN,
     DYNAMIC,
     HOLDER,
+    LOCAL,
     OTHER_HOLDER,
     assistant,
     call,
@@ -21,7 +23,7 @@ from tests.actors.machine.chats import (
     tool,
     user,
 )
-from tests.adapters.postgres.stores import new_chat_id
+from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 
 CREATED, STATUS = Became.CREATED, Became.STATUS
@@ -81,6 +83,77 @@ async def test_a_commit_is_told_of_once(world):
     world.told.clear()
 
     made = await applied(world.ledger.commit(held, [step(assistant("x"))], fence=fence))
+
+    assert [moved(made.chat, by_holder=True)] == world.told
+
+
+ASKS = (ask.Ask("a", LOCAL, "{}"),)
+OF_ITS_HOLDER = {  # what leads there, what its holder commits then, and how lists show it
+    "a step that waits for a client": (
+        [],
+        [step(assistant(call("c", DYNAMIC))), ask.EnterRequiresAction()],
+        Became.ACTION,
+    ),
+    "an interruption": ([ask.Interrupt()], [ask.FinishInterruption()], STATUS),
+    "an interruption with an open call": (
+        [step(assistant(call("a"))), ask.Interrupt()],
+        [ask.FinishInterruption()],
+        STATUS,
+    ),
+    "an interruption that gives the chat back": (
+        [step(assistant(call("a"))), ask.Interrupt()],
+        [ask.FinishInterruption(gives_back=True)],
+        STATUS,
+    ),
+    "consent that came too late": (
+        [step(assistant(call("a"))), ask.EnterRequiresAction(ASKS, -1)],
+        [ask.ExpireApprovals()],
+        STATUS,
+    ),
+    "a client that came too late": (
+        [step(assistant(call("c", DYNAMIC))), ask.EnterRequiresAction()],
+        [ask.CancelRequiresAction()],
+        STATUS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ITS_HOLDER)
+async def test_whatever_a_holder_commits_is_told_as_its_own(world, name):
+    leads_there, requests, became = OF_ITS_HOLDER[name]
+    chat = await a_held_chat(world, tools=(DYNAMIC,))
+    await applied(world.ledger.apply(chat, leads_there))
+    held, fence = await a_view(world, chat)
+    await world.leases.beat(HOLDER.worker)
+    world.told.clear()
+
+    made = await applied(world.ledger.commit(held, requests, fence=fence))
+
+    assert moved(made.chat, became, by_holder=True) == world.told[0]
+
+
+async def test_what_a_holder_commits_is_its_own_though_it_knew_less_than_is_stored(world):
+    chat = await a_held_chat(world)
+    held, fence = await a_view(world, chat)
+    await world.leases.beat(HOLDER.worker)
+    await applied(world.ledger.apply(chat, [send("meanwhile")]))
+    world.told.clear()
+
+    made = await applied(world.ledger.commit(held, [step(assistant("x"))], fence=fence))
+
+    assert [moved(made.chat, by_holder=True)] == world.told
+
+
+async def test_a_commit_that_brings_a_file_is_its_holders_own(world):
+    [file] = new_file_ids(1)
+    await world.add_files(file)
+    chat = await a_held_chat(world)
+    held, fence = await a_view(world, chat)
+    await world.leases.beat(HOLDER.worker)
+    world.told.clear()
+
+    said = step(assistant(FilePart("text/plain", file_id=file)))
+    made = await applied(world.ledger.commit(held, [said], fence=fence))
 
     assert [moved(made.chat, by_holder=True)] == world.told
 

@@ -23,10 +23,13 @@ import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 SOCKET = ".s.PGSQL.5432"
+CANCEL_REQUEST = (80_877_102).to_bytes(4, "big")  # in the place of a version
+CANCEL = "cancel"
 
 
 class Cutter:
-    """Bytes of one client → the kinds of its messages, a letter each. The first one has none."""
+    """Bytes of one client → the kinds of its messages, a letter each. The first one has none; if it
+    asks for what runs to be cancelled, it is told as such."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -38,7 +41,10 @@ class Cutter:
             length = int.from_bytes(self._rest[self._letter_bytes :][:4], "big")
             if len(self._rest) < self._letter_bytes + length:
                 return
-            yield self._rest[: self._letter_bytes].decode()
+            if self._letter_bytes == 0 and self._rest[4:8] == CANCEL_REQUEST:
+                yield CANCEL
+            else:
+                yield self._rest[: self._letter_bytes].decode()
             self._rest = self._rest[self._letter_bytes + length :]
             self._letter_bytes = 1
 
@@ -49,6 +55,7 @@ class Network:
         self.to_server = 0  # bytes that passed, since the last plan
         self.to_client = 0
         self.said: Counter[str] = Counter()  # likewise
+        self.cancels = 0  # connections that were opened to cancel what runs on another, ever
         self._allowed = {"to_server": float("inf"), "to_client": float("inf")}
         self._then_hold = False
         self._tell_server = True
@@ -122,7 +129,9 @@ class Network:
         try:
             while data := await source.receive_some():
                 if way == "to_server":
-                    self.said.update(cutter.feed(data))
+                    kinds = list(cutter.feed(data))
+                    self.said.update(kinds)
+                    self.cancels += kinds.count(CANCEL)
                 await self._pass(data, sink, way)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass

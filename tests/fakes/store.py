@@ -126,10 +126,7 @@ class MemoryStore:
         return applied
 
     async def commit(self, held, requests, *, fence):
-        wanted, kept = needs(requests), self.chats.get(held.chat.id)
-        is_newest = kept is not None and kept.chat.snapshot_version == held.chat.snapshot_version
-        short = is_newest and not (wanted.now or wanted.edits or wanted.files - held.files.linked)
-        return await self.apply(held.chat.id, requests, fence=fence, by_holder=short)
+        return await self.apply(held.chat.id, requests, fence=fence, by_holder=True)
 
     async def archive_family(self, root, *, archived):
         await trio.lowlevel.checkpoint()

@@ -6,12 +6,13 @@ import pytest
 import trio
 
 from actors.chat.actor import MAILBOX_CAPACITY
-from actors.chat.mail import DrainNow, Look
+from actors.chat.mail import DrainNow, Look, WorkEnded
 from actors.chat.verbs import drain, look_again
 from actors.machine.chat import UserMessage
 from actors.machine.requests import EditMessage, Interrupt
 from actors.parts.model import TextPart
 from actors.turn.causes import Gone
+from actors.turn.work import Left
 from runtime.ends import Finished
 from runtime.errors import MailboxFull
 from tests.actors.chat.stage import ANN, a_chat_at_work
@@ -45,6 +46,17 @@ async def test_hints_that_come_while_it_looks_make_it_look_once_more(autojump_cl
         await trio.sleep(1)
 
         assert 2 == stage.balky.asked["view"]
+
+
+async def test_a_chat_that_has_been_left_is_not_looked_at(autojump_clock):
+    async with a_chat_at_work(ScriptedProvider(["Hel", HANGS])) as stage:
+        await trio.sleep(1)
+        stage.actor.address.cast(WorkEnded(Left()))
+        look_again(stage.actor.address)
+        await trio.sleep(1)
+
+        assert [Finished()] == stage.ends
+        assert 0 == stage.balky.asked["view"]
 
 
 async def test_news_that_came_while_it_looked_is_seen(autojump_clock):

@@ -1,8 +1,11 @@
 """The whole edge, for whoever tests his rows as clients see them: `edge` (see edges.py)."""
 
+from pathlib import Path
+
 import psycopg
 import pytest
 
+from tests.adapters.api.counting import Server
 from tests.adapters.postgres.stores import a_copy
 from tests.conftest import NUMBERS
 
@@ -14,6 +17,16 @@ def fresh(server):
     yield a_copy(server, name)
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def counting(server, fresh):
+    """The server, which logs what `fresh` is asked."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        name = psycopg.conninfo.conninfo_to_dict(fresh)["dbname"]
+        connection.execute(f"ALTER DATABASE {name} SET log_statement = 'all'")
+        [data] = connection.execute("SHOW data_directory").fetchone()
+        yield Server(connection, Path(data).parent / "postgres.log")
 
 
 @pytest.fixture

@@ -8,7 +8,17 @@ import pytest
 
 from actors.machine import requests as ask
 from actors.store.answers import Applied
-from tests.actors.machine.chats import ANN, assistant, call, edit, send, step, user
+from tests.actors.machine.chats import (
+    ANN,
+    assistant,
+    call,
+    edit,
+    result,
+    send,
+    step,
+    tool,
+    user,
+)
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.fakes.severed_network import severed_network
@@ -55,6 +65,32 @@ async def test_a_hot_transition_is_one_statement_in_one_trip(store, far, network
     held, fence = await a_view(store, await a_held_chat(store))
 
     assert (1, 1) == await counted(network, far.ledger.commit(held, HOT[what], fence=fence))
+
+
+async def test_an_interruption_that_leaves_no_call_open_is_hot(store, far, network):
+    chat = await a_held_chat(store)
+    await applied(store.ledger.apply(chat, [ask.Interrupt()]))
+    held, fence = await a_view(store, chat)
+    over = ask.FinishInterruption((assistant("Hel", call("a")), tool(result("a"))), gives_back=True)
+
+    assert (1, 1) == await counted(network, far.ledger.commit(held, [over], fence=fence))
+
+
+@pytest.mark.parametrize(
+    ("stored", "partials"),
+    [((), (assistant("Hel", call("a")),)), ((assistant(call("a")),), ())],
+    ids=["a call of what it keeps", "a call that is stored"],
+)
+async def test_an_interruption_that_closes_a_call_asks_for_the_time(
+    store, far, network, stored, partials
+):
+    chat = await a_held_chat(store)
+    said = [step(*stored)] if stored else []
+    await applied(store.ledger.apply(chat, [*said, ask.Interrupt()]))
+    held, fence = await a_view(store, chat)
+    over = ask.FinishInterruption(partials, gives_back=True)
+
+    assert (2, 6) == await counted(network, far.ledger.commit(held, [over], fence=fence))
 
 
 async def test_a_hot_transition_that_moved_on_goes_the_long_way_after_its_trip(store, far, network):
