@@ -1,10 +1,11 @@
 """The composition root: configuration, database, schema, chats, probes; and the way back.
 
 What is opened first is closed last, so the probes answer from the first moment to the last: while
-the database starts and while the daemon stops, `/livez` says 200 and `/readyz` what is missing.
+the database starts and while the daemon stops, `/livez` says 200 and `/readyz` what is missing. The
+daemon is ready when it can hold chats, which is when its first lease has begun.
 
-A signal cuts a start short. Once chats are run it ends the daemon in good order: not ready, chats
-handed on, the jobs beside them done, everything committed, connections closed.
+A signal cuts a start short. Once chats may be run it ends the daemon in good order: not ready,
+chats handed on, the jobs beside them done, everything committed, connections closed.
 """
 
 import gc
@@ -20,6 +21,7 @@ from math import inf
 
 import trio
 
+from actors.supervisor.actor import Supervisor
 from adapters.api.host.listening import Doors, listen
 from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
@@ -72,19 +74,18 @@ class Curtain:
     def __init__(self) -> None:
         self.start = CausedScope()  # and whatever comes after it, but then nobody cancels it
         self.cause: Signalled | None = None
-        self._fallen = trio.Event()
+        self.fallen = trio.Event()
         self._is_up = False
 
     def fall(self, cause: Signalled) -> None:
         self.cause = cause
-        self._fallen.set()
+        self.fallen.set()
         if not self._is_up:
             self.start.cancel(cause)
 
-    async def rise(self) -> None:
-        """The start is over: wait for the end."""
+    def rise(self) -> None:
+        """From now on the end is waited for, and nothing is cut short."""
         self._is_up = True
-        await self._fallen.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,21 +184,42 @@ async def work(frame: Frame) -> None:
         ):
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
             look_less_for_garbage()
-            frame.entrance.probes.ready({"database": pulse.database, "schema": pulse.schema})
-            frame.doors.open(frame.server, frame.nursery)
-            await say_ready(
-                frame,
-                database,
-                chats,
-                relay=stand.url,
-                migrated=len(steps),
-                seconds=now() - began,
-            )
+            checks = {"database": pulse.database, "schema": pulse.schema}
+            frame.entrance.probes.ready({**checks, "lease": partial(lease, chats.supervisor)})
+            frame.curtain.rise()
             try:
-                await frame.curtain.rise()
+                if await first_lease(chats.supervisor, frame.curtain):
+                    frame.doors.open(frame.server, frame.nursery)
+                    await say_ready(
+                        frame,
+                        database,
+                        chats,
+                        relay=stand.url,
+                        migrated=len(steps),
+                        seconds=now() - began,
+                    )
+                    await frame.curtain.fallen.wait()
             finally:
                 frame.entrance.probes.stopping()
                 frame.herald.stopping(config.drain_seconds)
+
+
+async def first_lease(supervisor: Supervisor, curtain: Curtain) -> bool:
+    """Wait until this process may hold chats. False: it was told to stop before that."""
+    async with trio.open_nursery() as waiting:
+
+        async def until(event: trio.Event) -> None:
+            await event.wait()
+            waiting.cancel_scope.cancel()
+
+        waiting.start_soon(until, supervisor.first_lease)
+        waiting.start_soon(until, curtain.fallen)
+    return curtain.cause is None
+
+
+async def lease(supervisor: Supervisor) -> str | None:
+    """Return why this process cannot hold chats, or None if it can. A check of `/readyz`."""
+    return None if supervisor.slots.worker else "there is none: this process runs no chats"
 
 
 def look_less_for_garbage() -> None:

@@ -62,15 +62,15 @@ class Supervisor:
     """All chats of this process. `slots` is for those who put chats to work."""
 
     def __init__(self, world: World) -> None:
-        limits = world.limits
+        self._limits = limits = world.limits
         self.slots = Slots(limits, world.new_id)
+        self.first_lease = trio.Event()  # from then on chats may be held, unless a lease is lost
         self.address: Address[SupervisorMail]
         self.mailbox: Mailbox[SupervisorMail]
         # Room for all that can happen to every chat at once: no end of an actor is ever refused.
         capacity = 3 * limits.held + SETTLING_MAX + SPARE_MAIL
         self.address, self.mailbox = open_mailbox("supervisor", capacity=capacity)
         self._world = world
-        self._limits = limits
         self._heartbeat = Heartbeat(
             world.leases,
             lease_seconds=limits.lease_seconds,
@@ -329,6 +329,7 @@ class Supervisor:
         self._worker = worker
         self._strangers = frozenset()
         self.slots.open(worker)
+        self.first_lease.set()
         self._look()
 
     def _lease_lost(self, worker: WorkerId) -> None:
@@ -367,13 +368,9 @@ class Supervisor:
 
     def _has_drained(self) -> None:
         self._drained = True
-        emit(
-            "supervisor.drained",
-            "info",
-            seconds=round(now() - self._drained_since, 3),
-            chats=self._drained_count,
-            cut=len(self._cut),
-        )
+        seconds = round(now() - self._drained_since, 3)
+        chats, cut = self._drained_count, len(self._cut)
+        emit("supervisor.drained", "info", seconds=seconds, chats=chats, cut=cut)
         for waits in self._cut[:1]:  # whoever comes for one finds the others
             self._world.bus.tell(waits)
 

@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psycopg
+
 from tests.e2e.processes import ROOT, eventually, ordinary_user
 
 STOP_SECONDS_MAX = 60
@@ -49,11 +51,16 @@ def run(*arguments, ordinary=False, said="", **settings):
 
 
 class Daemon:
-    """One `promptcorner serve`, on any free port if none is named."""
+    """One `promptcorner serve`, on any free port if none is named.
+
+    Its lease is the usual one of half a minute unless a test is about leases: on a busy machine a
+    shorter one is lost by processes that only wait for the processor.
+    """
 
     def __init__(self, home, log, *, ordinary=False, listen="127.0.0.1:0", **settings):
         words, how = command("serve", "--listen", listen, "--data-dir", home, ordinary=ordinary)
         self._log = log
+        self._database = settings.get("DATABASE_URL")
         with log.open("wb") as stderr:
             self.process = subprocess.Popen(
                 words,
@@ -79,9 +86,9 @@ class Daemon:
 
         return eventually(ready, "the daemon is ready")
 
-    def worker(self):
-        """In whose name it holds chats; it may be ready a little before."""
-        return eventually(lambda: self.entry("lease.begun"), "it has a lease")["worker"]
+    def workers(self):
+        """In whose names it has held chats: one for each lease that it has had."""
+        return {entry["worker"] for entry in self.entries if entry["event"] == "lease.begun"}
 
     def get(self, path):
         """(status, document) of an answer; (0, why) when there is none."""
@@ -97,10 +104,33 @@ class Daemon:
     def is_ready(self):
         return self.get("/readyz")[0] == 200
 
+    def kill(self):
+        """End it as a crash would, and its leases as time would: others need not wait for that."""
+        self.process.kill()
+        self.process.wait()
+        if self._database:
+            end_leases(self._database, self.workers())
+
     def stop(self, number=signal.SIGTERM):
         """Tell it to stop; its exit code."""
         self.process.send_signal(number)
         return self.process.wait(STOP_SECONDS_MAX)
+
+
+def end_leases(database, workers):
+    """Let the leases of processes that have been killed run out now: what they held is free."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(
+            "UPDATE workers SET heartbeat_at = heartbeat_at - interval '1 day'"
+            " WHERE id::text = ANY(%s)",
+            (list(workers),),
+        )
+
+
+def holder_among(daemons, worker):
+    """The daemon that holds chats in this name."""
+    [holder] = [each for each in daemons if str(worker) in each.workers()]
+    return holder
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from adapters.client import asks, faults
 from adapters.client.awaiting import AsyncClient
 from adapters.client.tools import tool
 from tests.e2e.clients import a_client
-from tests.e2e.daemons import a_daemon
+from tests.e2e.daemons import Daemon, a_daemon
 from tests.e2e.processes import EVENTUALLY_SECONDS, POLL_SECONDS, eventually
 from tests.e2e.tool_programs import (
     ADMIN,
@@ -31,6 +31,8 @@ from tests.e2e.tool_programs import (
 
 __all__ = ["provider", "url", "without_waiting"]
 pytestmark = MARKS
+
+ENDINGS = {signal.SIGKILL: Daemon.kill, signal.SIGTERM: Daemon.stop}
 
 
 async def test_of_two_programs_before_two_daemons_one_answers_and_both_go_on(
@@ -99,8 +101,7 @@ async def test_a_daemon_that_ends_while_a_function_runs_gets_its_result_when_it_
                 nursery.start_soon(wait)
                 with trio.fail_after(EVENTUALLY_SECONDS):
                     await began.wait()
-                first.process.send_signal(how)
-                await trio.to_thread.run_sync(first.process.wait)
+                await trio.to_thread.run_sync(ENDINGS[how], first)
                 may_end.set()  # the result is there, and nobody to take it
 
                 with a_daemon(home, listen=address, **settings) as second:
@@ -124,8 +125,7 @@ async def test_a_deadline_that_passes_while_no_daemon_runs_has_passed_when_one_i
             chat = await client.create(LAMPS, tools=[stock])
             asking = await waited(client, chat)
             assert "requires_action" == asking.status
-        first.process.kill()
-        first.process.wait()
+        first.kill()
     async with a_client(database) as store, store.pool.connection() as connection:
         await connection.execute(
             "UPDATE chats SET requires_action_deadline_at = now() - interval '1 hour'"
@@ -229,8 +229,7 @@ async def test_a_daemon_that_is_killed_as_the_result_is_sent_has_it_once(home, p
                 with trio.fail_after(EVENTUALLY_SECONDS):
                     await returned.wait()
                 await trio.sleep(seconds)
-                daemon.process.kill()
-                await trio.to_thread.run_sync(daemon.process.wait)
+                await trio.to_thread.run_sync(daemon.kill)
                 returned = trio.Event()
                 daemon = stack.enter_context(a_daemon(home, listen=address, **settings))
                 await trio.to_thread.run_sync(daemon.wait_ready)

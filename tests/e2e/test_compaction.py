@@ -7,12 +7,12 @@ import pytest
 from actors.machine.chat import Role, Visibility
 from actors.machine.requests import RequestCompaction
 from tests.e2e.clients import a_client
-from tests.e2e.daemons import a_daemon
+from tests.e2e.daemons import a_daemon, holder_among
 from tests.e2e.providers import a_provider
 
 pytestmark = pytest.mark.slow
 
-AWAY = {"PROMPTCORNER_LEASE_SECONDS": "2", "PROMPTCORNER_DRAIN_SECONDS": "0"}
+AWAY = {"PROMPTCORNER_DRAIN_SECONDS": "0"}
 SLOWLY = ("--deltas", "40", "--delta-ms", "50")  # two seconds, for a summary as for an answer
 
 
@@ -21,7 +21,8 @@ async def test_another_process_makes_the_summary_once_and_whole(home, database, 
     with a_provider(*SLOWLY) as provider:
         settings = {**AWAY, **provider.settings, "DATABASE_URL": database}
         with a_daemon(home, **settings) as one, a_daemon(home, **settings) as two:
-            pair = {each.worker(): each for each in (one, two) if each.wait_ready()}
+            for each in (one, two):
+                each.wait_ready()
             async with a_client(database) as client:
                 chat = await client.create("[[text: Yes.]] is it?", title="it")
                 await client.answer(chat)
@@ -30,7 +31,11 @@ async def test_another_process_makes_the_summary_once_and_whole(home, database, 
                 await client.ask(chat, RequestCompaction())
                 await provider.asked(chat, times=asked + 1)
                 holder = (await client.view(chat)).chat.holder
-                pair[str(holder.worker)].process.send_signal(how)
+                holding = holder_among((one, two), holder.worker)
+                if how == signal.SIGKILL:
+                    holding.kill()
+                else:
+                    holding.process.send_signal(how)
                 await provider.asked(chat, times=asked + 2)
                 stored = await client.until(chat, "waiting", "error")
 

@@ -1,7 +1,6 @@
 """Consent with real daemons, killed at each moment: what was allowed runs once, the rest never."""
 
 import json
-import signal
 from contextlib import asynccontextmanager
 from uuid import UUID
 
@@ -30,7 +29,6 @@ CHATS = "/api/experimental/chats"
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": TOKEN,
     "PROMPTCORNER_DRAIN_SECONDS": "0",
-    "PROMPTCORNER_LEASE_SECONDS": "1",
     "PROMPTCORNER_SANDBOX": "none",
     "PROMPTCORNER_APPROVAL_RULES": "create_workspace=allow",
     "PROMPTCORNER_APPROVAL_POLICY": "ask",
@@ -134,18 +132,13 @@ async def api_of(daemon, chat=""):
         yield api
 
 
-async def kill(daemon):
-    daemon.process.send_signal(signal.SIGKILL)
-    await trio.to_thread.run_sync(daemon.process.wait)
-
-
 async def test_an_ask_outlives_the_daemon_and_runs_once_when_it_is_allowed(home, settings, mark):
     with a_daemon(home, **settings) as first:
         async with api_of(first) as api:
             await api.begin()
             await api.say(calls(marking(mark)))
             before = await api.asked()
-        await kill(first)
+        first.kill()
 
     with a_daemon(home, **settings) as second:
         async with api_of(second, api.chat) as api:
@@ -169,7 +162,7 @@ async def test_killed_between_the_decision_and_the_call_it_still_runs_once(
             async with a_pause(database, THE_CALL_BEGINS) as pause:
                 assert 200 == await api.decide(asked)
                 await pause.reached()
-                await kill(first)
+                first.kill()
                 pause.lose()
         before = runs(mark)
 
@@ -190,7 +183,7 @@ async def test_killed_while_it_runs_it_is_not_run_again_and_the_model_is_told(ho
             with trio.fail_after(EVENTUALLY_SECONDS):
                 while not runs(mark):
                     await trio.sleep(0.02)
-        await kill(first)
+        first.kill()
 
     with a_daemon(home, **settings) as second:
         async with api_of(second, api.chat) as api:
@@ -211,7 +204,7 @@ async def test_killed_when_it_has_run_its_result_is_kept(home, settings, mark, d
             async with a_pause(database, moment) as pause:
                 await api.decide(asked)
                 await pause.reached()
-                await kill(first)
+                first.kill()
                 pause.lose()
 
     with a_daemon(home, **settings) as second:

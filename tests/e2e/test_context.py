@@ -1,7 +1,6 @@
 """What a model is told of a workspace by real daemons: one is killed, another takes its place."""
 
 import json
-import signal
 
 import httpx2
 import pytest
@@ -21,7 +20,6 @@ ORGANIZATIONS = "/api/v2/organizations"
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": TOKEN,
     "PROMPTCORNER_DRAIN_SECONDS": "0",
-    "PROMPTCORNER_LEASE_SECONDS": "1",
     "PROMPTCORNER_SANDBOX": "none",
 }
 MAKES_ONE = '[[tool-calls: create_workspace:{"template_id": "web"}]] work'
@@ -89,8 +87,7 @@ async def test_each_chat_keeps_its_words_over_the_end_of_a_daemon(home, provider
             for chat in (one, two):
                 await until(client, chat["id"], lambda shown: shown["context"]["dirty"])
             await good(client.put(f"{CHATS}/{two['id']}/context"))
-        first.process.send_signal(signal.SIGKILL)
-        await trio.to_thread.run_sync(first.process.wait)
+        first.kill()
 
     with a_daemon(home, **settings) as second:
         async with client_of(second) as client:

@@ -18,13 +18,11 @@ from actors.parts.model import ToolCallPart, ToolResultPart
 from adapters.postgres.kin.family import PostgresFamily
 from tests.e2e.clients import AT_REST, a_client, status, text_of
 from tests.e2e.conftest import a_database
-from tests.e2e.daemons import a_daemon
+from tests.e2e.daemons import a_daemon, holder_among
 from tests.e2e.delegating import REPORT, a_model
 from tests.e2e.pausing import MOMENTS, a_pause
 
 pytestmark = pytest.mark.slow
-
-LEASE_SECONDS = 1
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +42,6 @@ class Company:
         self._settings = {
             "DATABASE_URL": database,
             "OPENAI_COMPAT_BASE_URL": f"http://127.0.0.1:{port}/v1",
-            "PROMPTCORNER_LEASE_SECONDS": str(LEASE_SECONDS),
             "PROMPTCORNER_DRAIN_SECONDS": "0",
         }
         self.daemons = [self._start(), self._start()]
@@ -58,14 +55,13 @@ class Company:
 
     def end(self, worker, number):
         """End the process that works in this name; another one is started."""
-        [ended] = [each for each in self.daemons if str(worker) in _names(each)]
-        ended.process.send_signal(number)
+        ended = holder_among(self.daemons, worker)
+        if number == signal.SIGKILL:
+            ended.kill()
+        else:
+            ended.process.send_signal(number)
         self.daemons = [each for each in self.daemons if each is not ended] + [self._start()]
         return ended
-
-
-def _names(daemon):
-    return {entry["worker"] for entry in daemon.entries if entry["event"] == "lease.begun"}
 
 
 @pytest.fixture(scope="module")
@@ -148,15 +144,13 @@ async def all_was_done_once(story):
 
 async def killed(story, pause):
     """What it had asked of the database comes to pass, though nobody hears of it any more."""
-    ended = await story.end_holder(signal.SIGKILL)
-    await trio.to_thread.run_sync(ended.process.wait)
+    await story.end_holder(signal.SIGKILL)
     pause.release()
 
 
 async def killed_unheard(story, pause):
     """What it had asked of the database never comes to pass."""
-    ended = await story.end_holder(signal.SIGKILL)
-    await trio.to_thread.run_sync(ended.process.wait)
+    await story.end_holder(signal.SIGKILL)
     pause.lose()
 
 

@@ -14,18 +14,16 @@ import trio
 
 from tests.e2e.conftest import a_database
 from tests.e2e.crossing import ADMIN, HEADER, over, pieces, sites
-from tests.e2e.daemons import Daemon, a_daemon
+from tests.e2e.daemons import STOP_SECONDS_MAX, Daemon, a_daemon, end_leases
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
 
 pytestmark = pytest.mark.slow
 
-LEASE_SECONDS = 2
 PACED = "[[deltas: 60]] [[delta-ms: 20]]"
 LONG = "[[deltas: 150]] [[delta-ms: 40]]"
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": ADMIN,
-    "PROMPTCORNER_LEASE_SECONDS": str(LEASE_SECONDS),
     "PROMPTCORNER_DRAIN_SECONDS": "0",
 }
 
@@ -54,6 +52,16 @@ class Family(Daemon):
         """Of the processes that serve, by their numbers."""
         children = [each.pid for each in psutil.Process(self.process.pid).children()]
         return {number_of(pid): pid for pid in children if number_of(pid)}
+
+    def kill_processes(self, *numbers):
+        """End these as a crash would, and their leases as time would; the pids before that."""
+        begun = [entry for entry in self.all_of("lease.begun") if entry["process"] in numbers]
+        before = self.pids()
+        for number in numbers:
+            os.kill(before[number], signal.SIGKILL)
+        eventually(lambda: not any(number_of(before[n]) for n in numbers), "they are gone")
+        end_leases(self._database, {entry["worker"] for entry in begun})
+        return before
 
     def wait_back(self, before, *numbers):
         """These have other processes now, and all are ready."""
@@ -168,9 +176,8 @@ async def test_a_killed_process_is_started_again_and_the_others_take_its_chats(f
         chats = [await site.create(LONG) for _ in range(6)]
         for chat in chats:
             await (await site.watch(chat)).until(pieces(1))
-        before = family.pids()
 
-        os.kill(before[2], signal.SIGKILL)
+        before = family.kill_processes(2)
         again = [await site.watch(chat) for chat in chats]
         for seen in again:
             await seen.until(over, seconds=100)
@@ -192,9 +199,8 @@ async def test_a_process_that_is_told_to_stop_alone_has_a_successor(family):
 
 
 async def test_whoever_connects_while_no_process_is_there_waits_for_one(family):
-    url, before = "http://" + family.wait_ready()["listen"], family.pids()
-    for pid in before.values():
-        os.kill(pid, signal.SIGKILL)
+    url = "http://" + family.wait_ready()["listen"]
+    before = family.kill_processes(1, 2, 3)
 
     async with httpx2.AsyncClient(timeout=100) as client, trio.open_nursery() as nursery:
 
@@ -240,7 +246,7 @@ async def test_a_second_signal_ends_all_at_once(home, provider, database):
         eventually(lambda: family.entry("processes.stopping"), "it has heard")
         family.process.send_signal(signal.SIGINT)
 
-        assert 128 + signal.SIGINT == family.process.wait(30)
+        assert 128 + signal.SIGINT == family.process.wait(STOP_SECONDS_MAX)
         eventually(lambda: not any(map(number_of, pids)), "all are gone")
 
 

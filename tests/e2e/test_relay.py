@@ -11,12 +11,10 @@ from tests.e2e.providers import a_provider
 
 pytestmark = pytest.mark.slow
 
-LEASE_SECONDS = 2
 PACED = "[[deltas: 60]] [[delta-ms: 20]]"
 LONG = "[[deltas: 150]] [[delta-ms: 50]]"
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": ADMIN,
-    "PROMPTCORNER_LEASE_SECONDS": str(LEASE_SECONDS),
     "PROMPTCORNER_DRAIN_SECONDS": "0",
 }
 
@@ -110,7 +108,7 @@ async def test_after_the_crash_of_the_owner_its_watchers_follow_whoever_takes_ov
             for seen in watchers:
                 await seen.until(pieces(3))
 
-            trio_of_them[0].process.kill()
+            trio_of_them[0].kill()
             for seen in watchers:
                 await seen.until(over, seconds=90)
 

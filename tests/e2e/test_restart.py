@@ -8,7 +8,7 @@ import httpx2
 import pytest
 import trio
 
-from tests.e2e.daemons import a_daemon
+from tests.e2e.daemons import Daemon, a_daemon
 from tests.e2e.processes import EVENTUALLY_SECONDS
 from tests.e2e.providers import a_provider
 from tests.e2e.watchers import HEADER, KINDS
@@ -22,8 +22,9 @@ AT_ONCE = "[[text: At once.]] and then?"
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": TOKEN,
     "PROMPTCORNER_DRAIN_SECONDS": "0",
-    "PROMPTCORNER_LEASE_SECONDS": "1",
 }
+
+ENDINGS = {signal.SIGKILL: Daemon.kill, signal.SIGTERM: Daemon.stop}
 
 
 @pytest.fixture
@@ -48,8 +49,7 @@ async def test_watchers_of_a_daemon_that_is_restarted_end_with_what_is_stored(
                 nursery.start_soon(watcher.watch)
             await all_of(watchers, lambda state: len(state.parts) > 5 and state.queue)
 
-            first.process.send_signal(how)
-            await trio.to_thread.run_sync(first.process.wait)
+            await trio.to_thread.run_sync(ENDINGS[how], first)
 
             with a_daemon(home, listen=address, **settings) as second:
                 await trio.to_thread.run_sync(second.wait_ready)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.daemons import a_daemon
+from tests.e2e.daemons import STOP_SECONDS_MAX, a_daemon
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +22,7 @@ def init():
         path = str(Path(top) / "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
             listening.bind(path)
-            listening.settimeout(30)
+            listening.settimeout(PATIENCE_SECONDS)
             yield path, listening
 
 
@@ -51,7 +52,7 @@ def test_it_hears_of_a_start_a_beating_heart_and_a_stop(home, init):
         beats = until(listening, "WATCHDOG=1")
         daemon.process.send_signal(signal.SIGTERM)
         *_, stopping = until(listening, "STOPPING=1")
-        assert 0 == daemon.process.wait(30)
+        assert 0 == daemon.process.wait(STOP_SECONDS_MAX)
         address = daemon.entry("daemon.ready")["listen"]
 
     assert all(

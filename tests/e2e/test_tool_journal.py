@@ -27,7 +27,6 @@ pytestmark = [
 ADMIN = "a-token-of-the-first-admin-for-these-tests"
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": ADMIN,
-    "PROMPTCORNER_LEASE_SECONDS": "1",
     "PROMPTCORNER_DRAIN_SECONDS": "0",
     "PROMPTCORNER_SANDBOX": "none",
     "PROMPTCORNER_APPROVAL_POLICY": "allow",
@@ -80,8 +79,7 @@ async def test_what_has_ended_is_kept_and_what_was_under_way_is_not_run_again(
             [(_, made)] = results(await waited(client, chat))
             sent = await client.do(asks.send(chat.id, WORKS))
             eventually(lambda: have_ended(database) == (2, 1), "one has ended, one is under way")
-        first.process.kill()
-        first.process.wait()
+        first.kill()
     notes = Path(made["path"]) / "ran"
     ran = notes.read_text()
 

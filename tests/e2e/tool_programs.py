@@ -23,7 +23,6 @@ MARKS = [
 ADMIN = "a-token-of-the-first-admin-for-these-tests"
 AWAY = {
     "PROMPTCORNER_ADMIN_TOKEN": ADMIN,
-    "PROMPTCORNER_LEASE_SECONDS": "1",
     "PROMPTCORNER_DRAIN_SECONDS": "0",
 }
 LAMPS = '[[tool-calls: stock:{"article": "lamps"}]] [[text: Three lamps.]] how many?'
