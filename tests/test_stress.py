@@ -8,9 +8,8 @@ import time
 import psutil
 import pytest
 
+from tests.patience import PATIENCE_SECONDS
 from tests.stress import ROOT
-
-PATIENCE_SECONDS = 60
 
 RED_THE_SECOND_TIME = """
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 import trio
@@ -20,7 +21,8 @@ from actors.titles.fallback import fallback_title
 from adapters.models.configured import named_model
 from tests.e2e.clients import LOOK_SECONDS, a_client, status
 from tests.e2e.conftest import a_database
-from tests.e2e.daemons import a_daemon
+from tests.e2e.crossing import ADMIN, sites
+from tests.e2e.daemons import Daemon, a_daemon
 from tests.e2e.processes import EVENTUALLY_SECONDS
 from tests.e2e.providers import KEY, a_provider
 
@@ -32,7 +34,14 @@ WIRES = {
     "/v1/chat/completions": named_model("openai-compat", "default"),
     "/v1beta/models/gemini-2.5-pro:streamGenerateContent": named_model("google", "gemini-2.5-pro"),
 }
-SLOWLY = "[[deltas: 200]] [[delta-ms: 50]]"  # ten seconds of answer
+SLOWLY = "[[deltas: 6000]] [[delta-ms: 50]]"  # five minutes of answer: more than any test waits
+
+
+class House(NamedTuple):
+    """One daemon for all stories in which it comes to no harm, and the database it works on."""
+
+    daemon: Daemon
+    database: str
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +52,12 @@ def provider():
 
 @pytest.fixture(scope="module")
 def house(provider, server, tmp_path_factory):
-    """One daemon for all stories in which it comes to no harm; the database it works on."""
     with a_database(server, "chats") as database:
         home = tmp_path_factory.mktemp("chats")
-        with a_daemon(home, DATABASE_URL=database, **provider.settings) as daemon:
+        settings = {**provider.settings, "PROMPTCORNER_ADMIN_TOKEN": ADMIN}
+        with a_daemon(home, DATABASE_URL=database, **settings) as daemon:
             daemon.wait_ready()
-            yield database
+            yield House(daemon, database)
             assert 0 == daemon.stop()
             assert [] == [e for e in daemon.entries if e["level"] == "error"]
             assert KEY not in json.dumps(daemon.entries)
@@ -56,7 +65,7 @@ def house(provider, server, tmp_path_factory):
 
 @pytest.fixture
 async def client(house):
-    async with a_client(house) as client:
+    async with a_client(house.database) as client:
         yield client
 
 
@@ -102,17 +111,21 @@ async def test_tools_of_the_client_are_offered_awaited_and_gone_on_from(path, cl
     assert "clear" in json.dumps(second["body"])
 
 
-async def test_an_interrupt_keeps_what_was_said_so_far(client, provider):
+async def test_an_interrupt_keeps_what_was_said_so_far(house, client):
+    begun = await client.answer(await client.create("[[deltas: 10]]"))
     chat = await client.create("[[deltas: 40]] [[fault: silence:10]]")
-    await provider.asked(chat)
-    for _ in range(3):  # the loop that answers us has sent what it says before it falls silent
-        provider.requests(chat)
+    async with sites(house.daemon) as [site]:
+        watcher = await site.watch(chat)
+        await watcher.until(lambda seen: spoken(seen) == begun)
 
     await client.ask(chat, Interrupt())
-    said = await client.answer(chat, seconds=5)
 
-    whole = await client.answer(await client.create("[[deltas: 10]]"))
-    assert whole == said
+    assert begun == await client.answer(chat)
+
+
+def spoken(seen):
+    parts = [event["message_part"]["part"] for event in seen.told if "message_part" in event]
+    return "".join(part.get("text", "") for part in parts)
 
 
 async def test_an_interrupt_with_a_message_behind_it_goes_on_with_that(client, provider):
@@ -121,7 +134,7 @@ async def test_an_interrupt_with_a_message_behind_it_goes_on_with_that(client, p
 
     await client.send(chat, "[[text: Yes?]]", busy=Busy.INTERRUPT)
 
-    assert "Yes?" == await client.answer(chat, seconds=5)
+    assert "Yes?" == await client.answer(chat)
     assert "user" == (await client.said(chat))[-2][0]
 
 
@@ -132,7 +145,7 @@ async def test_an_edit_in_mid_answer_drops_it_and_answers_anew(client, provider)
 
     await client.ask(chat, EditMessage(first.id, client.says("[[text: Better so.]]")))
 
-    assert "Better so." == await client.answer(chat, seconds=5)
+    assert "Better so." == await client.answer(chat)
     assert [("user", "[[text: Better so.]]"), ("assistant", "Better so.")] == await client.said(
         chat
     )

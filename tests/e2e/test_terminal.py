@@ -17,10 +17,10 @@ import pytest
 from tests.e2e.daemons import a_daemon, command, environment, run
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
-PATIENCE_SECONDS = 30
 CONTROL = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 

@@ -28,11 +28,11 @@ from adapters.models.environment import offered
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.rehearsal import Rehearsal
 from adapters.rehearsal.server import serve
+from tests.patience import PATIENCE_SECONDS
 
 HEADER = "Coder-Session-Token"
 SECRET_KEY = "a-master-key-for-tests-of-more-than-32-characters"
 ADMIN_TOKEN = "tests-of-the-edge-and-its-admin"
-PATIENCE_SECONDS = 30.0  # for a real server; a test that waits longer has gone wrong
 
 
 @dataclass(frozen=True)

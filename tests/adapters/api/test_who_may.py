@@ -15,6 +15,7 @@ import trio
 from tests.adapters.api.edges import HEADER
 from tests.adapters.api.requests_of import a_world, asked
 from tests.adapters.api.who_may import CALLERS, lines
+from tests.patience import PATIENCE_SECONDS
 
 LINES = lines()
 OUTSIDERS = ("nobody", "stranger", "former")
@@ -99,7 +100,7 @@ async def ask(world, line, caller, asking, places=None):
         headers[HEADER] = token
     if path.endswith(STREAMS):
         return await head_of(who.url, f"{path}?{asking.query}", headers)
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_SECONDS):
         answer = await who.ask(
             method,
             f"{path}?{asking.query}",
@@ -116,7 +117,7 @@ async def head_of(url, target, headers):
     address = urlsplit(url)
     protocol = h11.Connection(h11.CLIENT)
     request = {"host": address.netloc, **({} if "/sse" in target else UPGRADE), **headers}
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_SECONDS):
         async with await trio.open_tcp_stream(address.hostname, address.port) as stream:
             asked = h11.Request(method="GET", target=target, headers=list(request.items()))
             await stream.send_all(protocol.send(asked) + protocol.send(h11.EndOfMessage()))

@@ -15,6 +15,7 @@ from adapters.cli.main import main
 from adapters.cli.talking.talk import Wanted, converse
 from adapters.client.awaiting import AsyncClient
 from adapters.client.faults import Refused, Unreachable
+from tests.patience import PATIENCE_SECONDS
 
 NEW_YEAR = datetime(2030, 1, 1, tzinfo=UTC)
 CHAT = Chat(
@@ -73,7 +74,10 @@ async def test_an_interrupt_that_reaches_nobody_is_said_in_one_fault():
             await trio.sleep_forever()
         raise httpx2.ConnectError("nobody listens")
 
-    with trio.fail_after(5), pytest.raises(Unreachable, match="is the daemon running there"):
+    with (
+        trio.fail_after(PATIENCE_SECONDS),
+        pytest.raises(Unreachable, match="is the daemon running there"),
+    ):
         await talked(daemon)
 
 

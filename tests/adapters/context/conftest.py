@@ -18,6 +18,7 @@ from tests.actors.machine.chats import ANN, BOB, user
 from tests.adapters.api.conftest import fresh
 from tests.adapters.context.ground import Disk, contexts_on
 from tests.adapters.postgres.stores import migrated_database, open_store
+from tests.patience import PATIENCE_SECONDS
 
 __all__ = ["fresh"]
 
@@ -61,7 +62,7 @@ class Process:
         return tuple(row)
 
     async def until_shown(self, chat, *expected):
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE_SECONDS):
             while await self.shown(chat) != expected:
                 await trio.sleep(0.005)
 

@@ -10,8 +10,8 @@ from adapters.context.pinned import PinnedContexts
 from adapters.context.watching import WorkspaceWatch
 from adapters.postgres.contexts.pins import Pins
 from adapters.postgres.workspaces.registry import Registry
+from tests.patience import PATIENCE_SECONDS
 
-PATIENCE = 30.0  # for what a real system does in its own time
 SKILL = "---\nname: {name}\ndescription: {says}\n---\n{body}"
 
 
@@ -87,7 +87,7 @@ class Hanging:
         self.release = threading.Event()
 
     def __fspath__(self):
-        assert self.release.wait(PATIENCE)
+        assert self.release.wait(PATIENCE_SECONDS)
         return "/nowhere"
 
 

@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from adapters.context.notices import Missed, Notice, open_notices
+from tests.patience import PATIENCE_SECONDS
 
 QUEUE_MAX = Path("/proc/sys/fs/inotify/max_queued_events")
 
@@ -20,7 +21,7 @@ async def test_what_becomes_of_a_file_is_told_by_its_name(notices, tmp_path):
     place = notices.listen(str(tmp_path))
 
     (tmp_path / "a").write_text("x")
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         told = await notices.next()
 
     assert {Notice(place, "a")} == set(told)

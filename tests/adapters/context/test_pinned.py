@@ -16,6 +16,7 @@ from adapters.context.watching import GONE, LOOK_SECONDS_MAX, TOO_SLOW
 from tests.actors.machine.chats import ANN
 from tests.adapters.context.conftest import a_process
 from tests.adapters.context.ground import Hanging, put, skill
+from tests.patience import PATIENCE_SECONDS
 
 DEPLOY = {"skills/deploy/SKILL.md": skill()}
 
@@ -475,7 +476,7 @@ async def test_what_leads_elsewhere_is_not_read(process, beside, path, says):
         (directory / name).symlink_to(target)
     os.mkfifo(directory / "pipe")
 
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         refused = await read(process, chat, path)
 
     assert isinstance(refused, Unreadable), refused

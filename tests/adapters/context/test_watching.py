@@ -19,7 +19,7 @@ from adapters.context.watching import (
     WorkspaceWatch,
 )
 from adapters.postgres.driver.faults import DatabaseGone
-from tests.adapters.context.ground import PATIENCE, Hanging, put, skill
+from tests.adapters.context.ground import PATIENCE_SECONDS, Hanging, put, skill
 
 WRITES = 20
 ONE, TWO = UUID(int=1), UUID(int=2)
@@ -46,7 +46,7 @@ class Told:
         self.news.set()
 
     async def times(self, count):
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(PATIENCE_SECONDS):
             while len(self.said) < count:
                 await trio.sleep(0.005)
         return self.said[count - 1]

@@ -9,6 +9,7 @@ import trio
 from adapters.mcp.oauth.guard import Guarded, guarded_client, is_reachable, resolved
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
+from tests.patience import PATIENCE_SECONDS
 
 REFUSED = (
     *("127.0.0.1", "127.8.9.1", "::1", "0.0.0.0", "0.1.2.3", "::", "10.1.2.3", "172.16.0.1"),
@@ -94,7 +95,7 @@ async def test_names_of_strangers_are_looked_for_apart_from_everything_else():
     for number in range(int(threads.total_tokens)):
         threads.acquire_on_behalf_of_nowait(number)
     try:
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE_SECONDS):
             assert "127.0.0.1" in await resolved("localhost", 80)
     finally:
         for number in range(int(threads.total_tokens)):

@@ -1,6 +1,7 @@
 """What the tests of the connection share."""
 
 import os
+from contextlib import contextmanager
 
 import pytest
 import trio
@@ -11,14 +12,28 @@ from adapters.postgres.driver.pool import Pool
 from tests.actors.machine.chats import ANN, BOB
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.fakes.severed_network import severed_network
+from tests.patience import PATIENCE_SECONDS
 
-# Real sockets and a clock that runs ahead of the wall: limits of many seconds pass in a moment.
 RUSH = 40.0
 
 
 @pytest.fixture
 def rushing_clock():
-    return trio.testing.MockClock(rate=RUSH)
+    """A clock that goes with the wall, but for `rushing`."""
+    return trio.testing.MockClock(rate=1.0)
+
+
+@contextmanager
+def rushing(clock):
+    """Let limits of many seconds pass in a moment.
+
+    A test may wait for nothing else in the block: by this clock a busy machine takes too long.
+    """
+    clock.rate = RUSH
+    try:
+        yield
+    finally:
+        clock.rate = 1.0
 
 
 @pytest.fixture
@@ -70,7 +85,7 @@ async def store(migrated):
         yield store
 
 
-async def until(condition, seconds=10.0):
+async def until(condition, seconds=PATIENCE_SECONDS):
     """For what a real server does in its own time; nothing else may be waited for like this."""
     with trio.fail_after(seconds):
         while not await condition():

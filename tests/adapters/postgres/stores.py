@@ -32,6 +32,7 @@ from adapters.postgres.migrating import migrate
 from adapters.postgres.queries import SQL
 from adapters.postgres.reading import Reading
 from tests.contracts.worlds import Rows, Telling
+from tests.patience import PATIENCE_SECONDS
 
 LEASE_SECONDS = 30.0
 PRISTINE = "pristine"
@@ -151,7 +152,7 @@ class PostgresStore:
 
     async def until(self, sql):
         """For what the server does in its own time; `sql` says when."""
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE_SECONDS):
             while not (await self.execute(f"SELECT ({sql})"))[0][0]:
                 await trio.sleep(0.002)
 

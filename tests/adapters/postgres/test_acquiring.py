@@ -16,6 +16,7 @@ from adapters.postgres.queries import SQL
 from tests.actors.machine.chats import ANN, BOB, send
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.contracts.given import a_chat, applied
+from tests.patience import PATIENCE_SECONDS
 
 ME, OTHER = WorkerId(uuid4()), WorkerId(uuid4())
 ROOMY = Room(at_most=100, roots=100, children=100)
@@ -59,7 +60,7 @@ async def test_a_chat_that_is_being_written_is_passed_over_without_waiting(store
     bump = "UPDATE chats SET snapshot_version = snapshot_version + 1 WHERE id = %(id)s"
 
     async with another_transaction(conninfo, bump, id=written):
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE_SECONDS):
             assert [other] == await taken(store)
 
     assert [written] == await taken(store)

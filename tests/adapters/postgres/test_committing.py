@@ -14,6 +14,7 @@ from adapters.postgres import committing
 from adapters.postgres.driver.connection import Connection
 from tests.actors.machine.chats import HOLDER, RETRY, assistant, result, send, step, tool, user
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
+from tests.patience import PATIENCE_SECONDS
 
 NOT_JSON = JsonText('{"a": ')  # what a law-abiding caller never commits
 RECORD = [ask.RecordRetryState(RETRY)]
@@ -64,7 +65,7 @@ async def test_a_locked_chat_does_not_hold_up_its_neighbours(store, other):
 
     async with other.transaction() as tx, trio.open_nursery() as nursery:
         await tx.run([("SELECT id FROM chats WHERE id = %(id)s FOR UPDATE", {"id": locked})])
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_SECONDS):
             async with trio.open_nursery() as neighbours:
                 nursery.start_soon(commit_held, locked)
                 for chat in free:

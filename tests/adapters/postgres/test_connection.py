@@ -13,6 +13,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import Json, parse
+from tests.adapters.postgres.conftest import rushing
 
 SLEEP = ("SELECT pg_sleep(10)", ())
 
@@ -257,7 +258,7 @@ async def test_cancelled_on_a_dead_network_it_closes(network, rushing_clock):
     connection = await Connection.open(network.conninfo)
     network.hold()
 
-    with trio.move_on_after(1) as scope:
+    with rushing(rushing_clock), trio.move_on_after(1) as scope:
         await connection.execute("SELECT 1")
 
     assert scope.cancelled_caught
@@ -306,7 +307,10 @@ async def test_a_server_that_vanished_is_noticed(network, rushing_clock):
     connection = await Connection.open(network.conninfo)
     network.hold()
 
-    with pytest.raises(DatabaseGone, match=r"no answer in 35 s, connection closed$"):
+    with (
+        rushing(rushing_clock),
+        pytest.raises(DatabaseGone, match=r"no answer in 35 s, connection closed$"),
+    ):
         await connection.execute("SELECT 1")
 
     assert connection.closed
@@ -315,7 +319,7 @@ async def test_a_server_that_vanished_is_noticed(network, rushing_clock):
 async def test_connecting_has_a_limit(network, rushing_clock):
     network.hold()
 
-    with pytest.raises(DatabaseGone, match=r"no answer in 10 s$"):
+    with rushing(rushing_clock), pytest.raises(DatabaseGone, match=r"no answer in 10 s$"):
         await Connection.open(network.conninfo)
 
 

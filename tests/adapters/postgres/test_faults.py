@@ -7,6 +7,7 @@ import trio.testing
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone, DatabaseRefused
+from tests.patience import PATIENCE_SECONDS
 
 SLEEP = ("SELECT pg_sleep(10)", ())
 
@@ -56,7 +57,7 @@ async def test_a_deadlock_is_busy_and_the_connection_usable(connection, witness)
         except DatabaseBusy as fault:
             ends.append(type(fault.__cause__).__name__)
 
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(both, connection, 1, 2)
             nursery.start_soon(both, witness, 2, 1)

@@ -16,6 +16,7 @@ from adapters.postgres import hints as hints_module
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import CHANNEL, Hints
 from tests.fakes.records import full
+from tests.patience import PATIENCE_SECONDS
 
 EVERYTHING = LookAtEverything()
 
@@ -47,7 +48,7 @@ class Ear:
         self._more = trio.Event()
 
     async def has_heard(self, count):
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE_SECONDS):
             while len(self.heard) < count:
                 await self._more.wait()
 
@@ -133,7 +134,7 @@ async def test_what_was_lost_on_the_way_out_is_told_as_everything(network, datab
         network.refusing = True
         network.cut()
         one.tell(waits(1))
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE_SECONDS):
             while not one._lost:
                 await trio.sleep(0.01)
         network.refusing = False
@@ -175,7 +176,7 @@ async def test_flush_does_not_wait_for_ever(network, caplog, no_leaks):
         network.cut()
         one.tell(waits(1))
 
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_SECONDS):
             await one.flush(0.1)
 
         assert one.statistics().waiting or one._lost or one._sending

@@ -17,6 +17,7 @@ from adapters.postgres.journal import KEEP_SECONDS, Journal
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_held_chat
 from tests.fakes.records import full
+from tests.patience import PATIENCE_SECONDS
 
 DONE = ToolOutput(JsonText('{"output": "done"}'))
 
@@ -316,7 +317,7 @@ async def test_of_two_processes_that_begin_at_once_the_second_is_told(
         await tx.run([(INSERT, {"chat": chat.id, "version": chat.history_version})])
         nursery.start_soon(begin)
         await store.until("EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_SECONDS):
         while not found:
             await trio.sleep(0.002)
 

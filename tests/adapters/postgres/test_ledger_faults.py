@@ -21,6 +21,7 @@ from tests.actors.machine.chats import ANN, assistant, call, send, step, user
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.fakes.severed_network import severed_network
+from tests.patience import PATIENCE_SECONDS
 
 POINTS = 7  # moments of each kind at which something happens to an operation
 SAID = [step(assistant("x", call("a"))), send("q"), send("r")]
@@ -301,6 +302,6 @@ async def test_a_family_is_archived_while_its_members_commit(store):
 
 
 async def until_idle(store):
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_SECONDS):
         while store.pool.statistics().lent:
             await trio.sleep(0.002)

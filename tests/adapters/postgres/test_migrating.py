@@ -9,6 +9,7 @@ from psycopg.errors import UndefinedObject
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.migrating import Migration, SchemaFault, known, migrate, pending
+from tests.patience import PATIENCE_SECONDS
 
 STEPS = known()
 COUNT = len(STEPS)
@@ -86,7 +87,7 @@ async def test_a_cancelled_migration_leaves_nothing_half_done(database, look):
     async def sleeps():
         return await look("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
 
-    with trio.fail_after(20):
+    with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(migrate, database, (*STEPS, slow))
             while not await sleeps():

@@ -17,7 +17,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.faults import DatabaseGone, Lost, OutcomeUnknown
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.queries import SQL
-from tests.adapters.postgres.conftest import until
+from tests.adapters.postgres.conftest import RUSH, rushing, until
 
 ADD = "UPDATE account SET n = n + 1 WHERE id = %(id)s RETURNING n"
 ENTER = "INSERT INTO entry VALUES (%(id)s)"
@@ -180,14 +180,15 @@ async def test_a_commit_that_stalls_is_settled(network, witness, accounts, rushi
     async with trio.open_nursery() as nursery, connection.transaction() as tx:
         await tx.run([(ADD, {"id": account}), (ENTER, {"id": account})])
         network.hold_after(to_client=0)
-        nursery.start_soon(release_after, network, 20)
+        nursery.start_soon(release_after, network, 20, rushing_clock)
 
     assert connection.closed
     assert await what_holds(witness, account)
 
 
-async def release_after(network, seconds):
-    await trio.sleep(seconds)
+async def release_after(network, seconds, clock):
+    with rushing(clock):
+        await trio.sleep(seconds)
     network.release()
 
 
@@ -204,6 +205,8 @@ async def test_when_nobody_can_be_asked_the_outcome_is_unknown_and_can_be_settle
             await tx.run([(ADD, {"id": account}), (ENTER, {"id": account})])
             network.refusing = True
             network.cut_after(to_client=0)
+            rushing_clock.rate = RUSH
+    rushing_clock.rate = 1.0
 
     assert tx.xid == caught.value.lost.xid
     assert await what_holds(witness, account)
@@ -316,7 +319,7 @@ async def test_settling_is_bounded(database, no_leaks, witness, network, account
     hurried = Timeouts(settle_seconds=0.2)
     connection = await Connection.open(network.conninfo, timeouts=hurried)
 
-    with trio.fail_after(5), pytest.raises(OutcomeUnknown):
+    with trio.fail_after(Timeouts().settle_seconds / 2), pytest.raises(OutcomeUnknown):
         async with connection.transaction() as tx:
             await tx.run([(ADD, {"id": 1})])
             network.cut_after(to_client=0)

@@ -8,6 +8,7 @@ import trio.testing
 
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseFault, DatabaseGone, PoolExhausted
 from adapters.postgres.driver.pool import Pool
+from tests.patience import PATIENCE_SECONDS
 
 SLEEP = ("SELECT pg_sleep(10)", ())
 
@@ -24,7 +25,7 @@ async def all_slots_are_there(pool):
                 inside += 1
                 if inside == pool.statistics().size:
                     everybody.set()
-                with trio.fail_after(5):
+                with trio.fail_after(PATIENCE_SECONDS):
                     await everybody.wait()
                 assert await connection.execute("SELECT 1") == [(1,)]
                 assert await connection.execute("SELECT pg_current_xact_id_if_assigned()") == [
@@ -127,8 +128,9 @@ async def test_cancelled_while_connecting(pool, network):
 
 
 async def test_cancelled_while_a_statement_runs(pool):
-    with trio.move_on_after(0.05) as scope:
+    with trio.CancelScope() as scope:
         async with pool.connection() as connection:
+            scope.deadline = trio.current_time() + 0.05
             await connection.run([SLEEP])
 
     assert scope.cancelled_caught

@@ -9,6 +9,7 @@ from actors.machine.fences import fence_of
 from adapters.postgres.driver.connection import Connection
 from tests.actors.machine.chats import ANN, HOLDER, assistant, call, result, step, tool
 from tests.contracts.given import a_chat, a_held_chat, applied
+from tests.patience import PATIENCE_SECONDS
 
 QUEUE_ONE = (
     "WITH c AS (UPDATE chats SET snapshot_version = snapshot_version + 1,"
@@ -57,7 +58,7 @@ async def test_a_reader_does_not_wait_for_a_writer(store):
 
     async with connection.transaction() as tx:
         await tx.run([("UPDATE chats SET snapshot_version = 9 WHERE id = %(id)s", {"id": chat})])
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_SECONDS):
             view = await store.reading.view(chat)
             history = await store.reading.history(chat)
 

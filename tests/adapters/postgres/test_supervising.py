@@ -22,6 +22,7 @@ from tests.actors.machine.chats import ANN, BOB, user
 from tests.actors.supervisor.stage import Process, supervising
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.contracts.given import a_chat, applied
+from tests.patience import PATIENCE_SECONDS
 
 LEASE = 3.0
 
@@ -61,7 +62,7 @@ async def a_process(conninfo, **limits):
     await pool.drain(1)
 
 
-async def until(condition, seconds=10):
+async def until(condition, seconds=PATIENCE_SECONDS):
     """For what real processes do in their own time."""
     with trio.fail_after(seconds):
         while not condition():

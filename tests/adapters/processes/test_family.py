@@ -15,6 +15,7 @@ from adapters.processes.membership import VARIABLE
 from adapters.refusals import CannotStart
 from adapters.systemd import Systemd
 from runtime.restart import Restart
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +37,7 @@ async def a_family(program, *, processes=2, drain_seconds=0.0, command=None):
     sockets = [[socket.socket()] for _ in range(processes)]
     command = command or [sys.executable, "-c", HEAD + program]
     made = Family(command, sockets, Systemd({}), drain_seconds=drain_seconds, address="127.0.0.1:1")
-    with trio.fail_after(60):
+    with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(made.run)
             await trio.lowlevel.checkpoint()
@@ -47,7 +48,7 @@ async def a_family(program, *, processes=2, drain_seconds=0.0, command=None):
 
 
 async def until(condition):
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE_SECONDS):
         while not condition():
             await trio.sleep(0.01)
 

@@ -15,6 +15,7 @@ from adapters.processes.membership import (
     Parent,
     membership_of,
 )
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ async def test_it_is_noticed_when_the_parent_is_gone(line):
         await parent.until_gone()
     theirs.close()
 
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         await parent.until_gone()
 
     assert waiting.cancelled_caught

@@ -9,6 +9,7 @@ import trio
 
 from adapters.rehearsal import reading, server
 from tests.adapters.rehearsal.serving import VENDORS, a_model, events, request
+from tests.patience import PATIENCE_SECONDS
 
 TERMINAL = {
     "anthropic": b"message_stop",
@@ -44,7 +45,7 @@ async def rest_of(stream):
 
 async def heard_last(model):
     """The last request, when its answer has ended."""
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         while True:
             last = (await model.heard())[-1]
             if last["ended"] is not None:

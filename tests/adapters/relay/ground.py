@@ -23,10 +23,10 @@ from adapters.relay.dialling import Dialler
 from adapters.relay.door import Backstage, Host
 from adapters.relay.tickets import Tickets
 from tests.actors.relay.cable import HERE, as_said
+from tests.patience import PATIENCE_SECONDS
 
 KEY = b"k" * 32
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
-PATIENCE_SECONDS = 30.0
 
 
 @dataclass

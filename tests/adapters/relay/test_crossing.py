@@ -22,6 +22,7 @@ from adapters.relay.wire import WISHES_BYTES_MAX, wishes_encoded
 from runtime.clock import wall
 from tests.actors.relay.cable import HERE, Ear, a_key, say
 from tests.adapters.relay.ground import KEY, a_pair
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -153,7 +154,7 @@ async def test_who_speaks_otherwise_is_hung_up_on(said):
 
             await socket.send_message(said)
 
-            with trio.fail_after(5), pytest.raises(ConnectionClosed) as closed:
+            with trio.fail_after(PATIENCE_SECONDS), pytest.raises(ConnectionClosed) as closed:
                 await socket.get_message()
             assert 1008 == closed.value.reason.code
 
@@ -166,7 +167,7 @@ async def test_of_two_connections_of_one_process_the_newer_stays():
             async with a_socket(pair, written[1]) as second:
                 await second.get_message()
 
-                with trio.fail_after(5), pytest.raises(ConnectionClosed) as closed:
+                with trio.fail_after(PATIENCE_SECONDS), pytest.raises(ConnectionClosed) as closed:
                     await first.get_message()
 
                 assert REPLACED == closed.value.reason.code

@@ -13,6 +13,7 @@ from adapters.relay.wire import news_of, wishes_encoded
 from runtime.clock import wall
 from tests.actors.relay.cable import HERE, THERE, a_key, as_said, say
 from tests.adapters.relay.ground import KEY
+from tests.patience import PATIENCE_SECONDS
 
 
 class Greedy:
@@ -56,7 +57,7 @@ async def test_a_peer_who_takes_everything_does_not_hold_up_the_others(monkeypat
             turns.append(len(socket.messages))
             await trio.lowlevel.checkpoint()
 
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(others)
             host = await admitted(episodes, socket)

@@ -24,10 +24,10 @@ from adapters.workspace.sandbox import (
 )
 from runtime.log import LOGGER_NAME
 from tests.actors.machine.chats import a_chat
+from tests.patience import PATIENCE_SECONDS
 
 GROUND = Ground("/data/workspaces/7/home", "/data/workspaces/7/tmp")
 LAYOUT = Layout({"/bin": "usr/bin"}, ("/lib64",))
-PATIENCE = 20.0
 CHAT = a_chat().chat
 
 STAND_IN = """\
@@ -136,7 +136,7 @@ async def test_commands_really_go_through_it(stand_in, tmp_path):
         (tmp_path / "home" / "sub").mkdir()
 
         begun = await processes.start(Command("pwd; echo $TMPDIR", "sub"))
-        done = await processes.wait(begun.id, PATIENCE)
+        done = await processes.wait(begun.id, PATIENCE_SECONDS)
 
     assert (f"{tmp_path}/home/sub\n/tmp\n", 0) == (done.output.text, done.exit_code)
     argv, environment = stand_in.log()[-1]
@@ -159,7 +159,7 @@ async def test_a_wish_to_end_reaches_the_command_through_it(stand_in, tmp_path):
             pass
 
         await processes.signal(begun.id, Signal.TERMINATE)
-        done = await processes.wait(begun.id, PATIENCE)
+        done = await processes.wait(begun.id, PATIENCE_SECONDS)
 
     assert 5 == done.exit_code
     assert done.output.text.endswith("tidied\n")
@@ -259,7 +259,7 @@ async def test_it_is_left_out_where_somebody_has_said_so(stand_in, tmp_path):
     async with open_processes() as table:
         processes = workspace(tmp_path, sandbox, table, os.environ)
         begun = await processes.start(Command("echo $HOME $TMPDIR"))
-        done = await processes.wait(begun.id, PATIENCE)
+        done = await processes.wait(begun.id, PATIENCE_SECONDS)
 
     assert Unconfined() == sandbox
     assert f"{tmp_path}/home {tmp_path}/tmp\n" == done.output.text

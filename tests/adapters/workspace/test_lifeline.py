@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from adapters.workspace.lifeline import Lifeline
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def lifeline():
 
 
 async def killed(process):
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_SECONDS):
         while process.poll() is None:
             await trio.sleep(0.005)
     return -process.returncode

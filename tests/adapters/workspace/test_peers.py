@@ -20,9 +20,9 @@ from adapters.workspace.beside.peers import (
     Peers,
 )
 from adapters.workspace.processes import Order, ProcessTable, open_processes
+from tests.patience import PATIENCE_SECONDS
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
-PATIENCE = 20.0
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Process:
                 workdir="/",
                 arguments=["sh", "-c", text],
                 environment=dict(os.environ),
-                seconds_max=PATIENCE,
+                seconds_max=PATIENCE_SECONDS,
             )
         )
 
@@ -79,7 +79,7 @@ async def test_one_that_runs_elsewhere_is_waited_for(two):
     one, other = two
     id = other.start("echo begun; sleep 0.1; echo over; exit 3")
 
-    done = await one.peers.wait(CHAT, id, PATIENCE)
+    done = await one.peers.wait(CHAT, id, PATIENCE_SECONDS)
 
     assert ("begun\nover\n", 3) == (done.output.text, done.exit_code)
     assert other.table.all(CHAT) == [done]
@@ -89,7 +89,7 @@ async def test_nobody_waits_longer_than_he_said(two):
     one, other = two
     id = other.start("sleep 1000")
 
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         now = await one.peers.wait(CHAT, id, 0.01)
 
     assert now.is_running
@@ -100,7 +100,7 @@ async def test_one_that_runs_elsewhere_is_signalled(two):
     id = other.start("sleep 1000")
 
     told = await one.peers.signal(CHAT, id, Signal.KILL)
-    done = await one.peers.wait(CHAT, id, PATIENCE)
+    done = await one.peers.wait(CHAT, id, PATIENCE_SECONDS)
     again = await one.peers.signal(CHAT, id, Signal.KILL)
 
     assert ("", 137) == (told.refused, done.exit_code)
@@ -112,7 +112,7 @@ async def test_what_nobody_knows_or_is_of_another_chat_is_not_there(two):
     id = other.start("sleep 1000", chat=OTHER)
 
     for wanted in (id, "none"):
-        assert await one.peers.wait(CHAT, wanted, PATIENCE) is None
+        assert await one.peers.wait(CHAT, wanted, PATIENCE_SECONDS) is None
         assert await one.peers.signal(CHAT, wanted, Signal.KILL) is None
     assert [] == await one.peers.all(CHAT)
     assert other.table.all(OTHER)[0].is_running
@@ -190,7 +190,7 @@ async def test_what_is_no_question_gets_no_answer_and_harms_nobody(two, said):
     async with await trio.open_unix_socket(str(other.socket)) as stream:
         await stream.send_all(said)
         await stream.send_eof()
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(PATIENCE_SECONDS):
             answer = await stream.receive_some()
 
     assert b"" == answer
@@ -231,7 +231,7 @@ async def test_who_does_not_wait_any_more_is_not_waited_for(two):
     id = other.start("sleep 1000")
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(one.peers.wait, CHAT, id, PATIENCE)
+        nursery.start_soon(one.peers.wait, CHAT, id, PATIENCE_SECONDS)
         await until(lambda: other.peers.statistics().answering == 1)
         nursery.cancel_scope.cancel()
 
@@ -239,7 +239,7 @@ async def test_who_does_not_wait_any_more_is_not_waited_for(two):
 
 
 async def until(holds):
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         while not holds():
             await trio.sleep(0.002)
 
@@ -255,7 +255,7 @@ async def test_a_long_list_is_cut(tmp_path):
     directory = tmp_path / "peers"
     async with a_process(directory) as one, a_process(directory) as other:
         for _ in range(LISTED_MAX + 1):
-            await other.table.wait(CHAT, other.start("true"), PATIENCE)
+            await other.table.wait(CHAT, other.start("true"), PATIENCE_SECONDS)
 
         assert LISTED_MAX == len(await one.peers.all(CHAT))
 

@@ -16,9 +16,9 @@ from actors.workspace.ports import Command, NotStarted, Refused, Signal
 from adapters.workspace.bubblewrap import Ground
 from adapters.workspace.processes import DRAIN_SECONDS, RUNNING_PER_CHAT_MAX, Order, open_processes
 from adapters.workspace.sandbox import USUAL, Limits, Unconfined, environment
+from tests.patience import PATIENCE_SECONDS
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
-PATIENCE = 20.0
 OURS = {**os.environ, "ANTHROPIC_API_KEY": "secret"}
 
 
@@ -30,7 +30,7 @@ async def table():
 
 @pytest.fixture
 def order(tmp_path):
-    def order(text, *, chat=CHAT, limits=USUAL, seconds=PATIENCE, arguments=None):
+    def order(text, *, chat=CHAT, limits=USUAL, seconds=PATIENCE_SECONDS, arguments=None):
         ground = Ground(str(tmp_path), str(tmp_path))
         command = Unconfined().command(text, ground, workdir=str(tmp_path), limits=limits)
         return Order(
@@ -47,12 +47,12 @@ def order(tmp_path):
 
 
 async def run(table, order):
-    return await table.wait(CHAT, table.start(order), PATIENCE)
+    return await table.wait(CHAT, table.start(order), PATIENCE_SECONDS)
 
 
 async def gone(pid):
     """Of an outside process: that there is none, or nothing of it but its name."""
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         while alive(pid):
             await trio.sleep(0.005)
 
@@ -66,7 +66,7 @@ def alive(pid):
 
 
 async def written(path):
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         while not (path.exists() and path.read_text().endswith("\n")):
             await trio.sleep(0.005)
     return path.read_text().strip()
@@ -92,13 +92,13 @@ async def test_it_reads_nothing_and_has_no_secrets(table, order):
 
 async def test_one_that_hangs_goes_on_when_nobody_waits_any_more(table, order):
     id = table.start(order("echo begun; sleep 1000"))
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         while not (now := await table.wait(CHAT, id, 0.01)).output.text:
             pass
 
     assert ("begun\n", None) == (now.output.text, now.exit_code)
     assert table.signal(CHAT, id, Signal.TERMINATE) is None
-    assert 128 + signal.SIGTERM == (await table.wait(CHAT, id, PATIENCE)).exit_code
+    assert 128 + signal.SIGTERM == (await table.wait(CHAT, id, PATIENCE_SECONDS)).exit_code
 
 
 async def test_one_that_hears_no_wish_is_killed(table, order, tmp_path):
@@ -109,7 +109,7 @@ async def test_one_that_hears_no_wish_is_killed(table, order, tmp_path):
     assert (await table.wait(CHAT, id, 0.1)).is_running
     table.signal(CHAT, id, Signal.KILL)
 
-    assert 128 + signal.SIGKILL == (await table.wait(CHAT, id, PATIENCE)).exit_code
+    assert 128 + signal.SIGKILL == (await table.wait(CHAT, id, PATIENCE_SECONDS)).exit_code
 
 
 async def test_what_it_has_left_behind_ends_with_it(table, order, tmp_path):
@@ -124,12 +124,12 @@ async def test_a_command_that_forks_is_ended_with_all_its_kind(table, order, tmp
     id = table.start(
         order("for i in $(seq 50); do sleep 1000 & echo $! >> pids; done; echo > all; wait")
     )
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         while not (tmp_path / "all").exists():
             await trio.sleep(0.005)
 
     table.signal(CHAT, id, Signal.KILL)
-    await table.wait(CHAT, id, PATIENCE)
+    await table.wait(CHAT, id, PATIENCE_SECONDS)
 
     pids = (tmp_path / "pids").read_text().split()
     assert 50 == len(pids)
@@ -153,7 +153,7 @@ async def test_of_a_flood_both_ends_are_kept(table, order):
 async def test_a_flood_leaves_room_for_others(table, order):
     id = table.start(order("yes"))
 
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         done = await run(table, order("echo here"))
 
     assert "here\n" == done.output.text
@@ -203,10 +203,10 @@ async def test_nobody_sees_those_of_another_chat(table, order):
 async def test_those_that_run_are_listed_first_then_the_newest(table, order):
     ended = [table.start(order("true")) for _ in range(2)]
     for id in ended:
-        await table.wait(CHAT, id, PATIENCE)
+        await table.wait(CHAT, id, PATIENCE_SECONDS)
     running = table.start(order("sleep 1000"))
     late = table.start(order("true"))
-    await table.wait(CHAT, late, PATIENCE)
+    await table.wait(CHAT, late, PATIENCE_SECONDS)
 
     assert [running, late, *reversed(ended)] == [each.id for each in table.all(CHAT)]
 

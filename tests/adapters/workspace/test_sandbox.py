@@ -28,9 +28,9 @@ from adapters.workspace.sandbox import (
     environment,
     program_of,
 )
+from tests.patience import PATIENCE_SECONDS
 
 CHAT = ChatId(UUID(int=1))
-PATIENCE = 20.0
 NOBODY = 65534
 OURS = {"PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "secret"}
 # A directory of our own in memory; not below /tmp, which is another case.
@@ -58,7 +58,7 @@ class Machine:
         )
         return sandbox.command(text, self.ground, workdir=str(self.home), limits=limits)
 
-    def start(self, text, *, seconds=PATIENCE, **more):
+    def start(self, text, *, seconds=PATIENCE_SECONDS, **more):
         order = Order(
             chat=CHAT,
             workspace=UUID(int=7),
@@ -73,7 +73,7 @@ class Machine:
         return started
 
     async def run(self, text, **more):
-        return await self.table.wait(CHAT, self.start(text, **more), PATIENCE)
+        return await self.table.wait(CHAT, self.start(text, **more), PATIENCE_SECONDS)
 
     async def says(self, text, **more):
         return (await self.run(text, **more)).output.text
@@ -133,7 +133,7 @@ def begun(words, **more):
 
 
 async def until(holds):
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         while not holds():
             await trio.sleep(0.005)
 
@@ -289,7 +289,7 @@ async def test_a_daemon_of_its_own_is_killed_with_it(machine, marker):
 
     machine.table.signal(CHAT, id, Signal.KILL)
 
-    assert 137 == (await machine.table.wait(CHAT, id, PATIENCE)).exit_code
+    assert 137 == (await machine.table.wait(CHAT, id, PATIENCE_SECONDS)).exit_code
     await until(lambda: not sleepers(marker))
 
 
@@ -304,7 +304,7 @@ async def test_a_daemon_of_its_own_ends_with_the_table(marker):
 async def test_its_life_has_a_limit(machine, marker):
     id = machine.start(DAEMON.format(marker=marker) + "sleep " + marker, seconds=0.1)
 
-    done = await machine.table.wait(CHAT, id, PATIENCE)
+    done = await machine.table.wait(CHAT, id, PATIENCE_SECONDS)
 
     assert ("ended after 0.1 s, which is its limit", 137) == (done.why, done.exit_code)
     await until(lambda: not sleepers(marker))
@@ -349,7 +349,7 @@ async def test_one_that_hears_no_wish_is_killed(machine):
     assert (await machine.table.wait(CHAT, id, 0.1)).is_running
     machine.table.signal(CHAT, id, Signal.KILL)
 
-    assert 137 == (await machine.table.wait(CHAT, id, PATIENCE)).exit_code
+    assert 137 == (await machine.table.wait(CHAT, id, PATIENCE_SECONDS)).exit_code
 
 
 async def test_a_wish_to_end_is_heard(machine):
@@ -358,7 +358,7 @@ async def test_a_wish_to_end_is_heard(machine):
     await until(lambda: machine.table.all(CHAT)[0].output.text)
 
     machine.table.signal(CHAT, id, Signal.TERMINATE)
-    done = await machine.table.wait(CHAT, id, PATIENCE)
+    done = await machine.table.wait(CHAT, id, PATIENCE_SECONDS)
 
     assert 5 == done.exit_code
     assert done.output.text.endswith("tidied\n")
@@ -370,7 +370,7 @@ async def test_one_that_is_ended_says_by_which_signal(machine):
 
     machine.table.signal(CHAT, id, Signal.TERMINATE)
 
-    assert 143 == (await machine.table.wait(CHAT, id, PATIENCE)).exit_code
+    assert 143 == (await machine.table.wait(CHAT, id, PATIENCE_SECONDS)).exit_code
 
 
 # limits

@@ -10,8 +10,8 @@ from tests.adapters.postgres.stores import TABLES, migrated_database
 
 @pytest.fixture
 def rushing_clock():
-    """Real sockets and a clock that runs ahead of the wall."""
-    return trio.testing.MockClock(rate=100.0)
+    """A clock that goes with the wall, and that a test sends ahead."""
+    return trio.testing.MockClock(rate=1.0)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from adapters.api.endpoints import Access, Answer, Call, Caller, Endpoint, Upgra
 from adapters.postgres.driver.faults import DatabaseGone
 from adapters.postgres.people.user import OWNER
 from tests.adapters.api.auth.stage import a_door
+from tests.patience import PATIENCE_SECONDS
 
 
 class Gate:
@@ -254,7 +255,7 @@ async def test_a_stream_of_a_user_ends_when_his_token_is(people, nursery, end):
 
         await end(door, ann, boss)
 
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE_SECONDS):
             while lines[0].closed is None:
                 await trio.sleep(0.002)
         assert [CLOSED, None] == [line.closed for line in lines]
@@ -278,6 +279,6 @@ async def test_a_real_socket_is_closed_when_its_token_is_revoked(edge):
 
         await member.delete(f"/api/v2/users/me/keys/{member.token[:10]}")
 
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE_SECONDS):
             code, reason = CLOSED
             assert b"\x88\x1d" + code.to_bytes(2) + reason.encode() == await stream.receive_some()

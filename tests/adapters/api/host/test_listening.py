@@ -23,6 +23,7 @@ from adapters.refusals import CannotStart
 from tests.adapters.api.host.clients import Client
 from tests.adapters.api.host.socket_clients import ASKING, SocketClient
 from tests.adapters.postgres.conftest import sockets
+from tests.patience import PATIENCE_SECONDS
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 CERTIFICATE = Path(__file__).parents[3] / "fakes" / "localhost.pem"
@@ -94,7 +95,7 @@ async def test_without_descriptors_it_waits_and_goes_on():
         resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free_descriptor(), hard))
         try:
             await late.connect(listener.socket.getsockname())
-            with trio.fail_after(10):
+            with trio.fail_after(PATIENCE_SECONDS):
                 while not server.statistics().starved_count:
                     await trio.sleep(0.01)
             await client.send(GET)
@@ -103,7 +104,7 @@ async def test_without_descriptors_it_waits_and_goes_on():
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         other = Client(trio.SocketStream(late))
 
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE_SECONDS):
             await other.send(GET)
 
             assert 200 == (await other.answer()).status
@@ -309,7 +310,7 @@ async def test_ten_thousand_come_and_go_and_leave_nothing_behind():
         sizes = []
         for _ in range(ROUNDS):
             await come_and_go(listener, CLIENTS // ROUNDS)
-            with trio.fail_after(10):
+            with trio.fail_after(PATIENCE_SECONDS):
                 while server.statistics().connections:
                     await trio.sleep(0.01)
             gc.collect()

@@ -28,8 +28,8 @@ from tests.actors.machine.chats import ANN, user
 from tests.adapters.api.edges import SECRET_KEY
 from tests.adapters.api.routes.ground import Callers, Ground, rows_on
 from tests.adapters.postgres.stores import TABLES, new_chat_id
+from tests.patience import PATIENCE_SECONDS
 
-PATIENCE_SECONDS = 30.0
 PROVIDERS = {
     "ANTHROPIC_API_KEY": "sk-a",
     "ANTHROPIC_BASE_URL": "{url}",

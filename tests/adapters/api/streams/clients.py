@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import trio
 from trio_websocket import ConnectionClosed
 
-PATIENCE_SECONDS = 30.0
+from tests.patience import PATIENCE_SECONDS
 
 
 @dataclass

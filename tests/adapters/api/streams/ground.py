@@ -37,13 +37,13 @@ from adapters.postgres.shelves.shelf import Shelf
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from tests.adapters.api.streams.clients import Watcher
+from tests.patience import PATIENCE_SECONDS
 
 ANN, BOB = UserId(UUID(int=11)), UserId(UUID(int=12))
 ADA = UserId(UUID(int=13))  # an admin
 ROOT = "/api/experimental/chats"
 ORGANIZATION = UUID(int=99)
 CALLER = "x-caller"
-PATIENCE_SECONDS = 30.0  # for a real server; a test that waits longer has gone wrong
 SECRET_KEY = "a-master-key-for-tests-of-more-than-32-characters"
 
 UPGRADE = {

@@ -39,10 +39,10 @@ from adapters.mcp.tolerant import unread
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
 from tests.actors.machine.chats import a_chat
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[4]
-PATIENCE = 30
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def spoken_with(order, lifeline):
 
 @contextmanager
 def in_time():
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         yield
 
 

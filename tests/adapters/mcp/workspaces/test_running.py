@@ -22,12 +22,12 @@ from adapters.mcp.workspaces.running import (
 from adapters.mcp.workspaces.server import BROKEN_MAX, DISCOVERY_SECONDS
 from adapters.workspace.sandbox import NoSandbox, Unconfined
 from tests.fakes.tool_server import a_server
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parents[3] / "fakes/shell_server.sh"
 ALL = Trust(unconfined=True, network=True)
 LOOPBACK = (ip_network("127.0.0.0/8"),)
-PATIENCE = 20
 
 
 class File:
@@ -47,7 +47,7 @@ def shell(*args, **env):
 @asynccontextmanager
 async def servers_of(daemon, file, trust=ALL, approving=NOBODY_ASKS):
     async with open_workspace_servers(daemon.workspaces, file, trust, approving) as servers:
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(PATIENCE_SECONDS):
             yield servers
 
 
@@ -81,7 +81,7 @@ def processes_of(home):
 
 async def nobody_in(home):
     """Those that were killed have gone; the kernel takes its time."""
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         while processes_of(home):
             await trio.sleep(0.01)
 
@@ -92,7 +92,7 @@ def environ_of(pid):
 
 
 async def gone(home):
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         while processes_of(home):
             await trio.sleep(0.01)
 

@@ -11,6 +11,7 @@ from adapters.postgres.people.invitations import Invitations
 from adapters.postgres.people.tokens import Tokens
 from adapters.postgres.people.users import Users
 from tests.adapters.postgres.stores import TABLES, migrated_database
+from tests.patience import PATIENCE_SECONDS
 
 
 @dataclass
@@ -27,7 +28,7 @@ class People:
     async def until(self, sql):
         """For what the server does in its own time; `sql` says when, of its activity here."""
         activity = f"{sql} FROM pg_stat_activity WHERE datname = current_database()"
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE_SECONDS):
             async with self.pool.connection() as connection:
                 while [(True,)] != await connection.execute(activity):
                     await trio.sleep(0.002)

@@ -209,7 +209,7 @@ async def test_a_model_spawns_waits_and_reads_the_report(daemon):
 
 async def test_an_interrupted_parent_leaves_its_agents_at_work(daemon):
     parent = await a_parent(daemon)
-    agent = await parent.spawn("[[first-token-ms: 600]] work")
+    agent = await parent.spawn(SLOW)
 
     with trio.move_on_after(0.1) as scope:
         await parent.call("wait_agent", chat_id=agent["chat_id"])
@@ -217,6 +217,7 @@ async def test_an_interrupted_parent_leaves_its_agents_at_work(daemon):
     assert scope.cancelled_caught
     stored = await daemon.chats.store.reading.view(agent["chat_id"])
     assert Status.RUNNING is stored.chat.status
+    await parent.call("interrupt_agent", chat_id=agent["chat_id"])
     await parent.at_rest(agent)
 
 

@@ -7,11 +7,13 @@ from uuid import UUID
 
 import pytest
 import trio
+import trio.testing
 
 from actors.ids import EpisodeKey
 from actors.store.hints import LookAtEverything
 from adapters.postgres.queries import SQL
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 THINK = "[[text: ]] [[deltas: 0]] [[reasoning: 3]] and now?"
@@ -67,7 +69,7 @@ async def test_a_wait_that_takes_too_long_says_so_and_the_agent_goes_on(parent):
 async def test_a_wait_that_a_process_gone_had_begun_takes_no_longer_for_that(parent):
     slow = await parent.spawn(SLOW)
 
-    with trio.fail_after(20):
+    with trio.fail_after(PATIENCE_SECONDS):
         told = await parent.call(
             "wait_agent", _age=60.0, chat_id=slow["chat_id"], timeout_seconds=59
         )
@@ -107,7 +109,7 @@ async def test_while_it_waits_nothing_is_asked_and_no_timer_fires(parent):
     async with trio.open_nursery() as nursery:
         for agent in agents:
             nursery.start_soon(_wait, parent, agent, told)
-        await trio.sleep(0.5)  # for them to look, and for models to be asked
+        await until_all_wait(parent)
         [(since,)] = await asked(parent, "SELECT clock_timestamp()")
         trio.lowlevel.add_instrument(steps)
         await trio.sleep(1.5)  # in which timers of half a second, and of one, would fire
@@ -141,6 +143,22 @@ OF_THE_PROCESS = tuple(
 async def asked(parent, query, **how):
     async with parent.daemon.chats.store.pool.connection() as connection:
         return await connection.execute(query, how)
+
+
+async def until_all_wait(parent):
+    """They have looked, models have been asked, and the server has nothing to do for anybody."""
+    with trio.fail_after(PATIENCE_SECONDS):
+        while True:
+            await trio.testing.wait_all_tasks_blocked(0.2)
+            if not await asked(parent, BUSY):
+                return
+
+
+BUSY = """
+    SELECT query FROM pg_stat_activity
+     WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()
+       AND backend_type = 'client backend'
+"""
 
 
 class Steps(trio.abc.Instrument):
@@ -220,13 +238,17 @@ async def test_many_that_settle_at_once_are_each_told_of_once_and_looked_for_tog
 
 
 async def test_news_that_got_lost_is_looked_for(parent):
-    agent = await parent.spawn("[[first-token-ms: 1500]] work")
-    bus = Deaf()
-    parent.tools = replace(parent.tools, bus=bus)
-    told = []
+    agent = await parent.spawn(SLOW)
+    bus, looks, told = Deaf(), [], []
+    tools, family = parent.tools, Counted(parent.tools.family, looks)
+    waiting = replace(parent, tools=replace(tools, bus=bus, family=family))
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(partial(_wait, parent, agent, told))
+        nursery.start_soon(partial(_wait, waiting, agent, told))
+        with trio.fail_after(PATIENCE_SECONDS):
+            while "standing" not in looks:
+                await trio.sleep(0.002)
+        await parent.call("interrupt_agent", chat_id=agent["chat_id"])
         await parent.at_rest(agent)
         assert [] == told
         bus.doubt()
@@ -250,7 +272,7 @@ async def test_chats_that_are_not_ours_are_not_there(daemon, parent, name):
 
 
 class Counted:
-    """A family that writes down what it is asked."""
+    """A family that writes down what it has answered."""
 
     def __init__(self, family, looks):
         self._family = family
@@ -258,8 +280,9 @@ class Counted:
 
     def __getattr__(self, name):
         async def asked(*how, **more):
+            answer = await getattr(self._family, name)(*how, **more)
             self._looks.append(name)
-            return await getattr(self._family, name)(*how, **more)
+            return answer
 
         return asked
 

@@ -28,6 +28,7 @@ from tests.adapters.mcp.given import (
 )
 from tests.fakes.tool_server import USUAL, Raw, a_server, hang, listing, text, tool
 from tests.fakes.tool_server import said as answered
+from tests.patience import PATIENCE_SECONDS
 
 
 async def huge(asked):
@@ -74,7 +75,7 @@ async def test_when_the_chat_rests_its_sessions_end_and_a_late_call_makes_anothe
         sessions.hear(
             ChatMoved(of.id, 1, 1, 1, 1, 1, Status.WAITING, False, None, None, of.owner_id)
         )
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE_SECONDS):
             while sessions.statistics().open:
                 await trio.sleep(0.01)
         output = await tools.run(calling(of, "one__echo"), "one__echo")
@@ -289,7 +290,7 @@ async def test_a_list_without_an_end_has_one():
         return {**listing(tool("a")), "nextCursor": "again"}
 
     async with a_server({"tools/list": more}) as wire, tools_of(one := configured(wire)) as tools:
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE_SECONDS):
             assert await names(tools, using(one))
 
     assert PAGES_MAX == wire.methods().count("tools/list")

@@ -1,11 +1,14 @@
 """Commands, as a model runs them."""
 
+from functools import partial
+
 import pytest
 import trio
 
 from adapters.tools.workspace.asked import TOOLS
 from adapters.workspace.sandbox import NoSandbox
 from tests.adapters.tools.workspace.conftest import a_daemon
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -43,7 +46,10 @@ async def test_one_that_is_not_done_in_time_goes_on(daemon, chat, home):
     assert (False, -1) == (late["success"], late["exit_code"])
     assert late["error"].startswith("timed out after 0.05 s")
     id = late["background_process_id"]
-    running = await daemon.call(chat, "process_output", process_id=id, wait_timeout="0s")
+    with trio.fail_after(PATIENCE_SECONDS):
+        running = {"output": ""}
+        while not running["output"]:
+            running = await daemon.call(chat, "process_output", process_id=id, wait_timeout="0s")
     assert {"success": True, "running": True, "output": "begun\n"}.items() <= running.items()
     (home / "go").touch()
     ended = await daemon.call(chat, "process_output", process_id=id, wait_timeout="20s")
@@ -125,8 +131,12 @@ async def test_a_child_works_in_the_same_place_and_sees_only_its_own_commands(da
 
 
 async def test_a_call_that_is_cut_short_leaves_its_command_running(daemon, chat, home):
-    with trio.move_on_after(0.1):
-        await daemon.call(chat, "execute", command="sleep 1000", timeout="5m")
+    async with trio.open_nursery() as calling:
+        calling.start_soon(partial(daemon.call, chat, "execute", command="sleep 1000"))
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not (await daemon.call(chat, "process_list"))["processes"]:
+                await trio.sleep(0.005)
+        calling.cancel_scope.cancel()
 
     [listed] = (await daemon.call(chat, "process_list"))["processes"]
     assert listed["running"]

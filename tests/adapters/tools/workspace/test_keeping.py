@@ -17,9 +17,9 @@ from adapters.workspace.local import Keeping
 from adapters.workspace.making import UNREGISTERED
 from adapters.workspace.templates import Templates
 from tests.adapters.tools.workspace.conftest import a_daemon
+from tests.patience import PATIENCE_SECONDS
 
 DAY = 86_400
-PATIENCE = 20.0
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def is_stopped(daemon, home):
 
 async def ended(daemon, chat, id):
     """How the command has ended, which it does soon."""
-    return await daemon.workspaces._table.wait(chat.id, id, PATIENCE)
+    return await daemon.workspaces._table.wait(chat.id, id, PATIENCE_SECONDS)
 
 
 async def a_server(daemon, chat):
@@ -114,7 +114,7 @@ async def test_a_command_is_known_in_whichever_process_its_chat_goes_on(store, n
         await one.home(chat)
         id = await a_server(other, chat)
         here = await a_server(one, chat)
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(PATIENCE_SECONDS):
             while len(list(near.glob("workspaces/.peers/[0-9a-f]*"))) < 2:
                 await trio.sleep(0.002)
 
@@ -477,7 +477,7 @@ async def test_a_command_that_fills_the_disk_is_ended(daemon, chat, small):
     id = (await daemon.call(chat, "execute", command=FILLS, timeout="10ms"))[
         "background_process_id"
     ]
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE_SECONDS):
         while daemon.workspaces._table.all(chat.id)[0].is_running:
             await daemon.workspaces.caretaker.measure()
 

@@ -14,6 +14,7 @@ from adapters.postgres.workspaces.owned import OwnedWorkspaces
 from adapters.workspace.sandbox import NoSandbox
 from tests.actors.machine.chats import BOB
 from tests.adapters.tools.workspace.conftest import a_daemon
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ async def test_one_that_is_interrupted_before_it_is_registered_leaves_nothing_be
     daemon, chat, migrated, tmp_path
 ):
     top = tmp_path / "workspaces"
-    with psycopg.connect(migrated) as another, trio.fail_after(20):
+    with psycopg.connect(migrated) as another, trio.fail_after(PATIENCE_SECONDS):
         another.execute("LOCK TABLE workspaces IN SHARE MODE")  # read it may be
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(daemon.call, chat, "create_workspace", template_id="empty"))

@@ -21,9 +21,9 @@ from tests.adapters.api.routes.mcp.ground import (
 )
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import USUAL, Raw, a_server
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
-PATIENCE = 20
 
 
 async def test_a_token_is_renewed_once_however_many_ask(edge, servers):
@@ -82,7 +82,7 @@ async def test_a_renewal_is_finished_by_a_process_that_stops(edge, servers):
             open_mcp(store.pool, store.bus, vault=vault) as stopping,
         ):
             one = (await stopping.known.servers())[UUID(server["id"])]
-            with trio.move_on_after(PATIENCE) as waiting:
+            with trio.move_on_after(PATIENCE_SECONDS) as waiting:
                 together.start_soon(when, asked, waiting.cancel)
                 await stopping.reached.renewing.token(one, edge.member.id)
             together.start_soon(when, trio.testing.wait_all_tasks_blocked, go_on.set)
