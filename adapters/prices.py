@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-import trio
-
 from actors.parts.usage import UNPRICED, Cost, Usage
 from actors.turn.ports import Model
+from runtime.threads import Kind, read
 
 MICROS = 1_000_000
+LOADING = Kind("price_table", 1)
 
 # How the table calls providers that we call otherwise; what is not here is called the same.
 _KNOWN_AS = {"bedrock": "aws"}
@@ -55,7 +55,7 @@ class Prices:
 
 async def load_table() -> Lookup:
     """The bundled table, ready to be asked: 0.1 ms for a look-up."""
-    return await trio.to_thread.run_sync(_load)
+    return await read(LOADING, _load)
 
 
 def _load() -> Lookup:

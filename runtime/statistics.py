@@ -50,3 +50,15 @@ class ChildrenStatistics:
     stopped_count: int
     crashed_count: int  # every crash, restarted or not
     broken_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadsStatistics:
+    """The threads of one kind of work."""
+
+    running: int  # those that were left included
+    waiting: int  # callers, for a free thread
+    left: int  # threads whose callers have gone
+    keys: int  # with something running or waiting
+    begun_count: int
+    blocked_count: int  # callers who were told that it took too long

@@ -81,13 +81,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(options: argparse.Namespace) -> int:
     # Not before: whoever asks for help does not wait for the server.
-    import trio
+    from adapters import names
 
     host, port = _address(options.listen)
     behaviour = _behaviour(options)
     _allow_many_connections()
     try:
-        trio.run(_serve, behaviour, host, port)
+        names.run(_serve, behaviour, host, port)
     except OSError as error:
         fact = f"cannot listen at {options.listen} ({error.strerror or error})"
         raise CannotStart(NAME, fact, "choose another with --listen HOST:PORT") from None

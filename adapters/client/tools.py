@@ -19,6 +19,7 @@ from typing import Any, get_type_hints, overload
 
 import anyio.to_thread
 import msgspec
+from anyio.lowlevel import RunVar
 
 from adapters.tools.schemas import read, schema_of
 
@@ -26,12 +27,18 @@ SECONDS = 120.0  # that a call may take; then its result is an error that says s
 # For all that a chat waits for at a time; what has not ended then is answered as late. After 300 s
 # the daemon answers in our place.
 SECONDS_MAX = 270.0
+# Functions that block, at once, and those that nobody waits for any more; others wait for a thread.
+# The threads are ours: the program's own are not used up, however its tools hang.
+THREADS_MAX = 64
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every provider takes for a name
 NO_OBJECT = "the arguments are not a JSON object; send the call again with well-formed ones"
 
 Arguments = Mapping[str, Any]
 Function = Callable[..., Any]
 """Of the parameters, or of the one object; async or not. What it returns goes out as JSON."""
+
+
+_threads: RunVar[anyio.CapacityLimiter] = RunVar("threads of tools")
 
 
 class ToolError(Exception):
@@ -166,10 +173,21 @@ async def _given(function: Function, arguments: Arguments) -> Any:
     return await _result(partial(function, arguments), function)
 
 
+def _limiter() -> anyio.CapacityLimiter:
+    try:
+        return _threads.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(THREADS_MAX)
+        _threads.set(limiter)
+        return limiter
+
+
 async def _result(call: Callable[[], Any], function: Function) -> Any:
     if inspect.iscoroutinefunction(function):
         return await call()
-    (came,) = await anyio.to_thread.run_sync(lambda: (call(),), abandon_on_cancel=True)
+    (came,) = await anyio.to_thread.run_sync(
+        lambda: (call(),), abandon_on_cancel=True, limiter=_limiter()
+    )
     return await came if inspect.isawaitable(came) else came
 
 

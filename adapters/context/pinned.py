@@ -32,6 +32,7 @@ from adapters.context.snapshots import Snapshots, SnapshotsStatistics
 from adapters.context.watching import WatchStatistics, WorkspaceWatch
 from adapters.postgres.contexts.pins import Pins
 from adapters.workspace.beneath import Denied
+from runtime.threads import Kind, read
 
 KEEP_SECONDS = 60.0  # what is known; and between two tries at a workspace that cannot be read
 # Of which something is known; the one not asked for longest is forgotten. Likewise of those that
@@ -39,7 +40,8 @@ KEEP_SECONDS = 60.0  # what is known; and between two tries at a workspace that 
 CHATS_MAX = 16_384
 READS_MAX = 3  # of what is pinned anew while it is read; then the step goes without
 FILES_SECONDS_MAX = 5.0  # to list or read what lies beside a skill; then it is told without
-FILES_AT_ONCE = 4  # threads at that; those of a disk that hangs count until it answers
+# Threads at that; those of a disk that hangs count until it answers, in their own workspace.
+SKILL_FILES = Kind("skill_files", 64, per_key_max=2)
 
 
 class Places(Protocol):
@@ -90,7 +92,6 @@ class PinnedContexts:
         self._pins = pins
         self._watch = watch
         self._snapshots = Snapshots()
-        self._threads = trio.CapacityLimiter(FILES_AT_ONCE)
         self._pinned: Cache[ChatId, Pinned] = Cache(
             self._read, keep_seconds=KEEP_SECONDS, most=CHATS_MAX
         )
@@ -159,11 +160,9 @@ class PinnedContexts:
         if isinstance(workspace, Refused):
             return Unreadable(workspace.says)
         with trio.move_on_after(FILES_SECONDS_MAX):
-            return await trio.to_thread.run_sync(
-                partial(skill_files.content, workspace.home, dirname(skill.path), path, bytes_max),
-                abandon_on_cancel=True,
-                limiter=self._threads,
-            )
+            directory = dirname(skill.path)
+            look = partial(skill_files.content, workspace.home, directory, path, bytes_max)
+            return await read(SKILL_FILES, look, key=workspace.id)
         return Unreadable(f"{path}: could not be read within {FILES_SECONDS_MAX:g} s")
 
     # for users
@@ -269,11 +268,8 @@ class PinnedContexts:
             return ()
         try:
             with trio.move_on_after(FILES_SECONDS_MAX):
-                return await trio.to_thread.run_sync(
-                    partial(skill_files.listed, workspace.home, directory),
-                    abandon_on_cancel=True,
-                    limiter=self._threads,
-                )
+                look = partial(skill_files.listed, workspace.home, directory)
+                return await read(SKILL_FILES, look, key=workspace.id)
         except (Denied, OSError):
             pass
         return ()

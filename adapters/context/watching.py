@@ -6,7 +6,7 @@ next turn begins. What is found is told to the store, which knows whose chats it
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -20,9 +20,12 @@ from adapters.context.looking import Looked, Places, look
 from adapters.context.notices import Missed, Notice, Notices, open_notices
 from adapters.postgres.driver.faults import DatabaseFault
 from runtime.log import emit
+from runtime.threads import Kind, read
 
 LOOK_SECONDS_MAX = 5.0  # for one look, as a turn waits for it; then the workspace is unread
-LOOKS_AT_ONCE = 4  # those of a disk that hangs count until it answers: others wait for them
+# Threads at that; those of a disk that hangs count until it answers, in their own workspace.
+LOOKS = Kind("workspace_looks", 64, per_key_max=2)
+LOOKS_AT_ONCE = 4  # of those that nobody waits for
 AGAIN_MAX = 3  # looks, as long as each finds more places to listen to; the slow look finds the rest
 DEBOUNCE_SECONDS = 0.25  # after the first notice: who writes a file mostly writes more
 POLL_SECONDS = 60.0
@@ -70,7 +73,6 @@ class WorkspaceWatch:
         self._watched: OrderedDict[UUID, _Watched] = OrderedDict()
         self._places: dict[int, tuple[UUID, frozenset[str] | None]] = {}
         self._notices: Notices | None = None
-        self._threads = trio.CapacityLimiter(LOOKS_AT_ONCE)
         self._due: set[UUID] = set()
         self._more = trio.lowlevel.ParkingLot()
         self._looks_count = self._unread_count = self._moved_count = 0
@@ -142,18 +144,16 @@ class WorkspaceWatch:
         """What is there, since we listen to all of it."""
         for _ in range(AGAIN_MAX):
             found = await self._look(workspace, watched)
-            if isinstance(found, Unreadable) or not self._listen(workspace, watched, found.places):
+            if isinstance(found, Unreadable):
+                break
+            if not await self._listen(workspace, watched, found.places):
                 break
         return found
 
     async def _look(self, workspace: UUID, watched: _Watched) -> Looked | Unreadable:
         self._looks_count += 1
         try:
-            found = await trio.to_thread.run_sync(
-                partial(look, self._home_of(workspace)),
-                abandon_on_cancel=True,  # it only reads
-                limiter=self._threads,
-            )
+            found = await read(LOOKS, partial(look, self._home_of(workspace)), key=workspace)
         except FileNotFoundError:
             return self._unread(workspace, watched, GONE)
         except OSError as error:
@@ -199,16 +199,16 @@ class WorkspaceWatch:
             self._ignore(gone.places)
         return watched
 
-    def _listen(self, workspace: UUID, watched: _Watched, places: Places) -> bool:
+    async def _listen(self, workspace: UUID, watched: _Watched, places: Places) -> bool:
         """Whether there are more places than before: something may have moved in them before we
         listened."""
-        if self._notices is None or self._watched.get(workspace) is not watched:
+        notices = self._notices
+        if notices is None:
             return False
-        heard: dict[int, frozenset[str] | None] = {}
-        for place, names in islice(places.items(), PLACES_MAX):
-            number = self._notices.listen(place)
-            if number is not None:
-                heard[number] = _both(heard[number], names) if number in heard else names
+        begin = partial(_listened, notices, dict(islice(places.items(), PLACES_MAX)))
+        heard = await read(LOOKS, begin, key=workspace)
+        if self._notices is not notices or self._watched.get(workspace) is not watched:
+            return False
         self._ignore(watched.places - heard.keys())
         self._places |= {number: (workspace, names) for number, names in heard.items()}
         has_more = not heard.keys() <= watched.places
@@ -252,14 +252,30 @@ class WorkspaceWatch:
                 await self._more.park()
             await trio.sleep(DEBOUNCE_SECONDS)
             due, self._due = self._due, set()
-            for workspace in due:
-                if workspace in self._watched:
-                    await self.look(workspace)
+            # One that takes long takes nothing from the others.
+            async with trio.open_nursery() as together:
+                for place in range(LOOKS_AT_ONCE):
+                    together.start_soon(self._look_at, list(due)[place::LOOKS_AT_ONCE])
+
+    async def _look_at(self, workspaces: Sequence[UUID]) -> None:
+        for workspace in workspaces:
+            if workspace in self._watched:
+                await self.look(workspace)
 
     async def _poll(self) -> None:
         while True:
             await trio.sleep(POLL_SECONDS)
             self._want(*self._watched)
+
+
+def _listened(notices: Notices, places: Places) -> dict[int, frozenset[str] | None]:
+    """The numbers of those that can be listened to, in a thread: the system walks their paths."""
+    heard: dict[int, frozenset[str] | None] = {}
+    for place, names in places.items():
+        number = notices.listen(place)
+        if number is not None:
+            heard[number] = _both(heard[number], names) if number in heard else names
+    return heard
 
 
 def _both(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:

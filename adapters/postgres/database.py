@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
-import trio
 from psycopg.errors import InsufficientPrivilege
 
 from adapters.config import Config
@@ -12,6 +12,7 @@ from adapters.postgres import embedded, migrating
 from adapters.postgres.driver import reaching
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.refusals import CannotStart
+from runtime.threads import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Database:
 async def open_database(config: Config) -> AsyncIterator[Database]:
     """The embedded server, or the one that DATABASE_URL names."""
     if config.database_url is not None:
-        await trio.to_thread.run_sync(reaching.check, config.database_url, abandon_on_cancel=True)
+        await read(reaching.REACHING, partial(reaching.check, config.database_url))
         yield Database(config.database_url, reaching.describe(config.database_url))
         return
     wanted = embedded.Wanted(config.data_dir, config.postgres_user)

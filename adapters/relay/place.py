@@ -1,10 +1,11 @@
 """Where the processes of one start are found by others: read off the settings and the network."""
 
-import trio
+from functools import partial
 
 from adapters.config import Address, Config
 from adapters.postgres.driver import reaching
 from adapters.relay.address import Nowhere, own_host
+from runtime.threads import read
 
 ADVICE = "set relay_listen to an address of this machine that the other processes reach"
 
@@ -15,8 +16,7 @@ async def first_address(config: Config) -> Address | Nowhere:
         return config.relay_listen
     database_side = None
     if config.database_url is not None:
-        database_side = await trio.to_thread.run_sync(
-            reaching.our_end, config.database_url, abandon_on_cancel=True
-        )
+        look = partial(reaching.our_end, config.database_url)
+        database_side = await read(reaching.REACHING, look)
     host = own_host(config.host, database_side)
     return host if isinstance(host, Nowhere) else Address(host, 0)

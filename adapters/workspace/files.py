@@ -16,11 +16,11 @@ from actors.workspace.changes import Edited, FileEdits, applied, diff
 from actors.workspace.editing import CannotEdit
 from actors.workspace.ports import Entry, Refused
 from adapters.workspace.beneath import Denied, Found, opened, walked
+from adapters.workspace.disks import Disk, Silent
 
 EDITED_BYTES_MAX = 1024 * 1024  # of a file; a larger one is refused
 WRITTEN_BYTES_MAX = 10 * 1024 * 1024  # of a file; a larger one is refused
 ENTRIES_MAX = 10_000  # of a directory; those that are over are not listed
-THREADS = 8  # at work on files at once, in all workspaces; others wait
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_MODE = 0o666  # and what the umask leaves of it
@@ -43,8 +43,6 @@ Result = TypeVar("Result")
 Room = Callable[[int], Awaitable[Refused | None]]
 """Why so many bytes more may not be written; None: they may."""
 
-_THREADS = trio.CapacityLimiter(THREADS)
-
 
 async def _any_room(count: int) -> Refused | None:
     await trio.lowlevel.checkpoint()
@@ -54,39 +52,48 @@ async def _any_room(count: int) -> Refused | None:
 class LocalFiles:
     """Fulfils `actors.workspace.ports.Files`."""
 
-    def __init__(self, home: str, room: Room = _any_room) -> None:
-        """`home`: absolute, without symbolic links. `room`: asked for before anything is
-        written."""
+    def __init__(self, home: str, room: Room = _any_room, *, name: str = "") -> None:
+        """`home`: absolute, without symbolic links. `room`: asked for before anything is written.
+        `name`: of the workspace."""
         self._home = home
         self._room = room
+        self._disk = Disk(home, f"the workspace {name}" if name else home)
 
     async def read(self, path: str, *, bytes_max: int) -> bytes | Refused:
-        return await self._off(path, partial(self._read, path, bytes_max))
+        return await self._look(path, partial(self._read, path, bytes_max))
 
     async def write(self, path: str, content: bytes) -> Refused | None:
         refused = await self._room(len(content))
-        return refused or await self._off(path, partial(self._write, path, content))
+        return refused or await self._change(path, partial(self._write, path, content))
 
     async def edit(self, files: Sequence[FileEdits]) -> Sequence[Edited] | Refused:
         new = sum(len(edit.new.encode(errors="replace")) for file in files for edit in file.edits)
         refused = await self._room(new)
         if refused is not None:
             return refused
-        return await self._off("", partial(self._edit, files))
+        return await self._change("", partial(self._edit, files))
 
     async def resolve(self, path: str) -> str | Refused:
-        return await self._off(path, partial(self._resolve, path))
+        return await self._look(path, partial(self._resolve, path))
 
     async def entries(self, path: str) -> Sequence[Entry] | Refused:
-        return await self._off(path, partial(self._entries, path))
+        return await self._look(path, partial(self._entries, path))
 
     async def directory(self, path: str) -> str | Refused:
         """The same, if it is one."""
-        return await self._off(path, partial(self._directory, path))
+        return await self._look(path, partial(self._directory, path))
 
-    async def _off(self, path: str, work: Callable[[], Result]) -> Result | Refused:
-        """In a thread, which is waited for: what it has begun to write is written."""
-        return await trio.to_thread.run_sync(partial(_attempt, path, work), limiter=_THREADS)
+    async def _look(self, path: str, work: Callable[[], Result]) -> Result | Refused:
+        try:
+            return await self._disk.read(partial(_attempt, path, work))
+        except Silent as silent:
+            return Refused(f"{path}: {silent}")
+
+    async def _change(self, path: str, work: Callable[[], Result]) -> Result | Refused:
+        try:
+            return await self._disk.write(partial(_attempt, path, work))
+        except Silent as silent:
+            return Refused(f"{path}: {silent}" if path else str(silent))
 
     def _read(self, path: str, bytes_max: int) -> bytes:
         with walked(self._home, path) as found:

@@ -9,13 +9,12 @@ two looks is over the limit until then.
 
 import math
 import re
-from collections import Counter
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL
 from typing import NoReturn, Protocol
 from uuid import UUID
 
@@ -27,8 +26,10 @@ from actors.store.hints import LookAtEverything, News, WorkspaceClosed
 from actors.workspace.ports import Refused
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.workspaces.lives import Lives
-from adapters.workspace.making import UNREGISTERED, registered
+from adapters.workspace.disks import MAKING, Disk, Silent
+from adapters.workspace.making import UNREGISTERED, disk_of, registered
 from adapters.workspace.processes import ProcessTable
+from adapters.workspace.programs import Programs
 from runtime.clock import now, wall
 from runtime.log import emit
 
@@ -40,6 +41,9 @@ DU_SECONDS = 60.0  # for one of them; then it is not known how much it is
 MAKING_SECONDS = 86_400.0  # for a workspace to be made and registered; then nobody will
 DELETE_SECONDS = 600.0  # for a workspace that was removed; what is left goes at the next look
 WRITTEN_BYTES = 64 * 1024 * 1024  # by tools, without a look at how much that makes in all
+# Workspaces of which it is known how much was written, and as many that are known to be full; of
+# the one written to longest ago it is forgotten.
+NOTED_MAX = 4_096
 MIB = 1024 * 1024
 
 # The directory of a workspace, UUID; one that is being made, .UUID.new; one that is removed,
@@ -54,6 +58,8 @@ class KeepingStatistics:
     measured_count: int
     closed_count: int  # by this process or, as it heard, by others
     removed_count: int  # directories
+    noted: int  # workspaces of which it is known how much tools have written
+    programs: int  # du and rm, those that hang included
 
 
 class Neighbour(Protocol):
@@ -98,8 +104,9 @@ class Caretaker:
         self._closed: set[UUID] = set()
         self._woken, self._left_over = trio.Event(), trio.Event()
         self._sizes: dict[UUID, int] = {}  # of those in which commands run, when last looked at
-        self._written: Counter[UUID] = Counter()  # by tools, since then
-        self._full: set[UUID] = set()
+        self._written: OrderedDict[UUID, int] = OrderedDict()  # by tools, since then
+        self._full: OrderedDict[UUID, None] = OrderedDict()
+        self._programs = Programs()
         self._measured_count = self._closed_count = self._removed_count = 0
 
     @contextmanager
@@ -138,19 +145,27 @@ class Caretaker:
 
     async def room(self, workspace: UUID, disk_mb: int, count: int) -> Refused | None:
         """For so many bytes that a tool is to write."""
-        self._written[workspace] += count
-        if workspace not in self._full and self._written[workspace] <= WRITTEN_BYTES:
+        if workspace not in self._full and self._note(workspace, count) <= WRITTEN_BYTES:
             return None
         size = await self._measure(workspace)
         if size <= disk_mb * MIB:
-            self._full.discard(workspace)
+            self._full.pop(workspace, None)
             return None
-        self._full.add(workspace)
+        self._is_full(workspace)
         return Refused(_full(size, disk_mb))
+
+    def _note(self, workspace: UUID, count: int) -> int:
+        """So many bytes are written; and so many since it was measured."""
+        written = self._written[workspace] = self._written.pop(workspace, 0) + count
+        if len(self._written) > NOTED_MAX:
+            self._written.popitem(last=False)
+        return written
 
     def statistics(self) -> KeepingStatistics:
         counts = self._measured_count, self._closed_count, self._removed_count
-        return KeepingStatistics(len(self._full), *counts)
+        return KeepingStatistics(
+            len(self._full), *counts, len(self._written), self._programs.running
+        )
 
     async def run(self) -> NoReturn:
         async with trio.open_nursery() as nursery:
@@ -179,10 +194,10 @@ class Caretaker:
     async def give_up(self, workspace: UUID) -> None:
         """It was being made, and its directory goes in a moment, unless it has been registered.
         What the database or the disk does not let us do now is done a day later."""
-        with suppress(DatabaseFault, OSError):
+        with suppress(DatabaseFault, OSError, Silent):
             if await self._lives.unknown([workspace]):
                 place = self._directory / str(workspace)
-                await trio.to_thread.run_sync(partial(_aside, place))
+                await disk_of(place).write(partial(_aside, place), MAKING, seconds=0)
                 self._left_over.set()
 
     async def clear(self) -> None:
@@ -195,7 +210,7 @@ class Caretaker:
         removed = frozenset(await self._lives.removed())
         before = wall().timestamp() - MAKING_SECONDS
         look = partial(_left_over, self._directory, removed, before=before)
-        left, doubtful = await trio.to_thread.run_sync(look)
+        left, doubtful = await Disk(str(self._directory), "all workspaces").read(look)
         unknown = await self._lives.unknown(doubtful) if doubtful else []
         for workspace, path in doubtful.items():
             if workspace in unknown:
@@ -215,11 +230,16 @@ class Caretaker:
             before = self._sizes.get(workspace)
             size = self._sizes[workspace] = await self._measure(workspace)
             if size <= disk_mb * MIB:
-                self._full.discard(workspace)
+                self._full.pop(workspace, None)
                 continue
-            self._full.add(workspace)
+            self._is_full(workspace)
             if before is not None and size > before:
                 await self._end(workspace, f"ended: {_full(size, disk_mb)}")
+
+    def _is_full(self, workspace: UUID) -> None:
+        self._full[workspace] = None
+        if len(self._full) > NOTED_MAX:
+            self._full.popitem(last=False)
 
     def _at_work(self) -> Mapping[UUID, int]:
         """Workspaces in which something runs, and how much of the disk each may take."""
@@ -231,12 +251,13 @@ class Caretaker:
 
     async def _measure(self, workspace: UUID) -> int:
         self._measured_count += 1
-        del self._written[workspace]
-        return await size_of(self._directory / str(workspace))
+        self._written.pop(workspace, None)
+        return await self._size_of(self._directory / str(workspace))
 
     async def _closed_here(self, workspace: UUID) -> None:
         self._closed_count += 1
-        self._full.discard(workspace)
+        self._full.pop(workspace, None)
+        self._written.pop(workspace, None)
         await self._end(workspace, "its workspace was stopped")
 
     async def _end(self, workspace: UUID, why: str) -> None:
@@ -247,13 +268,26 @@ class Caretaker:
     async def _delete(self, path: Path) -> None:
         """By programs that are at home in trees of any depth, and that follow no links. What is
         not done in time is done at the next look."""
-        aside = await trio.to_thread.run_sync(partial(_aside, path))
+        try:
+            aside = await disk_of(path).write(partial(_aside, path), MAKING, seconds=0)
+        except Silent:
+            return
         if aside is None:
             return
         command = ["sh", "-c", 'chmod -R u+rwx -- "$1"; rm -rf -- "$1"', "sh", str(aside)]
-        with trio.move_on_after(DELETE_SECONDS), suppress(OSError):
-            await trio.run_process(command, stdout=DEVNULL, stderr=DEVNULL, check=False)
-            self._removed_count += 1
+        with suppress(OSError):
+            done = await self._programs.run(command, key=("rm", aside), seconds=DELETE_SECONDS)
+            self._removed_count += done is not None
+
+    async def _size_of(self, place: Path) -> int:
+        """What it takes of the disk, in bytes. What cannot be measured counts as nothing."""
+        with suppress(OSError):
+            command = ["du", "-skx", "--", str(place)]
+            done = await self._programs.run(command, key=("du", place), seconds=DU_SECONDS)
+            if done is not None:
+                kibibytes, _, _ = done.said.partition(b"\t")
+                return int(kibibytes or b"0") * 1024
+        return 0
 
     async def _see_to_left_overs(self) -> NoReturn:
         while True:
@@ -267,16 +301,6 @@ class Caretaker:
             began = now()
             await self.measure()
             await trio.sleep(max(MEASURE_SECONDS, RESTS * (now() - began)))
-
-
-async def size_of(place: Path) -> int:
-    """What it takes of the disk, in bytes. What cannot be measured counts as nothing."""
-    with trio.move_on_after(DU_SECONDS), suppress(OSError):
-        command = ["du", "-skx", "--", str(place)]
-        done = await trio.run_process(command, capture_stdout=True, stderr=DEVNULL, check=False)
-        kibibytes, _, _ = done.stdout.partition(b"\t")
-        return int(kibibytes or b"0") * 1024
-    return 0
 
 
 def _full(size: int, disk_mb: int) -> str:
@@ -327,7 +351,7 @@ async def _unless_faulty(look: Callable[[], Awaitable[None]]) -> None:
     """What the database or the disk does not let us do now is done at the next look."""
     try:
         await look()
-    except (DatabaseFault, OSError) as fault:
+    except (DatabaseFault, OSError, Silent) as fault:
         emit("workspaces.kept", "warning", error=fault)
 
 

@@ -2,11 +2,16 @@
 
 A small shell at the other end of a pipe, told of every process group that begins and ends. When
 the pipe closes, which the kernel sees to, it kills the groups that are left and leaves.
+
+Nothing here waits for that shell: one that does not read what it is told is as good as gone.
 """
 
+import os
 import signal
 from contextlib import suppress
-from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from subprocess import DEVNULL, PIPE, Popen
+
+import trio
 
 from adapters.workspace.sandbox import USUAL_PATH
 
@@ -31,6 +36,7 @@ class Lifeline:
     def __init__(self) -> None:
         self._groups: set[int] = set()
         self._shell: Popen[bytes] | None = None
+        self._killed: list[Popen[bytes]] = []  # that another has replaced, until they are reaped
 
     def add(self, group: int) -> None:
         self._tell(f"+ {group}\n")
@@ -43,28 +49,60 @@ class Lifeline:
             with suppress(OSError):  # nobody could be begun in place of one who is gone
                 self._tell(f"- {group}\n")
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        """Have it kill what is left, and wait for it a moment, cancelled or not."""
         shell, self._shell = self._shell, None
-        if shell is not None:
-            _leave(shell)
+        if shell is None:
+            return
+        assert shell.stdin is not None, "it was begun with a pipe"
+        shell.stdin.close()
+        with trio.move_on_after(LEAVE_SECONDS, shield=True):
+            await _ended(shell)
+        self._kill(shell)
+        for each in self._killed:
+            with trio.move_on_after(LEAVE_SECONDS, shield=True):
+                await _ended(each)
+        self._reap()
 
     def _tell(self, line: str) -> None:
-        """If nobody hears it any more, somebody else is told everything."""
-        shell = self._shell
-        if shell is not None:
-            try:
-                _write(shell, line)
-            except BrokenPipeError:
-                self._shell = None
-                _leave(shell)
-        if self._shell is None:
-            self._shell = _begun()
-            known = "".join(f"+ {group}\n" for group in self._groups)
-            _write(self._shell, known + line)
+        """If it is not heard, another shell is told everything."""
+        self._reap()
+        if self._shell is not None and _write(self._shell, line):
+            return
+        deaf, self._shell = self._shell, None
+        shell = _begun()
+        known = "".join(f"+ {group}\n" for group in self._groups)
+        if not _write(shell, known + line):
+            self._kill(shell)
+            raise BrokenPipeError("the shell that ends commands does not listen")
+        self._shell = shell
+        if deaf is not None:  # which would not have killed what it was not told of
+            self._kill(deaf)
+
+    def _kill(self, shell: Popen[bytes]) -> None:
+        """Before its pipe closes: it is not to kill any group any more."""
+        with suppress(ProcessLookupError):
+            shell.send_signal(signal.SIGKILL)
+        assert shell.stdin is not None, "it was begun with a pipe"
+        shell.stdin.close()
+        self._killed.append(shell)
+
+    def _reap(self) -> None:
+        self._killed = [each for each in self._killed if each.poll() is None]
+
+
+async def _ended(shell: Popen[bytes]) -> None:
+    if shell.poll() is not None:
+        return
+    descriptor = os.pidfd_open(shell.pid)
+    try:
+        await trio.lowlevel.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _begun() -> Popen[bytes]:
-    return Popen(
+    shell = Popen(
         ["sh", "-c", _SHELL],
         stdin=PIPE,
         stdout=DEVNULL,
@@ -74,18 +112,17 @@ def _begun() -> Popen[bytes]:
         start_new_session=True,
         bufsize=0,
     )
-
-
-def _write(shell: Popen[bytes], text: str) -> None:
     assert shell.stdin is not None, "it was begun with a pipe"
-    shell.stdin.write(text.encode())
+    os.set_blocking(shell.stdin.fileno(), False)
+    return shell
 
 
-def _leave(shell: Popen[bytes]) -> None:
+def _write(shell: Popen[bytes], text: str) -> bool:
+    """False: it is gone, or has not read for so long that its pipe is full. All groups that there
+    may be fit into a pipe that is empty."""
     assert shell.stdin is not None, "it was begun with a pipe"
-    shell.stdin.close()
+    content = text.encode()
     try:
-        shell.wait(LEAVE_SECONDS)
-    except TimeoutExpired:
-        shell.send_signal(signal.SIGKILL)
-        shell.wait()
+        return os.write(shell.stdin.fileno(), content) == len(content)
+    except (BrokenPipeError, BlockingIOError):
+        return False

@@ -22,6 +22,7 @@ from adapters.postgres.workspaces.lives import Lives
 from adapters.postgres.workspaces.registry import Registered, Registry
 from adapters.workspace.beside.peers import Peers, PeersStatistics
 from adapters.workspace.bubblewrap import Ground, Unseen
+from adapters.workspace.disks import Disk, Silent
 from adapters.workspace.files import LocalFiles
 from adapters.workspace.keeping import Caretaker, KeepingStatistics, Neighbour, days_of
 from adapters.workspace.making import HOME, PASSING, NotMade, TooMany, make, registered
@@ -36,13 +37,16 @@ from adapters.workspace.sandbox import (
     variables,
 )
 from adapters.workspace.templates import Faulty, Template, Templates
+from runtime import threads
 from runtime.children import Child, open_children
 from runtime.restart import Restart
+from runtime.threads import Kind
 
 PEERS = ".peers"  # the directory where processes find each other, among the workspaces
 NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
 # For one that nobody is to know of to be laid aside; then it is found the next day.
 GIVE_UP_SECONDS = 5.0
+RESOLVING = Kind("paths", 1)  # of the settings, at the start
 
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
@@ -92,7 +96,8 @@ class LocalProcesses:
         if isinstance(self.sandbox, NoSandbox):
             return Refused(self.sandbox.says)
         wanted = str(Path(self.ground.home) / command.workdir)
-        workdir = await LocalFiles(self.ground.home).directory(wanted)
+        files = LocalFiles(self.ground.home, name=self.workspace.name)
+        workdir = await files.directory(wanted)
         if isinstance(workdir, Refused):
             return workdir
         row = self.workspace
@@ -191,20 +196,28 @@ class LocalWorkspaces:
             return Refused(f"this chat has no workspace; {_asks(chat, 'create_workspace')}")
         if row.is_stopped:
             return Refused(f"the workspace {row.name} is stopped; {_asks(chat, 'start_workspace')}")
-        if not await self._is_there(row):
+        try:
+            is_there = await self._is_there(row)
+        except Silent as silent:
+            return Refused(str(silent))
+        if not is_there:
             return Refused(
                 f"the directory of the workspace {row.name} is not on this machine any more;"
                 f" {_asks(chat, 'create_workspace')}"
             )
         self.caretaker.use(row.id)
         home = self.home(row.id)
-        files = LocalFiles(home, partial(self.caretaker.room, row.id, row.disk_mb))
+        room = partial(self.caretaker.room, row.id, row.disk_mb)
+        files = LocalFiles(home, room, name=row.name)
         return Workspace(row.id, row.name, home, files, self._processes(chat, row))
 
     async def create(self, chat: Chat, call: str, template: Template, name: str) -> Standing:
         """The chat's workspace: the one that it has, or a new one. NotMade: why there is none.
         Called again for the same call, it goes on where it was cut short."""
-        standing = await self._create(chat, call, template, name)
+        try:
+            standing = await self._create(chat, call, template, name)
+        except Silent as silent:
+            raise NotMade(str(silent)) from silent
         self._moved_in(chat)
         return standing
 
@@ -320,21 +333,20 @@ class LocalWorkspaces:
         return Ground(str(place / HOME), str(place / PASSING))
 
     async def _is_there(self, row: Registered) -> bool:
-        # A disk that hangs must not outlast the patience of whoever asks.
-        look = partial(os.path.isdir, self.home(row.id))
-        return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
+        """Silent: nobody knows, for its disk does not answer."""
+        home = self.home(row.id)
+        return await Disk(home, f"the workspace {row.name}").read(partial(os.path.isdir, home))
 
 
 @asynccontextmanager
 async def open_workspaces(config: Config, pool: Pool, bus: Bus) -> AsyncIterator[LocalWorkspaces]:
     """Commands run as long as the block is; directories stay."""
-    data_dir = Path(await trio.Path(config.data_dir).resolve())
-    templates_dir = Path(await trio.Path(config.templates_dir or data_dir / "templates").resolve())
+    data_dir, templates_dir, unseen = await threads.read(RESOLVING, partial(_places, config))
     sandbox = await sandbox_of(
         config.sandbox,
         config.environ,
         network=config.sandbox_network,
-        unseen=_unseen(config, data_dir, templates_dir),
+        unseen=unseen,
     )
     tell(sandbox, is_root=os.geteuid() == 0)
     async with open_processes() as table, open_children("workspaces", capacity=2) as children:
@@ -356,6 +368,13 @@ async def open_workspaces(config: Config, pool: Pool, bus: Bus) -> AsyncIterator
                 Child(name="caretaker of workspaces", body=caretaker.run, restart=Restart())
             )
             yield workspaces
+
+
+def _places(config: Config) -> tuple[Path, Path, Unseen]:
+    """Without symbolic links."""
+    data_dir = config.data_dir.resolve()
+    templates_dir = (config.templates_dir or data_dir / "templates").resolve()
+    return data_dir, templates_dir, _unseen(config, data_dir, templates_dir)
 
 
 def _unseen(config: Config, data_dir: Path, templates_dir: Path) -> Unseen:

@@ -12,16 +12,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from subprocess import STDOUT
 
 import trio
 
+from adapters.workspace.disks import MAKING, Disk, Silent
+from adapters.workspace.programs import Programs
 from adapters.workspace.templates import Template, without_credentials
+from runtime.threads import check_wanted
 
 COPIED_BYTES_MAX = 4 * 1024 * 1024 * 1024  # of a template; then it is refused
 CLONE_SECONDS = 600.0  # for a clone; then it is given up
-# For what is half made to be removed; a thread that has begun does it to the end in any case.
-CLEANUP_SECONDS = 60.0
+# That is waited for what is half made to be removed; its thread does it to the end in any case.
+CLEANUP_SECONDS = 5.0
 SAID_CHARACTERS_MAX = 500  # of what git says of why it does not clone
 _OWN = 0o700  # of what other users of the machine need not see
 
@@ -50,21 +52,28 @@ class TooMany(NotMade):
 
 async def make(template: Template, place: Path, environ: Mapping[str, str]) -> None:
     """`place` is there as a whole afterwards, or not at all. It has to be `registered` then."""
-    beside = place.with_name(f".{place.name}.new")
+    beside, disk = place.with_name(f".{place.name}.new"), disk_of(place)
     try:
-        await trio.to_thread.run_sync(partial(_begin, beside))
-        await _fill(template, beside / HOME, environ)
-        await trio.to_thread.run_sync(os.rename, beside, place)
+        await disk.write(partial(_begin, beside), MAKING)
+        await _fill(template, beside / HOME, disk, environ)
+        await disk.write(partial(os.rename, beside, place), MAKING)
     except (OSError, shutil.Error) as error:
         raise NotMade(f"template {template.name}: {_fact(error)}") from error
+    except Silent as silent:
+        raise NotMade(str(silent)) from silent
     finally:
-        with trio.move_on_after(CLEANUP_SECONDS, shield=True):
-            await trio.to_thread.run_sync(partial(shutil.rmtree, beside, ignore_errors=True))
+        with trio.move_on_after(CLEANUP_SECONDS, shield=True), suppress(Silent):
+            remove = partial(shutil.rmtree, beside, ignore_errors=True)
+            await disk.write(remove, MAKING, seconds=0)
 
 
 async def registered(place: Path) -> None:
-    with suppress(OSError):  # that somebody knows of it counts for more
-        await trio.to_thread.run_sync((place / UNREGISTERED).unlink)
+    with suppress(OSError, Silent):  # that somebody knows of it counts for more
+        await disk_of(place).write((place / UNREGISTERED).unlink, MAKING)
+
+
+def disk_of(place: Path) -> Disk:
+    return Disk(str(place), "the workspace")
 
 
 def _begin(beside: Path) -> None:
@@ -75,35 +84,37 @@ def _begin(beside: Path) -> None:
     (beside / UNREGISTERED).touch()
 
 
-async def _fill(template: Template, home: Path, environ: Mapping[str, str]) -> None:
-    source = template.git or (str(template.directory) if template.is_repository else "")
-    if source:
+async def _fill(template: Template, home: Path, disk: Disk, environ: Mapping[str, str]) -> None:
+    if source := template.git or await disk.read(partial(_repository, template), MAKING):
         await _clone(template, source, home, environ)
     elif template.directory is not None:
-        await trio.to_thread.run_sync(_Copying(template.directory).into, home)
+        await disk.write(partial(_Copying(template.directory).into, home), MAKING)
     else:
-        await trio.to_thread.run_sync(home.mkdir)
+        await disk.write(home.mkdir, MAKING)
+
+
+def _repository(template: Template) -> str:
+    return str(template.directory) if template.is_repository else ""
 
 
 async def _clone(template: Template, source: str, home: Path, environ: Mapping[str, str]) -> None:
     branch = ["--branch", template.branch] if template.branch else []
     where = [*branch, "--", source, str(home)]
-    with trio.move_on_after(CLONE_SECONDS):
-        await _git(template, ["clone", "--quiet", "--no-hardlinks", *where], environ)
-        if (shown := without_credentials(source)) != source:
-            address = ["remote", "set-url", "origin", shown]
-            await _git(template, ["-C", str(home), *address], environ)
-        return
-    raise NotMade(f"template {template.name}: not cloned within {CLONE_SECONDS:g} s")
+    await _git(template, ["clone", "--quiet", "--no-hardlinks", *where], environ)
+    if (shown := without_credentials(source)) != source:
+        address = ["remote", "set-url", "origin", shown]
+        await _git(template, ["-C", str(home), *address], environ)
 
 
 async def _git(template: Template, words: Sequence[str], environ: Mapping[str, str]) -> None:
     quiet = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true"}
-    done = await trio.run_process(
-        ["git", *words], capture_stdout=True, stderr=STDOUT, check=False, env=quiet
+    done = await Programs().run(
+        ["git", *words], key=None, seconds=CLONE_SECONDS, environ=quiet, hears_errors=True
     )
-    if done.returncode:
-        said = without_credentials(done.stdout.decode(errors="replace").strip())
+    if done is None:
+        raise NotMade(f"template {template.name}: not cloned within {CLONE_SECONDS:g} s")
+    if done.code:
+        said = without_credentials(done.said.decode(errors="replace").strip())
         said = said[:SAID_CHARACTERS_MAX]
         raise NotMade(f"template {template.name}: git does not clone it: {said}")
 
@@ -121,7 +132,7 @@ class _Copying:
         )
 
     def _copy(self, source: str, target: str) -> None:
-        trio.from_thread.check_cancelled()
+        check_wanted()
         self._bytes += os.lstat(source).st_size
         if self._bytes > COPIED_BYTES_MAX:
             raise NotMade(f"{self._source.name}: more than {COPIED_BYTES_MAX} bytes to copy")

@@ -38,7 +38,8 @@ READ_BYTES = 65_536
 # from everything else.
 PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
 # A command begins when the lifeline knows of it: if we die before that, it never does.
-_GATE = 'read -r go || exit; exec "$@" < /dev/null'
+# Where it works it goes itself, for a disk that hangs is to hang it and not us.
+_GATE = 'read -r go || exit; cd -- "$1" || exit; shift; exec "$@" < /dev/null'
 DRAIN_SECONDS = 1.0  # for the last words of a command; then somebody else holds its output open
 REAP_SECONDS = 5.0  # for a killed process to be gone; then it is left to the kernel
 
@@ -242,7 +243,7 @@ async def open_processes(*, kept_seconds: float = KEPT_SECONDS) -> AsyncIterator
         async with open_children("commands", capacity=RUNNING_MAX) as children:
             yield ProcessTable(children, lifeline, kept_seconds=kept_seconds)
     finally:
-        lifeline.close()
+        await lifeline.close()
 
 
 def _nothing_to_do(name: str, end: End) -> None:
@@ -251,11 +252,11 @@ def _nothing_to_do(name: str, end: End) -> None:
 
 def _begun(order: Order) -> Popen[bytes]:
     return Popen(
-        ["sh", "-c", _GATE, "sh", *order.arguments],
+        ["sh", "-c", _GATE, "sh", order.workdir, *order.arguments],
         stdin=PIPE,
         stdout=PIPE,
         stderr=STDOUT,
-        cwd=order.workdir,
+        cwd="/",
         env=order.environment,
         start_new_session=True,
         bufsize=0,

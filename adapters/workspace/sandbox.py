@@ -9,11 +9,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import STDOUT
 from tempfile import TemporaryDirectory
 from typing import Protocol, assert_never
-
-import trio
 
 from actors.ids import ChatId
 from adapters.workspace.bubblewrap import (
@@ -25,6 +22,7 @@ from adapters.workspace.bubblewrap import (
     arguments,
     layout,
 )
+from adapters.workspace.programs import Programs
 from runtime.log import emit
 
 WORD = "bubblewrap"  # of the setting; the other is "none"
@@ -217,11 +215,11 @@ async def _examined(sandbox: Bubblewrap) -> Bubblewrap | NoSandbox:
 
 async def _run(command: Sequence[str]) -> str | None:
     """What is said by a command that fails."""
-    with trio.move_on_after(EXAMINED_SECONDS):
-        try:
-            done = await trio.run_process(command, capture_stdout=True, stderr=STDOUT, check=False)
-        except OSError as error:
-            return str(error.strerror or error).lower()
-        said = done.stdout.decode(errors="replace").strip()[:SAID_CHARACTERS_MAX]
-        return None if done.returncode == 0 else said or f"exit code {done.returncode}"
-    return f"no answer within {EXAMINED_SECONDS:g} s"
+    try:
+        done = await Programs().run(command, key=None, seconds=EXAMINED_SECONDS, hears_errors=True)
+    except OSError as error:
+        return str(error.strerror or error).lower()
+    if done is None:
+        return f"no answer within {EXAMINED_SECONDS:g} s"
+    said = done.said.decode(errors="replace").strip()[:SAID_CHARACTERS_MAX]
+    return None if done.code == 0 else said or f"exit code {done.code}"

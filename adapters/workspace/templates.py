@@ -27,13 +27,15 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import trio
 
+from adapters.workspace.disks import Disk
 from adapters.workspace.sandbox import USUAL, Limits
+from runtime.threads import Kind
 
 TEMPLATES_MAX = 500  # by name; those that are over are not seen
 README_CHARACTERS_MAX = 8_000  # of a template's README.md; the rest is left out
 SETUP_SECONDS = 600
+READING = Kind("templates", 4, wait_seconds=5.0, answer_seconds=10.0)
 EMPTY_NAME = "empty"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -99,10 +101,11 @@ class Templates:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._disk = Disk(str(directory), "the templates")
 
     async def all(self) -> Sequence[Template | Faulty]:
-        """By name."""
-        return await trio.to_thread.run_sync(self._all)
+        """By name. Silent: the disk does not answer."""
+        return await self._disk.read(self._all, READING)
 
     async def named(self, name: str) -> Template | Faulty | None:
         return next((each for each in await self.all() if each.name == name), None)

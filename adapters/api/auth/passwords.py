@@ -11,16 +11,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-import trio
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from adapters.api.refused import Refused
+from runtime.threads import Kind, read
 
 # Of argon2id: 19 MiB, two passes, one core for 20 to 30 ms. As dear to guess as OWASP asks for, and
 # a login takes little from the chats that run beside it.
 COST = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 AT_ONCE = 2  # more wait
+HASHING = Kind("passwords", AT_ONCE)
 WAITING_MAX = 64  # then who comes is told to come again: 503
 RETRY_SECONDS = 2
 
@@ -34,7 +35,7 @@ class Passwords:
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or COST
         self._nobodys = _hash_of_nothing(self._hasher)
-        self._places = trio.CapacityLimiter(AT_ONCE)
+        self._callers = 0
         self.runs_count = 0  # of argon2
 
     async def hashed(self, password: str) -> str:
@@ -57,7 +58,7 @@ class Passwords:
             return False
 
     async def _run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
-        if self._places.statistics().tasks_waiting >= WAITING_MAX:
+        if self._callers >= AT_ONCE + WAITING_MAX:
             raise Refused(
                 503,
                 "Too many people log in at this moment.",
@@ -65,7 +66,11 @@ class Passwords:
                 headers=(("retry-after", str(RETRY_SECONDS)),),
             )
         self.runs_count += 1
-        return await trio.to_thread.run_sync(partial(work, *arguments), limiter=self._places)
+        self._callers += 1
+        try:
+            return await read(HASHING, partial(work, *arguments))
+        finally:
+            self._callers -= 1
 
 
 def fault_of(password: str, *names: str) -> str | None:

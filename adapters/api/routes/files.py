@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from uuid import UUID, uuid4
-
-import trio
 
 from actors.ids import FileId
 from adapters.api.endpoints import Access, Answer, Call, Endpoint, Parameter, said
@@ -22,11 +21,14 @@ from adapters.api.refused import Refused, Validation, forbidden, not_found
 from adapters.api.wire.files import ChatFileDownloadURL, UploadChatFileResponse
 from adapters.postgres.files.shelf import FileShelf, NewFile, Opened, Seer
 from runtime.clock import wall
+from runtime.threads import Kind, read
 
 FILES = "/api/experimental/chats/files"
 
 FILE_BYTES_MAX = 10 * 1024 * 1024  # of an upload; then 413
 FILES_PER_MINUTE = 12  # of one user, for each of these rows; then 429
+
+LOOKS = Kind("uploads", 4)  # that are looked at, and summed up, at once; others wait
 
 # What a browser opens in place: nothing in them runs there. Tools may have stored other types too.
 _SHOWN = ACCEPTED - {"application/pdf"}
@@ -100,7 +102,7 @@ class Files:
             raise _unusable("Content-Disposition", 'say: attachment; filename="NAME"')
         declared = call.headers.get("content-type", UNKNOWN)
         # Megabytes are looked at in a thread: everybody else goes on meanwhile.
-        media_type, digest = await trio.to_thread.run_sync(_seen, declared, name, call.body)
+        media_type, digest = await read(LOOKS, partial(_seen, declared, name, call.body))
         if not isinstance(media_type, str):
             raise _unusable("Content-Type", str(media_type))
         file = FileId(uuid4())

@@ -19,6 +19,7 @@ from adapters.api.wire.workspaces import (
     WorkspaceTemplate,
 )
 from adapters.postgres.workspaces.owned import Owned, OwnedWorkspaces, Wanted, Whose
+from adapters.workspace.disks import Silent
 from adapters.workspace.local import LocalWorkspaces
 from adapters.workspace.sandbox import Limits
 from adapters.workspace.templates import Faulty, Template
@@ -29,6 +30,7 @@ TEMPLATES = "/api/v2/templates"
 
 PAGE, PAGE_MAX = 100, 1_000  # of a list; more are refused
 OFFSET_MAX = 2**31 - 1
+RETRY_SECONDS = 5  # when the disk of the templates does not answer
 KEYS = ("name", "owner", "template", "status")
 STATUSES = {"running": False, "stopped": True}
 
@@ -147,13 +149,23 @@ class WorkspaceRoutes:
         return done()
 
     async def templates(self, call: Call) -> Answer:
-        return said(200, [template_of(each) for each in await self._workspaces.templates.all()])
+        return said(200, [template_of(each) for each in await self._templates()])
 
     async def template(self, call: Call) -> Answer:
-        found = await self._workspaces.templates.named(call.path["template"])
+        name = call.path["template"]
+        found = next((each for each in await self._templates() if each.name == name), None)
         if found is None:
             raise not_found()
         return said(200, template_of(found, whole=True))
+
+    async def _templates(self) -> Sequence[Template | Faulty]:
+        try:
+            return await self._workspaces.templates.all()
+        except Silent as silent:
+            retry = (("retry-after", str(RETRY_SECONDS)),)
+            raise Refused(
+                503, "The templates cannot be read now.", detail=str(silent), headers=retry
+            ) from silent
 
     async def _one(self, call: Call) -> Owned:
         row = await self._owned.one(call.uuid("workspace"), _whose(call))

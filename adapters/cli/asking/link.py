@@ -5,6 +5,7 @@ import sys
 
 import trio
 
+from adapters import names
 from adapters.api.auth.opening import LINK_PATH
 from adapters.cli.deeds.opening import opened
 from adapters.config import Config
@@ -21,7 +22,7 @@ DRAIN_SECONDS = 1.0
 
 def run(options: argparse.Namespace) -> int:
     config = opened(options)
-    link = trio.run(_made, config, options.user)
+    link = names.run(_made, config, options.user)
     sys.stdout.write(f"{config.access_url or config.near_url}{LINK_PATH}/{link.code}\n")
     sys.stderr.write(f"good once, until {link.expires_at:%Y-%m-%d %H:%M %Z}\n")
     return 0

@@ -4,8 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-import trio
-
+from adapters import names
 from adapters.cli.deeds.opening import opened
 from adapters.config import Config
 from adapters.postgres import migrating
@@ -14,7 +13,7 @@ from adapters.postgres.driver.connection import Connection
 
 
 def run(options: argparse.Namespace) -> int:
-    return trio.run(_migrate, opened(options), options.check)
+    return names.run(_migrate, opened(options), options.check)
 
 
 async def _migrate(config: Config, check: bool) -> int:

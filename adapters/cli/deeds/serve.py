@@ -4,8 +4,7 @@ import argparse
 import os
 import sys
 
-import trio
-
+from adapters import names
 from adapters.cli.deeds.opening import opened
 from adapters.config import Config
 from adapters.processes.membership import membership_of
@@ -16,11 +15,11 @@ def run(options: argparse.Namespace) -> int:
     member = membership_of(os.environ)
     config = opened(options, process=None if member is None else member.number)
     if member is None and config.processes > 1:
-        return trio.run(_parent, config)
+        return names.run(_parent, config)
 
     from adapters import daemon  # which a parent does without
 
-    trio.run(daemon.serve, config, member)
+    names.run(daemon.serve, config, member)
     return 0
 
 

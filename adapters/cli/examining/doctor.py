@@ -5,9 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-import trio
-
-from adapters import config, logs
+from adapters import config, logs, names
 from adapters.cli.examining import machine, network, stored
 from adapters.cli.examining.finding import Finding, State, from_refusal, ok
 from adapters.cli.tables import documented, plain
@@ -16,7 +14,7 @@ from adapters.refusals import CannotStart
 
 
 def run(options: argparse.Namespace) -> int:
-    findings = trio.run(_examine, options)
+    findings = names.run(_examine, options)
     if options.json:
         listed = [
             {

@@ -5,8 +5,7 @@ import importlib.metadata
 import sys
 from pathlib import Path
 
-import trio
-
+from adapters import names
 from adapters.cli.deeds.opening import opened
 from adapters.cli.keeping.archive import FORMAT, Making, Manifest, Step, making
 from adapters.cli.keeping.keys import key_here, vault_here
@@ -27,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
         fact = f"there is no database in {config.data_dir}"
         raise CannotStart("backup", fact, "name its directory with --data-dir")
     path = Path(options.file).expanduser().absolute()
-    return trio.run(_backup, config, path, options.with_secret_key)
+    return names.run(_backup, config, path, options.with_secret_key)
 
 
 async def _backup(config: Config, path: Path, with_key: bool) -> int:

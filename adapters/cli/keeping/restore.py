@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import trio
-
+from adapters import names
 from adapters.cli.deeds.opening import opened
 from adapters.cli.keeping.archive import Archive
 from adapters.cli.keeping.archive import opened as opened_archive
@@ -28,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     config = opened(options)
     archive = opened_archive(Path(options.file).expanduser().absolute())
     _check_schema(archive)
-    return trio.run(_restore, config, archive, options.without_secret_key)
+    return names.run(_restore, config, archive, options.without_secret_key)
 
 
 def _check_schema(archive: Archive) -> None:

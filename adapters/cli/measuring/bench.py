@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-import trio
-
+from adapters import names
 from adapters.api.wire.catalogue import AIProvider, ChatModelConfig
 from adapters.cli.asking.daemon import Daemon
 from adapters.cli.asking.nearby import NEAR
@@ -44,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             f"{load.chats} chats x {load.turns} turns of {model.model} at {daemon.url},"
             f" this client on {cores} cores\n"
         )
-    seen, seconds = trio.run(_run, daemon.url, token, load)
+    seen, seconds = names.run(_run, daemon.url, token, load)
     _print(options, seen, seconds)
     return 1 if seen.faults else 0
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from uuid import UUID
 
-import trio
 from rich.console import Console
 
 from adapters.api.approvals.wire import ChatApproval
@@ -17,7 +17,10 @@ from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.faults import Refused
 from adapters.client.transcript import Transcript
+from runtime import threads
+from runtime.threads import Kind
 
+TYPING = Kind("typed_lines", 64)  # one, and those whose readers have gone
 NOBODY = "nobody is there to be asked"
 Asked = tuple[UUID, str, datetime]
 HOW = "y allows it once · a always, in this chat · n denies it, with words if you like: n use make"
@@ -109,7 +112,7 @@ async def typed(prompt: str = drawing.PROMPT) -> str | None:
     """A line; None: there will be none."""
     try:
         with restored():
-            line = await trio.to_thread.run_sync(input, prompt, abandon_on_cancel=True)
+            line = await threads.read(TYPING, partial(input, prompt))
     except EOFError:
         return None
     return line.strip()

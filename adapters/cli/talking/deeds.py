@@ -4,9 +4,9 @@ import sys
 from functools import partial
 
 import msgspec
-import trio
 from rich.console import Console
 
+from adapters import names
 from adapters.cli.tables import documented, table
 from adapters.cli.talking.talk import INTERRUPTED, Wanted, converse
 from adapters.client import asks
@@ -23,7 +23,7 @@ TITLE_CHARACTERS_MAX = 60
 
 def talk(url: str, token: str, wanted: Wanted) -> int:
     try:
-        return trio.run(partial(_talk, url, token, wanted))
+        return names.run(partial(_talk, url, token, wanted))
     except (Refused, Unreachable) as fault:
         raise _told(fault) from None
     except KeyboardInterrupt:

@@ -12,9 +12,9 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from ssl import SSLContext
 
 import httpx2
-import trio
 
 from adapters.providers.dial import tls_context
+from runtime.threads import Kind, ThreadsBlocked, read
 
 Network = IPv4Network | IPv6Network
 IPAddress = IPv4Address | IPv6Address
@@ -22,8 +22,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 HOPS_MAX = 10  # of redirects; then it has failed
 ADDRESSES_MAX = 8  # of one name that are tried
-# Names that are looked for at once. A stranger's may be long in coming; then only strangers wait.
-RESOLVED_AT_ONCE = 8
+# A stranger's name may be long in coming; then only strangers wait, for so long.
+LOOK_UPS = Kind("name_lookups_of_strangers", 8, per_key_max=4, wait_seconds=10.0)
 
 # What Python's own words for addresses do not cover in all its releases.
 _RESERVED: tuple[Network, ...] = tuple(
@@ -42,7 +42,6 @@ _RESERVED: tuple[Network, ...] = tuple(
         ),
     )
 )
-_RESOLVING = trio.CapacityLimiter(RESOLVED_AT_ONCE)
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
@@ -80,7 +79,7 @@ def _plain(address: IPAddress) -> IPAddress:
 
 async def resolved(host: str, port: int) -> Sequence[str]:
     look = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await trio.to_thread.run_sync(look, abandon_on_cancel=True, limiter=_RESOLVING)
+    found = await read(LOOK_UPS, look, key=host)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
@@ -121,7 +120,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             raise Guarded(f"{url.scheme}: only http and https are followed")
         try:
             found = await self._resolve(url.host, url.port or 0)
-        except (OSError, UnicodeError) as error:  # the latter of a name that is none
+        except (OSError, ThreadsBlocked, UnicodeError) as error:  # the last of a name that is none
             raise httpx2.ConnectError(f"{url.host}: cannot be resolved") from error
         if not found:
             raise httpx2.ConnectError(f"{url.host}: has no address")

@@ -16,6 +16,7 @@ from adapters.mcp.faults import Fault
 from adapters.mcp.reaching import Address, Visit
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
+from runtime.threads import Kind, read
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 # Of a machine that is busy; then the server cannot be used, and the next use waits for the rest.
 LOAD_SECONDS_MAX = 60.0
 
-_ONE_BY_ONE = trio.CapacityLimiter(1)
+_ONE_BY_ONE = Kind("mcp_loading", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ async def loaded() -> Speaking:
     if not load.cache_info().currsize:
         try:
             with trio.fail_after(LOAD_SECONDS_MAX):
-                await trio.to_thread.run_sync(load, abandon_on_cancel=True, limiter=_ONE_BY_ONE)
+                await read(_ONE_BY_ONE, load)
         except trio.TooSlowError:
             seconds = f"{LOAD_SECONDS_MAX:g} s"
             raise Fault(f"what speaks with servers was not loaded within {seconds}") from None

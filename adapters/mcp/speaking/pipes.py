@@ -45,7 +45,8 @@ DRAIN_SECONDS = 1.0  # for the last messages of one that has ended, and for one 
 LEAVE_SECONDS = 2.0  # to end by itself when nobody speaks to it any more; then it is killed
 REAP_SECONDS = 5.0  # for a killed program to be gone; then it is left to the kernel
 # It begins when the lifeline knows of it: if we die before that, it never does.
-_GATE = 'read -r go || exit; exec "$@"'
+# Where it works it goes itself, for a disk that hangs is to hang it and not us.
+_GATE = 'read -r go || exit; cd -- "$1" || exit; shift; exec "$@"'
 
 
 class Ended(Exception):
@@ -291,11 +292,11 @@ async def _first(wait: Callable[[], Awaitable[object]], either: trio.Nursery) ->
 def _begun(order: Order, lifeline: Lifeline) -> Iterator[_Program]:
     """Left, it is killed, forgotten and reaped, in this order: then its number may be anybody's."""
     popen = Popen(
-        ["sh", "-c", _GATE, "sh", *order.arguments],
+        ["sh", "-c", _GATE, "sh", order.workdir, *order.arguments],
         stdin=PIPE,
         stdout=PIPE,
         stderr=PIPE,
-        cwd=order.workdir,
+        cwd="/",
         env=order.environment,
         start_new_session=True,
         bufsize=0,

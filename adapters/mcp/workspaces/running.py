@@ -311,7 +311,7 @@ async def open_workspace_servers(
             workspaces.neighbours.remove(servers)
             nursery.cancel_scope.cancel()
     finally:
-        lifeline.close()
+        await lifeline.close()
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ A link has one user at a time. A second one is a bug.
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
 from typing import NoReturn, Self
 
 import trio
@@ -25,6 +26,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
+from adapters.names import looked_up
 from adapters.postgres.driver import timeouts as limits
 from adapters.postgres.driver.faults import (
     DatabaseBusy,
@@ -78,9 +80,8 @@ class Link:
         fault: Exception | None = None
         try:
             with trio.fail_after(timeouts.connect_seconds):  # names are looked up in the thread
-                attempts = await trio.to_thread.run_sync(
-                    conninfo_attempts, parameters, abandon_on_cancel=True
-                )
+                look = partial(conninfo_attempts, parameters)
+                attempts = await looked_up(look, str(parameters.get("host", "")))
             for attempt in attempts:
                 try:
                     with trio.fail_after(timeouts.connect_seconds):
@@ -92,6 +93,9 @@ class Link:
                     fault = DatabaseGone(f"{where}: no answer in {timeouts.connect_seconds:g} s")
         except trio.TooSlowError:
             fault = DatabaseGone(f"{where}: not found in {timeouts.connect_seconds:g} s")
+        except OSError as error:  # too many look-ups wait already
+            fault = DatabaseGone(f"{where}: {error.strerror}")
+            fault.__cause__ = error
         except OperationalError as error:
             fault = from_connecting(error, where)
             fault.__cause__ = error

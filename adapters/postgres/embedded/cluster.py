@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import trio
@@ -16,6 +17,7 @@ from adapters.postgres.embedded.locks import Patience, patient
 from adapters.postgres.embedded.wanted import Wanted
 from adapters.refusals import CannotStart
 from runtime.log import emit
+from runtime.threads import Kind, check_wanted, write
 
 LOCK_SECONDS_MAX = 90.0  # longer than another process may take to start or stop the server
 READY_SECONDS_MAX = 60.0  # a server that recovers from a crash reads its log first
@@ -23,6 +25,7 @@ SPAWN_SECONDS_MAX = 20.0  # for the keeper's first process, which only forks
 LEAVE_SECONDS_MAX = 30.0  # the keeper's own limits end before
 TEND_SECONDS = 1.0  # between two looks at the keeper's lock: two system calls
 TEND_AGAIN_SECONDS = 15.0  # after a refusal; it is logged each time
+STARTING = Kind("embedded_database", 2)  # threads in which it is started, tended and left
 OTHERS_SEEN = 3  # in a row: between two looks the keeper may have let go of what it held
 
 
@@ -71,12 +74,13 @@ class Cluster:
 @asynccontextmanager
 async def use(wanted: Wanted) -> AsyncIterator[Cluster]:
     """The cluster for a block, from trio: whatever blocks runs in a thread and is bounded."""
-    cluster = await trio.to_thread.run_sync(join, wanted, trio.from_thread.check_cancelled)
+    begin = partial(join, wanted, check_wanted)
+    cluster = await write(STARTING, begin, grace_seconds=LOCK_SECONDS_MAX)
     try:
         yield cluster
     finally:
         with trio.move_on_after(LEAVE_SECONDS_MAX, shield=True):
-            await trio.to_thread.run_sync(cluster.leave)
+            await write(STARTING, cluster.leave, grace_seconds=0)
 
 
 @contextmanager
@@ -109,7 +113,8 @@ async def tend(cluster: Cluster) -> None:
         try:
             if cluster.attended():
                 continue
-            await trio.to_thread.run_sync(cluster.attend, trio.from_thread.check_cancelled)
+            attend = partial(cluster.attend, check_wanted)
+            await write(STARTING, attend, grace_seconds=LOCK_SECONDS_MAX)
             emit("database.attended", "warning", home=str(cluster.wanted.home))
         except (CannotStart, OSError) as refusal:
             emit("database.unattended", "error", why=str(refusal))

@@ -17,6 +17,7 @@ from adapters.tools.lifecycle.asked import (
     StopWorkspace,
 )
 from adapters.tools.workspace.shown import ended
+from adapters.workspace.disks import Silent
 from adapters.workspace.local import LocalWorkspaces, SetUp
 from adapters.workspace.making import NotMade, TooMany
 from adapters.workspace.templates import Faulty, Template
@@ -38,7 +39,7 @@ class LifecycleTools:
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         try:
             return await served(calling, *self._deeds()[name])
-        except NotMade as failed:  # the call was as it should be
+        except (NotMade, Silent) as failed:  # the call was as it should be
             return told({"error": str(failed), **_quota(failed)})
 
     def _deeds(self) -> Mapping[str, tuple[Arguments, Deed]]:
@@ -179,7 +180,7 @@ def _next_step(recommended: str | None, is_any: bool) -> str:
     return "no template fits; look again without a query"
 
 
-def _quota(failed: NotMade) -> Told:
+def _quota(failed: NotMade | Silent) -> Told:
     if not isinstance(failed, TooMany):
         return {}
     return {

@@ -9,8 +9,9 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from socket import AF_UNIX, SOCK_STREAM
+from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import NoReturn
 from uuid import uuid4
 
@@ -21,8 +22,10 @@ from actors.ids import ChatId
 from actors.workspace.output import Shown
 from actors.workspace.ports import Process, Refused, Signal
 from adapters.workspace.beside.wire import Asked, Deed, Told
+from adapters.workspace.disks import Disk, Silent
 from adapters.workspace.processes import ProcessTable
 from runtime.log import emit
+from runtime.threads import Unwanted, check_wanted
 
 ANSWER_SECONDS = 2.0  # for a peer, beside what it waits for a command; then it is left out
 ASKED_BYTES_MAX = 4_096  # of a question; a longer one is none
@@ -30,12 +33,13 @@ TOLD_BYTES_MAX = 1024 * 1024  # of an answer; likewise
 LISTED_MAX = 50  # commands of one chat that a peer tells of, without what they have written
 ANSWERED_MAX = 512  # questions at once; one more is not heard until one is answered
 ACCEPT_AGAIN_SECONDS = 0.1  # after a connection that could not be taken
+LEAVE_SECONDS = 2.0  # for our socket to be taken away; then who finds it does it
 FOUND_AGAIN_SECONDS = 60.0  # after a disk that did not let us be found
 PATH_BYTES_MAX = 107  # of a socket's path; with a longer one nobody finds us
 
 UNSEEN = "other processes do not find them"
 _UNWRITTEN = Shown("", 0, 0)
-_GONE = (ConnectionRefusedError, FileNotFoundError)
+_NOBODY = (ConnectionRefusedError, FileNotFoundError)
 _decode_asked = msgspec.json.Decoder(Asked).decode
 _decode_told = msgspec.json.Decoder(Told).decode
 
@@ -53,6 +57,7 @@ class Peers:
     def __init__(self, directory: Path, table: ProcessTable) -> None:
         self._directory = directory
         self._table = table
+        self._disk = Disk(str(directory), "the workspaces")
         self._own = uuid4().hex[:12]
         self._places = trio.CapacityLimiter(ANSWERED_MAX)
         self._asked_count = self._answered_count = 0
@@ -86,12 +91,15 @@ class Peers:
     ) -> Sequence[Told]:
         """All of them at once, until one answer is enough."""
         answers: list[Told] = []
-        names = await trio.to_thread.run_sync(_names, self._directory)
+        try:
+            names = await self._disk.read(partial(_names, self._directory))
+        except Silent:
+            return answers
         async with trio.open_nursery() as nursery:
 
             async def ask(path: str) -> None:
                 with trio.move_on_after(seconds + ANSWER_SECONDS):
-                    told = await _told(path, asked)
+                    told = await self._told(path, asked)
                     if told is not None:
                         answers.append(told)
                         if enough(told):
@@ -103,36 +111,46 @@ class Peers:
                     nursery.start_soon(ask, str(self._directory / name))
         return answers
 
+    async def _told(self, path: str, asked: Asked) -> Told | None:
+        """None: there is nobody, or nobody who answers."""
+        with suppress(OSError, Silent, trio.BrokenResourceError, msgspec.MsgspecError):
+            connected = await self._disk.write(partial(_connected, path))
+            if connected is not None:
+                async with trio.SocketStream(trio.socket.from_stdlib_socket(connected)) as stream:
+                    await stream.send_all(msgspec.json.encode(asked) + b"\n")
+                    return _decode_told(await _all_of(stream))
+        return None
+
     # answering
 
     async def run(self) -> NoReturn:
         while True:
             try:
                 await self._be_found()
-            except OSError as error:
-                why = f"{self._directory}: {os.strerror(error.errno or 0).lower()}"
+            except (OSError, Silent) as error:
+                fact = str(error)
+                if isinstance(error, OSError):
+                    fact = os.strerror(error.errno or 0).lower()
+                why = f"{self._directory}: {fact}"
                 emit("commands.unseen", "warning", why=why, says=UNSEEN)
             await trio.sleep(FOUND_AGAIN_SECONDS)
 
     async def _be_found(self) -> NoReturn:
-        """OSError: the disk does not let us."""
+        """OSError, Silent: the disk does not let us."""
         path = self._directory / self._own
         beside = path.with_name(f".{self._own}.new")
-        await trio.to_thread.run_sync(_made, self._directory)
+        await self._disk.write(partial(_made, self._directory))
         if len(os.fsencode(beside)) > PATH_BYTES_MAX:
             why = f"{beside}: a socket's path can have {PATH_BYTES_MAX} bytes"
             emit("commands.unseen", "warning", why=why, says=UNSEEN)
             await trio.sleep_forever()
-        with trio.socket.socket(AF_UNIX, SOCK_STREAM) as listener:
-            try:
-                await listener.bind(str(beside))
-                listener.listen()
-                # Found before it listens it would be taken for one that is gone.
-                beside.rename(path)
+        try:
+            listening = await self._disk.write(partial(_listening, beside, path))
+            with trio.socket.from_stdlib_socket(listening) as listener:
                 await self._serve(listener)
-            finally:
-                for each in (beside, path):
-                    each.unlink(missing_ok=True)
+        finally:
+            with trio.move_on_after(LEAVE_SECONDS, shield=True), suppress(Silent, OSError):
+                await self._disk.write(partial(_gone, beside, path))
 
     async def _serve(self, listener: trio.socket.SocketType) -> NoReturn:
         async with trio.open_nursery() as nursery:
@@ -171,22 +189,6 @@ class Peers:
         return Told(is_known=False) if isinstance(found, Refused) else Told(processes=[found])
 
 
-async def _told(path: str, asked: Asked) -> Told | None:
-    """None: there is nobody, or nobody who answers."""
-    with trio.socket.socket(AF_UNIX, SOCK_STREAM) as socket:
-        try:
-            await socket.connect(path)
-            stream = trio.SocketStream(socket)
-            await stream.send_all(msgspec.json.encode(asked) + b"\n")
-            return _decode_told(await _all_of(stream))
-        except _GONE:
-            with suppress(OSError):
-                os.unlink(path)
-        except (OSError, trio.BrokenResourceError, msgspec.MsgspecError):
-            pass
-    return None
-
-
 async def _line(stream: trio.SocketStream) -> bytes:
     line = bytearray()
     with trio.move_on_after(ANSWER_SECONDS):
@@ -210,6 +212,46 @@ async def _until_gone(stream: trio.SocketStream, scope: trio.CancelScope) -> Non
     with suppress(trio.BrokenResourceError):
         await stream.receive_some(1)
     scope.cancel()
+
+
+# What touches the disk, in threads.
+
+
+def _connected(path: str) -> socket | None:
+    """None: there is nobody, and its socket is taken away."""
+    made = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        made.setblocking(False)  # one that has no time for us is left out
+        made.connect(path)
+        check_wanted()
+    except _NOBODY:
+        made.close()
+        with suppress(OSError):
+            os.unlink(path)
+        return None
+    except (OSError, Unwanted):
+        made.close()
+        raise
+    return made
+
+
+def _listening(beside: Path, path: Path) -> socket:
+    made = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        made.bind(str(beside))
+        made.listen()
+        # Found before it listens it would be taken for one that is gone.
+        beside.rename(path)
+        check_wanted()
+    except (OSError, Unwanted):
+        made.close()
+        raise
+    return made
+
+
+def _gone(*paths: Path) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 def _names(directory: Path) -> list[str]:

@@ -28,10 +28,10 @@ def group():
 
 
 @pytest.fixture
-def lifeline():
+async def lifeline():
     lifeline = Lifeline()
     yield lifeline
-    lifeline.close()
+    await lifeline.close()
 
 
 async def killed(process):
@@ -47,7 +47,7 @@ async def test_when_it_is_let_go_all_that_it_knows_of_end(lifeline, group):
         lifeline.add(each.pid)
     lifeline.forget(over.pid)
 
-    lifeline.close()
+    await lifeline.close()
 
     assert [signal.SIGKILL] * 2 == [await killed(each) for each in (first, second)]
     assert over.poll() is None
@@ -61,12 +61,48 @@ async def test_if_it_is_gone_another_takes_its_place_and_knows_all(lifeline, gro
     shell.wait()
 
     lifeline.add(second.pid)
-    lifeline.close()
+    await lifeline.close()
 
     assert [signal.SIGKILL] * 2 == [await killed(each) for each in (first, second)]
 
 
-def test_without_any_command_there_is_none(lifeline):
+async def test_without_any_command_there_is_none(lifeline):
     lifeline.forget(1)
 
     assert lifeline._shell is None
+
+
+async def test_one_that_does_not_listen_holds_nobody_up(lifeline, group):
+    first, second = group(), group()
+    lifeline.add(first.pid)
+    stopped = lifeline._shell
+    os.kill(stopped.pid, signal.SIGSTOP)
+    began = trio.current_time()
+
+    for number in range(10_000):  # more than its pipe holds
+        lifeline.add(4_000_000 + number % 2)
+        lifeline.forget(4_000_000 + number % 2)
+    lifeline.add(second.pid)
+    assert lifeline._shell is not stopped
+    await lifeline.close()
+
+    assert trio.current_time() - began < 20, "a write that blocks is one for ever"
+    assert [signal.SIGKILL] * 2 == [await killed(each) for each in (first, second)]
+
+
+async def test_others_go_on_while_it_ends(lifeline, group):
+    lifeline.add(group().pid)
+    os.kill(lifeline._shell.pid, signal.SIGSTOP)  # so it does not end before it is killed
+    beats = []
+
+    async def beat():
+        while True:
+            beats.append(trio.current_time())
+            await trio.sleep(0.01)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(beat)
+        await lifeline.close()
+        nursery.cancel_scope.cancel()
+
+    assert len(beats) > 20

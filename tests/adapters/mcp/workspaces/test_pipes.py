@@ -46,10 +46,10 @@ ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
-def lifeline():
+async def lifeline():
     lifeline = Lifeline()
     yield lifeline
-    lifeline.close()
+    await lifeline.close()
 
 
 def an_order(*words, seconds_max=60.0):

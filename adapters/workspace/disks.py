@@ -1,0 +1,53 @@
+"""The disk of one workspace, reached through threads of its own.
+
+A disk that hangs, of a network for instance, blocks the threads of its workspace and no others;
+who comes then is told so, after a moment. What looks is given up with its caller. What writes is
+waited for a moment longer, for it should not be left half done; if it is left all the same, it goes
+on to its end, and nothing of this workspace is read or written before that.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from runtime import threads
+from runtime.threads import Kind, ThreadsBlocked
+
+# One that hangs holds `per_key_max` threads, until it answers.
+FILES = Kind("workspace_files", 256, per_key_max=4, wait_seconds=5.0, answer_seconds=30.0)
+MAKING = Kind("workspace_making", 64, per_key_max=2, wait_seconds=5.0, answer_seconds=600.0)
+WRITE_SECONDS = 2.0  # that a write is waited for when its caller has been told to stop
+
+Result = TypeVar("Result")
+
+
+class Silent(Exception):
+    """The disk does not answer; in words for models and people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Where a directory lies. `name`: what it is called when it does not answer."""
+
+    directory: str
+    name: str
+
+    async def read(self, work: Callable[[], Result], kind: Kind = FILES) -> Result:
+        """Look at something. A caller who is cancelled leaves at once. Silent: no answer."""
+        try:
+            return await threads.read(kind, work, key=self.directory)
+        except ThreadsBlocked as blocked:
+            raise Silent(f"the disk of {self.name} does not answer; try again later") from blocked
+
+    async def write(
+        self, work: Callable[[], Result], kind: Kind = FILES, *, seconds: float = WRITE_SECONDS
+    ) -> Result:
+        """Change something, which is waited for. Silent: no answer, and what was begun may still
+        be done."""
+        try:
+            return await threads.write(kind, work, key=self.directory, grace_seconds=seconds)
+        except ThreadsBlocked as blocked:
+            raise Silent(
+                f"the disk of {self.name} does not answer; what was to be written may be written"
+                " later: look before you try again"
+            ) from blocked
