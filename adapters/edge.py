@@ -55,6 +55,7 @@ from adapters.postgres.shelves.receipts import Receipts
 from adapters.postgres.shelves.shelf import Shelf
 from adapters.postgres.workspaces.owned import OwnedWorkspaces
 from adapters.relay.opening import Relaying
+from runtime.threads import limits
 
 RETRY_SECONDS = 1
 
@@ -320,4 +321,5 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "people": auth.known.statistics(),
         "open_streams": auth.streams.statistics(),
         **streaming.statistics(),
+        **{f"threads_{name}": each for name, each in limits.statistics().items()},
     }

@@ -10,10 +10,11 @@ from decimal import Decimal
 
 from actors.parts.usage import UNPRICED, Cost, Usage
 from actors.turn.ports import Model
-from runtime.threads import Kind, read
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
 
 MICROS = 1_000_000
-LOADING = Kind("price_table", 1)
+LOADING = ThreadLimits("price_table", 1)
 
 # How the table calls providers that we call otherwise; what is not here is called the same.
 _KNOWN_AS = {"bedrock": "aws"}

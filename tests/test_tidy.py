@@ -24,6 +24,38 @@ HOMES = {  # what may be called only there
     # The keeper of the embedded database is a process of its own and has no trio.
     **dict.fromkeys(CLOCKS, ("runtime/clock.py", "adapters/postgres/embedded/")),
 }
+# What takes a thread of trio's shared limiter, or of anyio's: a disk that hangs there would keep
+# everything else from its threads. Said is what takes its place, and where it may stand.
+SHARED_THREADS = {
+    "trio.run": (
+        "adapters.network.names.run, which looks names up in their own threads",
+        "adapters/network/names.py",
+    ),
+    "trio.to_thread.run_sync": ("runtime.threads", "runtime/threads/work.py"),
+    "trio.to_thread.current_default_thread_limiter": ("runtime.threads", ""),
+    "trio.from_thread.check_cancelled": ("runtime.threads.check_wanted", ""),
+    "trio.Path": ("pathlib.Path in runtime.threads", ""),
+    "trio.open_file": ("open in runtime.threads", ""),
+    "trio.wrap_file": ("open in runtime.threads", ""),
+    "trio.run_process": ("adapters.workspace.disks.programs", ""),
+    # The parent of processes, and the commands that copy a database, have no workspaces.
+    "trio.lowlevel.open_process": (
+        "adapters.workspace.disks.programs",
+        "adapters/processes/family.py adapters/postgres/dumping/programs.py",
+    ),
+    "trio.socket.socket": ("a socket made in runtime.threads, then from_stdlib_socket", ""),
+    "trio.socket.getaddrinfo": ("adapters.network.names.looked_up", ""),
+    "trio.socket.getnameinfo": ("adapters.network.names.looked_up", ""),
+    "trio.socket.getprotobyname": ("its number", ""),
+    "anyio.run": ("adapters.network.names.run", ""),
+    "anyio.to_thread.run_sync": ("runtime.threads", "adapters/client/tools.py"),
+    "anyio.Path": ("pathlib.Path in runtime.threads", ""),
+    "anyio.open_file": ("open in runtime.threads", ""),
+    "anyio.run_process": ("adapters.workspace.disks.programs", ""),
+    "anyio.open_process": ("adapters.workspace.disks.programs", ""),
+    "anyio.getaddrinfo": ("adapters.network.names.looked_up", ""),
+    "asyncio.to_thread": ("runtime.threads", ""),
+}
 WORDLESS = {"utils", "helpers", "common", "manager", "misc", "types", "models", "base"}
 PRIVATE = re.compile(r"\._(?!_)")  # behind a dot: of another module
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER)\s[^\n]*\n")
@@ -84,6 +116,16 @@ def _of_tree(tree, where):
             length = node.end_lineno - node.lineno + 1
             if length > FUNCTION_LINES_MAX:
                 yield f"{node.name} has {length} lines, the limit is {FUNCTION_LINES_MAX}"
+        elif isinstance(node, ast.Attribute) and (shared := SHARED_THREADS.get(ast.unparse(node))):
+            instead, homes = shared
+            if where not in homes.split():
+                yield f"line {node.lineno}: {ast.unparse(node)} shares its threads; use {instead}"
+        elif isinstance(node, ast.ImportFrom) and node.module in (
+            "trio",
+            "trio.to_thread",
+            "anyio",
+        ):
+            yield f"line {node.lineno}: import {node.module}, and name in full what you use of it"
         elif isinstance(node, ast.Call):
             homes = HOMES.get(ast.unparse(node.func))
             if homes is not None and not where.startswith(homes):

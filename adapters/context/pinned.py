@@ -32,7 +32,8 @@ from adapters.context.snapshots import Snapshots, SnapshotsStatistics
 from adapters.context.watching import WatchStatistics, WorkspaceWatch
 from adapters.postgres.contexts.pins import Pins
 from adapters.workspace.beneath import Denied
-from runtime.threads import Kind, read
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
 
 KEEP_SECONDS = 60.0  # what is known; and between two tries at a workspace that cannot be read
 # Of which something is known; the one not asked for longest is forgotten. Likewise of those that
@@ -41,7 +42,7 @@ CHATS_MAX = 16_384
 READS_MAX = 3  # of what is pinned anew while it is read; then the step goes without
 FILES_SECONDS_MAX = 5.0  # to list or read what lies beside a skill; then it is told without
 # Threads at that; those of a disk that hangs count until it answers, in their own workspace.
-SKILL_FILES = Kind("skill_files", 64, per_key_max=2)
+SKILL_FILES = ThreadLimits("skill_files", 64, per_key_max=2)
 
 
 class Places(Protocol):

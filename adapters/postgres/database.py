@@ -12,7 +12,7 @@ from adapters.postgres import embedded, migrating
 from adapters.postgres.driver import reaching
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.refusals import CannotStart
-from runtime.threads import read
+from runtime.threads.work import read
 
 
 @dataclass(frozen=True, slots=True)

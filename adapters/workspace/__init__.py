@@ -1,6 +1,7 @@
 """Where chats work, on this machine: directories, and commands in a sandbox.
 
 beneath     a path below a directory, walked so that nobody leads us out of it
+disks       what touches the disks of workspaces, which may hang
 files       the files of one workspace
 bubblewrap  what a command sees of the machine, as arguments of bwrap           (pure)
 sandbox     how commands are run: in the sandbox, without one, or not at all

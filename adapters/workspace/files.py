@@ -16,7 +16,7 @@ from actors.workspace.changes import Edited, FileEdits, applied, diff
 from actors.workspace.editing import CannotEdit
 from actors.workspace.ports import Entry, Refused
 from adapters.workspace.beneath import Denied, Found, opened, walked
-from adapters.workspace.disks import Disk, Silent
+from adapters.workspace.disks.disk import Disk, DiskSilent
 
 EDITED_BYTES_MAX = 1024 * 1024  # of a file; a larger one is refused
 WRITTEN_BYTES_MAX = 10 * 1024 * 1024  # of a file; a larger one is refused
@@ -86,13 +86,13 @@ class LocalFiles:
     async def _look(self, path: str, work: Callable[[], Result]) -> Result | Refused:
         try:
             return await self._disk.read(partial(_attempt, path, work))
-        except Silent as silent:
+        except DiskSilent as silent:
             return Refused(f"{path}: {silent}")
 
     async def _change(self, path: str, work: Callable[[], Result]) -> Result | Refused:
         try:
             return await self._disk.write(partial(_attempt, path, work))
-        except Silent as silent:
+        except DiskSilent as silent:
             return Refused(f"{path}: {silent}" if path else str(silent))
 
     def _read(self, path: str, bytes_max: int) -> bytes:

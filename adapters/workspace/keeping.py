@@ -26,10 +26,10 @@ from actors.store.hints import LookAtEverything, News, WorkspaceClosed
 from actors.workspace.ports import Refused
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.workspaces.lives import Lives
-from adapters.workspace.disks import MAKING, Disk, Silent
+from adapters.workspace.disks.disk import MAKING, Disk, DiskSilent
+from adapters.workspace.disks.programs import Programs
 from adapters.workspace.making import UNREGISTERED, disk_of, registered
 from adapters.workspace.processes import ProcessTable
-from adapters.workspace.programs import Programs
 from runtime.clock import now, wall
 from runtime.log import emit
 
@@ -194,7 +194,7 @@ class Caretaker:
     async def give_up(self, workspace: UUID) -> None:
         """It was being made, and its directory goes in a moment, unless it has been registered.
         What the database or the disk does not let us do now is done a day later."""
-        with suppress(DatabaseFault, OSError, Silent):
+        with suppress(DatabaseFault, OSError, DiskSilent):
             if await self._lives.unknown([workspace]):
                 place = self._directory / str(workspace)
                 await disk_of(place).write(partial(_aside, place), MAKING, seconds=0)
@@ -270,7 +270,7 @@ class Caretaker:
         not done in time is done at the next look."""
         try:
             aside = await disk_of(path).write(partial(_aside, path), MAKING, seconds=0)
-        except Silent:
+        except DiskSilent:
             return
         if aside is None:
             return
@@ -351,7 +351,7 @@ async def _unless_faulty(look: Callable[[], Awaitable[None]]) -> None:
     """What the database or the disk does not let us do now is done at the next look."""
     try:
         await look()
-    except (DatabaseFault, OSError, Silent) as fault:
+    except (DatabaseFault, OSError, DiskSilent) as fault:
         emit("workspaces.kept", "warning", error=fault)
 
 

@@ -22,7 +22,7 @@ from adapters.postgres.workspaces.lives import Lives
 from adapters.postgres.workspaces.registry import Registered, Registry
 from adapters.workspace.beside.peers import Peers, PeersStatistics
 from adapters.workspace.bubblewrap import Ground, Unseen
-from adapters.workspace.disks import Disk, Silent
+from adapters.workspace.disks.disk import Disk, DiskSilent
 from adapters.workspace.files import LocalFiles
 from adapters.workspace.keeping import Caretaker, KeepingStatistics, Neighbour, days_of
 from adapters.workspace.making import HOME, PASSING, NotMade, TooMany, make, registered
@@ -37,16 +37,16 @@ from adapters.workspace.sandbox import (
     variables,
 )
 from adapters.workspace.templates import Faulty, Template, Templates
-from runtime import threads
 from runtime.children import Child, open_children
 from runtime.restart import Restart
-from runtime.threads import Kind
+from runtime.threads import work as threads
+from runtime.threads.limits import ThreadLimits
 
 PEERS = ".peers"  # the directory where processes find each other, among the workspaces
 NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
 # For one that nobody is to know of to be laid aside; then it is found the next day.
 GIVE_UP_SECONDS = 5.0
-RESOLVING = Kind("paths", 1)  # of the settings, at the start
+RESOLVING = ThreadLimits("paths", 1)  # of the settings, at the start
 
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
@@ -198,7 +198,7 @@ class LocalWorkspaces:
             return Refused(f"the workspace {row.name} is stopped; {_asks(chat, 'start_workspace')}")
         try:
             is_there = await self._is_there(row)
-        except Silent as silent:
+        except DiskSilent as silent:
             return Refused(str(silent))
         if not is_there:
             return Refused(
@@ -216,7 +216,7 @@ class LocalWorkspaces:
         Called again for the same call, it goes on where it was cut short."""
         try:
             standing = await self._create(chat, call, template, name)
-        except Silent as silent:
+        except DiskSilent as silent:
             raise NotMade(str(silent)) from silent
         self._moved_in(chat)
         return standing
@@ -333,7 +333,7 @@ class LocalWorkspaces:
         return Ground(str(place / HOME), str(place / PASSING))
 
     async def _is_there(self, row: Registered) -> bool:
-        """Silent: nobody knows, for its disk does not answer."""
+        """DiskSilent: nobody knows, for its disk does not answer."""
         home = self.home(row.id)
         return await Disk(home, f"the workspace {row.name}").read(partial(os.path.isdir, home))
 

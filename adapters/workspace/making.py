@@ -15,10 +15,10 @@ from pathlib import Path
 
 import trio
 
-from adapters.workspace.disks import MAKING, Disk, Silent
-from adapters.workspace.programs import Programs
+from adapters.workspace.disks.disk import MAKING, Disk, DiskSilent
+from adapters.workspace.disks.programs import Programs
 from adapters.workspace.templates import Template, without_credentials
-from runtime.threads import check_wanted
+from runtime.threads.work import check_wanted
 
 COPIED_BYTES_MAX = 4 * 1024 * 1024 * 1024  # of a template; then it is refused
 CLONE_SECONDS = 600.0  # for a clone; then it is given up
@@ -59,16 +59,16 @@ async def make(template: Template, place: Path, environ: Mapping[str, str]) -> N
         await disk.write(partial(os.rename, beside, place), MAKING)
     except (OSError, shutil.Error) as error:
         raise NotMade(f"template {template.name}: {_fact(error)}") from error
-    except Silent as silent:
+    except DiskSilent as silent:
         raise NotMade(str(silent)) from silent
     finally:
-        with trio.move_on_after(CLEANUP_SECONDS, shield=True), suppress(Silent):
+        with trio.move_on_after(CLEANUP_SECONDS, shield=True), suppress(DiskSilent):
             remove = partial(shutil.rmtree, beside, ignore_errors=True)
             await disk.write(remove, MAKING, seconds=0)
 
 
 async def registered(place: Path) -> None:
-    with suppress(OSError, Silent):  # that somebody knows of it counts for more
+    with suppress(OSError, DiskSilent):  # that somebody knows of it counts for more
         await disk_of(place).write((place / UNREGISTERED).unlink, MAKING)
 
 

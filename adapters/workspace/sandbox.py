@@ -22,7 +22,7 @@ from adapters.workspace.bubblewrap import (
     arguments,
     layout,
 )
-from adapters.workspace.programs import Programs
+from adapters.workspace.disks.programs import Programs
 from runtime.log import emit
 
 WORD = "bubblewrap"  # of the setting; the other is "none"

@@ -28,14 +28,14 @@ from typing import Annotated
 
 import msgspec
 
-from adapters.workspace.disks import Disk
+from adapters.workspace.disks.disk import Disk
 from adapters.workspace.sandbox import USUAL, Limits
-from runtime.threads import Kind
+from runtime.threads.limits import ThreadLimits
 
 TEMPLATES_MAX = 500  # by name; those that are over are not seen
 README_CHARACTERS_MAX = 8_000  # of a template's README.md; the rest is left out
 SETUP_SECONDS = 600
-READING = Kind("templates", 4, wait_seconds=5.0, answer_seconds=10.0)
+READING = ThreadLimits("templates", 4, wait_seconds=5.0, answer_seconds=10.0)
 EMPTY_NAME = "empty"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -104,7 +104,7 @@ class Templates:
         self._disk = Disk(str(directory), "the templates")
 
     async def all(self) -> Sequence[Template | Faulty]:
-        """By name. Silent: the disk does not answer."""
+        """By name. DiskSilent: the disk does not answer."""
         return await self._disk.read(self._all, READING)
 
     async def named(self, name: str) -> Template | Faulty | None:

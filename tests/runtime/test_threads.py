@@ -1,87 +1,36 @@
 """Threads for work that blocks, here on a pipe with a name that nobody writes to."""
 
-import os
-import threading
-from contextlib import contextmanager
 from functools import partial
 
 import pytest
 import trio
 
-from runtime import threads
 from runtime.errors import Misuse
-from runtime.threads import Kind, ThreadsBlocked, Unwanted, check_wanted, read, write
+from runtime.threads import limits as threads
+from runtime.threads.limits import ThreadLimits, ThreadsBlocked
+from runtime.threads.work import Unwanted, check_wanted, read, write
+from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
 
-BOUND = Kind("hanging", 3, per_key_max=2, wait_seconds=0.05, answer_seconds=30)
-
-
-class Disk:
-    """A pipe that blocks its readers in the kernel until it is mended."""
-
-    def __init__(self, path):
-        os.mkfifo(path)
-        self._path = path
-        self._mended = threading.Event()
-        self.blocked = trio.Semaphore(0)
-        self._token = trio.lowlevel.current_trio_token()
-
-    def hang(self, result="done"):
-        self._token.run_sync_soon(self.blocked.release)
-        if not self._mended.is_set():
-            with open(self._path, "rb"):
-                pass
-        return result
-
-    def mend(self):
-        self._mended.set()
-        # Open for both: readers that wait are let go, and those that come do not wait.
-        self._both = os.open(self._path, os.O_RDWR)
-
-    def close(self):
-        self.mend()
-        os.close(self._both)
+BOUND = ThreadLimits("hanging", 3, per_key_max=2, wait_seconds=0.05, answer_seconds=30)
 
 
 @pytest.fixture
 async def disk(tmp_path):
-    disk = Disk(tmp_path / "disk")
+    disk = HangingDisk(tmp_path / "disk")
     yield disk
     disk.mend()
-    with trio.fail_after(30):
-        while any(each.running for each in threads.statistics().values()):
-            await trio.sleep(0.005)
-    os.close(disk._both)
+    await all_ended()
+    disk.close()
 
 
 def counted(kind=BOUND):
     return threads.statistics()[kind.name]
 
 
-@contextmanager
-def cancelled_at(disk, nursery):
-    """Runs work in a task that is cancelled once the work hangs."""
-    scopes = []
-
-    async def run(work):
-        with trio.move_on_after(60) as scope:
-            scopes.append(scope)
-            await work()
-
-    yield run, scopes
-
-
-async def left(disk, work):
-    """Begin `work`, and leave it when it hangs."""
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(work)
-        await disk.blocked.acquire()
-        nursery.cancel_scope.cancel()
-
-
 async def test_a_read_that_is_cancelled_leaves_at_once_and_its_thread_counts(disk):
     """W2: until the thread has ended."""
     with trio.fail_after(10):
-        await left(disk, partial(read, BOUND, disk.hang, key="a"))
+        await leave(disk, partial(read, BOUND, disk.touch, key="a"))
 
     assert (1, 1) == (counted().running, counted().left)
     disk.mend()
@@ -94,23 +43,21 @@ async def test_a_read_that_is_cancelled_leaves_at_once_and_its_thread_counts(dis
 async def test_threads_that_hang_take_none_from_other_keys_and_kinds(disk):
     """W1, W5: of one kind and key there are so many, in all so many; then callers are told."""
     for _ in range(2):
-        await left(disk, partial(read, BOUND, disk.hang, key="a"))
+        await leave(disk, partial(read, BOUND, disk.touch, key="a"))
 
     with pytest.raises(ThreadsBlocked, match=r"^hanging of a: no answer within 0\.05 s$"):
-        await read(BOUND, disk.hang, key="a")
+        await read(BOUND, disk.touch, key="a")
     assert await read(BOUND, lambda: "b", key="b") == "b"
-    await left(disk, partial(read, BOUND, disk.hang, key="b"))
+    await leave(disk, partial(read, BOUND, disk.touch, key="b"))
     with pytest.raises(ThreadsBlocked):
         await read(BOUND, lambda: "c", key="c")
-    assert await read(Kind("other", 1), lambda: "d") == "d"
+    assert await read(ThreadLimits("other", 1), lambda: "d") == "d"
     assert (3, 3, 2) == (counted().running, counted().left, counted().blocked_count)
 
 
 async def test_the_limiter_of_trio_is_not_used(disk):
     """W1: nor does whoever uses that one starve us."""
-    limiter = trio.to_thread.current_default_thread_limiter()
-    for number in range(int(limiter.total_tokens)):
-        limiter.acquire_on_behalf_of_nowait(number)
+    use_up_trios_threads()
 
     with trio.fail_after(10):
         assert await read(BOUND, lambda: 1) == 1
@@ -119,10 +66,10 @@ async def test_the_limiter_of_trio_is_not_used(disk):
 
 async def test_work_that_does_not_end_in_time_is_left(disk):
     """W5: and its caller is told."""
-    short = Kind("short", 1, answer_seconds=0.02)
+    short = ThreadLimits("short", 1, answer_seconds=0.02)
 
     with pytest.raises(ThreadsBlocked, match=r"^short: no answer within 0\.02 s$"):
-        await read(short, disk.hang)
+        await read(short, disk.touch)
 
     assert (1, 1) == (counted(short).running, counted(short).left)
 
@@ -132,11 +79,11 @@ async def test_a_cancelled_write_that_ends_in_its_grace_returns_its_result(disk)
     results = []
 
     async def work():
-        results.append(await write(BOUND, disk.hang, key="a", grace_seconds=30))
+        results.append(await write(BOUND, disk.touch, key="a", grace_seconds=30))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(work)
-        await disk.blocked.acquire()
+        await disk.touched.acquire()
         nursery.cancel_scope.cancel()
         with trio.move_on_after(0.05, shield=True):
             await trio.sleep_forever()
@@ -150,14 +97,14 @@ async def test_a_cancelled_write_that_ends_in_its_grace_returns_its_result(disk)
 async def test_what_comes_after_a_write_that_was_left_waits_for_it(disk):
     """W4: and does not pass it."""
     order = []
-    patient = Kind("patient", 3, wait_seconds=30)
+    patient = ThreadLimits("patient", 3, wait_seconds=30)
 
     def slow():
-        disk.hang()
+        disk.touch()
         order.append("first")
 
     with trio.fail_after(10):
-        await left(disk, partial(write, patient, slow, key="a", grace_seconds=0.02))
+        await leave(disk, partial(write, patient, slow, key="a", grace_seconds=0.02))
     async with trio.open_nursery() as nursery:
         for name in ("second", "third"):
             nursery.start_soon(partial(read, patient, partial(order.append, name), key="a"))
@@ -172,7 +119,7 @@ async def test_what_comes_after_a_write_that_was_left_waits_for_it(disk):
 
 async def test_what_waits_for_a_write_that_was_left_is_told_when_it_takes_too_long(disk):
     """W4, W5: an endless wait is none."""
-    await left(disk, partial(write, BOUND, disk.hang, key="a", grace_seconds=0.02))
+    await leave(disk, partial(write, BOUND, disk.touch, key="a", grace_seconds=0.02))
 
     with pytest.raises(ThreadsBlocked, match="hanging of a"):
         await write(BOUND, lambda: None, key="a", grace_seconds=0.02)
@@ -184,7 +131,7 @@ async def test_work_can_ask_whether_it_is_wanted(disk):
 
     def work():
         check_wanted()
-        disk.hang()
+        disk.touch()
         try:
             check_wanted()
         except Unwanted:
@@ -193,7 +140,7 @@ async def test_work_can_ask_whether_it_is_wanted(disk):
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(partial(write, BOUND, work, grace_seconds=30))
-        await disk.blocked.acquire()
+        await disk.touched.acquire()
         nursery.cancel_scope.cancel()
         with trio.move_on_after(0.02, shield=True):
             await trio.sleep_forever()
@@ -221,10 +168,10 @@ def test_the_end_of_a_run_waits_for_no_thread(tmp_path):
     ends = []
 
     async def main():
-        disk = Disk(tmp_path / "disk")
+        disk = HangingDisk(tmp_path / "disk")
         ends.append(disk)
-        await left(disk, partial(read, BOUND, disk.hang, key="a"))
-        await left(disk, partial(write, BOUND, disk.hang, key="b", grace_seconds=0.02))
+        await leave(disk, partial(read, BOUND, disk.touch, key="a"))
+        await leave(disk, partial(write, BOUND, disk.touch, key="b", grace_seconds=0.02))
 
     trio.run(main)
 

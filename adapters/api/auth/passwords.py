@@ -15,13 +15,14 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from adapters.api.refused import Refused
-from runtime.threads import Kind, read
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
 
 # Of argon2id: 19 MiB, two passes, one core for 20 to 30 ms. As dear to guess as OWASP asks for, and
 # a login takes little from the chats that run beside it.
 COST = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 AT_ONCE = 2  # more wait
-HASHING = Kind("passwords", AT_ONCE)
+HASHING = ThreadLimits("passwords", AT_ONCE)
 WAITING_MAX = 64  # then who comes is told to come again: 503
 RETRY_SECONDS = 2
 

@@ -21,14 +21,15 @@ from adapters.api.refused import Refused, Validation, forbidden, not_found
 from adapters.api.wire.files import ChatFileDownloadURL, UploadChatFileResponse
 from adapters.postgres.files.shelf import FileShelf, NewFile, Opened, Seer
 from runtime.clock import wall
-from runtime.threads import Kind, read
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
 
 FILES = "/api/experimental/chats/files"
 
 FILE_BYTES_MAX = 10 * 1024 * 1024  # of an upload; then 413
 FILES_PER_MINUTE = 12  # of one user, for each of these rows; then 429
 
-LOOKS = Kind("uploads", 4)  # that are looked at, and summed up, at once; others wait
+LOOKS = ThreadLimits("uploads", 4)  # that are looked at, and summed up, at once; others wait
 
 # What a browser opens in place: nothing in them runs there. Tools may have stored other types too.
 _SHOWN = ACCEPTED - {"application/pdf"}

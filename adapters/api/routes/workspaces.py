@@ -19,7 +19,7 @@ from adapters.api.wire.workspaces import (
     WorkspaceTemplate,
 )
 from adapters.postgres.workspaces.owned import Owned, OwnedWorkspaces, Wanted, Whose
-from adapters.workspace.disks import Silent
+from adapters.workspace.disks.disk import DiskSilent
 from adapters.workspace.local import LocalWorkspaces
 from adapters.workspace.sandbox import Limits
 from adapters.workspace.templates import Faulty, Template
@@ -161,7 +161,7 @@ class WorkspaceRoutes:
     async def _templates(self) -> Sequence[Template | Faulty]:
         try:
             return await self._workspaces.templates.all()
-        except Silent as silent:
+        except DiskSilent as silent:
             retry = (("retry-after", str(RETRY_SECONDS)),)
             raise Refused(
                 503, "The templates cannot be read now.", detail=str(silent), headers=retry

@@ -5,10 +5,10 @@ import sys
 
 import trio
 
-from adapters import names
 from adapters.api.auth.opening import LINK_PATH
 from adapters.cli.deeds.opening import opened
 from adapters.config import Config
+from adapters.network import names
 from adapters.postgres import migrating
 from adapters.postgres.database import open_database, refusing
 from adapters.postgres.driver.connection import Connection

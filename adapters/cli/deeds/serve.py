@@ -4,9 +4,9 @@ import argparse
 import os
 import sys
 
-from adapters import names
 from adapters.cli.deeds.opening import opened
 from adapters.config import Config
+from adapters.network import names
 from adapters.processes.membership import membership_of
 from adapters.refusals import CannotStart
 

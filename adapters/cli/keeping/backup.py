@@ -5,11 +5,11 @@ import importlib.metadata
 import sys
 from pathlib import Path
 
-from adapters import names
 from adapters.cli.deeds.opening import opened
 from adapters.cli.keeping.archive import FORMAT, Making, Manifest, Step, making
 from adapters.cli.keeping.keys import key_here, vault_here
 from adapters.config import Config
+from adapters.network import names
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, open_database, refusing
 from adapters.postgres.driver.connection import Connection

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adapters import names
 from adapters.cli.deeds.opening import opened
 from adapters.cli.keeping.archive import Archive
 from adapters.cli.keeping.archive import opened as opened_archive
 from adapters.cli.keeping.keys import vault_here
 from adapters.config import Config
+from adapters.network import names
 from adapters.postgres import migrating
 from adapters.postgres.database import Database, open_database, refusing
 from adapters.postgres.driver.connection import Connection

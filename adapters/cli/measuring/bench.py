@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from adapters import names
 from adapters.api.wire.catalogue import AIProvider, ChatModelConfig
 from adapters.cli.asking.daemon import Daemon
 from adapters.cli.asking.nearby import NEAR
@@ -17,6 +16,7 @@ from adapters.cli.measuring.figures import PERCENTILES, Seen, document, rows, su
 from adapters.cli.measuring.load import Load, client_of
 from adapters.cli.measuring.load import run as run_load
 from adapters.cli.tables import documented, table
+from adapters.network import names
 from adapters.refusals import CannotStart
 
 REHEARSAL = "rehearsal"  # the source of a model that costs nothing

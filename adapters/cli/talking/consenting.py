@@ -17,10 +17,10 @@ from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.faults import Refused
 from adapters.client.transcript import Transcript
-from runtime import threads
-from runtime.threads import Kind
+from runtime.threads import work
+from runtime.threads.limits import ThreadLimits
 
-TYPING = Kind("typed_lines", 64)  # one, and those whose readers have gone
+TYPING = ThreadLimits("typed_lines", 64)  # one, and those whose readers have gone
 NOBODY = "nobody is there to be asked"
 Asked = tuple[UUID, str, datetime]
 HOW = "y allows it once · a always, in this chat · n denies it, with words if you like: n use make"
@@ -112,7 +112,7 @@ async def typed(prompt: str = drawing.PROMPT) -> str | None:
     """A line; None: there will be none."""
     try:
         with restored():
-            line = await threads.read(TYPING, partial(input, prompt))
+            line = await work.read(TYPING, partial(input, prompt))
     except EOFError:
         return None
     return line.strip()

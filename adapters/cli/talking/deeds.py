@@ -6,13 +6,13 @@ from functools import partial
 import msgspec
 from rich.console import Console
 
-from adapters import names
 from adapters.cli.tables import documented, table
 from adapters.cli.talking.talk import INTERRUPTED, Wanted, converse
 from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.calling import Client
 from adapters.client.faults import Refused, Unreachable
+from adapters.network import names
 from adapters.refusals import CannotStart
 
 __all__ = ["Wanted", "list_chats", "talk"]

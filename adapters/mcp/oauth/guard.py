@@ -14,7 +14,8 @@ from ssl import SSLContext
 import httpx2
 
 from adapters.providers.dial import tls_context
-from runtime.threads import Kind, ThreadsBlocked, read
+from runtime.threads.limits import ThreadLimits, ThreadsBlocked
+from runtime.threads.work import read
 
 Network = IPv4Network | IPv6Network
 IPAddress = IPv4Address | IPv6Address
@@ -23,7 +24,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 HOPS_MAX = 10  # of redirects; then it has failed
 ADDRESSES_MAX = 8  # of one name that are tried
 # A stranger's name may be long in coming; then only strangers wait, for so long.
-LOOK_UPS = Kind("name_lookups_of_strangers", 8, per_key_max=4, wait_seconds=10.0)
+LOOK_UPS = ThreadLimits("name_lookups_of_strangers", 8, per_key_max=4, wait_seconds=10.0)
 
 # What Python's own words for addresses do not cover in all its releases.
 _RESERVED: tuple[Network, ...] = tuple(

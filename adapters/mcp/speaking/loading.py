@@ -16,7 +16,8 @@ from adapters.mcp.faults import Fault
 from adapters.mcp.reaching import Address, Visit
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.processes import Order
-from runtime.threads import Kind, read
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 # Of a machine that is busy; then the server cannot be used, and the next use waits for the rest.
 LOAD_SECONDS_MAX = 60.0
 
-_ONE_BY_ONE = Kind("mcp_loading", 1)
+_ONE_BY_ONE = ThreadLimits("mcp_loading", 1)
 
 
 @dataclass(frozen=True, slots=True)

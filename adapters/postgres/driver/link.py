@@ -26,7 +26,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
-from adapters.names import looked_up
+from adapters.network.names import looked_up
 from adapters.postgres.driver import timeouts as limits
 from adapters.postgres.driver.faults import (
     DatabaseBusy,

@@ -8,10 +8,10 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.refusals import CannotStart
-from runtime.threads import Kind
+from runtime.threads.limits import ThreadLimits
 
 VERSION_MIN = 15
-REACHING = Kind("database_reached", 2)  # threads in which these functions are called
+REACHING = ThreadLimits("database_reached", 2)  # threads in which these functions are called
 CONNECT_SECONDS = 10  # for each address of the server, unless DATABASE_URL says otherwise
 
 _SPOKEN = "FATAL:  "  # before what the server itself has said

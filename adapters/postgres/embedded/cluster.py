@@ -17,7 +17,8 @@ from adapters.postgres.embedded.locks import Patience, patient
 from adapters.postgres.embedded.wanted import Wanted
 from adapters.refusals import CannotStart
 from runtime.log import emit
-from runtime.threads import Kind, check_wanted, write
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import check_wanted, write
 
 LOCK_SECONDS_MAX = 90.0  # longer than another process may take to start or stop the server
 READY_SECONDS_MAX = 60.0  # a server that recovers from a crash reads its log first
@@ -25,7 +26,7 @@ SPAWN_SECONDS_MAX = 20.0  # for the keeper's first process, which only forks
 LEAVE_SECONDS_MAX = 30.0  # the keeper's own limits end before
 TEND_SECONDS = 1.0  # between two looks at the keeper's lock: two system calls
 TEND_AGAIN_SECONDS = 15.0  # after a refusal; it is logged each time
-STARTING = Kind("embedded_database", 2)  # threads in which it is started, tended and left
+STARTING = ThreadLimits("embedded_database", 2)  # threads in which it is started, tended and left
 OTHERS_SEEN = 3  # in a row: between two looks the keeper may have let go of what it held
 
 

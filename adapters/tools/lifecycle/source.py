@@ -17,7 +17,7 @@ from adapters.tools.lifecycle.asked import (
     StopWorkspace,
 )
 from adapters.tools.workspace.shown import ended
-from adapters.workspace.disks import Silent
+from adapters.workspace.disks.disk import DiskSilent
 from adapters.workspace.local import LocalWorkspaces, SetUp
 from adapters.workspace.making import NotMade, TooMany
 from adapters.workspace.templates import Faulty, Template
@@ -39,7 +39,7 @@ class LifecycleTools:
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         try:
             return await served(calling, *self._deeds()[name])
-        except (NotMade, Silent) as failed:  # the call was as it should be
+        except (NotMade, DiskSilent) as failed:  # the call was as it should be
             return told({"error": str(failed), **_quota(failed)})
 
     def _deeds(self) -> Mapping[str, tuple[Arguments, Deed]]:
@@ -180,7 +180,7 @@ def _next_step(recommended: str | None, is_any: bool) -> str:
     return "no template fits; look again without a query"
 
 
-def _quota(failed: NotMade | Silent) -> Told:
+def _quota(failed: NotMade | DiskSilent) -> Told:
     if not isinstance(failed, TooMany):
         return {}
     return {

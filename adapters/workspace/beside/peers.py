@@ -22,10 +22,10 @@ from actors.ids import ChatId
 from actors.workspace.output import Shown
 from actors.workspace.ports import Process, Refused, Signal
 from adapters.workspace.beside.wire import Asked, Deed, Told
-from adapters.workspace.disks import Disk, Silent
+from adapters.workspace.disks.disk import Disk, DiskSilent
 from adapters.workspace.processes import ProcessTable
 from runtime.log import emit
-from runtime.threads import Unwanted, check_wanted
+from runtime.threads.work import Unwanted, check_wanted
 
 ANSWER_SECONDS = 2.0  # for a peer, beside what it waits for a command; then it is left out
 ASKED_BYTES_MAX = 4_096  # of a question; a longer one is none
@@ -93,7 +93,7 @@ class Peers:
         answers: list[Told] = []
         try:
             names = await self._disk.read(partial(_names, self._directory))
-        except Silent:
+        except DiskSilent:
             return answers
         async with trio.open_nursery() as nursery:
 
@@ -113,7 +113,7 @@ class Peers:
 
     async def _told(self, path: str, asked: Asked) -> Told | None:
         """None: there is nobody, or nobody who answers."""
-        with suppress(OSError, Silent, trio.BrokenResourceError, msgspec.MsgspecError):
+        with suppress(OSError, DiskSilent, trio.BrokenResourceError, msgspec.MsgspecError):
             connected = await self._disk.write(partial(_connected, path))
             if connected is not None:
                 async with trio.SocketStream(trio.socket.from_stdlib_socket(connected)) as stream:
@@ -127,7 +127,7 @@ class Peers:
         while True:
             try:
                 await self._be_found()
-            except (OSError, Silent) as error:
+            except (OSError, DiskSilent) as error:
                 fact = str(error)
                 if isinstance(error, OSError):
                     fact = os.strerror(error.errno or 0).lower()
@@ -136,7 +136,7 @@ class Peers:
             await trio.sleep(FOUND_AGAIN_SECONDS)
 
     async def _be_found(self) -> NoReturn:
-        """OSError, Silent: the disk does not let us."""
+        """OSError, DiskSilent: the disk does not let us."""
         path = self._directory / self._own
         beside = path.with_name(f".{self._own}.new")
         await self._disk.write(partial(_made, self._directory))
@@ -149,7 +149,7 @@ class Peers:
             with trio.socket.from_stdlib_socket(listening) as listener:
                 await self._serve(listener)
         finally:
-            with trio.move_on_after(LEAVE_SECONDS, shield=True), suppress(Silent, OSError):
+            with trio.move_on_after(LEAVE_SECONDS, shield=True), suppress(DiskSilent, OSError):
                 await self._disk.write(partial(_gone, beside, path))
 
     async def _serve(self, listener: trio.socket.SocketType) -> NoReturn:

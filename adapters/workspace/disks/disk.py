@@ -10,18 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from runtime import threads
-from runtime.threads import Kind, ThreadsBlocked
+from runtime.threads import work as threads
+from runtime.threads.limits import ThreadLimits, ThreadsBlocked
 
 # One that hangs holds `per_key_max` threads, until it answers.
-FILES = Kind("workspace_files", 256, per_key_max=4, wait_seconds=5.0, answer_seconds=30.0)
-MAKING = Kind("workspace_making", 64, per_key_max=2, wait_seconds=5.0, answer_seconds=600.0)
+FILES = ThreadLimits("workspace_files", 256, per_key_max=4, wait_seconds=5.0, answer_seconds=30.0)
+MAKING = ThreadLimits("workspace_making", 64, per_key_max=2, wait_seconds=5.0, answer_seconds=600.0)
 WRITE_SECONDS = 2.0  # that a write is waited for when its caller has been told to stop
 
 Result = TypeVar("Result")
 
 
-class Silent(Exception):
+class DiskSilent(Exception):
     """The disk does not answer; in words for models and people."""
 
 
@@ -32,22 +32,28 @@ class Disk:
     directory: str
     name: str
 
-    async def read(self, work: Callable[[], Result], kind: Kind = FILES) -> Result:
-        """Look at something. A caller who is cancelled leaves at once. Silent: no answer."""
+    async def read(self, work: Callable[[], Result], kind: ThreadLimits = FILES) -> Result:
+        """Look at something. A caller who is cancelled leaves at once. DiskSilent: no answer."""
         try:
             return await threads.read(kind, work, key=self.directory)
         except ThreadsBlocked as blocked:
-            raise Silent(f"the disk of {self.name} does not answer; try again later") from blocked
+            raise DiskSilent(
+                f"the disk of {self.name} does not answer; try again later"
+            ) from blocked
 
     async def write(
-        self, work: Callable[[], Result], kind: Kind = FILES, *, seconds: float = WRITE_SECONDS
+        self,
+        work: Callable[[], Result],
+        kind: ThreadLimits = FILES,
+        *,
+        seconds: float = WRITE_SECONDS,
     ) -> Result:
-        """Change something, which is waited for. Silent: no answer, and what was begun may still
-        be done."""
+        """Change something, which is waited for. DiskSilent: no answer, and what was begun may
+        still be done."""
         try:
             return await threads.write(kind, work, key=self.directory, grace_seconds=seconds)
         except ThreadsBlocked as blocked:
-            raise Silent(
+            raise DiskSilent(
                 f"the disk of {self.name} does not answer; what was to be written may be written"
                 " later: look before you try again"
             ) from blocked

@@ -14,9 +14,10 @@ from subprocess import DEVNULL, PIPE, STDOUT, Popen
 
 import trio
 
-from runtime.threads import Kind, ThreadsBlocked, Unwanted, check_wanted, write
+from runtime.threads.limits import ThreadLimits, ThreadsBlocked
+from runtime.threads.work import Unwanted, check_wanted, write
 
-BEGINNING = Kind("programs_begun", 8, wait_seconds=10.0, answer_seconds=10.0)
+BEGINNING = ThreadLimits("programs_begun", 8, wait_seconds=10.0, answer_seconds=10.0)
 BEGIN_SECONDS = 1.0  # for one that is being begun when its caller is cancelled
 REAP_SECONDS = 2.0  # for one that was killed to be gone; then it is left
 READ_BYTES = 65_536
@@ -24,7 +25,7 @@ SAID_BYTES_MAX = 65_536  # of what it says; the rest is left out
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ProgramResult:
     code: int
     said: bytes
 
@@ -43,7 +44,7 @@ class Programs:
         seconds: float,
         environ: Mapping[str, str] | None = None,
         hears_errors: bool = False,
-    ) -> Done | None:
+    ) -> ProgramResult | None:
         """Run it to its end. None: it took too long, or the one before it still does. OSError: it
         cannot be begun."""
         self._forget()
@@ -100,7 +101,7 @@ def _begin(words: Sequence[str], environ: Mapping[str, str] | None, errors: int)
     return popen
 
 
-async def _lived(popen: Popen[bytes]) -> Done:
+async def _lived(popen: Popen[bytes]) -> ProgramResult:
     """Its life; it ends with its whole group when this does."""
     with _watched(popen) as (pidfd, stream):
         try:
@@ -113,7 +114,7 @@ async def _lived(popen: Popen[bytes]) -> Done:
                 await trio.lowlevel.wait_readable(pidfd)
         code = popen.poll()
         assert code is not None, "it has ended"
-        return Done(code, said)
+        return ProgramResult(code, said)
 
 
 @contextmanager

@@ -1,0 +1,4 @@
+"""How this machine reaches others.
+
+names  of hosts, looked up in threads of their own
+"""
