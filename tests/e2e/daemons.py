@@ -14,7 +14,7 @@ import psycopg
 
 from tests.e2e.processes import ROOT, eventually, ordinary_user
 
-STOP_SECONDS_MAX = 60
+STOP_SECONDS_MAX = 120
 OURS = ("PROMPTCORNER_", "DATABASE_URL", "PG")  # what the environment of the tests must not decide
 
 QUIET = {"PROMPTCORNER_SUMMARIES": "off"}  # a model is asked for nothing but answers

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
+import trio
+from trio.testing import wait_all_tasks_blocked
+
 from actors.workspace.ports import Refused, Workspace
 from adapters.context.pinned import PinnedContexts
 from adapters.context.watching import WorkspaceWatch
@@ -85,8 +88,19 @@ class Hanging:
 
     def __init__(self):
         self.release = threading.Event()
+        self._asked = threading.Event()
+
+    async def leap_when_asked(self, clock, seconds):
+        """Once it is asked, and not before, so much time passes, in ten leaps."""
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not self._asked.is_set():
+                await trio.sleep(0.005)
+        for _ in range(10):
+            clock.jump(seconds / 10)
+            await wait_all_tasks_blocked()
 
     def __fspath__(self):
+        self._asked.set()
         assert self.release.wait(PATIENCE_SECONDS)
         return "/nowhere"
 

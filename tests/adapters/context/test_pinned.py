@@ -263,19 +263,21 @@ async def test_without_its_directory_a_chat_goes_on_and_says_why(process):
 
 
 @pytest.fixture
-def quick_clock():
-    """Twenty times as fast; it does not jump, for there are threads that take their time."""
-    return MockClock(rate=20)
+def leaping_clock():
+    """Goes with the wall, for there are threads that take their time; and leaps when told to."""
+    return MockClock(rate=1)
 
 
 @pytest.mark.slow
-async def test_a_disk_that_hangs_holds_up_a_turn_once_and_for_a_while_only(quick_clock, process):
+async def test_a_disk_that_hangs_holds_up_a_turn_once_and_for_a_while_only(leaping_clock, process):
     chat, _ = await process.at_work()
     process.disk.elsewhere[chat.workspace_id] = disk = Hanging()
     began = trio.current_time()
 
-    told = [await process.contexts.told(chat) for _ in range(3)]
-    seconds = trio.current_time() - began
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(disk.leap_when_asked, leaping_clock, LOOK_SECONDS_MAX)
+        told = [await process.contexts.told(chat) for _ in range(3)]
+        seconds = trio.current_time() - began
     disk.release.set()
 
     assert [None] * 3 == told

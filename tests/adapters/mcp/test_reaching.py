@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -99,7 +100,7 @@ async def test_an_event_without_an_end_is_broken_off(is_sse):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
 async def test_one_that_floods_leaves_room_for_others():
-    turns = 0
+    turns, began = 0, time.process_time()
 
     async def work():
         nonlocal turns
@@ -117,7 +118,8 @@ async def test_one_that_floods_leaves_room_for_others():
                 pass
         nursery.cancel_scope.cancel()
 
-    assert turns > 20
+    busy_seconds = time.process_time() - began  # of ours: others may take the processor away
+    assert turns > 10 * busy_seconds
 
 
 class Pieces(httpx2.AsyncByteStream):

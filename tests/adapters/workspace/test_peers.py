@@ -12,6 +12,7 @@ import trio
 
 from actors.ids import ChatId
 from actors.workspace.ports import Command, Signal
+from adapters.workspace.beside import peers
 from adapters.workspace.beside.peers import (
     ANSWER_SECONDS,
     ASKED_BYTES_MAX,
@@ -169,15 +170,14 @@ async def test_a_process_that_does_not_answer_is_left_out(two, autojump_clock):
     assert trio.current_time() - began == pytest.approx(ANSWER_SECONDS)
 
 
-async def test_nobody_waits_for_it_if_another_knows(two):
+async def test_nobody_waits_for_it_if_another_knows(two, monkeypatch):
+    monkeypatch.setattr(peers, "ANSWER_SECONDS", 1_000.0)
     one, other = two
     id = other.start("sleep 1000")
-    began = trio.current_time()
-    with a_mute_one(one.socket):
+    with a_mute_one(one.socket), trio.fail_after(PATIENCE_SECONDS):
         found = await one.peers.wait(CHAT, id, 0)
 
     assert id == found.id
-    assert trio.current_time() - began < ANSWER_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -197,16 +197,16 @@ async def test_what_is_no_question_gets_no_answer_and_harms_nobody(two, said):
     assert id == (await one.peers.all(CHAT))[0].id
 
 
-async def test_a_question_that_does_not_end_is_none(two):
+async def test_a_question_that_does_not_end_is_none(two, monkeypatch):
+    monkeypatch.setattr(peers, "ANSWER_SECONDS", 1_000.0)
     _, other = two
-    began = trio.current_time()
 
     async with await trio.open_unix_socket(str(other.socket)) as stream:
         await stream.send_all(b"x" * (ASKED_BYTES_MAX + 1))
-        answer = await stream.receive_some()
+        with trio.fail_after(PATIENCE_SECONDS):
+            answer = await stream.receive_some()
 
     assert b"" == answer
-    assert trio.current_time() - began < ANSWER_SECONDS
 
 
 async def test_who_has_gone_before_his_answer_harms_nobody(two):

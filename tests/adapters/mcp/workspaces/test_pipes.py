@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -11,6 +12,7 @@ import anyio
 import pytest
 import trio
 import trio.testing
+from mcp.client import session as sdk_session
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCRequest
@@ -27,7 +29,6 @@ from adapters.mcp.sessions import Session, called
 from adapters.mcp.speaking.clients import client_over
 from adapters.mcp.speaking.pipes import (
     LEAVE_SECONDS,
-    PROBE_SECONDS,
     READ_BYTES,
     WRITE_SECONDS,
     WRITERS_MAX,
@@ -99,8 +100,9 @@ async def test_a_program_is_spoken_with_and_ends_with_its_session(lifeline, how)
     assert {"PATH", "PWD"} >= found["environ"].keys() - {"LC_CTYPE", "_", "SHLVL", "OLDPWD"}
 
 
-async def test_one_that_ignores_newer_versions_is_not_waited_for_long(lifeline):
-    with trio.fail_after(PROBE_SECONDS + 5):  # the SDK would wait for ten seconds
+async def test_one_that_ignores_newer_versions_is_not_waited_for_long(lifeline, monkeypatch):
+    monkeypatch.setattr(sdk_session, "DISCOVER_TIMEOUT_SECONDS", 1_000.0)  # that the SDK would wait
+    with in_time():
         async with spoken_with(python("old"), lifeline) as client:
             assert (await client.list_tools()).tools
 
@@ -132,7 +134,7 @@ async def test_one_that_does_not_end_by_itself_is_ended_with_all_that_it_has_beg
             began = trio.current_time()
 
         assert len(ours) > 1
-        assert trio.current_time() - began < 2 * LEAVE_SECONDS
+        assert trio.current_time() - began >= LEAVE_SECONDS
         while any(map(is_running, ours)):  # the kernel takes a moment
             await trio.sleep(0.01)
 
@@ -328,7 +330,7 @@ async def test_who_says_much_in_few_bytes_is_heard_slowly(autojump_clock):
 
 
 async def test_one_that_floods_leaves_room_for_others(lifeline):
-    turns = 0
+    turns, began = 0, time.process_time()
 
     async def work():
         nonlocal turns
@@ -343,4 +345,5 @@ async def test_one_that_floods_leaves_room_for_others(lifeline):
                 await client.list_tools()
         nursery.cancel_scope.cancel()
 
-    assert turns > 20
+    busy_seconds = time.process_time() - began  # of ours: others may take the processor away
+    assert turns > 10 * busy_seconds
