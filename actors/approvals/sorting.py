@@ -1,7 +1,7 @@
 """The open calls of a step, by what becomes of them: run, denied unrun, to be asked about. Pure.
 
-A call that is refused anyway (its tool is not there, its arguments cannot be read, it needs a step
-to itself) is not asked about: its refusal is its result.
+A call that is refused anyway (its tool is not there, its arguments cannot be read or do not fit,
+it needs a step to itself) is not asked about: its refusal is its result.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,6 +2,7 @@
 
 gating      which tools a chat of this kind has                     (pure)
 arguments   what is wrong with the arguments of a call              (pure)
+fitting     whether they fit the schema of the tool                 (pure)
 refusing    the calls of a step that are not run                    (pure)
 truncation  a result within its share of the context window         (pure)
 """

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from actors.parts.json_text import is_object, parsed
-from actors.parts.model import ToolCallPart
+from actors.parts.model import JsonText, ToolCallPart
 from actors.parts.prompt import Tool
 from actors.tools.arguments import fault
+from actors.tools.fitting import misfit
 
 
 class Bound(Protocol):
@@ -18,6 +19,8 @@ class Bound(Protocol):
     def exclusive(self) -> bool: ...
     @property
     def strict(self) -> bool: ...
+    @property
+    def accepts(self) -> JsonText | None: ...
 
 
 def refusals(calls: Sequence[ToolCallPart], tools: Mapping[str, Bound]) -> dict[ToolCallPart, str]:
@@ -38,5 +41,8 @@ def refusals(calls: Sequence[ToolCallPart], tools: Mapping[str, Bound]) -> dict[
 
 def _fault(call: ToolCallPart, tool: Bound) -> str | None:
     if tool.strict or not is_object(call.args):
-        return fault(call.args, parsed(tool.tool.schema))
-    return None
+        found = fault(call.args, parsed(tool.tool.schema))
+        if found is not None:
+            return found
+    schema = parsed(tool.accepts or tool.tool.schema)
+    return misfit(parsed(call.args), schema, strict=tool.strict)

@@ -157,6 +157,7 @@ class LocalTool:
     repeatable: bool = False  # running it twice does no harm: it may run again after a crash
     ends_turn: bool = False  # a result without error ends the turn
     strict: bool = False  # arguments that can be read in two ways are refused
+    accepts: JsonText | None = None  # a schema, where it takes more than the model is told of
     hidden: bool = False  # may be called, but the model is not told of it
     aliases: tuple[str, ...] = ()  # by which it may be called, too
     is_foreign: bool = False  # a server's: of one that is set up for all, or of the workspace

@@ -14,7 +14,13 @@ from uuid import UUID
 from actors.parts.json_text import well_formed
 from actors.parts.prompt import Tool
 from actors.turn.ports import LocalTool
-from adapters.mcp.naming import distinct, is_allowed, offered_schema, tool_name
+from adapters.mcp.naming import (
+    accepted_schema,
+    distinct,
+    is_allowed,
+    offered_schema,
+    tool_name,
+)
 from adapters.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
 from adapters.mcp.servers import Server
 from runtime.log import emit
@@ -119,7 +125,8 @@ async def _listed(client: "Client") -> Sequence["ListedTool"]:
 
 def _offered(listed: "ListedTool", source: Source) -> ServerTool:
     says = well_formed(listed.description or listed.title or "")[:DESCRIPTION_CHARACTERS_MAX]
-    schema = offered_schema(_plain(listed.input_schema), with_intent=source.with_intent)
+    plain, with_intent = _plain(listed.input_schema), source.with_intent
+    schema = offered_schema(plain, with_intent=with_intent)
     hints = listed.annotations
     harmless = hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
     local = LocalTool(
@@ -128,6 +135,7 @@ def _offered(listed: "ListedTool", source: Source) -> ServerTool:
         repeatable=harmless,
         is_foreign=True,
         server=source.id,
+        accepts=accepted_schema(plain) if with_intent else None,
     )
     return ServerTool(source, listed.name, local)
 

@@ -57,6 +57,13 @@ def offered_schema(schema: Mapping[str, Any], *, with_intent: bool) -> JsonText:
     return JsonText(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
 
 
+def accepted_schema(schema: Mapping[str, Any]) -> JsonText:
+    """What is taken of a tool with an intent: its arguments wrapped, or by themselves."""
+    alone = parsed(offered_schema(schema, with_intent=False))
+    wrapped = {"type": "object", "properties": {"properties": alone}, "required": ["properties"]}
+    return JsonText(json.dumps({"anyOf": [wrapped, alone]}, ensure_ascii=False))
+
+
 def arguments_of(args: str | None, *, with_intent: bool) -> dict[str, Any] | None:
     """What the server is sent; None: it is no object."""
     try:

@@ -70,7 +70,7 @@ class _LooseFile(Struct, frozen=True):
 
 
 class LooseEditFiles(Struct, frozen=True):
-    files: Annotated[list[_LooseFile], Meta(max_length=FILES_MAX)] = []
+    files: Annotated[list[_LooseFile], Meta(max_length=FILES_MAX)]
 
 
 class Execute(Struct, frozen=True):
@@ -119,9 +119,11 @@ def _tool(
     *,
     seconds: float = DEADLINE_SECONDS,
     repeatable: bool = False,
+    accepts: type[Struct] | None = None,
 ) -> LocalTool:
     tool = Tool(name, says, schema_of(arguments))
-    return LocalTool(tool, seconds, repeatable=repeatable, strict=True)
+    taken = None if accepts is None else schema_of(accepts)
+    return LocalTool(tool, seconds, repeatable=repeatable, strict=True, accepts=taken)
 
 
 _WAITS = WAIT_SECONDS_MAX + DEADLINE_SECONDS
@@ -144,6 +146,7 @@ TOOLS = (
         EditFiles,
         "Replace texts in files. If one of the edits does not fit, no file is changed. Returns"
         " the changes as diffs.",
+        accepts=LooseEditFiles,
     ),
     _tool(
         "attach_file",

@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from adapters.mcp.naming import arguments_of, distinct, is_allowed, offered_schema, tool_name
+from actors.tools.fitting import misfit
+from adapters.mcp.naming import (
+    accepted_schema,
+    arguments_of,
+    distinct,
+    is_allowed,
+    offered_schema,
+    tool_name,
+)
 from adapters.mcp.servers import Configured
 
 
@@ -72,3 +80,23 @@ def test_a_schema_with_intent_wraps_the_one_of_the_server():
 )
 def test_arguments_are_sent_as_the_server_knows_them(args, with_intent, sent):
     assert sent == arguments_of(args, with_intent=with_intent)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fits"),
+    [
+        ({"model_intent": "to look", "properties": {"q": "x"}}, True),
+        ({"properties": {"q": "x"}}, True),
+        ({"q": "x"}, True),
+        ({"model_intent": "to look", "q": "x"}, True),
+        ({"model_intent": "to look", "properties": {}}, False),
+        ({"model_intent": "to look", "properties": {"q": 1}}, False),
+        ({}, False),
+    ],
+)
+def test_arguments_beside_an_intent_are_checked_however_they_are_wrapped(arguments, fits):
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+
+    accepted = json.loads(accepted_schema(schema))
+
+    assert fits is (misfit(arguments, accepted, strict=False) is None)

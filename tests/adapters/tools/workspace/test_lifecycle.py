@@ -225,7 +225,7 @@ async def test_without_a_workspace_it_is_said_how_to_get_one(daemon, chat):
     for name, arguments in {
         "read_file": {"path": "/a"},
         "write_file": {"path": "/a", "content": ""},
-        "edit_files": {},
+        "edit_files": {"files": []},
         "attach_file": {"path": "/a"},
         "execute": {"command": "true"},
         "process_output": {"process_id": "x"},

@@ -1,0 +1,111 @@
+"""Whether the arguments of a call fit the schema of its tool, in words that help the model. Pure.
+
+A call that cannot be served is refused before a person is asked about it. What is checked is what
+makes it hopeless: arguments that are missing, and those of another type. Everything else that a
+schema can say, and what it says of parts that it only refers to, is left to the tool.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+DEPTH_MAX = 32  # of a schema that is looked at; what is deeper is left to the tool
+ITEMS_MAX = 1_000  # of a list; likewise
+
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+    "integer": int,
+    "number": (int, float),
+}
+
+
+def misfit(value: Any, schema: object, *, strict: bool) -> str | None:
+    """Return the first thing in `value` that does not fit, or None if there is none.
+
+    A tool of ours (`strict`) takes what its schema says and nothing else. One of a server may take
+    null for an argument that it does not need, 1.0 for 1, and more words than it lists.
+    """
+    return next(_Check(strict).misfits(value, schema, "", DEPTH_MAX), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    strict: bool
+
+    def misfits(self, value: Any, schema: object, path: str, depth: int) -> Iterator[str]:
+        if depth == 0 or not isinstance(schema, Mapping):
+            return
+        types = _types(schema.get("type"))
+        if types and not any(_is(value, name, strict=self.strict) for name in types):
+            wanted = " or ".join(map(_with_article, types))
+            yield f"{_named(path)}has to be {wanted}, not {_kind(value)}"
+            return
+        words = schema.get("enum")
+        if self.strict and isinstance(words, Sequence) and value not in words:
+            yield f"{_named(path)}has to be one of {', '.join(map(json.dumps, words))}"
+        yield from self._of_alternatives(value, schema, path, depth)
+        if isinstance(value, dict):
+            yield from self._of_object(value, schema, path, depth)
+        elif isinstance(value, list):
+            for index, item in enumerate(islice(value, ITEMS_MAX)):
+                yield from self.misfits(item, schema.get("items"), f"{path}[{index}]", depth - 1)
+
+    def _of_object(
+        self, value: dict[str, Any], schema: Mapping[str, Any], path: str, depth: int
+    ) -> Iterator[str]:
+        required, declared = schema.get("required"), schema.get("properties")
+        needed = required if isinstance(required, list) else []
+        for name in needed:
+            if isinstance(name, str) and name not in value:
+                yield f"{_named(path)}missing the required argument `{name}`"
+        for name, inner in (declared if isinstance(declared, Mapping) else {}).items():
+            may_be_null = not self.strict and name not in needed
+            if name in value and not (value[name] is None and may_be_null):
+                inside = f"{path}.{name}" if path else name
+                yield from self.misfits(value[name], inner, inside, depth - 1)
+
+    def _of_alternatives(
+        self, value: Any, schema: Mapping[str, Any], path: str, depth: int
+    ) -> Iterator[str]:
+        """What is wrong with it by the first alternative, if it fits none."""
+        for key in ("anyOf", "oneOf"):
+            found = schema.get(key)
+            if isinstance(found, list) and found:
+                faults = [next(self.misfits(value, one, path, depth - 1), "") for one in found]
+                if all(faults):
+                    yield faults[0]
+
+
+def _types(said: object) -> list[str]:
+    """The types that are allowed; none, if one of them is unknown here."""
+    names = said if isinstance(said, list) else [said]
+    known = [name for name in names if isinstance(name, str) and name in _TYPES]
+    return known if len(known) == len(names) else []
+
+
+def _is(value: Any, name: str, *, strict: bool) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    if name == "integer" and isinstance(value, float):
+        return value.is_integer() and not strict
+    return isinstance(value, _TYPES[name])
+
+
+def _kind(value: Any) -> str:
+    return next(_with_article(name) for name in _TYPES if _is(value, name, strict=True))
+
+
+def _with_article(name: str) -> str:
+    if name == "null":
+        return name
+    return f"{'an' if name[0] in 'aio' else 'a'} {name}"
+
+
+def _named(path: str) -> str:
+    return f"{path}: " if path else ""

@@ -1,0 +1,136 @@
+"""Whether arguments fit a schema: only what makes a call hopeless is told of."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.tools.fitting import DEPTH_MAX, ITEMS_MAX, misfit
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string"},
+        "count": {"type": "integer"},
+        "share": {"type": "number"},
+        "how": {"enum": ["fast", "slow"]},
+        "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "both": {"type": ["string", "integer"]},
+        "edits": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"old": {"type": "string"}},
+                "required": ["old"],
+            },
+        },
+    },
+    "required": ["path"],
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ({}, "missing the required argument `path`"),
+        ({"path": 1}, "path: has to be a string, not an integer"),
+        ({"path": None}, "path: has to be a string, not null"),
+        ({"path": "a", "count": "1"}, "count: has to be an integer, not a string"),
+        ({"path": "a", "count": True}, "count: has to be an integer, not a boolean"),
+        ({"path": "a", "count": 1.5}, "count: has to be an integer, not a number"),
+        ({"path": "a", "share": "1"}, "share: has to be a number, not a string"),
+        ({"path": "a", "how": "well"}, 'how: has to be one of "fast", "slow"'),
+        ({"path": "a", "either": 1}, "either: has to be a string, not an integer"),
+        ({"path": "a", "both": []}, "both: has to be a string or an integer, not an array"),
+        ({"path": "a", "edits": {}}, "edits: has to be an array, not an object"),
+        (
+            {"path": "a", "edits": [{"old": ""}, {}]},
+            "edits[1]: missing the required argument `old`",
+        ),
+        ({"path": "a", "edits": [{"old": 1}]}, "edits[0].old: has to be a string, not an integer"),
+    ],
+)
+def test_what_is_missing_or_of_another_type_is_named(value, says):
+    assert says == misfit(value, SCHEMA, strict=True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"path": ""},
+        {"path": "a", "count": 1, "share": 1, "both": 1, "either": None, "how": "slow"},
+        {"path": "a", "count": 0, "share": 1.5, "both": "x", "either": "x", "edits": []},
+        {"path": "a", "unknown": {"of": 1}},
+    ],
+)
+def test_what_fits_is_let_through(value):
+    assert misfit(value, SCHEMA, strict=True) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "strict", "fits"),
+    [
+        ({"path": "a", "count": None}, False, True),
+        ({"path": "a", "count": None}, True, False),
+        ({"path": None}, False, False),
+        ({"path": "a", "how": "well"}, False, True),
+        ({"path": "a", "count": 1.0}, False, True),
+        ({"path": "a", "count": 1.0}, True, False),
+    ],
+)
+def test_a_server_may_take_more_than_it_says(value, strict, fits):
+    assert fits is (misfit(value, SCHEMA, strict=strict) is None)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        [],
+        {"type": "text"},
+        {"type": ["string", "text"]},
+        {"type": 7, "required": "path", "properties": [], "items": 1, "anyOf": [], "enum": None},
+        {"$ref": "#/$defs/a"},
+        {"allOf": [{"type": "string"}]},
+        {"required": [1]},
+    ],
+)
+@pytest.mark.parametrize("value", [{}, {"a": [1]}])
+def test_what_is_not_understood_of_a_schema_refuses_nothing(schema, value):
+    assert misfit(value, schema, strict=False) is None
+
+
+def nested(depth, inner, key):
+    for _ in range(depth):
+        inner = {key: [inner]} if key == "anyOf" else {key: inner}
+    return inner
+
+
+def test_what_is_too_deep_or_too_far_behind_is_left_to_the_tool():
+    wrong = {"type": "string"}
+    lists = 1
+    for _ in range(DEPTH_MAX - 1):
+        lists = [lists]
+
+    assert misfit(lists, nested(DEPTH_MAX - 1, wrong, "items"), strict=True)
+    assert misfit([lists], nested(DEPTH_MAX, wrong, "items"), strict=True) is None
+    assert misfit(1, nested(500, wrong, "anyOf"), strict=True) is None
+    for count, fits in ((ITEMS_MAX - 1, False), (ITEMS_MAX, True)):
+        words = [*["a"] * count, 1]
+        assert fits is (misfit(words, {"items": wrong}, strict=True) is None)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+WORDS = st.sampled_from(["type", "properties", "required", "items", "anyOf", "enum", "a"])
+
+
+@given(
+    ANYTHING,
+    st.recursive(ANYTHING, lambda inner: st.dictionaries(WORDS, inner | st.lists(inner))),
+    st.booleans(),
+)
+def test_whatever_a_server_says_of_its_arguments_it_is_read(value, schema, strict):
+    assert misfit(value, schema, strict=strict) != ""
