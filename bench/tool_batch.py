@@ -25,6 +25,7 @@ from actors.parts.prompt import Tool
 from actors.store.answers import Applied
 from actors.turn.ports import Calling, LocalTool, Offered, ToolOutput
 from actors.turn.tool_batch import run_batch
+from actors.turn.work import AtStake
 from actors.turn.world import World
 from adapters.api.pieces import encoded
 from adapters.postgres.committing import Committer
@@ -77,7 +78,7 @@ async def _batch(chat: Chat, journal: object, seconds: Sequence[float]) -> float
     episode = Episodes(encoded).begin(EpisodeKey(chat.id, chat.history_version, 1))
     world = cast("World", SimpleNamespace(journal=journal))
     began = time.monotonic()
-    rows = await run_batch(chat, (), calls, Sleeping(), episode, world)
+    rows = await run_batch(chat, (), calls, Sleeping(), episode, world, AtStake())
     results = [part for row in rows for part in row.parts if isinstance(part, ToolResultPart)]
     assert len(seconds) == len([result for result in results if not result.is_error])
     return time.monotonic() - began

@@ -5,6 +5,8 @@ of work at a time, in a task and a scope of its own, and comes back as mail; so 
 store. Only the mailbox task touches the state.
 """
 
+from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
 import trio
@@ -12,7 +14,14 @@ import trio
 from actors.chat.awaiting import await_attempt, await_client
 from actors.chat.decide import Cancel, Carry, End, Go, InFlight, decide
 from actors.chat.interruption import interrupt
-from actors.chat.mail import ChatMail, DrainNow, Look, LookAgain, WorkEnded
+from actors.chat.mail import (
+    ChatMail,
+    DrainNow,
+    Look,
+    LookAgain,
+    NothingAtStake,
+    WorkEnded,
+)
 from actors.ids import Holder, chat_name
 from actors.machine.chat import ChatError, Stored
 from actors.machine.requests import Abandon, FinishError
@@ -21,6 +30,7 @@ from actors.turn.commits import Committed, commit, end_with_error
 from actors.turn.generation import generate
 from actors.turn.work import (
     Advanced,
+    AtStake,
     CutShort,
     Failed,
     Held,
@@ -35,7 +45,7 @@ from actors.turn.work import (
 from actors.turn.world import World
 from runtime import ends
 from runtime.backoff import delay_seconds
-from runtime.cause import Cause
+from runtime.cause import Cause, Shutdown
 from runtime.children import run_child
 from runtime.log import emit
 from runtime.mailbox import Address, Mailbox, open_mailbox
@@ -47,6 +57,7 @@ MAILBOX_CAPACITY = 8
 MAIL_AT_ONCE_MAX = 8
 FAILURE_FIRST_SECONDS = 0.1  # pause before what failed around the edges is tried again
 FAILURE_CAP_SECONDS = 5.0
+LEAVE_SECONDS = 5.0  # for giving the chat back while the process stops; then it goes with its lease
 # Attempts that failed here in a row, and not because of the provider; then the chat is stopped. One
 # that could not even be counted is not among them: the store is away, and that will pass.
 FAULTS_MAX = 25
@@ -72,6 +83,7 @@ class ChatActor:
         self._world = world
         self._in_flight: InFlight | None = None
         self._scope = CausedScope()  # of the work in flight
+        self._at_stake = AtStake()  # in it
         self._failures_count = 0  # in a row
         self._failing_since = 0  # the attempt that was counted when the first of them failed
         self._looking = False
@@ -100,10 +112,12 @@ class ChatActor:
             case Look():
                 self._looked(mail.stored, tasks)
             case WorkEnded(outcome):
-                self._in_flight = None
                 self._work_ended(outcome, tasks)
+            case NothingAtStake():
+                self._step(tasks)
             case DrainNow():
                 self._draining = True
+                self._bound_leaving()
                 self._step(tasks)
             case _:
                 assert_never(mail)
@@ -116,10 +130,13 @@ class ChatActor:
         chat = self._held.stored.chat
         faults_count = chat.generation_attempt - self._failing_since + 1
         keeps_failing = self._failures_count > 0 and faults_count >= FAULTS_MAX
+        in_flight = self._in_flight
+        if in_flight is not None:
+            in_flight = replace(in_flight, at_stake=bool(self._at_stake))
         decision = decide(
             self._me,
             chat,
-            self._in_flight,
+            in_flight,
             draining=self._draining,
             keeps_failing=keeps_failing,
         )
@@ -142,6 +159,7 @@ class ChatActor:
             self._scope.cancel(cause)
 
     def _work_ended(self, outcome: Outcome, tasks: trio.Nursery) -> None:
+        ended, self._in_flight = self._in_flight, None
         self._held = without_attempt(self._held)  # whatever came of it, it is used up
         if not isinstance(outcome, Failed):
             self._failures_count = 0
@@ -149,7 +167,9 @@ class ChatActor:
             case Advanced(held):
                 self._held = newer(self._held, held)
                 self._step(tasks)
-            case CutShort():
+            case CutShort(cause):
+                if self._draining and ended is not None and ended.kind is Kind.LEAVE:
+                    self._leave(cause)  # its process leaves, and that gives it back, too
                 self._step(tasks)
             case Obsolete():
                 self._look(tasks)
@@ -176,21 +196,29 @@ class ChatActor:
             self._world.prompts.forget(self.chat)
         self._in_flight = InFlight(kind, chat.history_version, chat.status, chat.archived)
         self._scope = CausedScope()
-        tasks.start_soon(self._work, kind, self._held, self._scope)
+        self._at_stake = AtStake(partial(self.address.hint, NothingAtStake()))
+        self._bound_leaving()
+        tasks.start_soon(self._work, kind, self._held, self._scope, self._at_stake)
 
-    async def _work(self, kind: Kind, held: Held, scope: CausedScope) -> None:
+    def _bound_leaving(self) -> None:
+        """A process that stops does not wait long for a store that is away."""
+        in_flight = self._in_flight
+        if self._draining and in_flight is not None and in_flight.kind is Kind.LEAVE:
+            self._scope.expire_in(LEAVE_SECONDS, Shutdown())
+
+    async def _work(self, kind: Kind, held: Held, scope: CausedScope, at_stake: AtStake) -> None:
         committed: list[Committed] = []
 
         async def do() -> None:
-            committed.append(await self._do(kind, held))
+            committed.append(await self._do(kind, held, at_stake))
 
         end = await run_child(scope, do)
         self.address.cast(WorkEnded(_outcome(end, committed)))
 
-    async def _do(self, kind: Kind, held: Held) -> Committed:
+    async def _do(self, kind: Kind, held: Held, at_stake: AtStake) -> Committed:
         match kind:
             case Kind.GENERATE:
-                return await generate(held, self._world)
+                return await generate(held, self._world, at_stake)
             case Kind.INTERRUPT:
                 return await interrupt(held, self._world)
             case Kind.AWAIT_CLIENT:

@@ -21,12 +21,18 @@ from runtime.cause import Cause, Shutdown
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """The work that runs, and what it was begun for."""
+    """The work that runs, what it was begun for, and whether it would lose anything by stopping."""
 
     kind: Kind
     history_version: int
     status: Status
     archived: bool
+    at_stake: bool = False
+
+    @property
+    def may_go_on_elsewhere(self) -> bool:
+        """It only waits. What the others do, only their process knows how to finish."""
+        return self.kind in _WAITS or (self.kind is Kind.GENERATE and not self.at_stake)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ _KIND = {
     Status.WAITING: Kind.LEAVE,
     Status.ERROR: Kind.LEAVE,
 }
-_WAITS = (Kind.AWAIT_CLIENT, Kind.AWAIT_ATTEMPT)  # for minutes, maybe; who drains loses nothing
+_WAITS = (Kind.AWAIT_CLIENT, Kind.AWAIT_ATTEMPT)
 
 
 def decide(
@@ -75,7 +81,7 @@ def decide(
     if in_flight is None:
         kind = _kind(chat, draining=draining)
         return Go(Kind.GIVE_UP if keeps_failing and kind is Kind.GENERATE else kind)
-    if draining and in_flight.kind in _WAITS:
+    if draining and in_flight.may_go_on_elsewhere:
         return Cancel(Shutdown())
     if _belongs(in_flight, chat):
         return Carry()

@@ -26,8 +26,13 @@ class WorkEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class NothingAtStake:
+    """The work in flight would lose nothing if it were stopped. A hint: that may have changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class DrainNow:
     """The process is stopping: finish the step in flight and go no further."""
 
 
-ChatMail = LookAgain | Look | WorkEnded | DrainNow
+ChatMail = LookAgain | Look | WorkEnded | NothingAtStake | DrainNow

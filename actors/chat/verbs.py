@@ -10,5 +10,5 @@ def look_again(chat: Address[ChatMail]) -> bool:
 
 
 def drain(chat: Address[ChatMail]) -> None:
-    """Finish the step in flight, give the chat back, and end."""
+    """Finish the step in flight, if it would lose anything, give the chat back, and end."""
     chat.cast(DrainNow())

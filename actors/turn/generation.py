@@ -59,7 +59,7 @@ from actors.turn.next_action import (
 from actors.turn.patience import patiently
 from actors.turn.ports import CompactionPlan, Model, Offered, Toolset
 from actors.turn.tool_batch import run_batch
-from actors.turn.work import Advanced, Held, Obsolete, without_attempt
+from actors.turn.work import Advanced, AtStake, Held, Obsolete, Whole, without_attempt
 from actors.turn.world import World
 
 NO_SUMMARY = NoSummary(
@@ -71,8 +71,8 @@ NOT_SHORTER = NoSummary(
 )
 
 
-async def generate(held: Held, world: World) -> Committed:
-    """Do what comes next in the turn.
+async def generate(held: Held, world: World, at_stake: AtStake) -> Committed:
+    """Do what comes next in the turn; say what is at stake meanwhile.
 
     The attempt is counted before anything is read: where the history cannot be read, the chat's
     actor sees by the count that the store answers and that the fault is another.
@@ -92,11 +92,11 @@ async def generate(held: Held, world: World) -> Committed:
         case AwaitClient():
             return await commit(known, [_waiting(action, world)], world)
         case RunTools():
-            return await _run_tools(known, action, tools, world)
+            return await _run_tools(known, action, tools, world, at_stake)
         case Summarise():
-            return await _summarise(known, tools, Source.MANUAL, world)
+            return await _summarise(known, tools, Source.MANUAL, world, at_stake)
         case CallModel():
-            return await _call_model(known, tools, world)
+            return await _call_model(known, tools, world, at_stake)
         case _:
             assert_never(action)
 
@@ -128,7 +128,7 @@ async def with_history(held: Held, world: World) -> Held | None:
     return Held(held.stored, history, held.attempt_begun)
 
 
-async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
+async def _call_model(held: Held, tools: Toolset, world: World, at_stake: AtStake) -> Committed:
     chat, history = held.stored.chat, held.history or ()
     model = await world.models.model_for(chat)
     if isinstance(model, ChatError):
@@ -136,7 +136,7 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     plan = await world.compacting.plan_for(chat, model)
     match verdict(history, _fullness(history, plan)):
         case Verdict.SUMMARISE:
-            return await _summarise(held, tools, Source.AUTOMATIC, world)
+            return await _summarise(held, tools, Source.AUTOMATIC, world, at_stake)
         case Verdict.STILL_FULL:
             world.compacting.ended(plan.model, "error")
             return await end_with_error(held, FinishError(STILL_FULL), world)
@@ -145,6 +145,7 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
     prompt = await world.prompts.prompt_for(chat, history, model, tools.offered.told)
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), world)
+    at_stake.add(Whole.ANSWER)
     world.titles.begin(chat, history, model)
     episode = world.episodes.begin(_key(chat))
     try:
@@ -157,7 +158,7 @@ async def _call_model(held: Held, tools: Toolset, world: World) -> Committed:
             await _book_answer(episode, UNPRICED, world)
         is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
         if asked.said.too_long and is_wanted:
-            return await _make_room(held, tools, world)
+            return await _make_room(held, tools, world, at_stake)
         return await _failed(held, asked.said, world)
     cost = world.prices.cost(model, asked.said.usage)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
@@ -178,15 +179,17 @@ async def _book_answer(episode: Episode, cost: Cost, world: World) -> None:
     episode.is_booked = True
 
 
-async def _make_room(held: Held, tools: Toolset, world: World) -> Committed:
+async def _make_room(held: Held, tools: Toolset, world: World, at_stake: AtStake) -> Committed:
     """The provider says that the window is too small, whatever we knew of it."""
     counted = await _counted(without_attempt(held), world)
     if not isinstance(counted, Advanced):
         return counted
-    return await _summarise(counted.held, tools, Source.AUTOMATIC, world)
+    return await _summarise(counted.held, tools, Source.AUTOMATIC, world, at_stake)
 
 
-async def _summarise(held: Held, tools: Toolset, source: Source, world: World) -> Committed:
+async def _summarise(
+    held: Held, tools: Toolset, source: Source, world: World, at_stake: AtStake
+) -> Committed:
     """Put a summary in the place of what was said, for the model; then the turn goes on."""
     chat, history = held.stored.chat, held.history or ()
     model = await world.models.model_for(chat)
@@ -196,6 +199,7 @@ async def _summarise(held: Held, tools: Toolset, source: Source, world: World) -
     prompt = await world.prompts.prompt_for(chat, history, plan.model, tools.offered.told)
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), world)
+    at_stake.add(Whole.ANSWER)
     compaction = Compaction(_key(chat), source, _fullness(history, plan))
     scribe = Scribe(compaction, plan.model, world.episodes.begin(compaction.key), world)
     said = await _shown_summary(compaction, scribe, prompt, world)
@@ -294,12 +298,14 @@ async def _failed(
     return await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)
 
 
-async def _run_tools(held: Held, action: RunTools, tools: Toolset, world: World) -> Committed:
+async def _run_tools(
+    held: Held, action: RunTools, tools: Toolset, world: World, at_stake: AtStake
+) -> Committed:
     chat, history = held.stored.chat, held.history or ()
     episode = world.episodes.begin(_key(chat))
     try:
         rows = await run_batch(
-            chat, history, action.calls, tools, episode, world, denied=action.denied
+            chat, history, action.calls, tools, episode, world, at_stake, denied=action.denied
         )
     finally:
         world.episodes.end(episode)

@@ -155,6 +155,7 @@ class LocalTool:
     exclusive: bool = False  # has to be the only call of its batch
     serial: bool = False  # runs after the others, one at a time, in call order
     repeatable: bool = False  # running it twice does no harm: it may run again after a crash
+    only_waits: bool = False  # for others: a process that stops lets go of it; has to be repeatable
     ends_turn: bool = False  # a result without error ends the turn
     strict: bool = False  # arguments that can be read in two ways are refused
     accepts: JsonText | None = None  # a schema, where it takes more than the model is told of
@@ -163,6 +164,9 @@ class LocalTool:
     is_foreign: bool = False  # a server's: of one that is set up for all, or of the workspace
     server: UUID | None = None  # which one, if it is set up for all
     start: ServerStart | None = None  # the server of the workspace that a call starts
+
+    def __post_init__(self) -> None:
+        assert self.repeatable or not self.only_waits, f"{self.tool.name} runs again elsewhere"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,10 @@ that nobody may allow, are answered unrun; serial tools run after the others, in
 result keeps its share of the model's window. Results are shown in call order when all are there,
 or, if the batch is cut short, those that are: what has finished is kept.
 
+A call is at stake while it runs and until its end is journalled, unless its tool only waits: then
+another process may go on with it. One that may not be run again is at stake already when it is
+journalled as begun.
+
 The journal is what a crash leaves: a call that ended is not run again, its result is used; a call
 that had begun is run again only if that does no harm, otherwise the model is told that it may
 have run.
@@ -12,6 +16,7 @@ have run.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 import trio
@@ -24,8 +29,9 @@ from actors.tools.refusing import refusals
 from actors.tools.truncation import budget
 from actors.turn.next_action import NONE_DENIED, by_name
 from actors.turn.patience import patiently
-from actors.turn.ports import Calling, Entry, Toolset
+from actors.turn.ports import Calling, Entry, ToolOutput, Toolset
 from actors.turn.steps import Ended, bounded, error_output, result_of, tool_rows, window
+from actors.turn.work import AtStake, Whole
 from actors.turn.world import World
 from runtime.clock import wall
 from runtime.log import emit
@@ -39,13 +45,14 @@ async def run_batch(
     tools: Toolset,
     episode: Episode,
     world: World,
+    at_stake: AtStake,
     *,
     denied: Mapping[str, str] = NONE_DENIED,
 ) -> tuple[Body, ...]:
     """One message per call, in call order. `denied`, by id: not run, answered in these words."""
     show = partial(episode.add, Role.TOOL)
     callings = [Calling(chat, call, history, show) for call in calls]
-    batch = _Batch(callings, tools, world, denied)
+    batch = _Batch(callings, tools, world, at_stake, denied)
     try:
         await batch.run()
     finally:  # cut short, too: nothing is awaited here
@@ -67,6 +74,7 @@ class _Batch:
         callings: Sequence[Calling],
         tools: Toolset,
         world: World,
+        at_stake: AtStake,
         denied: Mapping[str, str],
     ) -> None:
         self._chat = callings[0].chat
@@ -76,6 +84,7 @@ class _Batch:
         self._tools = by_name(tools.offered.local)
         self._bytes_max = budget(window(callings[0].history))
         self._world = world
+        self._at_stake = at_stake
         self._denied = denied
         self._ended: dict[str, Ended] = {}
 
@@ -85,10 +94,12 @@ class _Batch:
         runnable = [call for call in self._calls if call.id not in self._ended]
         if not runnable:
             return
+        self._at_stake.add(*[c.id for c in runnable if not self._tools[c.name].repeatable])
         begin = partial(self._world.journal.begin, self._chat, runnable)
         for entry in await patiently(self._chat.id, "journal", begin):
             self._recall(entry)
         waiting = [call for call in runnable if call.id not in self._ended]
+        self._at_stake.settle(self._ended)
         async with trio.open_nursery() as together:
             for call in waiting:
                 if not self._tools[call.name].serial:
@@ -100,12 +111,17 @@ class _Batch:
     def in_order(self) -> tuple[Ended, ...]:
         return tuple(self._ended[call.id] for call in self._calls if call.id in self._ended)
 
+    def _end(self, call: ToolCallPart, output: ToolOutput, at: datetime) -> None:
+        self._ended[call.id] = Ended(call, output, at)
+        if len(self._ended) == len(self._callings):
+            self._at_stake.add(Whole.RESULTS)
+
     def _refuse(self) -> None:
         """Answer the calls that are not run at all."""
         at = wall()
         denied = {call: self._denied[call.id] for call in self._calls if call.id in self._denied}
         for call, why in (denied | refusals(self._calls, self._tools)).items():
-            self._ended[call.id] = Ended(call, error_output(why), at)
+            self._end(call, error_output(why), at)
 
     async def _recall_what_may_not_run(self) -> None:
         """A tool that is not there now, for its server is away, or not allowed by now, may have run
@@ -121,15 +137,17 @@ class _Batch:
         call = next(call for call in self._calls if call.id == entry.tool_call_id)
         tool = self._tools.get(call.name)
         if entry.output is not None:
-            self._ended[call.id] = Ended(call, entry.output, entry.ended_at or wall())
+            self._end(call, entry.output, entry.ended_at or wall())
         elif tool is None or not tool.repeatable:
-            self._ended[call.id] = Ended(call, error_output(MAY_HAVE_RUN), wall())
+            self._end(call, error_output(MAY_HAVE_RUN), wall())
         else:
             calling = self._callings[call.id]
             self._callings[call.id] = replace(calling, age_seconds=entry.age_seconds)
 
     async def _run_one(self, call: ToolCallPart) -> None:
         tool = self._tools[call.name]
+        if not tool.only_waits:
+            self._at_stake.add(call.id)
         limit = CausedScope(seconds=tool.deadline_seconds)
         output = error_output(f"the tool did not finish within {tool.deadline_seconds:g} s")
         try:
@@ -142,12 +160,14 @@ class _Batch:
                 emit("tool.crashed", "error", chat=chat, tool=call.name, error=error)
                 output = error_output("the tool failed unexpectedly")
         output = bounded(output, self._bytes_max)
-        self._ended[call.id] = Ended(call, output, wall())
+        self._end(call, output, wall())
         try:
             await self._world.journal.end(self._chat, call.id, output)
         except Exception as error:  # noqa: BLE001  # the step's own commit will keep the result
             chat = chat_name(self._chat.id)
             emit("journal.missed", "warning", chat=chat, tool=call.name, error=error)
+        else:
+            self._at_stake.settle([call.id])
 
 
 MAY_HAVE_RUN = (

@@ -1,9 +1,11 @@
-"""What a chat actor's tasks are given, and how they end. Pure data.
+"""What a chat actor's tasks are given, and how they end.
 
 A task does one thing (an attempt at a step; an interruption; a wait) and hands
-back what the store holds after it. Only the actor keeps state between tasks.
+back what the store holds after it. Only the actor keeps state between tasks. While it
+runs, an attempt says what would be lost if it were stopped.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -32,6 +34,40 @@ class Held:
     stored: Stored
     history: tuple[Message, ...] | None = None
     attempt_begun: bool = False
+
+
+class Whole(Enum):
+    """Of a step."""
+
+    ANSWER = "answer"  # of a model, from the moment that it is asked
+    RESULTS = "results"  # of all calls, once all of them are there
+
+
+class AtStake:
+    """What would be lost if the work were stopped now: the whole of a step, which is committed
+    next; and calls, by id, that run here, or whose results are nowhere else.
+
+    Work with nothing at stake only waits: for the store, for servers of tools, for agents. When its
+    process is told to stop, it gives the chat back at once, and another process goes on with it.
+    `nothing_left` is called when the last of what was at stake is settled; it returns at once.
+    """
+
+    def __init__(self, nothing_left: Callable[[], object] = lambda: None) -> None:
+        self._nothing_left = nothing_left
+        self._things: set[Whole | str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._things)
+
+    def add(self, *things: Whole | str) -> None:
+        self._things.update(things)
+
+    def settle(self, calls: Iterable[str]) -> None:
+        """The results of these are kept elsewhere by now."""
+        was_empty = not self._things
+        self._things.difference_update(calls)
+        if not (was_empty or self._things):
+            self._nothing_left()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from adapters.api.sending import Sending
 
 AGENTS_MAX = 3  # of a root
 SCHEMA = JsonText('{"type":"object","properties":{}}')
-AGENT_TOOLS = tuple(
-    LocalTool(Tool(name, "", SCHEMA), 45.0, repeatable=True)
-    for name in ("spawn_agent", "wait_agent")
+AGENT_TOOLS = (
+    LocalTool(Tool("spawn_agent", "", SCHEMA), 45.0, repeatable=True),
+    LocalTool(Tool("wait_agent", "", SCHEMA), 45.0, repeatable=True, only_waits=True),
 )
 
 

@@ -114,12 +114,14 @@ def _tool(
     *,
     seconds: float = DEADLINE_SECONDS,
     aliases: tuple[str, ...] = (),
+    only_waits: bool = False,
 ) -> LocalTool:
     """All of them may be run again after a crash: what was done is found done."""
     return LocalTool(
         Tool(name, says, schema_of(arguments)),
         seconds,
         repeatable=True,
+        only_waits=only_waits,
         strict=True,
         aliases=aliases,
     )
@@ -145,6 +147,7 @@ TOOLS = (
         " and you may wait again. `unfinished`: it rests, but was stopped"
         " before it could report; tell it to go on, or go on without it.",
         seconds=WAIT_SECONDS_MAX + DEADLINE_SECONDS,
+        only_waits=True,
     ),
     _tool(
         "message_agent",

@@ -17,8 +17,8 @@ def decided(state, work=None, *, draining=False, keeps_failing=False, **columns)
     return decide(HOLDER, chat, work, draining=draining, keeps_failing=keeps_failing)
 
 
-def at_work(kind, status=Status.RUNNING, *, history_version=HISTORY, archived=False):
-    return InFlight(kind, history_version, status, archived)
+def at_work(kind, status=Status.RUNNING, *, history_version=HISTORY, archived=False, at_stake=True):
+    return InFlight(kind, history_version, status, archived, at_stake)
 
 
 BEGUN = {
@@ -108,10 +108,16 @@ def test_an_archived_chat_is_left_alone():
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_who_drains_ends_what_only_waits_and_finishes_the_rest(kind):
+@pytest.mark.parametrize("at_stake", [True, False])
+def test_who_drains_ends_what_only_waits_and_finishes_the_rest(kind, at_stake):
     status = Status.REQUIRES_ACTION if kind is Kind.AWAIT_CLIENT else Status.RUNNING
     state = State.A0 if kind is Kind.AWAIT_CLIENT else State.R0
+    only_waits = kind in WAITS or (kind is Kind.GENERATE and not at_stake)
 
-    decision = decided(state, at_work(kind, status), draining=True)
+    decision = decided(state, at_work(kind, status, at_stake=at_stake), draining=True)
 
-    assert (Cancel(Shutdown()) if kind in WAITS else Carry()) == decision
+    assert (Cancel(Shutdown()) if only_waits else Carry()) == decision
+
+
+def test_who_does_not_drain_goes_on_waiting():
+    assert Carry() == decided(State.R0, at_work(Kind.GENERATE, at_stake=False))

@@ -102,7 +102,7 @@ class Process:
                 self.bus,
                 lambda me, held: ChatActor(me, held, world),
                 uuid4,
-                LIMITS,
+                story.limits,
             )
         )
         sending = Sending(store, self.supervisor)
@@ -124,7 +124,8 @@ class Process:
 class Story:
     """`lost`: the numbers of hints that reach nobody."""
 
-    def __init__(self, lost=frozenset()):
+    def __init__(self, lost=frozenset(), *, limits=LIMITS):
+        self.limits = limits
         self._lost, self._told = lost, 0
         self.store = MemoryStore(tell=self._tell, clock=VirtualClock(), lease_seconds=LEASE_SECONDS)
         self.journal = MemoryJournal()

@@ -15,7 +15,7 @@ from actors.parts.prompt import CallSettings
 from actors.titles.automatic import AutomaticTitles
 from actors.turn.generation import generate
 from actors.turn.ports import Model
-from actors.turn.work import Advanced, Held
+from actors.turn.work import Advanced, AtStake, Held
 from actors.turn.world import World
 from tests.actors.machine.chats import ANN
 from tests.actors.titles.stage import HANGS, Oracle, Shelf, says
@@ -63,7 +63,7 @@ async def first_turn(provider, shelf, background):
     )
     began, held = trio.current_time(), Held(applied.stored, attempt_begun=True)
     while store.chats[new.id].messages[-1].body.role is Role.USER:  # attempt after attempt
-        advanced = await generate(held, world)
+        advanced = await generate(held, world, AtStake())
         held = advanced.held if isinstance(advanced, Advanced) else held
     return trio.current_time() - began
 

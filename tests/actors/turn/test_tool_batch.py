@@ -15,6 +15,7 @@ from actors.tools.truncation import BUDGET_UNKNOWN
 from actors.turn.next_action import NONE_DENIED
 from actors.turn.ports import Entry, ToolOutput
 from actors.turn.tool_batch import MAY_HAVE_RUN, run_batch
+from actors.turn.work import AtStake
 from actors.turn.world import World
 from runtime.log import LOGGER_NAME
 from tests.actors.machine.chats import FAST, HISTORY, NOW, a_chat
@@ -37,11 +38,13 @@ class Batch:
         self.rows = None
         self.history = ()
         unused = dict.fromkeys(("ledger", "reading", "models", "prompts", "prices", "episodes"))
+        self.left = []  # the times at which nothing was at stake any more
+        self.at_stake = AtStake(lambda: self.left.append(trio.current_time()))
         self.world = World(tools=tools, journal=self.journal, **unused)
 
     async def run(self):
         of = CHAT, self.history, self.calls, self.tools, self.episode, self.world
-        self.rows = await run_batch(*of, denied=self.denied)
+        self.rows = await run_batch(*of, self.at_stake, denied=self.denied)
         return self
 
     async def cut_short_after(self, seconds):
@@ -435,3 +438,65 @@ async def test_a_journal_that_is_away_for_a_moment_is_waited_for(autojump_clock)
     batch = await Batch(ScriptedTools().add("read"), calls("a"), journal=Shut(3)).run()
 
     assert [("a", "read done")] == batch.results
+
+
+# what is at stake while it runs
+
+
+class Watchful(MemoryJournal):
+    """Notes whether anything is at stake when calls are journalled as begun."""
+
+    batch = None
+
+    async def begin(self, chat, calls):
+        self.batch.at_begin = bool(self.batch.at_stake)
+        return await super().begin(chat, calls)
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ({}, True),  # if it were not run then, the model would be told that it may have run
+        ({"serial": True}, True),
+        ({"repeatable": True}, False),
+        ({"repeatable": True, "only_waits": True}, False),
+    ],
+)
+async def test_what_may_not_run_again_is_at_stake_before_it_is_journalled(
+    autojump_clock, rules, expected
+):
+    tools = ScriptedTools().add("go", 1, **rules)
+    batch = Batch(tools, calls("a", "go"), journal=Watchful())
+    batch.journal.batch = batch
+
+    await batch.run()
+
+    assert expected == batch.at_begin
+
+
+async def test_nothing_is_at_stake_while_a_batch_only_waits(autojump_clock):
+    tools = ScriptedTools().add("fast", 1).add("slow", 2, repeatable=True)
+    tools.add("wait", 5, repeatable=True, only_waits=True)
+    tools.add("last", 1, repeatable=True, serial=True)
+    made = calls("a", "fast"), calls("b", "slow"), calls("c", "wait"), calls("d", "last")
+    batch = Batch(tools, *made)
+
+    await batch.cut_short_after(4)
+
+    assert [2] == batch.left
+    assert not batch.at_stake
+
+
+async def test_a_step_whose_results_are_all_there_is_at_stake(autojump_clock):
+    tools = ScriptedTools().add("fast", 1).add("wait", 5, repeatable=True, only_waits=True)
+    batch = Batch(tools, calls("a", "fast"), calls("b", "wait"))
+
+    await batch.run()
+
+    assert [1] == batch.left
+    assert batch.at_stake
+
+
+def test_a_tool_that_only_waits_can_be_waited_for_again():
+    with pytest.raises(AssertionError, match="runs again elsewhere"):
+        tool("wait", only_waits=True)
