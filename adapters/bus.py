@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from actors.ids import ChatId, UserId, chat_name
 from actors.store.answers import Applied
@@ -18,6 +18,7 @@ from actors.store.hints import (
     TitleChanged,
 )
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 _ALL = "all"
 N = TypeVar("N", Hint, News)
@@ -25,10 +26,12 @@ N = TypeVar("N", Hint, News)
 
 @dataclass(frozen=True, slots=True)
 class SwitchboardStatistics:
-    following: int
-    told_count: int  # hints of this process
-    heard_count: int  # news from beyond
-    failed_count: int  # followers' errors: hints and commits that one of them did not take in
+    following: Annotated[int, GaugeMetric("Followers of hints in this process.")]
+    told_count: Annotated[int, CounterMetric("Hints that this process told.")]
+    heard_count: Annotated[int, CounterMetric("News that came from other processes.")]
+    failed_count: Annotated[
+        int, CounterMetric("Hints and commits that a follower failed to take in.")
+    ]
 
 
 class Switchboard:

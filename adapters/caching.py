@@ -8,11 +8,12 @@ it, and is not kept; if the reader is cancelled, one of those who wait reads in 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Annotated, ClassVar, Generic, TypeVar
 
 import trio
 
 from runtime.clock import now
+from runtime.statistics import CounterMetric, GaugeMetric
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -20,10 +21,17 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class CacheStatistics:
-    kept: int
-    hit_count: int
-    read_count: int
-    dropped_count: int
+    family: ClassVar = "cache"
+    kept: Annotated[int, GaugeMetric("Entries that a cache keeps.", name="entries")]
+    hit_count: Annotated[
+        int, CounterMetric("Questions that a cache answered from what it keeps.", name="hits")
+    ]
+    read_count: Annotated[
+        int, CounterMetric("Questions for which a cache read anew.", name="reads")
+    ]
+    dropped_count: Annotated[
+        int, CounterMetric("Times that a cache dropped what is not to be believed any more.")
+    ]
 
 
 @dataclass(slots=True, eq=False)

@@ -198,7 +198,7 @@ async def open_chats(
         toolbox.add(LifecycleTools(workspaces))
         family = PostgresFamily(store.pool)
         toolbox.add(AgentTools(sending, family, store.bus, catalogue, mcp.known.usable))
-        server_tools = ServerTools(mcp.reached, near, catalogue)
+        server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
         toolbox.add(server_tools)
         summaries = summaries_of(store, background, BookedSummaries(catalogue, keeper))
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:

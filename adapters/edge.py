@@ -193,7 +193,7 @@ async def open_edge(
             Later(),
         )
         door = door_of(ground, subjects, access_url=access_url)
-        chats.figures.follow(report, door.counts)
+        chats.figures.follow(report, door.durations)
         with ExitStack() as opened:
             opened.callback(streaming.leave)
             opened.enter_context(entrance.opened(door))

@@ -7,11 +7,13 @@ What goes wrong in one is logged and disturbs nobody; only a failed assertion is
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Annotated
 
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import End, holds_assertion
 from runtime.errors import ActorGone, ChildrenFull
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 JOBS_MAX = 1000  # one more is refused, and counted: what it would have done is not done
 DRAIN_SECONDS = 10.0  # how long jobs may go on once the process stops; then they are cancelled
@@ -19,14 +21,21 @@ DRAIN_SECONDS = 10.0  # how long jobs may go on once the process stops; then the
 
 @dataclass(frozen=True, slots=True)
 class BackgroundStatistics:
-    capacity: int
-    running: int
-    running_peak: int
-    begun_count: int
-    failed_count: int  # something went wrong in it
-    cut_short_count: int  # by the end of the process
-    repeated_count: int  # asked for while a job of that name ran
-    refused_count: int  # there was no room, or the process was stopping
+    capacity: Annotated[int, GaugeMetric("Jobs beside turns that may run at once.")]
+    running: Annotated[int, GaugeMetric("Jobs beside turns that run.")]
+    running_peak: Annotated[int, GaugeMetric("The most jobs beside turns that ever ran at once.")]
+    begun_count: Annotated[int, CounterMetric("Jobs beside turns that were begun.")]
+    failed_count: Annotated[int, CounterMetric("Jobs beside turns in which something went wrong.")]
+    cut_short_count: Annotated[
+        int, CounterMetric("Jobs beside turns that were cut short by the end of the process.")
+    ]
+    repeated_count: Annotated[
+        int, CounterMetric("Jobs that were asked for while one of that name ran.")
+    ]
+    refused_count: Annotated[
+        int,
+        CounterMetric("Jobs that were refused: there was no room, or the process was stopping."),
+    ]
 
 
 class Background:

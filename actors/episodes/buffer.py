@@ -20,6 +20,7 @@ and is counted; the attempt goes on and never hears of it.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import trio
 
@@ -31,6 +32,7 @@ from actors.parts.assemble import Assembly
 from actors.parts.usage import Cost
 from runtime.clock import now
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 # Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
 EPISODE_BYTES_MAX = 4 << 20
@@ -163,14 +165,27 @@ Began = Callable[[Episode], None]
 
 @dataclass(frozen=True, slots=True)
 class EpisodesStatistics:
-    open_count: int
-    closed_count: int
-    bytes_count: int
-    bytes_max: int
-    forgotten_count: int
-    emptied_count: int  # closed ones whose pieces were forgotten early, to make room
-    dropped_count: int
-    failed_count: int
+    open_count: Annotated[int, GaugeMetric("Attempts that run.")]
+    closed_count: Annotated[
+        int, GaugeMetric("Attempts that ended a moment ago and are still kept.")
+    ]
+    bytes_count: Annotated[int, GaugeMetric("Bytes of pieces that are kept of all attempts.")]
+    bytes_max: Annotated[
+        int, GaugeMetric("Bytes of pieces that may be kept of all attempts.", name="max_bytes")
+    ]
+    forgotten_count: Annotated[int, CounterMetric("Attempts that were forgotten.")]
+    emptied_count: Annotated[
+        int, CounterMetric("Attempts whose pieces were forgotten early, to make room for others.")
+    ]
+    dropped_count: Annotated[
+        int, CounterMetric("Pieces that were shown to no watcher, of attempts that have ended.")
+    ]
+    failed_count: Annotated[
+        int,
+        CounterMetric(
+            "Listeners that were ended by an error, and pieces that could not be encoded."
+        ),
+    ]
 
 
 class Episodes:

@@ -8,6 +8,7 @@ there is no connection, watchers are told what is durable, as always.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count, islice
+from typing import Annotated
 
 import trio
 
@@ -28,6 +29,7 @@ from actors.relay.ports import Line, Peers, Unlinked
 from runtime.backoff import delay_seconds
 from runtime.clock import now
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 LINGER_SECONDS = 30.0  # without anything to follow; then the connection is closed
 WISHES_MAX = 2 * FOLLOWS_MAX  # that wait to be sent; at more, nothing else is followed there
@@ -42,10 +44,12 @@ TRIES_LOGGED = 50  # of so many in a row that failed one is logged
 
 @dataclass(frozen=True, slots=True)
 class LinkStatistics:
-    connected: bool
-    follows: int
-    connected_count: int
-    failed_count: int
+    connected: Annotated[bool, GaugeMetric("1 while the connection to the other process stands.")]
+    follows: Annotated[int, GaugeMetric("Attempts that are followed over the connection.")]
+    connected_count: Annotated[int, CounterMetric("Connections that were made.")]
+    failed_count: Annotated[
+        int, CounterMetric("Connections that could not be made, or ended too soon.")
+    ]
 
 
 class Link:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import trio
 
@@ -15,6 +16,7 @@ from actors.subscribers.ports import Attempt
 from runtime.children import Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 LINKS_MAX = 256  # processes; at more, watchers see no pieces of what they run
 CATCH_UP_SECONDS = 0.25  # to hear how far an attempt has come; then it is told from its beginning
@@ -22,16 +24,30 @@ CATCH_UP_SECONDS = 0.25  # to hear how far an attempt has come; then it is told 
 
 @dataclass(frozen=True, slots=True)
 class RelaysStatistics:
-    links: int
-    connected: int
-    follows: int
-    mirrored_bytes: int
-    pieces_count: int
-    dropped_count: int  # pieces that found no room
-    listeners_failed_count: int  # that were ended, and their watchers come again
-    refused_count: int  # attempts that could not be followed: there were too many
-    connected_count: int
-    failed_count: int
+    links: Annotated[int, GaugeMetric("Other processes whose attempts are followed here.")]
+    connected: Annotated[int, GaugeMetric("Other processes to which a connection stands.")]
+    follows: Annotated[int, GaugeMetric("Attempts of other processes that are followed here.")]
+    mirrored_bytes: Annotated[
+        int, GaugeMetric("Bytes of attempts of other processes that are kept here.")
+    ]
+    pieces_count: Annotated[int, CounterMetric("Pieces that came from other processes.")]
+    dropped_count: Annotated[
+        int, CounterMetric("Pieces of other processes for which there was no room.")
+    ]
+    listeners_failed_count: Annotated[
+        int, CounterMetric("Listeners to attempts of other processes that were ended by an error.")
+    ]
+    refused_count: Annotated[
+        int,
+        CounterMetric("Attempts of other processes that were not followed: there were too many."),
+    ]
+    connected_count: Annotated[
+        int, CounterMetric("Connections to other processes that were made.", name="connections")
+    ]
+    failed_count: Annotated[
+        int,
+        CounterMetric("Connections to other processes that could not be made, or ended too soon."),
+    ]
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from typing import Annotated
 
 import trio
 
@@ -25,6 +26,7 @@ from runtime.children import Body, Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
 from runtime.restart import Restart
+from runtime.statistics import CounterMetric, GaugeMetric
 
 FEEDS_MAX = 65_536  # chats watched here; whoever wants to watch one more is turned away
 POLL_SECONDS = 10.0  # between two questions whether watched chats have moved on unheard
@@ -37,14 +39,16 @@ class FeedsFull(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FeedsStatistics:
-    feeds: int
-    watchers: int
-    log_bytes: int
-    appended_count: int  # events that were put into logs
-    packed_count: int  # frames that were made of them
-    reads_count: int
-    dropped_count: int  # events that a watcher was too slow for
-    broken_count: int  # feeds that could not go on
+    feeds: Annotated[int, GaugeMetric("Chats that are watched here.", name="")]
+    watchers: Annotated[int, GaugeMetric("Streams of chats that are open here.")]
+    log_bytes: Annotated[int, GaugeMetric("Bytes of events that some watcher has still to read.")]
+    appended_count: Annotated[int, CounterMetric("Events that were put into the logs of feeds.")]
+    packed_count: Annotated[int, CounterMetric("Frames that were made of events.")]
+    reads_count: Annotated[int, CounterMetric("Times that a chat was read for its watchers.")]
+    dropped_count: Annotated[
+        int, CounterMetric("Events that were dropped because a watcher was too slow for them.")
+    ]
+    broken_count: Annotated[int, CounterMetric("Feeds that ended because of an error in them.")]
 
 
 @dataclass(slots=True)

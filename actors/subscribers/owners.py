@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
 
 from actors.ids import ChatId, UserId
 from actors.store.bus import Bus
@@ -26,6 +26,7 @@ from actors.subscribers.log import Cursor, Log, Pack
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 NEWS_MAX = 4_096  # of one owner that wait to be told; more than these are lost, and counted
 CHATS_AT_ONCE_MAX = 64  # read in one go; the news of the others waits for the next
@@ -40,11 +41,15 @@ class Listing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OwnersStatistics:
-    owners: int
-    watchers: int
-    told_count: int
-    lost_count: int  # news that came too fast, or could not be read
-    broken_count: int  # feeds that could not go on
+    owners: Annotated[int, GaugeMetric("Users who watch the list of their chats here.", name="")]
+    watchers: Annotated[int, GaugeMetric("Streams of users' lists of chats that are open here.")]
+    told_count: Annotated[int, CounterMetric("Events that were told to watchers of lists.")]
+    lost_count: Annotated[
+        int, CounterMetric("News of lists that came too fast or could not be read.")
+    ]
+    broken_count: Annotated[
+        int, CounterMetric("Feeds of lists that ended because of an error in them.")
+    ]
 
 
 class OwnerFeed:

@@ -8,6 +8,7 @@ has stays. Of two turns in a row the later one's is written, by the history that
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 from actors.background.asking import ask
 from actors.background.jobs import Background
@@ -39,6 +40,7 @@ from actors.titles.wording import rejects_temperature, without_temperature
 from actors.turn.ports import Model, Models
 from runtime.children import Body as Job
 from runtime.scope import CausedScope
+from runtime.statistics import CounterMetric
 
 LABEL_SECONDS_MAX = 30.0  # all tries together; then the label only says that the turn has ended
 SUMMARY_SECONDS_MAX = 60.0  # likewise; then the chat keeps the summary that it has
@@ -47,10 +49,10 @@ JOB_SECONDS_MAX = 120.0  # all of it, the store's part too; then what is not wri
 
 @dataclass(frozen=True, slots=True)
 class SummariesStatistics:
-    begun_count: int
-    labelled_count: int
-    summarised_count: int
-    failed_count: int  # the model did not answer, or not with what was asked for
+    begun_count: Annotated[int, CounterMetric("Summaries and labels that a model was asked for.")]
+    labelled_count: Annotated[int, CounterMetric("Turns that were given a label.")]
+    summarised_count: Annotated[int, CounterMetric("Chats that were given a summary.")]
+    failed_count: Annotated[int, CounterMetric("Summaries and labels that the model did not give.")]
 
 
 class AutomaticSummaries:

@@ -15,7 +15,7 @@ was still held in the old name becomes free at once, as soon as the old row is g
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import assert_never
+from typing import Annotated, assert_never
 from uuid import UUID
 
 import trio
@@ -29,6 +29,7 @@ from runtime.clock import now
 from runtime.ends import Broken, Crashed, Finished, Stopped
 from runtime.log import emit
 from runtime.scope import CausedScope
+from runtime.statistics import CounterMetric, GaugeMetric
 
 BEATS_PER_LEASE = 6  # so four may fail in a row before the lease is lost
 MARGIN = 1 / 6  # of the lease: to let go of all chats, before anybody else may take them
@@ -41,10 +42,12 @@ TRIES_LOGGED = 50  # of so many in a row that failed one is logged: in a minute,
 @dataclass(frozen=True, slots=True)
 class HeartbeatStatistics:
     worker: WorkerId | None  # None: there is no lease
-    holds_seconds: float  # from now on, at least; below zero: lost
-    beats_count: int
-    failed_count: int
-    lost_count: int
+    holds_seconds: Annotated[
+        float, GaugeMetric("How long the lease holds from now on at least; below zero it is lost.")
+    ]
+    beats_count: Annotated[int, CounterMetric("Heartbeats that were written.")]
+    failed_count: Annotated[int, CounterMetric("Heartbeats that could not be written.")]
+    lost_count: Annotated[int, CounterMetric("Leases that were lost.")]
 
 
 class Heartbeat:

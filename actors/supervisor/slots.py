@@ -18,12 +18,14 @@ has been taken; then nothing is begun until so many have ended.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 from actors.ids import Holder, RunnerId, WorkerId
 from actors.machine.requests import Request, TakeUp
 from actors.store.ports import Room
 from actors.supervisor.world import Limits
+from runtime.statistics import CounterMetric, GaugeMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,16 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class SlotsStatistics:
     worker: WorkerId | None
-    roots: int
-    roots_max: int
-    children: int
-    children_max: int
-    waiting: int  # that take no place
-    claimed: int
-    expired_count: int
+    roots: Annotated[int, GaugeMetric("Root chats that take a place here.")]
+    roots_max: Annotated[int, GaugeMetric("Root chats that may take a place here at most.")]
+    children: Annotated[int, GaugeMetric("Chats of agents that take a place here.")]
+    children_max: Annotated[int, GaugeMetric("Chats of agents that may take a place here at most.")]
+    waiting: Annotated[
+        int,
+        GaugeMetric("Chats that are held here and wait for others, so that they take no place."),
+    ]
+    claimed: Annotated[int, GaugeMetric("Places that are promised to chats that are being taken.")]
+    expired_count: Annotated[int, CounterMetric("Promised places that no chat came for in time.")]
 
 
 class Slots:

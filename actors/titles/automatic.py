@@ -8,6 +8,7 @@ not even after a crash.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 from actors.background.jobs import Background
 from actors.ids import chat_name
@@ -19,14 +20,17 @@ from actors.titles.ports import FileReader, TitleStore
 from actors.titles.wording import title_prompt
 from actors.turn.ports import Model
 from runtime.log import emit
+from runtime.statistics import CounterMetric
 
 
 @dataclass(frozen=True, slots=True)
 class TitleStatistics:
-    begun_count: int
-    given_count: int
-    failed_count: int  # the model did not answer, or not with a title
-    late_count: int  # somebody had named the chat before, or while we asked
+    begun_count: Annotated[int, CounterMetric("Titles that a model was asked for.")]
+    given_count: Annotated[int, CounterMetric("Titles that chats were given.")]
+    failed_count: Annotated[int, CounterMetric("Titles that the model did not give.")]
+    late_count: Annotated[
+        int, CounterMetric("Titles that were not needed any more: the chat had been named.")
+    ]
 
 
 class AutomaticTitles:

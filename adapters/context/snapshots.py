@@ -2,16 +2,22 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Annotated
 
 from actors.context.resources import Snapshot
+from runtime.statistics import GaugeMetric
 
 KEPT_CHARACTERS_MAX = 64 * 1024 * 1024  # of their texts; at the bound the one used longest ago goes
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotsStatistics:
-    kept: int
-    kept_characters: int
+    kept: Annotated[
+        int, GaugeMetric("Snapshots of context files that are kept in memory.", name="")
+    ]
+    kept_characters: Annotated[
+        int, GaugeMetric("Characters of context files that are kept in memory.", name="characters")
+    ]
 
 
 class Snapshots:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Protocol
+from typing import Annotated, Protocol
 from uuid import UUID
 
 import trio
@@ -20,6 +20,7 @@ from adapters.context.looking import Looked, Places, look
 from adapters.context.notices import Missed, Notice, Notices, open_notices
 from adapters.postgres.driver.faults import DatabaseFault
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read
 
@@ -47,12 +48,20 @@ class Standings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WatchStatistics:
-    workspaces: int
-    places: int  # directories that are listened to
-    looks_count: int
-    unread_count: int
-    moved_count: int  # looks that found something else than the one before
-    is_deaf: bool  # this system tells nothing: there is only the slow look
+    workspaces: Annotated[int, GaugeMetric("Workspaces whose context files are watched.")]
+    places: Annotated[int, GaugeMetric("Directories in which changes of context files are heard.")]
+    looks_count: Annotated[int, CounterMetric("Looks at the context files of a workspace.")]
+    unread_count: Annotated[int, CounterMetric("Looks at context files that failed.")]
+    moved_count: Annotated[
+        int, CounterMetric("Looks that found other context files than the one before.")
+    ]
+    is_deaf: Annotated[
+        bool,
+        GaugeMetric(
+            "1 when this system tells nothing of changes, so that only slow looks find them.",
+            name="deaf",
+        ),
+    ]
 
 
 @dataclass(slots=True, eq=False)

@@ -8,7 +8,7 @@ another one. A server may therefore keep things for the length of a turn, and no
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import httpx2
@@ -32,6 +32,7 @@ from runtime.clock import now
 from runtime.ends import holds_assertion
 from runtime.log import emit
 from runtime.scope import CausedScope
+from runtime.statistics import CounterMetric, GaugeMetric
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -54,8 +55,8 @@ class Left(Cause):
 
 @dataclass(frozen=True, slots=True)
 class SessionStatistics:
-    open: int
-    opened_count: int
+    open: Annotated[int, GaugeMetric("Sessions with MCP servers that are open.")]
+    opened_count: Annotated[int, CounterMetric("Sessions with MCP servers that were opened.")]
 
 
 class Session:

@@ -11,6 +11,7 @@ from prometheus_client import (
     Histogram,
     PlatformCollector,
     ProcessCollector,
+    disable_created_metrics,
     generate_latest,
 )
 
@@ -26,13 +27,14 @@ def _grown(first: float, factor: int, count: int) -> Iterable[float]:
 
 
 class Figures:
-    """Of one process. Those of things that are not built yet are there and stay at zero."""
+    """The metrics of one process."""
 
     def __init__(self) -> None:
+        # Else each counter is there twice, a second time with the moment of its start.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self._chats()
         self._find_tools()
-        self._hooks()
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self.registry)
 
@@ -49,64 +51,72 @@ class Figures:
         """The page that Prometheus reads."""
         return generate_latest(self.registry)
 
+    def note_search(self, matches: int | None, activated: int = 0) -> None:
+        """Count a search for tools; `matches` is None if it was refused."""
+        self._find_tools_calls.inc()
+        if matches is None:
+            return
+        self._find_tools_match_count.observe(matches)
+        self._find_tools_activations.inc(activated)
+        if matches == 0:
+            self._find_tools_empty.inc()
+
     def _chats(self) -> None:
-        self.chats = self._gauge("chatd_chats", "chats being processed", "state")
+        self.chats = self._gauge(
+            "chatd_chats", "Chats that are held here: in a model's answer, or waiting.", "state"
+        )
         self.message_count = self._histogram(
-            "chatd_message_count", "messages of a prompt", _grown(1, 2, 11), *MODEL
+            "chatd_message_count", "Messages of a prompt.", _grown(1, 2, 11), *MODEL
         )
         self.prompt_size_bytes = self._histogram(
-            "chatd_prompt_size_bytes", "text and data of a prompt", _grown(1024, 4, 10), *MODEL
+            "chatd_prompt_size_bytes",
+            "Size of the text and data of a prompt.",
+            _grown(1024, 4, 10),
+            *MODEL,
         )
         self.tool_result_size_bytes = self._histogram(
-            "chatd_tool_result_size_bytes", "a result of a tool", _grown(64, 4, 9), *TOOL
+            "chatd_tool_result_size_bytes", "Size of a tool's result.", _grown(64, 4, 9), *TOOL
         )
         self.tool_result_truncated = self._counter(
-            "chatd_tool_result_truncated", "results of tools that were cut", *TOOL
+            "chatd_tool_result_truncated", "Results of tools that were cut.", *TOOL
         )
-        self.tool_errors = self._counter("chatd_tool_errors", "results that are errors", *TOOL)
+        self.tool_errors = self._counter(
+            "chatd_tool_errors", "Results of tools that are errors.", *TOOL
+        )
         self.ttft_seconds = self._histogram(
-            "chatd_ttft_seconds", "from asking to the first part, per attempt", SECONDS, *MODEL
+            "chatd_ttft_seconds",
+            "Time from asking a model to the first part of its answer, per attempt.",
+            SECONDS,
+            *MODEL,
         )
         self.compactions = self._counter(
-            "chatd_compaction", "compactions that were begun", *MODEL, "result"
+            "chatd_compaction", "Compactions that have ended, by their result.", *MODEL, "result"
         )
-        self.steps = self._counter("chatd_steps", "calls of a model that were begun", *MODEL)
+        self.steps = self._counter("chatd_steps", "Calls of a model that were begun.", *MODEL)
         self.stream_retries = self._counter(
-            "chatd_stream_retries", "failures that are tried again", *MODEL, "kind"
+            "chatd_stream_retries", "Failures of a model that are tried again.", *MODEL, "kind"
         )
-        self.agents_active = self._gauge("chatd_agents_active", "chats on places here", "pool")
+        self.agents_active = self._gauge(
+            "chatd_agents_active", "Chats that take a place here.", "pool"
+        )
         self.agents_queued = self._gauge(
-            "chatd_agents_queued_for_capacity", "chats that wait for a full pool; take max", "pool"
-        )
-        self.archived = self._counter(
-            "chat_auto_archive_records_archived", "chats archived by themselves, with children"
+            "chatd_agents_queued_for_capacity",
+            "Chats of all processes that wait while the pool is full here; aggregate with max.",
+            "pool",
         )
 
     def _find_tools(self) -> None:
-        self.find_tools_calls = self._counter("chatd_find_tools_calls", "searches for tools")
-        self.find_tools_empty = self._counter("chatd_find_tools_empty", "that found none")
-        self.find_tools_activations = self._counter(
-            "chatd_find_tools_activations", "tools that a search brought in"
+        self._find_tools_calls = self._counter(
+            "chatd_find_tools_calls", "Searches of models for tools, refused ones included."
         )
-        self.find_tools_match_count = self._histogram(
-            "chatd_find_tools_match_count", "matches of a search", range(0, 21, 2)
+        self._find_tools_empty = self._counter(
+            "chatd_find_tools_empty", "Searches of models for tools that found none."
         )
-
-    def _hooks(self) -> None:
-        self.hook_dispatches = self._counter(
-            "chatd_hook_dispatches", "calls of hooks", "event", "result"
+        self._find_tools_activations = self._counter(
+            "chatd_find_tools_activations", "Tools that a search had described to the model."
         )
-        self.hook_seconds = self._histogram(
-            "chatd_hook_dispatch_seconds", "of one call", Histogram.DEFAULT_BUCKETS, "event"
-        )
-        self.hook_decisions = self._counter(
-            "chatd_hook_decisions", "what hooks decided", "event", "decision"
-        )
-        self.hook_context_size_bytes = self._histogram(
-            "chatd_hook_context_size_bytes", "what hooks add", _grown(64, 2, 10), "event"
-        )
-        self.hook_input_overrides = self._counter(
-            "chatd_hook_input_overrides", "inputs that hooks changed", "event"
+        self._find_tools_match_count = self._histogram(
+            "chatd_find_tools_match_count", "Tools that a search found.", range(0, 21, 2)
         )
 
     def _counter(self, name: str, says: str, *labels: str) -> Counter:

@@ -18,7 +18,7 @@ class Pools:
         self._pool = pool
         figures.pull(
             "chatd_stream_buffer_dropped",
-            "parts that no watcher was shown: the attempt had said too much",
+            "Pieces that were shown to no watcher, because too much had been said.",
             lambda: episodes.statistics().dropped_count,
         )
 

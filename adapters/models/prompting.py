@@ -7,7 +7,7 @@ and as long as its chat is at work here: after that nobody brings the same rows 
 from collections import OrderedDict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
 
 from actors.ids import ChatId, FileId
 from actors.machine.change import referenced_files
@@ -21,6 +21,7 @@ from actors.prompts.selecting import IdentityOf
 from actors.tools.gating import may_search
 from actors.turn.ports import Model
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 ROWS_MIN = 100  # of a history that is kept converted: 1 ms; a shorter one is converted each time
 # Of all that are kept, with their rows, which are there anyway while their chats are at work.
@@ -49,9 +50,11 @@ class Surroundings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PromptingStatistics:
-    histories: int  # that are kept converted
-    bytes_count: int
-    forgotten_count: int  # for want of room
+    histories: Annotated[int, GaugeMetric("Histories of chats that are kept as prompts.")]
+    bytes_count: Annotated[int, GaugeMetric("Bytes of histories that are kept as prompts.")]
+    forgotten_count: Annotated[
+        int, CounterMetric("Histories that were forgotten for want of room.")
+    ]
 
 
 class Prompting:

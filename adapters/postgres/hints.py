@@ -10,7 +10,7 @@ the teller if he lost it, by our ear if it was deaf for a while.
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 import msgspec
@@ -38,6 +38,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 from runtime.backoff import delay_seconds
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 CHANNEL = "promptcorner_hints"
 PAYLOAD_BYTES_MAX = 7_900  # the server refuses 8,000; what is over goes into the next notification
@@ -138,12 +139,16 @@ _LOST = _encode(_Everything())
 
 @dataclass(frozen=True, slots=True)
 class HintsStatistics:
-    waiting: int
-    told_count: int
-    statements_count: int
-    dropped_count: int
-    heard_count: int  # news of other processes
-    unreadable_count: int  # notifications that mean nothing to us, taken for "look at everything"
+    waiting: Annotated[int, GaugeMetric("Hints that wait to be told to other processes.")]
+    told_count: Annotated[int, CounterMetric("Hints that were told to other processes.")]
+    statements_count: Annotated[
+        int, CounterMetric("Statements that told hints to other processes.")
+    ]
+    dropped_count: Annotated[int, CounterMetric("Hints that were dropped because too many waited.")]
+    heard_count: Annotated[int, CounterMetric("News of other processes that was heard.")]
+    unreadable_count: Annotated[
+        int, CounterMetric("Notifications of other processes that could not be read.")
+    ]
     listener: ListenerStatistics
 
 

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import h11
 import trio
@@ -21,6 +22,7 @@ import trio
 from adapters.providers.broken import BrokenStream, Lost, Unsendable
 from adapters.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, hang_up
 from adapters.providers.framing import Chunked, Framing, Sized, UntilClosed
+from runtime.statistics import CounterMetric, GaugeMetric
 
 WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `Lost`
 WRITE_PIECE_BYTES = 256 * 1024
@@ -41,10 +43,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    idle: int
-    dialled: int
-    reused: int
-    repeated: int  # calls made again because a kept connection was gone
+    idle: Annotated[
+        int, GaugeMetric("Connections to the provider that are kept for the next call.")
+    ]
+    dialled: Annotated[int, CounterMetric("Connections to the provider that were made.")]
+    reused: Annotated[int, CounterMetric("Calls of the provider that took a kept connection.")]
+    repeated: Annotated[
+        int, CounterMetric("Calls that were made again because a kept connection was gone.")
+    ]
 
 
 _BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)

@@ -2,13 +2,18 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Annotated
+
+from runtime.statistics import CounterMetric
 
 KINDS_MAX = 100  # further kinds are read over without being counted
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    skipped: dict[str, int]
+    skipped: Annotated[
+        dict[str, int], CounterMetric("Events of unknown kinds that were skipped.", label="kind")
+    ]
 
 
 class Skipped:

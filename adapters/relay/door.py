@@ -6,7 +6,7 @@ probes and the figures of this one process.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import trio
 
@@ -23,6 +23,7 @@ from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import WISHES_BYTES_MAX, Garbled, news_encoded, wishes_of
 from runtime.clock import wall
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 PATH = "/relay"
 PEERS_MAX = 256  # processes that follow something here; the next one is told 503
@@ -38,12 +39,18 @@ class Me(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServedStatistics:
-    peers: int
-    follows: int
-    admitted_count: int
-    refused_count: int
-    pieces_count: int
-    broken_count: int  # peers that were hung up on because of an error in what serves them
+    peers: Annotated[int, GaugeMetric("Other processes that follow attempts of this one.")]
+    follows: Annotated[int, GaugeMetric("Attempts of this process that others follow.")]
+    admitted_count: Annotated[
+        int, CounterMetric("Connections of other processes that were let in.")
+    ]
+    refused_count: Annotated[
+        int, CounterMetric("Connections that were not let in because they are none of ours.")
+    ]
+    pieces_count: Annotated[int, CounterMetric("Pieces that were sent to other processes.")]
+    broken_count: Annotated[
+        int, CounterMetric("Connections that were ended because of an error in what serves them.")
+    ]
 
 
 @dataclass(slots=True, eq=False)

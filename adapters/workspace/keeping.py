@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Annotated, NoReturn, Protocol
 from uuid import UUID
 
 import trio
@@ -32,6 +32,7 @@ from adapters.workspace.making import UNREGISTERED, disk_of, registered
 from adapters.workspace.processes import ProcessTable
 from runtime.clock import now, wall
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 LOOK_SECONDS = 30.0  # between two looks at what is closed and what is idle
 REMOVE_SECONDS = 3_600.0  # between two looks for what nobody needs, and for what is left of it
@@ -54,12 +55,20 @@ _NAME = re.compile(rf"\.?(?P<id>{_UUID})(?:\.(?P<what>new|gone))?")
 
 @dataclass(frozen=True, slots=True)
 class KeepingStatistics:
-    full: int  # workspaces over their limit when they were looked at
-    measured_count: int
-    closed_count: int  # by this process or, as it heard, by others
-    removed_count: int  # directories
-    noted: int  # workspaces of which it is known how much tools have written
-    programs: int  # du and rm, those that hang included
+    full: Annotated[
+        int, GaugeMetric("Workspaces that were over their limit when they were last looked at.")
+    ]
+    measured_count: Annotated[
+        int, CounterMetric("Times that the size of a workspace was measured.")
+    ]
+    closed_count: Annotated[int, CounterMetric("Workspaces that were stopped here.")]
+    removed_count: Annotated[int, CounterMetric("Directories of workspaces that were removed.")]
+    noted: Annotated[
+        int, GaugeMetric("Workspaces of which it is known how much tools have written.")
+    ]
+    programs: Annotated[
+        int, GaugeMetric("Programs that measure or remove workspaces, those that hang included.")
+    ]
 
 
 class Neighbour(Protocol):

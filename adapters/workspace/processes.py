@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from subprocess import PIPE, STDOUT, Popen
+from typing import Annotated
 from uuid import UUID, uuid4
 
 import trio
@@ -28,6 +29,7 @@ from runtime.children import Child, Children, open_children
 from runtime.clock import now, wall
 from runtime.ends import End
 from runtime.errors import RuntimeFault
+from runtime.statistics import CounterMetric, GaugeMetric
 
 RUNNING_PER_CHAT_MAX = 32  # one more is refused until one has ended
 RUNNING_MAX = 512  # of all chats of this process; likewise
@@ -80,9 +82,9 @@ class _Running:
 
 @dataclass(frozen=True, slots=True)
 class ProcessStatistics:
-    running: int
-    ended: int  # and still known
-    started_count: int
+    running: Annotated[int, GaugeMetric("Commands that run in workspaces.")]
+    ended: Annotated[int, GaugeMetric("Commands that have ended and whose output is still kept.")]
+    started_count: Annotated[int, CounterMetric("Commands that were started in workspaces.")]
 
 
 class ProcessTable:

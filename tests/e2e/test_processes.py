@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import tempfile
@@ -12,14 +13,16 @@ import psutil
 import pytest
 import trio
 
+from tests.adapters.metrics.linting import faults_of, promtool_faults_of, sentences
 from tests.e2e.conftest import a_database
 from tests.e2e.crossing import ADMIN, HEADER, over, pieces, sites
 from tests.e2e.daemons import STOP_SECONDS_MAX, Daemon, a_daemon, end_leases
-from tests.e2e.processes import belonging_to, eventually
+from tests.e2e.processes import ROOT, belonging_to, eventually
 from tests.e2e.providers import a_provider
 
 pytestmark = pytest.mark.slow
 
+METRIC = re.compile(r"`(promptcorner_[a-z_]+)`")
 PACED = "[[deltas: 60]] [[delta-ms: 20]]"
 LONG = "[[deltas: 150]] [[delta-ms: 40]]"
 SETTINGS = {
@@ -143,8 +146,20 @@ async def test_processes_share_an_address_and_show_their_watchers_the_same(famil
             assert 30 <= len(first.pieces), "a busy daemon reads several deltas at once"
             assert all(first.pieces == seen.pieces for seen in others)
     served = [figures(url) for url in family.relay_urls().values()]
-    assert all(each["promptcorner_server_sockets_count"] > 0 for each in served)
-    assert sum(each["promptcorner_relays_pieces_count"] for each in served) > 0
+    assert all(each["promptcorner_server_sockets_opened_total"] > 0 for each in served)
+    assert sum(each["promptcorner_relays_pieces_total"] for each in served) > 0
+
+
+def test_the_metrics_of_each_process_keep_the_rules_of_names_and_are_as_documented(family):
+    documents = [path.read_text() for path in (ROOT / "docs").rglob("*.md")]
+    documented = {name for text in documents for name in METRIC.findall(text)}
+    for url in family.relay_urls().values():
+        page = httpx2.get(f"{url}/metrics").text
+
+        assert [] == faults_of(page)
+        assert [] == list(sentences(page, "promptcorner"))
+        assert "" == promtool_faults_of(page)
+        assert documented <= set(re.findall(r"^# TYPE (\S+) ", page, re.M))
 
 
 def figures(url):

@@ -11,6 +11,7 @@ a stream that begins soon after one is looked at as well.
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Annotated
 
 import trio
 
@@ -22,6 +23,7 @@ from runtime.cause import Cause
 from runtime.clock import now
 from runtime.log import emit
 from runtime.scope import CausedScope
+from runtime.statistics import CounterMetric, GaugeMetric
 
 POLICY_VIOLATION = 1008  # how a socket is closed whose token is no longer good
 LATELY_SECONDS = 60.0  # after a change of a user a stream of his that begins is looked at
@@ -43,10 +45,12 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class OpenStreamsStatistics:
-    users: int
-    streams: int
-    doubted: int  # users whose tokens are to be looked at
-    ended_count: int
+    users: Annotated[int, GaugeMetric("Users who have a stream open here.")]
+    streams: Annotated[int, GaugeMetric("Streams of users that are open here.", name="")]
+    doubted: Annotated[int, GaugeMetric("Users whose tokens are to be looked at again.")]
+    ended_count: Annotated[
+        int, CounterMetric("Streams that were ended because their token is not good any more.")
+    ]
 
 
 class OpenStreams:

@@ -7,7 +7,7 @@ answer here: nothing is raised to the host, and no client sees a traceback.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
@@ -22,6 +22,7 @@ from adapters.api.refused import Refused, Validation
 from adapters.postgres.driver.faults import DatabaseFault
 from runtime.clock import now
 from runtime.log import emit
+from runtime.statistics import CounterMetric, Durations
 
 PARAMETERS_MAX = 100  # of a query; then 400
 METHOD_CHARACTERS_MAX = 20  # in the log; the rest is left out
@@ -36,9 +37,13 @@ UNKNOWN = "(unknown)"  # in counts, for all paths at which there is nothing
 class DoorStatistics:
     """Since the start; by row and status they are among the metrics."""
 
-    answered_count: int
-    refused_count: int  # 400 to 499
-    failed_count: int  # 500 and above
+    answered_count: Annotated[int, CounterMetric("Requests that were answered.")]
+    refused_count: Annotated[
+        int, CounterMetric("Requests that were answered with a status from 400 to 499.")
+    ]
+    failed_count: Annotated[
+        int, CounterMetric("Requests that were answered with a status of 500 or above.")
+    ]
 
 
 class Callers(Protocol):
@@ -81,7 +86,7 @@ class Door:
         self._elsewhere = elsewhere or nothing_here()
         self._origin = origin
         self._trusted = trusted
-        self.counts: dict[tuple[str, str, int], list[float]] = {}  # rows times statuses
+        self.durations: dict[tuple[str, str, int], Durations] = {}  # rows times statuses
 
     async def answer(self, request: Request) -> Answer | Upgrade:
         """Fulfils `adapters.api.host.server.Serve`."""
@@ -142,8 +147,8 @@ class Door:
 
     def statistics(self) -> DoorStatistics:
         by_class = [0] * 6
-        for (_, _, status), (count, _) in self.counts.items():
-            by_class[status // 100] += int(count)
+        for (_, _, status), durations in self.durations.items():
+            by_class[status // 100] += durations.statistics().count
         return DoorStatistics(sum(by_class), by_class[4], by_class[5])
 
     def _heed_rate(self, request: Request, visit: _Visit, row: Endpoint) -> None:
@@ -164,9 +169,10 @@ class Door:
         seconds = now() - began
         path = UNKNOWN if visit.row is None else visit.row.path  # a bounded number of them
         method = UNKNOWN if visit.row is None else visit.row.method
-        counted = self.counts.setdefault((method, path, status), [0, 0.0])
-        counted[0] += 1
-        counted[1] += seconds
+        durations = self.durations.get((method, path, status))
+        if durations is None:
+            durations = self.durations[method, path, status] = Durations()
+        durations.observe(seconds)
         emit(
             "request.answered",
             "debug" if status < 400 else "info",

@@ -9,6 +9,7 @@ Whatever one connection does, the others do not notice.
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import trio
 
@@ -22,6 +23,7 @@ from adapters.api.host.sockets import WebSocket
 from adapters.api.host.upgrading import agreed, heed_upgrade
 from adapters.api.refused import Refused
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 Serve = Callable[[Request], Awaitable[Answer | Upgrade]]
 
@@ -33,16 +35,26 @@ GOING_AWAY = 1001
 class ServerStatistics:
     """What is open now, and what was since the start."""
 
-    connections: int
-    connections_max: int
-    connections_peak: int
-    sockets: int
-    accepted_count: int
-    answers_count: int
-    sockets_count: int
-    cut_count: int  # clients that did not take what they were sent
-    crashed_count: int
-    starved_count: int  # connections that the system could not give us
+    connections: Annotated[int, GaugeMetric("Connections of clients that are open.")]
+    connections_max: Annotated[
+        int, GaugeMetric("Connections of clients that may be open at most.", name="max_connections")
+    ]
+    connections_peak: Annotated[
+        int, GaugeMetric("The most connections of clients that were ever open at once.")
+    ]
+    sockets: Annotated[int, GaugeMetric("WebSockets that are open.")]
+    accepted_count: Annotated[int, CounterMetric("Connections of clients that were accepted.")]
+    answers_count: Annotated[int, CounterMetric("Answers that were sent.")]
+    sockets_count: Annotated[
+        int, CounterMetric("WebSockets that were opened.", name="sockets_opened")
+    ]
+    cut_count: Annotated[
+        int, CounterMetric("Connections that were cut: the client did not take what it was sent.")
+    ]
+    crashed_count: Annotated[
+        int, CounterMetric("Connections that ended because of an error in their handler.")
+    ]
+    starved_count: Annotated[int, CounterMetric("Connections that the system could not give us.")]
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ took one off. Owners cost nothing, and where there are no guests nothing is aske
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Annotated
 
 import trio
 
@@ -16,6 +17,7 @@ from adapters.api.admission import Admission, Visible
 from adapters.api.endpoints import Caller
 from adapters.postgres.driver.faults import DatabaseFault
 from runtime.cause import Cause
+from runtime.statistics import CounterMetric, GaugeMetric
 
 LOOK_SECONDS = 10.0  # between two looks; what another process has changed is seen so late
 
@@ -34,9 +36,14 @@ class _Guest:
 
 @dataclass(frozen=True, slots=True)
 class GuestsStatistics:
-    guests: int
-    looks_count: int
-    ended_count: int
+    guests: Annotated[int, GaugeMetric("Streams of chats that the watcher does not own.", name="")]
+    looks_count: Annotated[
+        int, CounterMetric("Times that the rights of such watchers were looked at.")
+    ]
+    ended_count: Annotated[
+        int,
+        CounterMetric("Streams that were ended because their watcher may read the chat no more."),
+    ]
 
 
 class Guests:

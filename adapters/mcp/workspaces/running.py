@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, assert_never
 from uuid import UUID
 
 import trio
@@ -41,6 +41,7 @@ from adapters.mcp.workspaces.starting import start_tool, why_not_started
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.local import LocalProcesses, LocalWorkspaces
 from adapters.workspace.sandbox import NoSandbox, Unconfined
+from runtime.statistics import GaugeMetric
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -105,8 +106,8 @@ def asker_of(chat: Chat) -> Asker:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceServerStatistics:
-    running: int
-    workspaces: int  # that are remembered
+    running: Annotated[int, GaugeMetric("MCP servers that run in workspaces.")]
+    workspaces: Annotated[int, GaugeMetric("Workspaces whose MCP servers are remembered.")]
 
 
 class WorkspaceServers:

@@ -10,7 +10,7 @@ Both callbacks are plain functions that return at once (cast, set an event).
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import trio
 
@@ -20,6 +20,7 @@ from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.timeouts import Timeouts
 from runtime.backoff import delay_seconds
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 
 # After this much silence the server is asked for a sign of life. A connection whose peer vanished
 # is replaced after the sum of these two and CANCEL_SECONDS at the latest.
@@ -36,10 +37,18 @@ _SIGN_OF_LIFE = ("SELECT 1", ())
 
 @dataclass(frozen=True, slots=True)
 class ListenerStatistics:
-    connected: bool
-    connected_count: int
-    heard_count: int
-    failed_in_a_row: int
+    connected: Annotated[
+        bool, GaugeMetric("1 while the connection that hears other processes stands.")
+    ]
+    connected_count: Annotated[
+        int,
+        CounterMetric("Connections that were made to hear other processes.", name="connections"),
+    ]
+    heard_count: Annotated[int, CounterMetric("Notifications of other processes that were heard.")]
+    failed_in_a_row: Annotated[
+        int,
+        GaugeMetric("Attempts to hear other processes that failed since the last that did not."),
+    ]
     last_fault: str | None
 
 

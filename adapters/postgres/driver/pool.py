@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Annotated
 
 import trio
 
@@ -19,6 +20,13 @@ from adapters.postgres.driver import timeouts as limits
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.faults import DatabaseGone, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
+from runtime.statistics import (
+    CounterMetric,
+    DurationCounts,
+    Durations,
+    GaugeMetric,
+    HistogramMetric,
+)
 
 # Connections of one pool, unless said otherwise. PostgreSQL likes few: two or three for each of
 # its cores are as fast as any number.
@@ -31,13 +39,34 @@ LIFETIME_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class PoolStatistics:
-    size: int
-    lent: int
-    idle: int
-    waiting: int
-    opened: int
-    closed: Mapping[str, int]  # by reason: broken, dead, old, drained
-    longest_wait_seconds: float
+    size: Annotated[
+        int,
+        GaugeMetric(
+            "Connections to the database that may be lent at once.", name="max_connections"
+        ),
+    ]
+    lent: Annotated[
+        int, GaugeMetric("Connections to the database that are lent.", name="lent_connections")
+    ]
+    idle: Annotated[
+        int,
+        GaugeMetric(
+            "Connections to the database that are open and not lent.", name="idle_connections"
+        ),
+    ]
+    waiting: Annotated[int, GaugeMetric("Tasks that wait for a connection to the database.")]
+    opened: Annotated[int, CounterMetric("Connections to the database that were opened.")]
+    closed: Annotated[
+        Mapping[str, int],
+        CounterMetric("Connections to the database that were closed, by why.", label="reason"),
+    ]
+    waits: Annotated[
+        DurationCounts,
+        HistogramMetric(
+            "Time that tasks waited for a connection to the database, if none was free.",
+            name="wait_seconds",
+        ),
+    ]
 
 
 @dataclass(eq=False, slots=True)
@@ -68,7 +97,7 @@ class Pool:
         self._draining = False
         self._opened = 0
         self._closed: Counter[str] = Counter()
-        self._longest_wait_seconds = 0.0
+        self._waits = Durations()
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
@@ -110,7 +139,7 @@ class Pool:
             waiting=slots.tasks_waiting,
             opened=self._opened,
             closed=dict(self._closed),
-            longest_wait_seconds=self._longest_wait_seconds,
+            waits=self._waits.statistics(),
         )
 
     async def _take_slot(self) -> None:
@@ -125,9 +154,9 @@ class Pool:
         since = trio.current_time()
         with trio.move_on_after(self._wait_seconds):
             await self._slots.acquire()
-            waited = trio.current_time() - since
-            self._longest_wait_seconds = max(self._longest_wait_seconds, waited)
+            self._waits.observe(trio.current_time() - since)
             return
+        self._waits.observe(trio.current_time() - since)
         now = self.statistics()
         raise PoolExhausted(
             f"postgres pool: no connection free in {self._wait_seconds:g} s"

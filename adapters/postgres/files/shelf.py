@@ -8,6 +8,7 @@ a turn shows the same files with each of its steps.
 from collections import OrderedDict
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from typing import Annotated
 
 from actors.ids import FileId, UserId
 from actors.prompts.files import Files, StoredFile
@@ -15,6 +16,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
 from adapters.postgres.shelves.shelved import ShelvedFile
+from runtime.statistics import CounterMetric, GaugeMetric
 
 # Of contents that are kept for models; the one used longest ago goes. A larger one is not kept.
 KEPT_BYTES_MAX = 64 * 1024 * 1024
@@ -97,11 +99,13 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class PromptFilesStatistics:
-    kept: int
-    kept_bytes: int
-    kept_bytes_max: int
-    hits: int
-    reads: int
+    kept: Annotated[int, GaugeMetric("Files of prompts that are kept in memory.")]
+    kept_bytes: Annotated[int, GaugeMetric("Bytes of files of prompts that are kept in memory.")]
+    kept_bytes_max: Annotated[
+        int, GaugeMetric("Bytes of files of prompts that may be kept in memory.", name="max_bytes")
+    ]
+    hits: Annotated[int, CounterMetric("Files of prompts that were found in memory.")]
+    reads: Annotated[int, CounterMetric("Files of prompts that were read from the database.")]
 
 
 class PromptFiles:

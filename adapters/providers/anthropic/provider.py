@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import Annotated
 
 from actors.parts.assemble import Answer
 from actors.parts.failure import ProviderFailure
@@ -16,6 +17,7 @@ from adapters.providers.faults import Accused
 from adapters.providers.http import HttpClient, Request
 from adapters.providers.identity import identity
 from adapters.providers.streaming import answered, streamed
+from runtime.statistics import CounterMetric
 
 BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"
@@ -23,7 +25,10 @@ API_VERSION = "2023-06-01"
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    skipped: dict[str, int]  # events and blocks of kinds that we do not know
+    skipped: Annotated[
+        dict[str, int],
+        CounterMetric("Events and blocks of unknown kinds that were skipped.", label="kind"),
+    ]
 
 
 class Anthropic:

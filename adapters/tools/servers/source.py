@@ -9,7 +9,7 @@ import json
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import trio
 from msgspec import Meta, Struct
@@ -48,11 +48,28 @@ class FindTools(Struct, frozen=True):
     names: Annotated[list[str], Meta(description="Names of tools, as the catalogue has them.")] = []
 
 
+class NoteSearch(Protocol):
+    def __call__(self, matches: int | None, activated: int = 0) -> None:
+        """A model has searched for tools and had so many described; None: it was refused."""
+        ...
+
+
+def _uncounted(matches: int | None, activated: int = 0) -> None:
+    pass
+
+
 class ServerTools:
     """Fulfils `adapters.tools.toolbox.ToolSource`. It `follow`s the bus as long as it is used."""
 
-    def __init__(self, reached: Reached, near: WorkspaceServers, models: Models) -> None:
+    def __init__(
+        self,
+        reached: Reached,
+        near: WorkspaceServers,
+        models: Models,
+        note_search: NoteSearch = _uncounted,
+    ) -> None:
         self._reached = reached
+        self._note_search = note_search
         self._near = near
         self._models = models
         self._set_up = TurnLists(self._listed)
@@ -120,12 +137,15 @@ class ServerTools:
     async def _find(self, calling: Calling, tools: Sequence[ServerTool]) -> ToolOutput:
         asked = read(FindTools, calling.call.args or "{}")
         if isinstance(asked, str):
+            self._note_search(None)
             return error_output(asked)
         if not (asked.queries or asked.names):
+            self._note_search(None)
             return error_output("queries and names are both empty; say what to look for")
         deferred = list(map(_deferred, _sorted(tools)[1]))
         window = await self._window(calling.chat)
         found = finding.find(deferred, asked.queries, asked.names, window)
+        self._note_search(len(found.matches), len(found.activated))
         if found.matches and not found.activated:
             names = ", ".join(match.name for match in found.matches)
             return error_output(f"found {names}: too big to be shown, call one by its name")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from socket import AF_UNIX, SOCK_STREAM, socket
-from typing import NoReturn
+from typing import Annotated, NoReturn
 from uuid import uuid4
 
 import msgspec
@@ -25,6 +25,7 @@ from adapters.workspace.beside.wire import Asked, Deed, Told
 from adapters.workspace.disks.disk import Disk, DiskSilent
 from adapters.workspace.processes import ProcessTable
 from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
 from runtime.threads.work import Unwanted, check_wanted
 
 ANSWER_SECONDS = 2.0  # for a peer, beside what it waits for a command; then it is left out
@@ -46,9 +47,15 @@ _decode_told = msgspec.json.Decoder(Told).decode
 
 @dataclass(frozen=True, slots=True)
 class PeersStatistics:
-    answering: int
-    asked_count: int
-    answered_count: int
+    answering: Annotated[
+        int, GaugeMetric("Questions of other processes about commands that are being answered.")
+    ]
+    asked_count: Annotated[
+        int, CounterMetric("Questions that were put to other processes about commands there.")
+    ]
+    answered_count: Annotated[
+        int, CounterMetric("Questions of other processes about commands that were answered.")
+    ]
 
 
 class Peers:

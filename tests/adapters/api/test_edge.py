@@ -45,7 +45,7 @@ async def test_figures_are_there_for_prometheus(edge):
 
     assert "# TYPE promptcorner_chatd_ttft_seconds histogram" in page
     row = '{method="GET",path="/api/v2/workspaces",status="200"}'
-    assert f"promptcorner_http_request_seconds_count{row} 1.0" in page
+    assert f"promptcorner_http_request_duration_seconds_count{row} 1.0" in page
     assert "promptcorner_server_connections 1.0" in page
 
 

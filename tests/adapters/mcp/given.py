@@ -66,11 +66,11 @@ class NoWorkspaces:
 
 
 @asynccontextmanager
-async def tools_of(*servers, window=200_000, token=None, near=None):
+async def tools_of(*servers, window=200_000, token=None, near=None, **counting):
     load()  # clocks that jump do not wait for threads
     async with open_sessions() as (sessions, _):
         reached = Reached(Known(*servers), Renewing(token), sessions)
-        yield ServerTools(reached, near or NoWorkspaces(), Window(window))
+        yield ServerTools(reached, near or NoWorkspaces(), Window(window), **counting)
 
 
 def using(*servers, **more):

@@ -1,6 +1,7 @@
 """What is counted: on the way to models and tools, at the door, in statistics."""
 
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 from uuid import uuid4
 
 import pytest
@@ -16,9 +17,9 @@ from actors.tools.truncation import BUDGET_UNKNOWN
 from actors.turn.ports import ToolOutput
 from actors.turn.world import Limits
 from adapters.metrics.figures import Figures
-from adapters.metrics.flattened import flattened
 from adapters.metrics.measuring import MeasuredModels, MeasuredTools
 from adapters.metrics.pools import Pools
+from runtime.statistics import Durations, GaugeMetric
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
 from tests.fakes.watching import pickled
 
@@ -211,49 +212,49 @@ async def test_results_that_will_be_cut_are_counted(autojump_clock):
 
 
 @dataclass(frozen=True)
-class Inner:
-    open: int = 3
-    name: str = "left out"
-
-
-@dataclass(frozen=True)
-class Outer:
-    inner: Inner
-    count: int = 2
-    is_full: bool = True
-    missing: object = None
-
-
-def test_statistics_become_metrics_by_their_names():
-    expected = [("a_inner_open", 3.0), ("a_count", 2.0), ("a_is_full", 1.0), ("loose", 0.5)]
-
-    assert expected == list(flattened({"a": Outer(Inner()), "loose": 0.5, "words": "no"}))
+class Opened:
+    open: Annotated[int, GaugeMetric("Doors that are open.")] = 3
 
 
 def test_the_page_has_statistics_and_what_came_out_at_the_door():
     figures = Figures()
     answered = {}
-    figures.follow(lambda: {"server": Inner()}, answered)
+    figures.follow(lambda: {"server": Opened()}, answered)
 
-    answered["GET", "/row", 200] = [4, 0.5]
+    durations = answered["GET", "/row", 200] = Durations()
+    for seconds in (0.125, 0.125, 0.25):
+        durations.observe(seconds)
     page = figures.exposition().decode()
 
     assert "promptcorner_server_open 3.0" in page
-    row = '{method="GET",path="/row",status="200"}'
-    assert f"promptcorner_http_request_seconds_count{row} 4.0" in page
-    assert f"promptcorner_http_request_seconds_sum{row} 0.5" in page
+    row = 'method="GET",path="/row",status="200"'
+    name = "promptcorner_http_request_duration_seconds"
+    assert f"# TYPE {name} histogram" in page
+    assert f'{name}_bucket{{le="0.1",{row}}} 0.0' in page
+    assert f'{name}_bucket{{le="0.25",{row}}} 3.0' in page
+    assert f"{name}_count{{{row}}} 3.0" in page
+    assert f"{name}_sum{{{row}}} 0.5" in page
 
 
-# Of the product whose metrics ours are called after; what is behind the prefix is the same.
+def test_searches_for_tools_are_counted_with_what_they_found():
+    figures = Figures()
+
+    figures.note_search(None)
+    figures.note_search(0)
+    figures.note_search(3, 2)
+
+    names = ("calls_total", "empty_total", "activations_total", "match_count_sum")
+    assert [3, 1, 2, 3] == [read(figures, f"chatd_find_tools_{name}") for name in names]
+
+
+# Of the product whose metrics ours are called after; what is behind the prefix is the same. Those
+# of hooks and of archiving by itself are not there, as neither is.
 NAMES = """
 chatd_chats chatd_message_count chatd_prompt_size_bytes chatd_tool_result_size_bytes
 chatd_tool_result_truncated_total chatd_tool_errors_total chatd_ttft_seconds chatd_compaction_total
 chatd_steps_total chatd_stream_retries_total
 chatd_find_tools_calls_total chatd_find_tools_empty_total chatd_find_tools_activations_total
 chatd_find_tools_match_count chatd_agents_active chatd_agents_queued_for_capacity
-chatd_hook_dispatches_total chatd_hook_dispatch_seconds chatd_hook_decisions_total
-chatd_hook_context_size_bytes chatd_hook_input_overrides_total
-chat_auto_archive_records_archived_total
 """
 
 

@@ -249,7 +249,7 @@ async def test_an_upgrade_goes_through():
     door = a_door(row(upgrade, is_socket=True))
 
     assert Upgrade(serve) == await door.answer(asking())
-    assert {("GET", "/row", 101)} == set(door.counts)
+    assert {("GET", "/row", 101)} == set(door.durations)
 
 
 async def test_the_log_has_the_row_and_no_secret(caplog):
@@ -278,7 +278,7 @@ async def test_what_came_out_is_counted_by_row_and_never_by_what_clients_make_up
     await door.answer(asking())
 
     assert {("(unknown)", "(unknown)", 404): 20, ("GET", "/row", 204): 1} == {
-        key: count for key, (count, _) in door.counts.items()
+        key: durations.statistics().count for key, durations in door.durations.items()
     }
     assert (21, 20, 0) == (
         door.statistics().answered_count,

@@ -239,4 +239,4 @@ async def test_how_it_fares_stands_among_the_actors(fresh, tmp_path):
         actors["contexts"]["snapshots"]["kept"],
     )
     assert {"skills", "summaries", "prompt_files"} <= actors.keys()
-    assert "promptcorner_contexts_watch_looks_count" in metrics
+    assert "promptcorner_contexts_watch_looks_total" in metrics

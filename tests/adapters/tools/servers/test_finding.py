@@ -161,6 +161,23 @@ async def test_hidden_tools_are_found_shown_from_then_on_and_may_be_called_befor
         assert 1 == wire.methods().count("tools/list")
 
 
+async def test_searches_are_counted_with_what_they_found():
+    counted = []
+
+    def note(matches, activated=0):
+        counted.append((matches, activated))
+
+    answers = {"tools/list": listing(*(tool(f"t{n}", f"number {n}") for n in range(9)))}
+    async with (
+        a_server(answers) as wire,
+        tools_of(one := configured(wire), window=100_000, note_search=note) as tools,
+    ):
+        for arguments in ('{"names": ["one__t3"]}', '{"queries": ["rain"]}', "{}", "no JSON"):
+            await tools.run(calling(using(one), "find_tools", arguments), "find_tools")
+
+    assert [(1, 1), (0, 0), (None, 0), (None, 0)] == counted
+
+
 async def test_a_search_for_nothing_is_refused():
     async with a_server() as wire, tools_of(one := configured(wire), window=10) as tools:
         assert ["find_tools", "one__echo"] == await names(tools, using(one))
