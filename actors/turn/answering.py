@@ -5,7 +5,7 @@ timeout, whatever came out of the connection on the way.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -41,6 +41,7 @@ from runtime.scope import CausedScope
 # A guard is renewed at most once in this share of the silence it allows, which may so be cut short
 # by as much: every renewal costs a seventh of what a delta does.
 RENEWED_SHARE = 0.002
+UNEXPECTED = "what speaks with the provider failed; the log of the server says how"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,8 @@ class _Hearing:
         """A provider does not raise; one that does is mended, and its chat is told meanwhile."""
         chat = chat_name(self._episode.key.chat)
         emit("provider.crashed", "error", chat=chat, provider=label, error=error)
-        return classify(Signals(f"{type(error).__name__}: {error}", label), wall())
+        failure = classify(Signals(f"{type(error).__name__}: {error}", label), wall())
+        return replace(failure, detail=UNEXPECTED)
 
 
 def shown(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piece]:

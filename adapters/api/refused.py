@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+WORDS_CHARACTERS_MAX = 1_000  # of each sentence of a refusal; the rest is left out
+
 
 class Validation(msgspec.Struct, frozen=True):
     field: str
@@ -49,8 +51,18 @@ class Refused(Exception):
     ) -> None:
         super().__init__(f"{status} {message}")
         self.status = status
-        self.refusal = Refusal(message, detail, tuple(validations), kind)
+        self.refusal = Refusal(
+            _cut(message),
+            _cut(detail),
+            tuple(Validation(_cut(each.field), _cut(each.detail)) for each in validations),
+            kind,
+        )
         self.headers = tuple(headers)
+
+
+def _cut(words: str) -> str:
+    """Many of them repeat what was sent."""
+    return words if len(words) <= WORDS_CHARACTERS_MAX else f"{words[:WORDS_CHARACTERS_MAX]}…"
 
 
 def not_found() -> Refused:

@@ -54,6 +54,16 @@ def words_for(error: BaseException, *hidden: str) -> str:
             words = "it did not answer in time"
         case httpx2.ConnectError():
             words = "it cannot be reached"
+        case UnicodeDecodeError():
+            words = "what it said is not UTF-8"
+        case httpx2.InvalidURL() | UnicodeError():  # the latter of a name that is none
+            words = "its address is none"
+        case httpx2.NetworkError():
+            words = "the connection broke"
+        case httpx2.ProtocolError():
+            words = "it does not speak HTTP as it should"
+        case ValueError():  # of the SDK, of JSON: they show what they have read, as Python does
+            words = "what it said makes no sense"
         case FileNotFoundError():
             words = "there is no such program"
         case other:

@@ -9,8 +9,10 @@ _KINDS = ("status", "type", "code")
 
 def error_text(error: object) -> str:
     """`status 503 overloaded_error: try again later`, as far as the error says so."""
+    if isinstance(error, str):
+        return error
     if not isinstance(error, dict):
-        return str(error)
+        return "error"
     kinds = [_kind(error[name]) for name in _KINDS if isinstance(error.get(name), str | int)]
     message = error.get("message")
     said = " ".join(dict.fromkeys(kinds)) or "error"

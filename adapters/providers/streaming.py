@@ -25,6 +25,10 @@ ANSWER_BYTES_MAX = 256 * 1024 * 1024  # on the wire; a longer answer breaks the 
 REFUSAL_BYTES_MAX = 128 * 1024  # of the body of an error; the rest is not read
 # What decoders raise over JSON that they cannot read: broken, not UTF-8, or too deep.
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_FACTS: dict[type[Exception], str] = {
+    UnicodeDecodeError: "it is not UTF-8",
+    RecursionError: "it is nested too deeply",
+}
 DRAIN_SECONDS_MAX = 0.1  # after the provider's last event, for the end of the body
 
 
@@ -70,7 +74,7 @@ async def answered(
         try:
             deltas = decode(readable(body))
         except UNREADABLE as error:
-            raise BrokenStream(f"answer: {error}") from error
+            raise BrokenStream(f"answer: {_fact(error)}") from error
         for delta in deltas:
             assembly.add(delta, now)
         return assembly.answer()
@@ -129,7 +133,7 @@ class _Batches:
             try:
                 batch = self._decoder.feed(data)
             except UNREADABLE as error:
-                raise BrokenStream(f"answer: {error}") from error
+                raise BrokenStream(f"answer: {_fact(error)}") from error
             if batch:
                 return batch
         if batch := self._decoder.close():
@@ -150,3 +154,7 @@ async def _refusal(response: Response, who: Accused) -> ProviderFailure | None:
         return None
     body = await response.read(REFUSAL_BYTES_MAX)
     return refused(response.status, response.headers, body, who=who, now=clock.wall())
+
+
+def _fact(error: Exception) -> str:
+    return _FACTS.get(type(error)) or str(error)

@@ -20,6 +20,7 @@ or both. The file says more, and all of it may be left out:
 Where there is none at all, there is an empty one.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -129,7 +130,7 @@ class Templates:
         try:
             said = _said(self._directory / f"{name}.toml")
         except (OSError, ValueError) as error:
-            return Faulty(name, str(error))
+            return Faulty(name, _fault(error))
         has_one = directory.is_dir()
         return Template(
             name,
@@ -156,6 +157,12 @@ def _said(path: Path) -> _File:
     if not path.exists():
         return _File()
     return msgspec.toml.decode(path.read_bytes(), type=_File)
+
+
+def _fault(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError):
+        return os.strerror(error.errno or 0).lower()
+    return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 def _readme(directory: Path) -> str:

@@ -11,6 +11,7 @@ import trio
 from adapters.api.endpoints import Answer
 from adapters.api.host import bounds
 from adapters.api.host.answering import BODYLESS, head_of
+from adapters.api.host.faults import words_of
 from adapters.api.host.requests import Peer, Request, request_of
 from adapters.api.host.writing import written_at_once
 from adapters.api.refused import Refused
@@ -46,7 +47,7 @@ class Conversation:
                     head = await self._rest_of_head()
             return self._understood(head)
         except h11.RemoteProtocolError as error:
-            return Refused(error.error_status_hint, "Bad request.", detail=str(error))
+            return Refused(error.error_status_hint, "Bad request.", detail=words_of(error))
 
     async def _begun(self) -> bool:
         if self._protocol.trailing_data[0]:  # sent along with the request before
@@ -111,7 +112,7 @@ class Conversation:
                         raise too_large
                 return b"".join(pieces)
         except h11.RemoteProtocolError as error:
-            raise Refused(400, "Bad request body.", detail=str(error)) from None
+            raise Refused(400, "Bad request body.", detail=words_of(error)) from None
         except GONE:
             raise Refused(400, "Bad request body.", detail="the client hung up") from None
         raise Refused(408, "Request timeout.", detail=f"the body took longer than {seconds:.0f} s")

@@ -20,6 +20,7 @@ from adapters.api.host.bounds import (
     READ_BYTES,
     REASON_BYTES_MAX,
 )
+from adapters.api.host.faults import goodbye_of
 from adapters.api.host.writing import written_at_once
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
@@ -120,8 +121,9 @@ class WebSocket:
                 case Ping():
                     await self._say(event.response())
                 case CloseConnection():
-                    # Theirs, or the answer to bytes that are no frames: said back as it is.
-                    await self._say_goodbye(event.code, event.reason or "")
+                    # Theirs, said back as it is; or the answer to bytes that are no frames.
+                    reason = goodbye_of(event.code, event.reason or "")
+                    await self._say_goodbye(event.code, reason)
                     return self.cut()
                 case BytesMessage() if self._heard is not None and self._take(event):
                     pass

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 import httpx2
 import trio
 
+from adapters.mcp.faults import words_for
 from adapters.mcp.oauth.guard import Guarded
 from adapters.mcp.oauth.tokens import Denied, Granted, Token, answered
 from adapters.mcp.servers import Server
@@ -155,8 +156,8 @@ async def _post(
     except (Guarded, Packed) as error:
         raise NoAnswer(str(error)) from error
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:  # of a name that is none
-        kind = type(error).__name__
-        raise NoAnswer(f"the authorization server could not be reached ({kind})") from error
+        why = words_for(error)
+        raise NoAnswer(f"the authorization server could not be asked: {why}") from error
 
 
 async def read_json(response: httpx2.Response) -> Any:

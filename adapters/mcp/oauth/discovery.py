@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import httpx2
 import trio
 
+from adapters.mcp.faults import words_for
 from adapters.mcp.oauth.asking import WANTED, Packed, read_json
 from adapters.mcp.oauth.guard import Guarded
 
@@ -50,7 +51,7 @@ async def discovered(
     except ValueError as error:  # of addresses that are none
         raise NotFound("what is said leads to no address") from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise NotFound(f"the server could not be reached ({type(error).__name__})") from error
+        raise NotFound(f"the server could not be asked: {words_for(error)}") from error
 
 
 async def _discovered(

@@ -161,4 +161,6 @@ def _address_faults(url: str, entry: _Entry) -> Iterator[str]:
 
 
 def _words(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
     return (str(error) or "it is nested too deeply")[:SAID_CHARACTERS_MAX]

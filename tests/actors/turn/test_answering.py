@@ -38,7 +38,7 @@ from actors.parts.model import (
     ToolResultPart,
 )
 from actors.parts.prompt import CallSettings, Prompt
-from actors.turn.answering import RENEWED_SHARE, ask, shown
+from actors.turn.answering import RENEWED_SHARE, UNEXPECTED, ask, shown
 from actors.turn.ports import Model
 from actors.turn.world import Limits
 from runtime.log import LOGGER_NAME
@@ -233,6 +233,7 @@ async def test_a_provider_that_raises_has_failed_and_a_human_is_told(
         made = await heard("Hel", error)
 
     assert (kind, retryable) == (made.said.kind, made.said.retryable)
+    assert UNEXPECTED == made.said.detail, "what a bug says is for the log"
     [entry] = caplog.records
     assert "provider.crashed" == entry.message
     assert {"chat": f"chat/{CHAT}", "provider": "openai", "error": error} == entry.fields

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from adapters.api.host import bounds
 from adapters.api.host.server import Server
 from tests.adapters.api.host.clients import connect, echo
+from tests.adapters.api.plain_words import assert_plain
 
 GET = b"GET /x?y HTTP/1.1\r\nHost: here\r\n\r\n"
 POST = b"POST /x HTTP/1.1\r\nHost: here\r\n"
@@ -50,6 +51,7 @@ async def test_what_is_no_request_is_told_so_and_cut_off(a_client, status, reque
     answer = await client.answer()
     assert status == answer.status
     assert answer.document["message"]
+    assert_plain(answer.body.decode())
     assert await client.is_cut_off()
 
 
@@ -86,7 +88,9 @@ def test_whatever_is_sent_every_answer_is_http_and_the_server_goes_on(pieces, cu
             while client.buffer:
                 status, headers = await client.head()
                 assert status in (100, 200, 400, 413, 431, 501, 505), status
-                await client.take(int(headers.get("content-length", 0)))
+                body = await client.take(int(headers.get("content-length", 0)))
+                if status not in (100, 200):
+                    assert_plain(body.decode())
             await client.stream.aclose()
         assert (0, 0) == (server.statistics().connections, server.statistics().crashed_count)
 
