@@ -44,9 +44,10 @@ def _kept(episode: Episode, chat: Chat) -> tuple[Body, ...]:
 
 
 async def _noted(held: Held, kept: tuple[Body, ...], world: World) -> tuple[Body, ...]:
-    """The results of tools that had ended in an attempt before this one, or in a process that is
-    gone: only the journal knows of them. What it did not know has then begun, for its part; but it
-    is closed with the turn, and nobody runs it."""
+    """Return the results of tools that had ended in an attempt before this one, or in a process
+    that is gone: only the journal knows of them. The other calls are claimed, not only looked at: a
+    process that does not know yet that the chat was taken from it finds them begun, and does not
+    run them."""
     chat, calls = held.stored.chat, _unanswered(held, kept)
     if not calls:
         return ()

@@ -29,14 +29,24 @@ SELECT {entry}
    AND tool_call_id = ANY(%(ids)s::text[]);
 
 -- name: end_calls
--- Note what came of calls; the first word on each stands.
+-- Note what came of calls; the first word on each stands. Another process may note the same calls,
+-- so they are locked in one order.
+WITH locked AS MATERIALIZED (
+    SELECT t.chat_id, t.history_version, t.tool_call_id, w.output
+      FROM json_to_recordset(%(ended)s) AS w(
+               chat uuid, history_version bigint, id text, output json)
+      JOIN tool_calls t
+        ON t.chat_id = w.chat AND t.history_version = w.history_version AND t.tool_call_id = w.id
+     WHERE t.ended_at IS NULL
+     ORDER BY t.chat_id, t.history_version, t.tool_call_id
+       FOR NO KEY UPDATE OF t
+)
 UPDATE tool_calls t
-   SET output = w.output, ended_at = now()
-  FROM json_to_recordset(%(ended)s) AS w(chat uuid, history_version bigint, id text, output json)
- WHERE t.chat_id = w.chat
-   AND t.history_version = w.history_version
-   AND t.tool_call_id = w.id
-   AND t.ended_at IS NULL;
+   SET output = l.output, ended_at = now()
+  FROM locked l
+ WHERE t.chat_id = l.chat_id
+   AND t.history_version = l.history_version
+   AND t.tool_call_id = l.tool_call_id;
 
 -- name: forget_calls
 -- Drop entries of steps that were committed long ago.

@@ -40,9 +40,9 @@ UPDATE chats
 RETURNING pg_current_xact_id(), {chat_row};
 
 -- name: lock_children
--- The children of a root, in the order in which they are archived with it.
+-- The children of a root that is locked, in the order in which they are archived with it.
 WITH family AS MATERIALIZED (
-    SELECT id FROM chats WHERE parent_id = %(root)s ORDER BY created_at, id
+    SELECT c.id FROM chats c WHERE c.parent_id = %(root)s ORDER BY {lock_order}
        FOR NO KEY UPDATE
 ), locked AS (
     UPDATE chats c

@@ -59,7 +59,9 @@ SELECT id FROM chats WHERE id = %(root)s FOR NO KEY UPDATE;
 -- name: set_approval_policy
 -- Of a family, moved beside the law: each gets a snapshot, so that whoever knows an older one looks
 -- again, sooner or later. Those that are at work have to be told.
-UPDATE chats
-   SET approval_policy = %(policy)s, snapshot_version = snapshot_version + 1
- WHERE id = %(root)s OR root_id = %(root)s
-RETURNING id, status IN ('running', 'interrupting', 'requires_action');
+WITH {locked_family}
+UPDATE chats c
+   SET approval_policy = %(policy)s, snapshot_version = c.snapshot_version + 1
+  FROM locked_family f
+ WHERE c.id = f.id
+RETURNING c.id, c.status IN ('running', 'interrupting', 'requires_action');

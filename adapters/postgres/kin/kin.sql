@@ -1,5 +1,19 @@
 -- Families of chats, as those who spawn and wait see them.
 
+-- part: lock_order
+-- The one order in which chats `c` are locked together, whatever is done to them: roots, then family
+-- by family. Of two that lock several one waits for the other, and never both.
+c.root_id NULLS FIRST, c.id
+
+-- part: locked_family
+-- A root and all that were spawned in its family, locked in that order.
+locked_family AS MATERIALIZED (
+    SELECT c.id FROM chats c
+     WHERE c.id = %(root)s OR c.root_id = %(root)s
+     ORDER BY {lock_order}
+       FOR NO KEY UPDATE
+)
+
 -- part: kin_row
 -- A chat as family.kin_of reads it.
 c.id, c.parent_id, c.title, c.mode, c.status, c.archived, c.last_error, c.created_at, c.updated_at

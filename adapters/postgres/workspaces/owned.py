@@ -71,7 +71,7 @@ class OwnedWorkspaces:
 
     async def bind(self, chat: ChatId, workspace: UUID | None) -> None:
         """A root works there from now on, and all its family with it; None: nowhere."""
-        found = await self._run(SQL["bind_workspace"], chat=chat, workspace=workspace)
+        found = await self._run(SQL["bind_workspace"], root=chat, workspace=workspace)
         for bound, owner in found:
             self._tell(ContextChanged(bound, owner))
 

@@ -49,7 +49,7 @@ class Registry:
             "disk_mb": new.disk_mb,
             "is_set_up": new.is_set_up,
         }
-        return bool(await self._run(SQL["add_workspace"], owner=owner, chat=chat, **facts))
+        return bool(await self._run(SQL["add_workspace"], owner=owner, root=chat, **facts))
 
     async def count(self, owner: UserId) -> int:
         [(count,)] = await self._run(SQL["workspaces_of"], owner=owner)

@@ -9,16 +9,9 @@ SELECT w.id, w.name, w.template, w.memory_mb, w.file_mb, w.processes, w.seconds,
   JOIN workspaces w ON w.id = coalesce(r.workspace_id, c.workspace_id) AND w.removed_at IS NULL
  WHERE c.id = %(chat)s;
 
--- part: root
--- Whoever does something to all of a family locks its root first: one waits for the other, and never
--- both.
-root AS MATERIALIZED (
-    SELECT id FROM chats WHERE id = %(chat)s FOR NO KEY UPDATE
-)
-
 -- name: add_workspace
--- A workspace, and the chat bound to it; nothing, if its owner has one of this name.
-WITH {root}, added AS (
+-- A workspace, and the family bound to it; nothing, if its owner has one of this name.
+WITH {locked_family}, added AS (
     INSERT INTO workspaces (id, owner_id, name, template, memory_mb, file_mb, processes, seconds,
                             disk_mb, is_set_up)
     VALUES (%(id)s, %(owner)s, %(name)s, %(template)s, %(memory_mb)s, %(file_mb)s, %(processes)s,
@@ -26,16 +19,15 @@ WITH {root}, added AS (
     ON CONFLICT (owner_id, name) DO NOTHING
     RETURNING id
 ), bound AS (
-    UPDATE chats c SET workspace_id = added.id FROM added, root
-     WHERE c.id = %(chat)s OR c.root_id = %(chat)s
+    UPDATE chats c SET workspace_id = added.id FROM added, locked_family f WHERE c.id = f.id
 )
 SELECT id FROM added;
 
 -- name: bind_workspace
 -- A chat, and those that it has spawned, work there from now on; null: nowhere.
-WITH {root}
-UPDATE chats c SET workspace_id = %(workspace)s, updated_at = now() FROM root
- WHERE (c.id = %(chat)s OR c.root_id = %(chat)s) AND c.workspace_id IS DISTINCT FROM %(workspace)s
+WITH {locked_family}
+UPDATE chats c SET workspace_id = %(workspace)s, updated_at = now() FROM locked_family f
+ WHERE c.id = f.id AND c.workspace_id IS DISTINCT FROM %(workspace)s
 RETURNING c.id, c.owner_id;
 
 -- name: workspace_is_set_up
@@ -139,7 +131,7 @@ WITH gone AS (
     RETURNING w.id
 ), bound AS MATERIALIZED (
     SELECT c.id FROM chats c JOIN gone ON c.workspace_id = gone.id
-     ORDER BY c.root_id NULLS FIRST, c.id -- roots before their families
+     ORDER BY {lock_order}
        FOR NO KEY UPDATE OF c
 ), unbound AS (
     UPDATE chats c SET workspace_id = NULL FROM bound WHERE c.id = bound.id

@@ -330,6 +330,43 @@ INSERT = (
 )
 
 
+async def test_ends_that_are_noted_together_are_locked_in_one_order(store, chat, nursery):
+    """Another process may note the same calls, whichever ended first there."""
+    journal = Journal(store.pool)
+    await journal.begin(chat, calls("c", "a", "b", "d"))
+    done = []
+
+    async def end(id):
+        await journal.end(chat, id, DONE)
+        done.append(id)
+
+    async with held_by_somebody(store, "b"):
+        async with held_by_somebody(store, "d"):
+            for id in "dabc":  # the first goes alone, the others wait for it
+                nursery.start_soon(end, id)
+                await trio.testing.wait_all_tasks_blocked()
+            await store.until("EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
+        await store.until("EXISTS (SELECT FROM tool_calls WHERE ended_at IS NOT NULL)")
+        await store.until("EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
+        free = await store.execute(
+            "SELECT tool_call_id FROM tool_calls WHERE ended_at IS NULL"
+            " FOR NO KEY UPDATE SKIP LOCKED"
+        )
+    with trio.fail_after(10):
+        while len(done) < 4:
+            await trio.sleep(0.002)
+
+    assert [("c",)] == free
+
+
+@asynccontextmanager
+async def held_by_somebody(store, id):
+    async with store.pool.connection() as connection, connection.transaction() as tx:
+        sql = "SELECT FROM tool_calls WHERE tool_call_id = %(id)s FOR NO KEY UPDATE"
+        await tx.run([(sql, {"id": id})])
+        yield
+
+
 async def test_looking_tells_what_had_begun_and_notes_nothing(journal, chat):
     await journal.begin(chat, calls("a", "nul\0"))
     await journal.end(chat, "a", DONE)
