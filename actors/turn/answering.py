@@ -27,7 +27,7 @@ from actors.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.parts.failure import ProviderFailure
+from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.model import Part, ReasoningPart, TextPart, ToolResultPart
 from actors.parts.prompt import Prompt
 from actors.turn.causes import Silent, SlowStart
@@ -62,19 +62,22 @@ async def ask(
 ) -> Asked:
     """`servers`: whose the tools are, by their names, that belong to a server."""
     began = episode.asked_model_at = now()
-    hearing = _Hearing(episode, Assembly(servers))
-    gone_wrong = await _listen(model, prompt, hearing, limits)
+    hearing, guard = _Hearing(episode, Assembly(servers)), CausedScope()
+    gone_wrong = await _listen(model, prompt, hearing, guard, limits)
     # What was heard to its end counts, whatever happened on the way out.
     said = hearing.outcome(model.label) or gone_wrong
     assert said is not None, "a provider's answer ends with Finished or Failed"
+    if isinstance(said, ProviderFailure) and said.retryable:
+        was_slow = said is gone_wrong and isinstance(guard.requested, SlowStart)
+        model.meter.attempt_failed(FailureKind.TIMEOUT if was_slow else said.kind)
     return Asked(said, round((now() - began) * 1000))
 
 
 async def _listen(
-    model: Model, prompt: Prompt, hearing: "_Hearing", limits: Limits
+    model: Model, prompt: Prompt, hearing: "_Hearing", guard: CausedScope, limits: Limits
 ) -> ProviderFailure | None:
     """Hear what the model says; what went wrong meanwhile, if anything did."""
-    guard = CausedScope()
+    began = now()
     guard.renew(limits.startup_seconds, SlowStart(limits.startup_seconds))
     silent, until = Silent(limits.silence_seconds), 0.0
     crash: Exception | None = None
@@ -83,6 +86,8 @@ async def _listen(
             async with model.provider.stream(prompt) as batches:
                 async for batch in batches:
                     if (at := now()) >= until:
+                        if not until and not isinstance(batch[0], Failed):
+                            model.meter.answer_began(at - began)
                         guard.renew(limits.silence_seconds, silent)
                         until = at + limits.silence_seconds * RENEWED_SHARE
                     hearing.hear(batch, wall())

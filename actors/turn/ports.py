@@ -13,7 +13,7 @@ from actors.ids import ChatId, ModelConfigId
 from actors.machine.chat import Chat, ChatError, Message
 from actors.parts.assemble import Answer
 from actors.parts.deltas import Delta
-from actors.parts.failure import ProviderFailure
+from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.model import JsonText, Part, ToolCallPart
 from actors.parts.prompt import CallSettings, Prompt, ProviderTool, Tool
 from actors.parts.usage import Cost, Usage
@@ -38,6 +38,31 @@ class Provider(Protocol):
         ...
 
 
+class ModelMeter(Protocol):
+    """Measures how a model answers. Waits for nothing and raises nothing."""
+
+    def answer_began(self, seconds: float) -> None:
+        """The first part of an answer came so long after the model was asked."""
+        ...
+
+    def attempt_failed(self, kind: FailureKind) -> None:
+        """An attempt failed in a way that is tried again."""
+        ...
+
+
+class Unmetered:
+    """Measures nothing."""
+
+    def answer_began(self, seconds: float) -> None:
+        pass
+
+    def attempt_failed(self, kind: FailureKind) -> None:
+        pass
+
+
+UNMETERED = Unmetered()
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """A configured model, ready to be asked."""
@@ -51,6 +76,7 @@ class Model:
     settings: CallSettings
     provider_tools: tuple[ProviderTool, ...] = ()
     context_limit: int | None = None
+    meter: ModelMeter = UNMETERED
 
 
 class Models(Protocol):

@@ -3,19 +3,16 @@ end. What passes here is not changed.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from math import inf
 
 from actors.ids import ModelConfigId
 from actors.machine.chat import Chat, ChatError, Message
 from actors.parts.assemble import Answer
-from actors.parts.deltas import Failed, Finished
 from actors.parts.failure import FailureKind, ProviderFailure
 from actors.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.parts.prompt import AssistantSaid, Prompt, Said, ToolsSaid, UserSaid
 from actors.tools.truncation import budget
-from actors.turn.answering import RENEWED_SHARE
 from actors.turn.ports import (
     Batch,
     Calling,
@@ -28,9 +25,8 @@ from actors.turn.ports import (
     Toolset,
 )
 from actors.turn.steps import window
-from actors.turn.world import Limits, World
+from actors.turn.world import World
 from adapters.metrics.figures import Figures
-from runtime.clock import now
 
 Labels = tuple[str, str]
 NOBODY: Labels = ("unknown", "unknown")
@@ -38,17 +34,16 @@ NOBODY: Labels = ("unknown", "unknown")
 
 def measured(world: World, figures: Figures) -> World:
     """The same world, counted."""
-    models = MeasuredModels(world.models, figures, world.limits)
+    models = MeasuredModels(world.models, figures)
     return replace(world, models=models, tools=MeasuredTools(world.tools, figures, models))
 
 
 class MeasuredModels:
     """Fulfils `actors.turn.ports.Models`."""
 
-    def __init__(self, models: Models, figures: Figures, limits: Limits) -> None:
+    def __init__(self, models: Models, figures: Figures) -> None:
         self._models = models
         self._figures = figures
-        self._limits = limits
         self._labels: dict[ModelConfigId | None, Labels] = {}  # as many as there are models
 
     async def model_for(self, chat: Chat) -> Model | ChatError:
@@ -56,8 +51,8 @@ class MeasuredModels:
         if isinstance(model, ChatError):
             return model
         labels = self._labels[model.config_id] = model.label, model.name
-        provider = MeasuredProvider(model.provider, self._figures, labels, self._limits)
-        return replace(model, provider=provider)
+        provider = MeasuredProvider(model.provider, self._figures, labels)
+        return replace(model, provider=provider, meter=LabelledMeter(self._figures, labels))
 
     def labels_of(self, chat: Chat) -> Labels:
         return self._labels.get(chat.last_model_config_id, NOBODY)
@@ -70,28 +65,15 @@ class MeasuredProvider:
     provider: Provider
     figures: Figures
     labels: Labels
-    limits: Limits
 
-    @asynccontextmanager
-    async def stream(self, prompt: Prompt) -> AsyncIterator[AsyncIterator[Batch]]:
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         self._begin(prompt)
         self.figures.steps.labels(*self.labels).inc()
-        async with self.provider.stream(prompt) as batches:
-            heard = _Heard(batches, self)
-            try:
-                yield heard
-            finally:
-                heard.note_guards()
+        return self.provider.stream(prompt)
 
     async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
         self._begin(prompt)
         return await self.provider.generate(prompt)
-
-    def first_part(self, seconds: float) -> None:
-        self.figures.ttft_seconds.labels(*self.labels).observe(seconds)
-
-    def failed(self, kind: FailureKind) -> None:
-        self.figures.stream_retries.labels(*self.labels, kind.value).inc()
 
     def _begin(self, prompt: Prompt) -> None:
         figures = self.figures
@@ -99,43 +81,18 @@ class MeasuredProvider:
         figures.prompt_size_bytes.labels(*self.labels).observe(_size(prompt.messages))
 
 
-class _Heard:
-    """One answer on its way, and when anything of it was heard."""
+@dataclass(frozen=True, slots=True)
+class LabelledMeter:
+    """Fulfils `actors.turn.ports.ModelMeter`."""
 
-    __slots__ = ("_batches", "_has_begun", "_measured", "_since")
+    figures: Figures
+    labels: Labels
 
-    def __init__(self, batches: AsyncIterator[Batch], measured: MeasuredProvider) -> None:
-        self._batches = batches
-        self._measured = measured
-        self._since = now()  # that it has been silent; infinity: it is over
-        self._has_begun = False
+    def answer_began(self, seconds: float) -> None:
+        self.figures.ttft_seconds.labels(*self.labels).observe(seconds)
 
-    def __aiter__(self) -> AsyncIterator[Batch]:
-        return self
-
-    async def __anext__(self) -> Batch:
-        batch = await self._batches.__anext__()
-        if not self._has_begun:
-            self._has_begun = True
-            if not isinstance(batch[0], Failed):
-                self._measured.first_part(now() - self._since)
-        self._since = now()
-        match batch[-1]:
-            case Finished():
-                self._since = inf
-            case Failed(failure):
-                self._since = inf
-                if failure.retryable:
-                    self._measured.failed(failure.kind)
-        return batch
-
-    def note_guards(self) -> None:
-        """Cut short after so long a silence: that was our own guard."""
-        limits, seconds = self._measured.limits, now() - self._since
-        if not self._has_begun and seconds >= limits.startup_seconds:
-            self._measured.failed(FailureKind.TIMEOUT)
-        elif self._has_begun and seconds >= limits.silence_seconds * (1 - RENEWED_SHARE):
-            self._measured.failed(FailureKind.STREAM_SILENCE_TIMEOUT)
+    def attempt_failed(self, kind: FailureKind) -> None:
+        self.figures.stream_retries.labels(*self.labels, kind.value).inc()
 
 
 @dataclass(frozen=True, slots=True)

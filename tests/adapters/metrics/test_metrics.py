@@ -1,5 +1,6 @@
 """What is counted: on the way to models and tools, at the door, in statistics."""
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 from uuid import uuid4
@@ -7,13 +8,14 @@ from uuid import uuid4
 import pytest
 import trio
 
-from actors.episodes.buffer import Episodes
-from actors.ids import ModelConfigId
+from actors.episodes.buffer import Episode, Episodes
+from actors.ids import ChatId, EpisodeKey, ModelConfigId
 from actors.machine.chat import ChatError
 from actors.parts.model import FilePart, JsonText, TextPart, ToolCallPart
 from actors.parts.prompt import Prompt, ToolAnswer, ToolsSaid, UserSaid
 from actors.supervisor.slots import SlotsStatistics
 from actors.tools.truncation import BUDGET_UNKNOWN
+from actors.turn.answering import ask
 from actors.turn.ports import ToolOutput
 from actors.turn.world import Limits
 from adapters.metrics.figures import Figures
@@ -46,16 +48,17 @@ def read(figures, name, **labels):
 
 
 async def measured(*script):
-    """(figures, labels, the provider of a model that plays this script)"""
+    """(figures, labels, a model that plays this script)"""
     figures = Figures()
-    models = MeasuredModels(OneModel(ScriptedProvider(list(script))), figures, LIMITS)
+    models = MeasuredModels(OneModel(ScriptedProvider(list(script))), figures)
     model = await models.model_for(AChat())
-    return figures, {"provider": model.label, "model": model.name}, model.provider
+    return figures, {"provider": model.label, "model": model.name}, model
 
 
-async def listen(provider):
-    async with provider.stream(PROMPT) as batches:
-        return [batch async for batch in batches]
+async def listen(model):
+    episode = Episode(EpisodeKey(ChatId(uuid4()), 1, 1), pickled)
+    await ask(model, PROMPT, episode, LIMITS)
+    return episode.encoded
 
 
 async def test_chats_that_take_no_place_are_held_all_the_same():
@@ -70,11 +73,11 @@ async def test_chats_that_take_no_place_are_held_all_the_same():
 
 
 async def test_a_call_of_a_model_is_counted_with_what_it_was_asked(autojump_clock):
-    figures, labels, provider = await measured(2.0, "Hel", 3.0, "lo")
+    figures, labels, model = await measured(2.0, "Hel", 3.0, "lo")
 
-    heard = await listen(provider)
+    heard = await listen(model)
 
-    assert 3 == len(heard)
+    assert 2 == len(heard)
     assert 1 == read(figures, "chatd_steps_total", **labels)
     assert 2 == read(figures, "chatd_message_count_sum", **labels)
     assert 10 == read(figures, "chatd_prompt_size_bytes_sum", **labels)
@@ -89,50 +92,43 @@ async def test_a_call_of_a_model_is_counted_with_what_it_was_asked(autojump_cloc
     ("counted", "kind", "failed"), [(1, "overloaded", OVERLOADED), (None, "auth", NO_CREDIT)]
 )
 async def test_a_failure_is_counted_if_it_is_tried_again(autojump_clock, counted, kind, failed):
-    figures, labels, provider = await measured(1.0, failed)
+    figures, labels, model = await measured(1.0, failed)
 
-    await listen(provider)
+    await listen(model)
 
     assert counted == read(figures, "chatd_stream_retries_total", **labels, kind=kind)
     assert None is read(figures, "chatd_ttft_seconds_count", **labels)
 
 
+GUARDED = {"timeout", "stream_silence_timeout"}
+
+
 @pytest.mark.parametrize(
-    ("kind", "seconds", "script"),
+    ("kind", "interrupted_after", "script"),
     [
-        ("timeout", 60, [HANGS]),
-        ("stream_silence_timeout", 600, ["Hel", HANGS]),
+        ("timeout", None, [HANGS]),
+        ("stream_silence_timeout", None, ["Hel", HANGS]),
+        ("stream_silence_timeout", None, ["Hel", 400.0, "lo", HANGS]),
         (None, 30, [HANGS]),
+        (None, 59.99, [HANGS]),
         (None, 300, ["Hel", HANGS]),
+        (None, 599.5, ["Hel", HANGS]),  # our own guard is a moment away
         (None, 700, ["Hel", 400.0, "lo", HANGS]),
+        (None, None, ["Hel", 599.0, "lo"]),
     ],
 )
-async def test_a_silence_that_our_guard_cuts_short_is_a_failure_that_is_tried_again(
-    autojump_clock, kind, seconds, script
+async def test_a_silence_is_counted_if_our_guard_has_cut_it_short_and_only_then(
+    autojump_clock, kind, interrupted_after, script
 ):
-    figures, labels, provider = await measured(*script)
+    figures, labels, model = await measured(*script)
 
-    with trio.move_on_after(seconds):
-        await listen(provider)
+    with trio.move_on_after(interrupted_after or math.inf):
+        await listen(model)
 
     counted = {
-        each: read(figures, "chatd_stream_retries_total", **labels, kind=each)
-        for each in ("timeout", "stream_silence_timeout")
+        each: read(figures, "chatd_stream_retries_total", **labels, kind=each) for each in GUARDED
     }
-    assert {each: 1 if each == kind else None for each in counted} == counted
-
-
-async def test_an_answer_that_took_long_and_ended_is_no_silence(autojump_clock):
-    figures, labels, provider = await measured("Hel")
-
-    async with provider.stream(PROMPT) as batches:
-        async for _ in batches:
-            pass
-        await trio.sleep(1000)
-
-    assert None is read(
-        figures, "chatd_stream_retries_total", **labels, kind="stream_silence_timeout"
-    )
+    assert {each: 1 if each == kind else None for each in GUARDED} == counted
 
 
 async def test_a_chat_without_a_model_stays_without():
@@ -142,7 +138,7 @@ async def test_a_chat_without_a_model_stays_without():
         async def model_for(self, chat):
             return missing
 
-    models = MeasuredModels(NoModels(), Figures(), LIMITS)
+    models = MeasuredModels(NoModels(), Figures())
 
     assert missing is await models.model_for(AChat())
 
@@ -171,7 +167,7 @@ class ACalling:
 
 async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clock):
     figures = Figures()
-    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures, LIMITS)
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
     model = await models.model_for(AChat())
     chat = replace(AChat(), last_model_config_id=model.config_id)
     tools = await MeasuredTools(Echo(), figures, models).for_turn(chat, ())
@@ -191,7 +187,7 @@ async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clo
 
 async def test_results_that_will_be_cut_are_counted(autojump_clock):
     figures = Figures()
-    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures, LIMITS)
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
     tools = await MeasuredTools(Echo(), figures, models).for_turn(AChat(), ())
 
     for name, size in [("fits", 0), ("cut", 1), ("image", 1)]:
