@@ -10,6 +10,7 @@ import trio
 from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
 from tests.e2e.processes import EVENTUALLY_SECONDS
+from tests.patience import PATIENCE_SECONDS
 
 ADMIN = "a-token-of-the-first-admin-for-these-tests"
 HEADER = "Coder-Session-Token"
@@ -92,7 +93,9 @@ class Site:
     organization: str = ""
 
     async def ask(self, method, path, document=None):
-        async with httpx2.AsyncClient(base_url=self.url, headers={HEADER: ADMIN}) as client:
+        async with httpx2.AsyncClient(
+            base_url=self.url, headers={HEADER: ADMIN}, timeout=PATIENCE_SECONDS
+        ) as client:
             answer = await client.request(method, path, json=document)
         assert answer.status_code < 300, answer.text
         return answer.json() if answer.content else None

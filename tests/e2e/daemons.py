@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psycopg
 
-from tests.e2e.processes import ROOT, eventually, ordinary_user
+from tests.e2e.processes import EVENTUALLY_SECONDS, ROOT, eventually, ordinary_user
 
 STOP_SECONDS_MAX = 120
 OURS = ("PROMPTCORNER_", "DATABASE_URL", "PG")  # what the environment of the tests must not decide
@@ -94,7 +94,9 @@ class Daemon:
         """(status, document) of an answer; (0, why) when there is none."""
         host, port = self.wait_ready()["listen"].split(":")
         try:
-            with contextlib.closing(http.client.HTTPConnection(host, int(port), 10)) as http_:
+            with contextlib.closing(
+                http.client.HTTPConnection(host, int(port), EVENTUALLY_SECONDS)
+            ) as http_:
                 http_.request("GET", path)
                 answer = http_.getresponse()
                 return answer.status, json.loads(answer.read())

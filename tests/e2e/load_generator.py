@@ -29,7 +29,7 @@ CHATS = "/api/experimental/chats"
 
 FRAME_BYTES_MAX = 4 * 1024 * 1024  # the client closes with 1009 above it
 EVENTS_MAX = 256
-JOB_SECONDS_MAX = 60.0
+JOB_SECONDS_MAX = 240.0
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 
 
@@ -161,7 +161,7 @@ class LoadGenerator:
             "coder-session-token": self.token,
             **({"x-coder-bypass-ratelimit": "true"} if bypass else {}),
         }
-        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=30.0)
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=JOB_SECONDS_MAX)
 
     async def _owner(self, client):
         me = await _asked(client, "GET", "/api/v2/users/me", 200)

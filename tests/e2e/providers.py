@@ -46,7 +46,9 @@ class Provider:
     def requests(self, chat=None):
         """The last ones, oldest first; of one chat, or of all."""
         address = urlsplit(self.url)
-        with contextlib.closing(http.client.HTTPConnection(address.netloc, timeout=10)) as http_:
+        with contextlib.closing(
+            http.client.HTTPConnection(address.netloc, timeout=EVENTUALLY_SECONDS)
+        ) as http_:
             http_.request("GET", "/_fake/requests")
             heard = json.loads(http_.getresponse().read())["requests"]
         return [one for one in heard if chat is None or asker(one) == str(chat)]

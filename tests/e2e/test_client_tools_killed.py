@@ -197,7 +197,7 @@ async def test_a_program_that_is_killed_while_its_function_runs_is_followed_by_a
 KILLED_AFTER_SECONDS = (0.0, 0.006)  # from when a result is there: about when it is sent
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 async def test_a_daemon_that_is_killed_as_the_result_is_sent_has_it_once(home, provider, database):
     settings = {**AWAY, **provider.settings, "DATABASE_URL": database}
     returned, runs, seen = trio.Event(), 0, None

@@ -11,6 +11,7 @@ import pytest
 
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import belonging_to, eventually
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +69,7 @@ def set_password(link, password):
     """What a browser does with a one-time link."""
     parts = urlsplit(link)
     form = urlencode({"password": password, "again": password})
-    client = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+    client = http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE_SECONDS)
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     client.request("POST", parts.path, form, headers)
     status = client.getresponse().status

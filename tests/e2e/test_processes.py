@@ -19,6 +19,7 @@ from tests.e2e.crossing import ADMIN, HEADER, over, pieces, sites
 from tests.e2e.daemons import STOP_SECONDS_MAX, Daemon, a_daemon, end_leases
 from tests.e2e.processes import ROOT, belonging_to, eventually
 from tests.e2e.providers import a_provider
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -164,7 +165,7 @@ def test_the_metrics_of_each_process_keep_the_rules_of_names_and_are_as_document
 
 def figures(url):
     """The page of one process, without labels but the one that says which."""
-    page = httpx2.get(f"{url}/metrics").text
+    page = httpx2.get(f"{url}/metrics", timeout=PATIENCE_SECONDS).text
     lines = [line.rpartition(" ") for line in page.splitlines() if not line.startswith("#")]
     return {name.partition("{")[0]: float(value) for name, _, value in lines}
 
@@ -174,7 +175,7 @@ async def test_each_process_has_figures_of_its_own_at_an_address_of_its_own(fami
 
     first = int(urls[1].rpartition(":")[2])
     assert {n: f"http://127.0.0.1:{first + n - 1}" for n in (1, 2, 3)} == urls
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         for number, url in urls.items():
             page = (await client.get(f"{url}/metrics")).text
             samples = [line for line in page.splitlines() if not line.startswith("#")]
@@ -217,7 +218,10 @@ async def test_whoever_connects_while_no_process_is_there_waits_for_one(family):
     url = "http://" + family.wait_ready()["listen"]
     before = family.kill_processes(1, 2, 3)
 
-    async with httpx2.AsyncClient(timeout=100) as client, trio.open_nursery() as nursery:
+    async with (
+        httpx2.AsyncClient(timeout=2 * PATIENCE_SECONDS) as client,
+        trio.open_nursery() as nursery,
+    ):
 
         async def ask():
             assert 200 == (await client.get(f"{url}/readyz")).status_code
@@ -291,7 +295,7 @@ async def test_an_embedded_database_is_shared_and_the_admin_gets_one_link(home, 
         family.wait_ready()
         assert 1 == len([e for e in family.all_of("daemon.ready") if e["migrated"]])
         [invited] = family.all_of("admin.invited")
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as client:
             assert 200 == (await client.get(invited["link"])).status_code
         assert 0 == family.stop()
     eventually(lambda: not belonging_to(home), "the database has stopped")

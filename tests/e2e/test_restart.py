@@ -12,6 +12,7 @@ from tests.e2e.daemons import Daemon, a_daemon
 from tests.e2e.processes import EVENTUALLY_SECONDS
 from tests.e2e.providers import a_provider
 from tests.e2e.watchers import HEADER, KINDS
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +42,9 @@ async def test_watchers_of_a_daemon_that_is_restarted_end_with_what_is_stored(
     with a_daemon(home, **settings) as first:
         address = first.wait_ready()["listen"]
         url = f"http://{address}"
-        async with httpx2.AsyncClient(base_url=url, headers={HEADER: TOKEN}) as client:
+        async with httpx2.AsyncClient(
+            base_url=url, headers={HEADER: TOKEN}, timeout=PATIENCE_SECONDS
+        ) as client:
             chat = await begun(client)
         watchers = [kind(url, TOKEN, chat) for kind in KINDS for _ in range(2)]
         async with trio.open_nursery() as nursery:
@@ -95,5 +98,7 @@ def changes(statuses):
 
 
 async def asked(url, path):
-    async with httpx2.AsyncClient(base_url=url, headers={HEADER: TOKEN}) as client:
+    async with httpx2.AsyncClient(
+        base_url=url, headers={HEADER: TOKEN}, timeout=PATIENCE_SECONDS
+    ) as client:
         return (await client.get(path)).json()

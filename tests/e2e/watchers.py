@@ -12,6 +12,7 @@ from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 from adapters.api.wire.streams import encoded
 from adapters.client.awaiting import AsyncClient
 from tests.adapters.api.streams.clients import State
+from tests.patience import PATIENCE_SECONDS
 
 HEADER = "Coder-Session-Token"
 AGAIN_SECONDS = 0.05
@@ -97,7 +98,7 @@ class Browser(Watcher):
 
     async def _connected(self, path):
         headers = {HEADER: self.token, **({"last-event-id": self.last} if self.last else {})}
-        asked = httpx2.AsyncClient(base_url=self.url, headers=headers)
+        asked = httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE_SECONDS)
         async with asked as client, client.sse(f"{path}/sse") as stream:
             async for event in stream:
                 if event.event == "message" and event.data:

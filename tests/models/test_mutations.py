@@ -11,7 +11,7 @@ from tests.models.mutations import MODEL, MUTATIONS, NETS, table
 
 ROOT = Path(__file__).parents[2]
 LAW = ("__init__.py", "ids.py", "machine", "parts")  # what the nets import of `actors`
-SECONDS_MAX = 300  # about 40 on two idle cores
+SECONDS_MAX = 1800  # about 40 on two idle cores
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from runtime.errors import ActorGone, MailboxFull, Misuse, NoAnswer
 from runtime.mailbox import open_mailbox
 from runtime.scope import CausedScope
 
-STEP_SECONDS_MAX = 20  # of real time; a step that takes longer has hung
+STEP_SECONDS_MAX = 60  # of real time; a step that takes longer has hung
 
 
 class SteppedRun:

@@ -12,6 +12,7 @@ from adapters.mcp.oauth.tokens import Denied, Token
 from tests.adapters.mcp.given import configured
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
+from tests.patience import PATIENCE_SECONDS
 
 LOOPBACK = [ip_network("127.0.0.0/8")]
 TOKEN = Token(access_token="a")
@@ -20,14 +21,20 @@ STRANGE = ("http://[::1", "http://h:port/", f"http://{'a' * 70}.example/")
 
 async def a_code(url, *, discovered=False):
     server = configured(Named(), oauth2_token_url=url, discovered=discovered)
-    async with httpx2.AsyncClient(trust_env=False) as ours, guarded_client(LOOPBACK) as guarded:
+    async with (
+        httpx2.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as ours,
+        guarded_client(LOOPBACK) as guarded,
+    ):
         clients = Clients(ours, guarded)
         return await exchanged(clients, server, code="c", verifier="v", redirect_uri="http://us/")
 
 
 async def taken_back(url):
     server = configured(Named(), oauth2_revocation_url=url)
-    async with httpx2.AsyncClient(trust_env=False) as ours, guarded_client(LOOPBACK) as guarded:
+    async with (
+        httpx2.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as ours,
+        guarded_client(LOOPBACK) as guarded,
+    ):
         return await revoked(Clients(ours, guarded), server, TOKEN)
 
 

@@ -10,6 +10,7 @@ import trio
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from adapters.rehearsal.settings import read
+from tests.patience import PATIENCE_SECONDS
 
 PATHS = {
     "anthropic": ("/v1/messages", "/v1/messages"),
@@ -62,7 +63,9 @@ class Model:
 async def a_model(**settings):
     async with (
         serve(read(Behaviour(), settings)) as running,
-        httpx2.AsyncClient(base_url=running.url, trust_env=False) as client,
+        httpx2.AsyncClient(
+            base_url=running.url, trust_env=False, timeout=PATIENCE_SECONDS
+        ) as client,
         AsyncExitStack() as stack,
     ):
         yield Model(running.url, running.port, client, stack)

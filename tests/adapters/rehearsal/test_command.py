@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from adapters.cli import main
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 COMMAND = (sys.executable, "-m", "adapters.cli.main", "fake-provider")
@@ -28,7 +29,9 @@ def test_it_says_where_it_is_and_stops_when_told(stop):
     try:
         url = line.split()[3]
         document = {"model": "m", "input": "hello"}
-        answer = httpx2.post(f"{url}/v1/responses", json=document, trust_env=False)
+        answer = httpx2.post(
+            f"{url}/v1/responses", json=document, trust_env=False, timeout=PATIENCE_SECONDS
+        )
     finally:
         process.send_signal(stop)
         code = process.wait(10)
@@ -48,7 +51,10 @@ def test_a_script_is_read_from_a_file(tmp_path):
         url = line.split()[3]
         document = {"model": "m", "input": "hello"}
         answers = [
-            httpx2.post(f"{url}/v1/responses", json=document, trust_env=False) for _ in range(2)
+            httpx2.post(
+                f"{url}/v1/responses", json=document, trust_env=False, timeout=PATIENCE_SECONDS
+            )
+            for _ in range(2)
         ]
     finally:
         process.terminate()

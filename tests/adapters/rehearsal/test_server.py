@@ -295,7 +295,9 @@ async def test_only_the_last_requests_are_kept():
 async def test_a_model_that_is_not_controllable_has_no_such_paths():
     async with (
         server.serve(server.Behaviour(), controllable=False) as running,
-        httpx2.AsyncClient(base_url=running.url, trust_env=False) as client,
+        httpx2.AsyncClient(
+            base_url=running.url, trust_env=False, timeout=PATIENCE_SECONDS
+        ) as client,
     ):
         answer = await client.put("/_fake/behaviour", json={"deltas": 1})
 

@@ -99,8 +99,8 @@ async def a_pair(*, key_here=KEY, key_there=KEY, url=None):
     backstage = Backstage(nothing)
     host = backstage.host = Host(there, Tickets(key_there), lambda: worker)
     server = Server(backstage.answer)
-    async with trio.open_nursery() as nursery:
-        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    [listener] = listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with listener, trio.open_nursery() as nursery:
         nursery.start_soon(server.serve, listeners)
         network = Network(listeners[0].socket.getsockname()[1])
         found = url or await nursery.start(network.serve)
