@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from actors.machine.chat import Chat, Message
+from actors.turn.patience import patiently
 from actors.turn.ports import Calling, LocalTool, ToolOutput
 from actors.workspace.ranking import NO_USES, Candidate, ranked
 from adapters.postgres.workspaces.registry import Registered
@@ -54,7 +56,8 @@ class LifecycleTools:
     async def _list(self, calling: Calling, asked: ListTemplates) -> Told:
         found = await self.workspaces.templates.all()
         templates = {each.name: each for each in found if isinstance(each, Template)}
-        uses = await self.workspaces.registry.uses(calling.chat.owner_id)
+        counting = partial(self.workspaces.registry.uses, calling.chat.owner_id)
+        uses = await patiently(calling.chat.id, "workspaces", counting)
         ranking = ranked(
             [
                 Candidate(
@@ -132,7 +135,8 @@ class LifecycleTools:
         return {"stopped": True, "workspace_name": row.name}
 
     async def _own(self, chat: Chat) -> Registered:
-        row = await self.workspaces.registry.of(chat.id)
+        look = partial(self.workspaces.registry.of, chat.id)
+        row = await patiently(chat.id, "workspace", look)
         if row is None:
             raise Wrong("this chat has no workspace; create_workspace makes one")
         return row

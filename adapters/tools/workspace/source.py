@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from posixpath import basename, isabs, normpath
 from typing import Any
 from uuid import uuid5
@@ -10,6 +11,7 @@ from actors.context.ports import ChatFiles, Document
 from actors.ids import FileId
 from actors.machine.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.parts.model import FilePart
+from actors.turn.patience import patiently
 from actors.turn.ports import Calling, LocalTool, ToolOutput
 from actors.workspace.changes import FileEdits
 from actors.workspace.commands import meant, seconds_of
@@ -62,7 +64,9 @@ class WorkspaceTools:
         arguments, do = self._deeds()[name]
 
         async def do_there(calling: Calling, asked: Any) -> Told | ToolOutput:
-            return await do(_granted(await self.workspaces.of(calling.chat)), calling, asked)
+            chat = calling.chat
+            look = partial(self.workspaces.of, chat)
+            return await do(_granted(await patiently(chat.id, "workspace", look)), calling, asked)
 
         return await served(calling, arguments, do_there)
 
