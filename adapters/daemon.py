@@ -26,14 +26,14 @@ from adapters.api.host.listening import Doors, listen
 from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
 from adapters.api.probes import Probes
-from adapters.composing import Chats, dial_of, open_chats
+from adapters.composing import dial_of, open_chats
 from adapters.config import Config
 from adapters.edge import Beside, Entrance, open_edge
 from adapters.models.configured import ModelConfig
 from adapters.models.contents import Contents, Source
 from adapters.models.environment import offered
 from adapters.postgres import embedded
-from adapters.postgres.database import Database, migrate, open_database
+from adapters.postgres.database import Database, lost_at_start, migrate, open_database
 from adapters.postgres.pulse import Pulse
 from adapters.processes.membership import Herald, Membership, Parent
 from adapters.providers.dial import Dial
@@ -75,17 +75,17 @@ class Curtain:
         self.start = CausedScope()  # and whatever comes after it, but then nobody cancels it
         self.cause: Signalled | None = None
         self.fallen = trio.Event()
-        self._is_up = False
+        self.is_up = False
 
     def fall(self, cause: Signalled) -> None:
         self.cause = cause
         self.fallen.set()
-        if not self._is_up:
+        if not self.is_up:
             self.start.cancel(cause)
 
     def rise(self) -> None:
         """From now on the end is waited for, and nothing is cut short."""
-        self._is_up = True
+        self.is_up = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ async def serve(config: Config, member: Membership | None = None) -> None:
             await server.drain(doors.listeners)
             nursery.cancel_scope.cancel()
     if isinstance(end, Crashed | Broken):
-        raise end.error
+        raise (None if curtain.is_up else lost_at_start(end.error)) or end.error
     assert curtain.cause is not None, f"only a signal ends the daemon, not {end}"
     emit("daemon.stopped", "info", cause=curtain.cause.name)
 
@@ -182,6 +182,7 @@ async def work(frame: Frame) -> None:
                 beside=Beside(inner, relaying, frame.number),
             ),
         ):
+            models = offered_models(await chats.catalogue.contents()) or NO_MODEL
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
             look_less_for_garbage()
             checks = {"database": pulse.database, "schema": pulse.schema}
@@ -190,10 +191,10 @@ async def work(frame: Frame) -> None:
             try:
                 if await first_lease(chats.supervisor, frame.curtain):
                     frame.doors.open(frame.server, frame.nursery)
-                    await say_ready(
+                    say_ready(
                         frame,
                         database,
-                        chats,
+                        models,
                         relay=stand.url,
                         migrated=len(steps),
                         seconds=now() - began,
@@ -230,8 +231,14 @@ def look_less_for_garbage() -> None:
     gc.set_threshold(NEW_OBJECTS_MAX)
 
 
-async def say_ready(
-    frame: Frame, database: Database, chats: Chats, *, relay: str, migrated: int, seconds: float
+def say_ready(
+    frame: Frame,
+    database: Database,
+    models: Sequence[str] | str,
+    *,
+    relay: str,
+    migrated: int,
+    seconds: float,
 ) -> None:
     """To whoever reads the log, and to systemd or a parent."""
     where = {} if database.cluster is None else {"data_dir": str(frame.config.data_dir)}
@@ -244,7 +251,7 @@ async def say_ready(
         database=database.name,
         **where,
         migrated=migrated,
-        models=offered_models(await chats.catalogue.contents()) or NO_MODEL,
+        models=models,
         seconds=round(seconds, 3),
     )
     frame.herald.ready(f"serves at {frame.listening}")

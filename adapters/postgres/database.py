@@ -42,6 +42,24 @@ async def migrate(database: Database) -> Sequence[migrating.Migration]:
         return await migrating.migrate(database.conninfo)
 
 
+def lost_at_start(error: Exception) -> CannotStart | None:
+    """Return a refusal in words if nothing but the database is why the daemon did not begin.
+
+    It may go away after the schema has been looked at: then tasks that have begun by then fail.
+    """
+    faults = _leaves(error)
+    if not all(isinstance(fault, DatabaseFault) for fault in faults):
+        return None
+    subject, _, fact = str(faults[0]).partition(": ")
+    return CannotStart(subject, fact, "start the daemon again when the database answers")
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
+    return [error]
+
+
 @contextmanager
 def refusing(database: Database) -> Iterator[None]:
     """What a schema or a server may say to those who want to change it, as a refusal."""

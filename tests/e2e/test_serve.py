@@ -179,6 +179,33 @@ def test_it_uses_a_server_of_the_users_own(home, database):
         assert connection.execute("SELECT count(*) FROM schema_migrations").fetchone()[0] > 0
 
 
+@pytest.mark.parametrize("table", ["offered_models", "ai_providers"])
+def test_a_database_that_goes_away_during_the_start_is_a_refusal_in_words(home, database, table):
+    """It goes away when the schema has been looked at, and a part of the daemon asks for this."""
+    run("migrate", DATABASE_URL=database)
+    waiting = "SELECT pid FROM pg_locks WHERE NOT granted"
+    with (
+        psycopg.connect(database) as holder,
+        psycopg.connect(database, autocommit=True) as admin,
+        a_daemon(home, DATABASE_URL=database, OPENAI_API_KEY="sk-none") as daemon,
+    ):
+        holder.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+
+        def ended():
+            for (pid,) in admin.execute(waiting).fetchall():
+                admin.execute("SELECT pg_terminate_backend(%s)", (pid,))
+            return daemon.process.poll() is not None
+
+        eventually(ended, "the daemon has ended")
+        *entries, said = daemon._log.read_text().splitlines()
+        assert [] == [entry for entry in daemon.entries if entry["level"] == "error"]
+
+    assert 1 == daemon.process.returncode
+    assert said.startswith("promptcorner: postgres"), said
+    assert said.endswith("; start the daemon again when the database answers")
+    assert all(entry.startswith("{") for entry in entries), entries
+
+
 def test_migrate_tells_what_is_missing_then_what_it_did(home, database):
     where = {"DATABASE_URL": database}
 
