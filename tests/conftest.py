@@ -23,7 +23,12 @@ if threading.current_thread() is threading.main_thread():
 
 def pytest_collection_modifyitems(items):
     """What starts daemons takes longest and begins first, so that none is left alone at the end."""
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/e2e/"))
+    items.sort(key=lambda item: _begins(item.nodeid))
+
+
+def _begins(nodeid):
+    """The longest file before all others."""
+    return [not nodeid.startswith(path) for path in ("tests/e2e/test_torture.py", "tests/e2e/")]
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,13 @@ async with a_model(port) as model:      speaks OpenAI's chat completions
     await model.asked("child")          until it has been asked that
     model.let_go()
 
-What it is asked is `child` (the agent), or for a parent `spawn`, `wait` or `answer`.
+What it is asked is `child` (the agent), or for a parent `spawn`, `wait` or `answer`. As a process
+of its own, `python -m tests.e2e.delegating SECONDS`, it lets an agent think for so long.
 """
 
 import json
+import sys
+import uuid
 from collections import Counter
 from contextlib import asynccontextmanager
 
@@ -24,8 +27,9 @@ TITLE += b'"finish_reason":"stop"}]}'
 
 
 class Model:
-    def __init__(self):
+    def __init__(self, child_seconds=0.0):
         self.count = Counter()
+        self._child_seconds = child_seconds
         self._held = ""
         self._go = trio.Event()
         self._came = trio.Event()
@@ -62,6 +66,8 @@ class Model:
         self._came.set()
         if what == self._held:
             await self._go.wait()
+        if what == "child":
+            await trio.sleep(self._child_seconds)
         return HEAD + answer
 
 
@@ -83,7 +89,8 @@ def _text(message):
 
 def _called(name, **arguments):
     function = {"name": name, "arguments": json.dumps(arguments)}
-    call = {"index": 0, "id": f"call_{name}", "type": "function", "function": function}
+    id = f"call_{name}_{uuid.uuid4().hex[:8]}"
+    call = {"index": 0, "id": id, "type": "function", "function": function}
     return _ending({"tool_calls": [call]}, "tool_calls")
 
 
@@ -125,3 +132,16 @@ async def a_model(port):
         nursery.start_soon(trio.serve_listeners, model.converse, listeners)
         yield model
         nursery.cancel_scope.cancel()
+
+
+async def serve(child_seconds):
+    """Answer on a free port until the process is ended; say which one it is."""
+    model = Model(child_seconds)
+    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listener.socket.getsockname()[1]
+    print(f"listening at http://127.0.0.1:{port}", flush=True)
+    await trio.serve_listeners(model.converse, [listener])
+
+
+if __name__ == "__main__":
+    trio.run(serve, float(sys.argv[1]))
