@@ -37,6 +37,18 @@ ENTRIES = (
     Entry("tool.crashed", "error", ("chat", "tool", "error"), "a bug in a tool; the model is told"),
     Entry("journal.missed", "warning", ("chat", "tool", "error"), "a call's end was not noted"),
     Entry("title.missed", "debug", ("chat", "why"), "a chat keeps the title that it has"),
+    Entry(
+        "chat.failing",
+        "error",
+        ("chat", "attempts"),
+        "work on a chat failed so often in a row that the chat was stopped; work.failed says why",
+    ),
+    Entry(
+        "chat.deadly",
+        "error",
+        ("chat", "deaths"),
+        "so many processes died in one step of a chat that the chat was stopped",
+    ),
     Entry("chat.parked", "error", ("chat", "error"), "a broken chat was put into its error state"),
     Entry(
         "chat.stuck", "error", ("chat", "error"), "a broken chat cannot even be parked: it is held"

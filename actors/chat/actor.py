@@ -226,7 +226,10 @@ class ChatActor:
             case Kind.AWAIT_ATTEMPT:
                 return await await_attempt(held, self._world)
             case Kind.GIVE_UP:
-                return await end_with_error(held, FinishError(KEEPS_FAILING), self._world)
+                ended = await end_with_error(held, FinishError(KEEPS_FAILING), self._world)
+                if isinstance(ended, Left):
+                    emit("chat.failing", "error", chat=self.name, attempts=FAULTS_MAX)
+                return ended
             case Kind.LEAVE:
                 return await commit(held, [Abandon()], self._world)
             case _:

@@ -24,7 +24,7 @@ from actors.compaction.portions import tokens_about
 from actors.compaction.rows import Compaction, NoSummary, Source, Summary
 from actors.episodes.buffer import Episode
 from actors.failures.wording import failure
-from actors.ids import EpisodeKey
+from actors.ids import EpisodeKey, chat_name
 from actors.machine.chat import Body, Chat, ChatError, Message, Role
 from actors.machine.requests import (
     CommitStep,
@@ -59,8 +59,9 @@ from actors.turn.next_action import (
 from actors.turn.patience import patiently
 from actors.turn.ports import CompactionPlan, Model, Offered, Toolset
 from actors.turn.tool_batch import run_batch
-from actors.turn.work import Advanced, AtStake, Held, Obsolete, Whole, without_attempt
+from actors.turn.work import Advanced, AtStake, Held, Left, Obsolete, Whole, without_attempt
 from actors.turn.world import World
+from runtime.log import emit
 
 NO_SUMMARY = NoSummary(
     "The model made no summary of the conversation. Choose another model, or start a new chat."
@@ -273,9 +274,14 @@ def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:
 
 async def _counted(held: Held, world: World) -> Committed:
     """The chat with its next attempt counted; or stopped, for it may be what processes die of."""
-    if held.stored.chat.process_deaths_count >= retries.DEATHS_MAX:
-        return await end_with_error(held, FinishError(retries.DEATHS_USED_UP), world)
-    return await begin_attempt(held, world)
+    chat = held.stored.chat
+    if chat.process_deaths_count < retries.DEATHS_MAX:
+        return await begin_attempt(held, world)
+    ended = await end_with_error(held, FinishError(retries.DEATHS_USED_UP), world)
+    if isinstance(ended, Left):
+        deaths = chat.process_deaths_count
+        emit("chat.deadly", "error", chat=chat_name(chat.id), deaths=deaths)
+    return ended
 
 
 async def _failed(

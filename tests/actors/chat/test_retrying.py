@@ -99,7 +99,7 @@ async def test_deaths_of_processes_below_their_budget_cost_nothing(autojump_cloc
         assert 0 == stage.row.process_deaths_count
 
 
-async def test_a_step_in_which_too_many_processes_died_is_not_tried_again(autojump_clock):
+async def test_a_step_in_which_too_many_processes_died_is_not_tried_again(autojump_clock, caplog):
     provider = ScriptedProvider(["Hello"])
     async with a_chat_at_work(provider, attempt=DEATHS_MAX + 1, deaths=DEATHS_MAX) as stage:
         await trio.sleep(1)
@@ -108,6 +108,7 @@ async def test_a_step_in_which_too_many_processes_died_is_not_tried_again(autoju
         assert ("error", None) == (stage.status, stage.row.holder)
         assert "5 times in a row the process that ran it ended" in stage.row.last_error.message
         assert "Send a message to try again" in stage.row.last_error.message
+        assert [("chat.deadly", "ERROR")] == [(r.message, r.levelname) for r in caplog.records]
 
 
 async def test_a_message_gives_such_a_chat_another_chance(autojump_clock):

@@ -82,7 +82,9 @@ async def test_a_store_that_stays_away_is_waited_for_without_an_error(autojump_c
 
 
 @pytest.mark.slow
-async def test_a_chat_that_cannot_be_read_ends_with_an_error_after_its_budget(autojump_clock):
+async def test_a_chat_that_cannot_be_read_ends_with_an_error_after_its_budget(
+    autojump_clock, caplog
+):
     provider = ScriptedProvider(["Hello"])
     async with a_chat_at_work(provider, prepare=failing("history", 100_000)) as stage:
         await trio.sleep(300)
@@ -94,6 +96,7 @@ async def test_a_chat_that_cannot_be_read_ends_with_an_error_after_its_budget(au
         assert stage.row.holder is None
         assert FAULTS_MAX == stage.row.generation_attempt
         assert "a fault in the server" in stage.row.last_error.message
+        assert ["chat.failing"] == [r.message for r in caplog.records if r.levelname == "ERROR"]
 
 
 @pytest.mark.slow
