@@ -321,5 +321,5 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "people": auth.known.statistics(),
         "open_streams": auth.streams.statistics(),
         **streaming.statistics(),
-        **{f"threads_{name}": each for name, each in limits.statistics().items()},
+        "threads": limits.statistics(),
     }

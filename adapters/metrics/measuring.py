@@ -4,7 +4,7 @@ end. What passes here is not changed.
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from actors.ids import ModelConfigId
 from actors.machine.chat import Chat, ChatError, Message
@@ -30,6 +30,9 @@ from adapters.metrics.figures import Figures
 
 Labels = tuple[str, str]
 NOBODY: Labels = ("unknown", "unknown")
+# Tools with a label of their own; results of those that come later are counted together.
+TOOL_NAMES_MAX = 500
+OTHER_TOOLS = "(others)"
 
 
 def measured(world: World, figures: Figures) -> World:
@@ -95,6 +98,20 @@ class LabelledMeter:
         self.figures.stream_retries.labels(*self.labels, kind.value).inc()
 
 
+class ToolNames:
+    """Names of tools as labels. Servers and clients name their tools as they like, and a label
+    that was once used stays for the life of the process."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def label_of(self, name: str) -> str:
+        if name not in self._known and len(self._known) >= TOOL_NAMES_MAX:
+            return OTHER_TOOLS
+        self._known.add(name)
+        return name
+
+
 @dataclass(frozen=True, slots=True)
 class MeasuredTools:
     """Fulfils `actors.turn.ports.Tools`."""
@@ -102,6 +119,7 @@ class MeasuredTools:
     tools: Tools
     figures: Figures
     models: MeasuredModels
+    names: ToolNames = field(default_factory=ToolNames)
 
     async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Toolset:
         return _MeasuredToolset(await self.tools.for_turn(chat, history), self)
@@ -118,7 +136,8 @@ class _MeasuredToolset:
 
     async def run(self, calling: Calling) -> ToolOutput:
         figures = self.measured.figures
-        labels = (*self.measured.models.labels_of(calling.chat), calling.call.name or "unknown")
+        name = self.measured.names.label_of(calling.call.name or "unknown")
+        labels = (*self.measured.models.labels_of(calling.chat), name)
         try:
             output = await self.toolset.run(calling)
         except Exception:  # a bug in a tool is that tool's result, as far as the model is concerned

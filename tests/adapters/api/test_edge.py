@@ -36,6 +36,7 @@ async def test_actors_are_shown_to_admins_only(edge):
     assert 1 == report["server"]["connections"]
     assert {"supervisor", "pool", "episodes", "workspaces", "trio"} <= set(report)
     assert {"running": 0, "ended": 0, "started_count": 0} == report["workspaces"]["commands"]
+    assert 0 == report["threads"]["price_table"]["running"]
 
 
 async def test_figures_are_there_for_prometheus(edge):

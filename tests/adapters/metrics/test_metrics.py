@@ -19,7 +19,7 @@ from actors.turn.answering import ask
 from actors.turn.ports import ToolOutput
 from actors.turn.world import Limits
 from adapters.metrics.figures import Figures
-from adapters.metrics.measuring import MeasuredModels, MeasuredTools
+from adapters.metrics.measuring import OTHER_TOOLS, MeasuredModels, MeasuredTools
 from adapters.metrics.pools import Pools
 from runtime.statistics import Durations, GaugeMetric
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
@@ -183,6 +183,29 @@ async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clo
     assert None is read(figures, "chatd_tool_errors_total", **good)
     assert 1 == read(figures, "chatd_tool_errors_total", **bad)
     assert 1 == read(figures, "chatd_tool_errors_total", **broken)
+
+
+async def test_tools_beyond_the_bound_are_counted_together(autojump_clock, monkeypatch):
+    monkeypatch.setattr("adapters.metrics.measuring.TOOL_NAMES_MAX", 2)
+    figures = Figures()
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures, LIMITS)
+    measured = MeasuredTools(Echo(), figures, models)
+
+    for name in ("a", "b", "c", "d", "a"):
+        tools = await measured.for_turn(AChat(), ())
+        await tools.run(ACalling(AChat(), ToolCallPart("c", name, JsonText("1"))))
+
+    counts = [
+        read(
+            figures,
+            "chatd_tool_result_size_bytes_count",
+            provider="unknown",
+            model="unknown",
+            tool_name=name,
+        )
+        for name in ("a", "b", "c", OTHER_TOOLS)
+    ]
+    assert [2, 1, None, 2] == counts
 
 
 async def test_results_that_will_be_cut_are_counted(autojump_clock):

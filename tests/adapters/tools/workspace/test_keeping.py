@@ -17,6 +17,7 @@ from adapters.workspace.local import Keeping
 from adapters.workspace.making import UNREGISTERED
 from adapters.workspace.templates import Templates
 from tests.adapters.tools.workspace.conftest import a_daemon
+from tests.fakes.hanging import HangingDisk, all_ended, use_up_trios_threads
 from tests.patience import PATIENCE_SECONDS
 
 DAY = 86_400
@@ -551,3 +552,53 @@ async def test_what_templates_say_of_the_disk_is_kept_with_the_workspace(daemon,
         found.limits.disk_mb,
         (await daemon.workspaces.registry.of(chat.id)).disk_mb,
     )
+
+
+async def test_of_workspaces_that_tools_wrote_to_so_many_are_remembered(daemon, monkeypatch):
+    monkeypatch.setattr("adapters.workspace.keeping.NOTED_MAX", 3)
+    caretaker = daemon.workspaces.caretaker
+    ids = [uuid4() for _ in range(5)]
+
+    for id in ids:
+        assert await caretaker.room(id, 100, 1) is None
+    assert 3 == caretaker.statistics().noted
+    for id in ids:
+        await caretaker.close(id)
+
+    assert 0 == caretaker.statistics().noted
+
+
+async def test_nothing_of_a_workspace_needs_a_thread_of_trios(store, near):
+    async with two_daemons(store, near) as (one, other), trio.open_nursery() as nursery:
+        use_up_trios_threads()
+        for daemon in (one, other):
+            nursery.start_soon(daemon.workspaces.peers.run)
+        with trio.fail_after(60):
+            chat = await one.chat()
+            assert (await one.call(chat, "list_templates"))["templates"]
+            home = await one.home(chat)
+            done = await one.call(chat, "execute", command="echo a > file")
+            assert done["success"], done
+            shown = await one.call(chat, "read_file", path=f"{home}/file")
+            assert "a" in str(shown)
+            assert await other.call(chat, "process_list")
+            await one.workspaces.caretaker.measure()
+            await one.workspaces.caretaker.clear()
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_disk_that_hangs_does_not_hold_up_who_gives_up(daemon, tmp_path, monkeypatch):
+    disk, id = HangingDisk(tmp_path / "disk"), uuid4()
+    (tmp_path / "workspaces" / str(id)).mkdir(parents=True)
+    ours = os.rename
+    monkeypatch.setattr(os, "rename", lambda *names: [disk.touch(), ours(*names)])
+    began = trio.current_time()
+
+    with trio.move_on_after(0.2, shield=True):
+        await daemon.workspaces.caretaker.give_up(id)
+
+    assert trio.current_time() - began < 10, "the bound does not bind"
+    disk.mend()
+    await all_ended()
+    disk.close()
+    assert [f".{id}.gone"] == os.listdir(tmp_path / "workspaces")
