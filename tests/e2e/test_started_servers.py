@@ -9,7 +9,7 @@ from adapters.mcp.workspaces.starting import NEVER_ALLOWED, NOT_ALLOWED_YET
 from tests.adapters.context.ground import put
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import ROOT
-from tests.e2e.test_consent import api_of, kill, provider, settings
+from tests.e2e.test_consent import api_of, provider, settings
 
 __all__ = ["provider", "settings"]
 pytestmark = pytest.mark.slow
@@ -60,7 +60,7 @@ async def test_an_agent_starts_what_its_parent_has_written_only_with_the_consent
             await api.say(SPAWNS)
             [asked] = await api.asked()
             before = was_started(home)
-        await kill(first)
+        first.kill()
 
     with a_daemon(home, **bound) as second:
         async with api_of(second, api.chat) as api:

@@ -197,11 +197,10 @@ class WorkspaceServers:
         return found
 
     async def start(self, chat: Chat, name: str) -> None:
-        """Start a server, or raise `Fault`. In either case the turn lists anew: tools have come, or
-        the file says something else than what was allowed."""
-        self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
+        """Start a server, and have the turn list its tools; or raise `Fault`."""
         server = await self._allowed(chat, name)
         tools = await server.listed()
+        self._list_anew(chat)
         if not tools and server.fault:
             raise Fault(server.fault)
 
@@ -220,7 +219,8 @@ class WorkspaceServers:
 
     async def _allowed(self, chat: Chat, name: str) -> NamedServer:
         """Return the server that the chat's file calls so now, with what it says of it now, if the
-        chat may start that; or raise `Fault`."""
+        chat may start that; or raise `Fault`. Then the turn lists anew, for what it was told of
+        holds no longer: its next step may ask for consent."""
         place = await self._workspaces.of(chat)
         if isinstance(place, Refused):
             raise Fault(place.says)
@@ -230,8 +230,12 @@ class WorkspaceServers:
             raise Fault("the workspace does not name the server of this tool any more")
         consents = await self._consents(place.id, [named], asker_of(chat))
         if why := why_not_started(consents[named]):
+            self._list_anew(chat)
             raise Fault(why)
         return self._server(place, named)
+
+    def _list_anew(self, chat: Chat) -> None:
+        self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
 
     async def _consents(
         self, workspace: UUID, named: Sequence[Named], asker: Asker

@@ -235,8 +235,11 @@ async def test_when_consent_is_taken_back_the_next_call_is_refused(daemon, chat)
         await servers.start(chat, "one")
         assert await look(servers, chat)
         approving.grants.families.clear()
+        before = servers.near(chat)
         with pytest.raises(Fault, match=NOT_ALLOWED_YET):
             await look(servers, chat)
+        assert before != servers.near(chat), "the next step is told that it can ask"
+        assert [START] == names(await servers.tools(chat))
 
 
 @pytest.mark.slow
