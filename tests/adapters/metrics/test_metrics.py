@@ -188,7 +188,7 @@ async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clo
 async def test_tools_beyond_the_bound_are_counted_together(autojump_clock, monkeypatch):
     monkeypatch.setattr("adapters.metrics.measuring.TOOL_NAMES_MAX", 2)
     figures = Figures()
-    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures, LIMITS)
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
     measured = MeasuredTools(Echo(), figures, models)
 
     for name in ("a", "b", "c", "d", "a"):
