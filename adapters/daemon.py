@@ -23,6 +23,7 @@ import trio
 
 from actors.supervisor.actor import Supervisor
 from adapters.api.host.listening import Doors, listen
+from adapters.api.host.origins import OwnAddress
 from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
 from adapters.api.probes import Probes
@@ -128,7 +129,7 @@ async def serve(config: Config, member: Membership | None = None) -> None:
     else:
         doors = Doors((), [socket.socket(fileno=each) for each in member.sockets])
     entrance, curtain = Entrance(Probes()), Curtain()
-    server = Server(entrance.answer, tls=tls)
+    server = Server(entrance.answer, tls=tls, own=OwnAddress(config.access_url))
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(heed, signals, curtain)

@@ -4,10 +4,11 @@ From the first moment the probes answer; everything else does when it stands. St
 the end before the chats are handed on: whoever takes a chat over serves its watchers.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import trio
@@ -210,15 +211,22 @@ def door_of(ground: Ground, subjects: Sequence[Routes], *, access_url: str) -> D
         [*rows, *published.endpoints()],
         auth.callers,
         origin=config.access_url,
+        listening=listening_at(config, access_url),
         trusted=config.trusted_proxies,
     )
+
+
+def listening_at(config: Config, access_url: str) -> Collection[str]:
+    """HOST:PORT as it was set, and as it became; where `access_url` is set, neither is asked."""
+    bound = urlsplit(access_url).netloc
+    return {bound, f"{config.host}:{bound.rpartition(':')[2]}"}
 
 
 def subjects_of(ground: Ground) -> Sequence[Routes]:
     """Everything of the API that is not about the deployment as such."""
     chats, auth, config = ground.chats, ground.auth, ground.config
     return (
-        *about_people(auth, access_url=config.access_url),
+        *about_people(auth),
         *catalogue_subjects(
             chats.catalogue,
             chats.vault,
@@ -233,7 +241,6 @@ def subjects_of(ground: Ground) -> Sequence[Routes]:
             chats.store.pool,
             organization=ground.organization,
             organization_name=ORGANIZATION,
-            access_url=config.access_url,
         ),
         *chat_subjects(ground),
     )

@@ -63,13 +63,26 @@ class Call:
     query: Sequence[tuple[str, str]]
     headers: Mapping[str, str]  # by their names in lower case; several of one name joined by commas
     body: bytes
-    origin: str = ""  # how the client reached us: http://HOST:PORT
+    origin: str = ""  # how the client says that it reached us: http://HOST:PORT
     address: str = ""  # of the other side of the connection
+    links_lead_to: str | None = None  # None: nothing but this request's Host says where we are
 
     @property
     def user(self) -> Caller:
         assert self.caller is not None, "only an OPEN row is called for nobody"
         return self.caller
+
+    def link(self, path: str) -> str:
+        """The address of a path of ours, for others to follow. Refused if only this request's
+        Host says how it begins: they would be led where its sender wants."""
+        if self.links_lead_to is None:
+            raise Refused(
+                409,
+                "This daemon does not know the address by which it is reached.",
+                detail="set access_url to it (--access-url, PROMPTCORNER_ACCESS_URL): without it"
+                " links can be made only for who asks at localhost or where the daemon listens",
+            )
+        return self.links_lead_to + path
 
     def uuid(self, name: str) -> UUID:
         """The id in the path. Refused if it is none."""
@@ -210,6 +223,7 @@ class Endpoint:
     refusals: Sequence[int] = ()  # beside those that every row has: 400, 401, 403, 404, 413, 429
     parameters: Sequence[Parameter] = ()
     is_socket: bool = False
+    sets_cookies: bool = False  # pages of others may not make a browser ask, whoever it is for
 
 
 class Routes(Protocol):

@@ -74,6 +74,11 @@ def forbidden(detail: str = "") -> Refused:
     return Refused(403, "Forbidden.", detail=detail)
 
 
+def foreign_origin(detail: str) -> Refused:
+    """A page of somebody else has made a browser ask."""
+    return Refused(403, "Origin not allowed.", detail=detail)
+
+
 def body_refused(error: msgspec.DecodeError) -> Refused:
     """The body is not JSON, or not what is wanted there; says where."""
     text = str(error)

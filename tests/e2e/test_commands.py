@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import tempfile
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -68,9 +69,17 @@ def cells(table):
 def set_password(link, password):
     """What a browser does with a one-time link."""
     parts = urlsplit(link)
-    form = urlencode({"password": password, "again": password})
     client = http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE_SECONDS)
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    client.request("GET", parts.path)
+    page = client.getresponse()
+    [value] = re.findall(r'name="csrf" value="(\w+)"', page.read().decode())
+    form = urlencode({"password": password, "again": password, "csrf": value})
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Cookie": page.headers["Set-Cookie"].partition(";")[0],
+        "Origin": f"http://{parts.netloc}",
+        "Sec-Fetch-Site": "same-origin",
+    }
     client.request("POST", parts.path, form, headers)
     status = client.getresponse().status
     client.close()

@@ -12,10 +12,10 @@ from math import inf
 
 from actors.ids import UserId
 from adapters.api.auth.scopes import READ_CHATS, READING, covers, granted
-from adapters.api.auth.shown import TICKET_PARAMETER, TOKEN_CHARACTERS_MAX, Head, Shown, shown_by
+from adapters.api.auth.shown import TICKET_PARAMETER, TOKEN_CHARACTERS_MAX, Head, shown_by
 from adapters.api.auth.signing import Signing
 from adapters.api.endpoints import Access, Answer, Caller, Endpoint, Via
-from adapters.api.refused import Refused, forbidden, not_found
+from adapters.api.refused import Refused, forbidden, foreign_origin, not_found
 from adapters.caching import Cache, CacheStatistics
 from adapters.postgres.people.tokens import Good, Tokens, hash_of
 from runtime.clock import now, wall
@@ -92,7 +92,7 @@ class Callers:
 
     async def of(self, head: Head) -> Caller | Answer | None:
         """Who asks. None: nothing was shown. FORGED: a browser may have been made to ask.
-        Refused with 401: what was shown is not good."""
+        Refused with 401: what was shown is not good; with 403: a browser was made to ask."""
         shown = shown_by(head)
         if shown is None:
             return await self._of_ticket(head)
@@ -100,8 +100,11 @@ class Callers:
         known = await self._good(hash_of(shown.token)) if is_ours else None
         if known is None:
             raise unauthorized("the token is unknown, expired or revoked")
-        if self._may_be_forged(head, shown, known.token):
-            return FORGED
+        if not shown.is_meant and head.method not in _SAFE:
+            if head.foreign_page is not None:
+                raise foreign_origin(head.foreign_page)
+            if not self._signing.is_csrf(head.headers.get(CSRF_HEADER, ""), known.token):
+                return FORGED
         self._used(known.token)
         return known.caller(known.scopes, shown.via)
 
@@ -136,11 +139,6 @@ class Callers:
         if known is None:
             raise unauthorized("the ticket is too old, or not for this path; ask for another")
         return known.caller(_TICKET_SCOPES, Via.QUERY)
-
-    def _may_be_forged(self, head: Head, shown: Shown, token: str) -> bool:
-        if shown.is_meant or head.method in _SAFE:
-            return False
-        return not self._signing.is_csrf(head.headers.get(CSRF_HEADER, ""), token)
 
     async def _good(self, key: bytes | str) -> _Known | None:
         known = await self._known.find(key)

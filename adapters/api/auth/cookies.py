@@ -10,8 +10,17 @@ from adapters.api.auth.shown import COOKIE
 from adapters.postgres.people.tokens import SESSION_LIFE_SECONDS
 
 CSRF_COOKIE = "csrf_token"
+FORM_COOKIE = "form_nonce"
+FORM_SECONDS = 3600  # for a person to fill a form in; then it is shown once more
 
 Headers = Sequence[tuple[str, str]]
+
+
+def form_shown(nonce: str, *, origin: str) -> Headers:
+    """Which browser was shown the form of a page; it comes back with what that form sends."""
+    life = f"Max-Age={FORM_SECONDS}"
+    cookie = _cookie(FORM_COOKIE, nonce, life, "HttpOnly", origin=origin, same_site="Strict")
+    return (("set-cookie", cookie),)
 
 
 def logged_in(token: str, csrf: str, *, origin: str) -> Headers:
@@ -30,6 +39,6 @@ def logged_out(*, origin: str) -> Headers:
     )
 
 
-def _cookie(name: str, value: str, *attributes: str, origin: str) -> str:
+def _cookie(name: str, value: str, *attributes: str, origin: str, same_site: str = "Lax") -> str:
     secure = ("Secure",) if origin.startswith("https://") else ()
-    return "; ".join([f"{name}={value}", "Path=/", *attributes, "SameSite=Lax", *secure])
+    return "; ".join([f"{name}={value}", "Path=/", *attributes, f"SameSite={same_site}", *secure])

@@ -28,7 +28,7 @@ HEADERS = (
         f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self';"
         " base-uri 'none'; frame-ancestors 'none'",
     ),
-    ("referrer-policy", "no-referrer"),
+    ("referrer-policy", "same-origin"),  # under no-referrer a form of ours would say Origin: null
     ("cache-control", "no-store"),
     ("x-robots-tag", "noindex"),
 )
@@ -54,13 +54,14 @@ _FIELD = (
 )
 
 
-def asking(username: str, fault: str = "") -> str:
-    """For a password, twice; with what was wrong with the last one."""
+def asking(username: str, value: str, fault: str = "") -> str:
+    """For a password, twice; with what was wrong with the last one. `value`: the form is ours."""
     alert = f'<p role="alert">{escape(fault)}</p>\n' if fault else ""
     form = (
         '<form method="post">\n'
         f'<input type="hidden" name="username" value="{escape(username)}"'
         ' autocomplete="username">\n'
+        f'<input type="hidden" name="csrf" value="{escape(value)}">\n'
         f'<label>Password, {CHARACTERS_MIN} characters or more<input name="password" {_FIELD}'
         " autofocus></label>\n"
         f'<label>The same again<input name="again" {_FIELD}></label>\n'

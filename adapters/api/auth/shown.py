@@ -23,6 +23,7 @@ class Head:
     path: str  # without the query
     headers: Mapping[str, str]  # by their names in lower case
     query: Sequence[tuple[str, str]] = ()
+    foreign_page: str | None = None  # in words: a page of somebody else made a browser ask
 
     def parameter(self, name: str) -> str:
         """The first that is not empty."""

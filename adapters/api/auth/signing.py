@@ -29,6 +29,14 @@ class Signing:
     def is_csrf(self, shown: str, token_id: str) -> bool:
         return hmac.compare_digest(shown.encode(), self.csrf_of(token_id).encode())
 
+    def form_value(self, nonce: str, about: str) -> str:
+        """What the form of a page has to bring along, if its browser was given this nonce."""
+        return _signature(self.csrf_key, f"form\n{about}\n{nonce}")
+
+    def is_form_value(self, shown: str, nonce: str, about: str) -> bool:
+        expected = self.form_value(nonce, about).encode()
+        return bool(nonce) and hmac.compare_digest(shown.encode(), expected)
+
     def ticket(self, token_id: str, path: str, *, expires: int) -> str:
         """For one path, until then (seconds of the wall's clock)."""
         return f"{token_id}.{expires}.{self._sealed(token_id, path, expires)}"

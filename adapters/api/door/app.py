@@ -17,8 +17,9 @@ from adapters.api.door.rates import Rates
 from adapters.api.door.tree import OtherMethods, Tree, segments
 from adapters.api.endpoints import Access, Answer, Call, Caller, Endpoint, Upgrade
 from adapters.api.host.answering import refusal
+from adapters.api.host.origins import OwnAddress
 from adapters.api.host.requests import Request
-from adapters.api.refused import Refused, Validation
+from adapters.api.refused import Refused, Validation, foreign_origin
 from adapters.postgres.driver.faults import DatabaseFault
 from runtime.clock import now
 from runtime.log import emit
@@ -69,7 +70,8 @@ def nothing_here() -> Refused:
 
 class Door:
     """Serves rows to callers. `elsewhere` is what is said of every other path; `origin` how
-    clients reach us, if not as they say themselves; `trusted` are proxies of ours."""
+    clients reach us, if not as they say themselves; `listening` the HOST:PORT where they do;
+    `trusted` are proxies of ours."""
 
     def __init__(
         self,
@@ -78,13 +80,14 @@ class Door:
         *,
         elsewhere: Refused | None = None,
         origin: str | None = None,
+        listening: Collection[str] = (),
         trusted: Collection[Network] = (),
     ) -> None:
         self._tree = Tree(rows)
         self._callers = callers
         self._rates = Rates()
         self._elsewhere = elsewhere or nothing_here()
-        self._origin = origin
+        self._own = OwnAddress(origin, listening)
         self._trusted = trusted
         self.durations: dict[tuple[str, str, int], Durations] = {}  # rows times statuses
 
@@ -116,12 +119,16 @@ class Door:
             )
         row = visit.row = found.row
         query = _query(request.query)
-        head = Head(request.method, "/" + "/".join(path), request.headers, query)
+        scheme = request.peer.scheme
+        foreign = self._own.foreign_page(scheme, request.headers)
+        head = Head(request.method, "/" + "/".join(path), request.headers, query, foreign)
         caller = await self._let_in(head, row)
         if isinstance(caller, Answer):
             return caller
         visit.caller = caller
         self._heed_rate(request, visit, row)
+        if row.sets_cookies and foreign is not None:
+            raise foreign_origin(foreign)
         if "%00" in request.path:  # of no name and no id
             raise nothing_here()
         body = await request.body(row.body_bytes_max)
@@ -132,8 +139,9 @@ class Door:
                 query,
                 request.headers,
                 body,
-                self._origin or request.origin,
+                self._own.access_url or request.origin,
                 visit.address,
+                self._own.links_lead_to(scheme, request.headers.get("host", "")),
             )
         )
 

@@ -17,6 +17,7 @@ from adapters.api.endpoints import Answer, SocketClosed, Upgrade
 from adapters.api.host import bounds
 from adapters.api.host.answering import refusal
 from adapters.api.host.conversation import GONE, Conversation
+from adapters.api.host.origins import OwnAddress
 from adapters.api.host.requests import Peer, Request
 from adapters.api.host.securing import secured
 from adapters.api.host.sockets import WebSocket
@@ -29,6 +30,8 @@ Serve = Callable[[Request], Awaitable[Answer | Upgrade]]
 
 INTERNAL_ERROR = 1011  # what a socket is closed with when its server crashed
 GOING_AWAY = 1001
+
+NO_ADDRESS = OwnAddress()  # known of the pages that are ours: they come from the host they ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,12 @@ class Server:
         answer: Serve,
         *,
         tls: ssl.SSLContext | None = None,
+        own: OwnAddress = NO_ADDRESS,
         connections_max: int = bounds.CONNECTIONS_MAX,
     ) -> None:
         self._answer = answer
         self._tls = tls
+        self._own = own
         self._connections_max = connections_max
         self._slots = trio.Semaphore(connections_max)
         self._connections = 0
@@ -212,7 +217,7 @@ class Server:
             with trio.move_on_after(bounds.ANSWER_SECONDS):
                 answer = await self._answer(request)
                 if isinstance(answer, Upgrade):
-                    heed_upgrade(request)
+                    heed_upgrade(request, self._own)
                     await request.body(0)
                 return answer
             late = f"no answer in {bounds.ANSWER_SECONDS:g} s"

@@ -2,16 +2,15 @@
 
 import base64
 import binascii
-from urllib.parse import urlsplit
 
 from wsproto.utilities import generate_accept_token
 
+from adapters.api.host.origins import OwnAddress
 from adapters.api.host.requests import Request
-from adapters.api.refused import Refused
+from adapters.api.refused import Refused, foreign_origin
 
 VERSION = "13"
 KEY_BYTES = 16
-DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def wants_socket(request: Request) -> bool:
@@ -23,7 +22,7 @@ def wants_socket(request: Request) -> bool:
     )
 
 
-def heed_upgrade(request: Request) -> None:
+def heed_upgrade(request: Request, own: OwnAddress) -> None:
     """Refused if it does not become one."""
     if not wants_socket(request):
         detail = "ask with Connection: Upgrade and Upgrade: websocket"
@@ -32,9 +31,8 @@ def heed_upgrade(request: Request) -> None:
         raise _other_protocol("Unsupported WebSocket version.", f"{VERSION} is spoken here")
     if not _is_key(request.headers.get("sec-websocket-key", "")):
         raise Refused(400, "Invalid Sec-WebSocket-Key.", detail="must be 16 bytes in base64")
-    if not _from_here(request):
-        detail = "the page comes from another host than the one it asks"
-        raise Refused(403, "Origin not allowed.", detail=detail)
+    if foreign := own.foreign_page(request.peer.scheme, request.headers):
+        raise foreign_origin(foreign)
 
 
 def _other_protocol(message: str, detail: str) -> Refused:
@@ -64,18 +62,4 @@ def _is_key(key: str) -> bool:
     try:
         return len(base64.b64decode(key, validate=True)) == KEY_BYTES
     except (binascii.Error, ValueError):
-        return False
-
-
-def _from_here(request: Request) -> bool:
-    """A browser says where its page is from; who is no browser says nothing."""
-    origin = request.headers.get("origin")
-    if origin is None:
-        return True
-    try:
-        page = urlsplit(origin)
-        asked = urlsplit(f"//{request.headers.get('host', '')}")
-        default = DEFAULT_PORTS.get(page.scheme)
-        return (page.hostname, page.port or default) == (asked.hostname, asked.port or default)
-    except ValueError:  # a port that is none
         return False

@@ -117,6 +117,7 @@ class Files:
 
     async def link(self, call: Call) -> Answer:
         file = FileId(call.uuid("file"))
+        url = call.link(f"{FILES}/{file}/download")
         summed = await self._shelf.summed(_seer(call), file)
         if summed is None:
             raise not_found()
@@ -125,7 +126,7 @@ class Files:
         return said(
             200,
             ChatFileDownloadURL(
-                url=f"{call.origin}{FILES}/{file}/download?token={token}",
+                url=f"{url}?token={token}",
                 expires_at=until,
                 sha256=summed.sha256.hex(),
                 size_bytes=summed.file.size_bytes,

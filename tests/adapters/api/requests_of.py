@@ -1,6 +1,7 @@
 """What is asked in each line of who_may.py: good requests, about things that are there."""
 
 import itertools
+import re
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -270,6 +271,7 @@ async def by_workspace(world, asking, caller):
 async def log_in(world, asking, caller):
     user = await a_user(world)
     asking.document = {"username": user["username"], "password": PASSWORD}
+    asking.headers = {"content-type": "application/json"}
 
 
 async def log_out(world, asking, caller):
@@ -287,8 +289,12 @@ async def look_at_link(world, asking, caller):
 
 
 async def take_link(world, asking, caller):
-    asking.places["code"] = await a_link(world)
-    asking.body = urlencode({"password": PASSWORD, "again": PASSWORD}).encode()
+    code = asking.places["code"] = await a_link(world)
+    page = await world.people["nobody"].get(f"/join/{code}")
+    [value] = re.findall(r'name="csrf" value="(\w+)"', page.body.decode())
+    form = {"password": PASSWORD, "again": PASSWORD, "csrf": value}
+    asking.body = urlencode(form).encode()
+    asking.headers = {"cookie": page.headers["set-cookie"].partition(";")[0]}
 
 
 async def add_user(world, asking, caller):

@@ -1,6 +1,7 @@
 """The edge as a whole: what is there for whom, before any chat."""
 
 import pytest
+from trio_websocket import open_websocket_url
 
 from adapters.rehearsal.behaviour import Behaviour
 
@@ -93,3 +94,43 @@ async def test_how_full_it_is_can_be_read_and_who_waits_for_a_place(fresh):
         assert (2, 0) == tuple(queued)
         assert 'promptcorner_chatd_chats{state="streaming"} 1.0' in page
         assert "promptcorner_chatd_stream_buffer_dropped_total 0.0" in page
+
+
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+FOREIGN = {
+    "another page": {"Origin": "https://evil.example"},
+    "a page without a name": {"Origin": "null"},
+    "another site": {"Sec-Fetch-Site": "cross-site"},
+}
+
+
+@pytest.mark.parametrize("said", FOREIGN.values(), ids=FOREIGN)
+async def test_a_page_of_somebody_else_opens_no_socket_in_the_name_of_who_is_logged_in(edge, said):
+    session = (await edge.member.post("/api/v2/users/me/keys/tokens", {})).document["key"]
+    shown, watch = {"Cookie": f"coder_session_token={session}"}, "/api/experimental/chats/watch"
+
+    refused = await edge.nobody.get(watch, headers=UPGRADE | shown | said)
+    headers = [*shown.items(), ("Origin", edge.url)]
+    url = edge.url.replace("http", "ws", 1) + watch
+    async with open_websocket_url(url, extra_headers=headers) as socket:
+        is_open = socket.closed is None
+        await socket.aclose()
+        await socket._stream.aclose()
+
+    assert ("Origin not allowed.", 403) == (refused.document["message"], refused.status)
+    assert is_open
+
+
+async def test_a_page_of_somebody_else_begins_no_login_at_a_server_of_tools(edge):
+    path = f"/api/experimental/organizations/{edge.organization}/mcp-servers/x/oauth2/connect"
+
+    foreign = await edge.member.get(path, headers={"Sec-Fetch-Site": "cross-site"})
+    ours = await edge.member.get(path, headers={"Sec-Fetch-Site": "same-origin"})
+
+    assert ("Origin not allowed.", 403) == (foreign.document["message"], foreign.status)
+    assert 403 != ours.status

@@ -60,6 +60,7 @@ class OAuthRoutes:
                 tag="MCP servers",
                 scope="settings",
                 answers={307: None},
+                sets_cookies=True,
             ),
             Endpoint(
                 method="GET",

@@ -33,15 +33,10 @@ CLIENT_NAME = "promptcorner"  # by which authorization servers know us
 
 
 class ServerRoutes:
-    """`access_url`: where browsers find us; None: where each has come from."""
-
-    def __init__(
-        self, mcp: Mcp, vault: Vault, *, organization: UUID, access_url: str | None
-    ) -> None:
+    def __init__(self, mcp: Mcp, vault: Vault, *, organization: UUID) -> None:
         self._mcp = mcp
         self._vault = vault
         self._organization = organization
-        self._access_url = access_url
 
     def endpoints(self) -> Sequence[Endpoint]:
         one, written = PATH + "/{server}", WriteMCPServerConfigRequest
@@ -134,8 +129,7 @@ class ServerRoutes:
 
     def callback(self, call: Call, server: UUID) -> str:
         """Where a browser comes back to from an authorization server."""
-        origin = self._access_url or call.origin
-        return origin + CALLBACK.replace("{server}", str(server))
+        return call.link(CALLBACK.replace("{server}", str(server)))
 
     def _check_place(self, call: Call) -> None:
         if call.uuid("organization") != self._organization:

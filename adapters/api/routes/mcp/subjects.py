@@ -21,8 +21,7 @@ def mcp_subjects(
     *,
     organization: UUID,
     organization_name: str,
-    access_url: str | None,
 ) -> Sequence[Routes]:
-    servers = ServerRoutes(mcp, vault, organization=organization, access_url=access_url)
+    servers = ServerRoutes(mcp, vault, organization=organization)
     lists = AccessLists(Readers(pool), organization, organization_name)
     return (servers, ReaderRoutes(mcp, lists, servers), OAuthRoutes(mcp, vault, servers))

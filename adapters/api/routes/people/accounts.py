@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from adapters.api.auth.opening import Auth
+from adapters.api.auth.opening import LINK_PATH, Auth
 from adapters.api.endpoints import Access, Answer, Call, Endpoint, Parameter, said
 from adapters.api.routes.people import naming, shown
-from adapters.api.routes.people.credentials import address_of
 from adapters.api.routes.people.listing import wanted
 from adapters.api.routes.people.whom import BODY_BYTES_MAX, USERS, settled, whom
 from adapters.api.wire.people import (
@@ -20,10 +19,8 @@ from adapters.postgres.people.user import User
 
 
 class Accounts:
-    def __init__(self, auth: Auth, *, access_url: str | None) -> None:
-        """Links lead to `access_url`; if it is not set, to where the client has reached us."""
+    def __init__(self, auth: Auth) -> None:
         self._auth = auth
-        self._access_url = access_url
         self._organization = auth.deployment.organization_id
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -106,6 +103,7 @@ class Accounts:
             *(naming.password_faults(password, new.username, email) if password else ()),
         ]
         naming.refuse_if(faults)
+        begins = "" if password else call.link(LINK_PATH)
         user = settled(
             await self._auth.users.add(
                 new.username,
@@ -118,7 +116,7 @@ class Accounts:
         if password:
             return said(201, shown.user(user, self._organization))
         link = await self._auth.invitations.add(user.id)
-        address = address_of(link, call, self._access_url)
+        address = f"{begins}/{link.code}"
         return said(201, shown.new_user(user, self._organization, address))
 
     async def read(self, call: Call) -> Answer:

@@ -9,14 +9,12 @@ from adapters.api.refused import Refused, Validation
 from adapters.api.routes.people import naming
 from adapters.api.routes.people.whom import BODY_BYTES_MAX, USERS, whom
 from adapters.api.wire.people import NewPassword, OneTimeLink
-from adapters.postgres.people.invitations import Link
 from adapters.postgres.people.user import User
 
 
 class Credentials:
-    def __init__(self, auth: Auth, *, access_url: str | None) -> None:
+    def __init__(self, auth: Auth) -> None:
         self._auth = auth
-        self._access_url = access_url
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -56,9 +54,9 @@ class Credentials:
 
     async def make_link(self, call: Call) -> Answer:
         user = await whom(self._auth, call)
+        begins = call.link(LINK_PATH)
         link = await self._auth.invitations.add(user.id)
-        address = address_of(link, call, self._access_url)
-        return said(201, OneTimeLink(address, link.expires_at))
+        return said(201, OneTimeLink(f"{begins}/{link.code}", link.expires_at))
 
     async def _refuse_another(self, call: Call, user: User, password: str) -> None:
         """Who found a browser open does not know the password of who left it."""
@@ -68,8 +66,3 @@ class Credentials:
             wrong = Validation("old_password", "is not the password")
             raise Refused(400, "Old password is incorrect.", validations=(wrong,))
         self._auth.throttle.succeeded(user.username, call.address)
-
-
-def address_of(link: Link, call: Call, access_url: str | None) -> str:
-    """Where the deployment says that it is; if it does not, where the client has reached us."""
-    return f"{access_url or call.origin}{LINK_PATH}/{link.code}"

@@ -1,18 +1,26 @@
 """One-time links: a page to set a password, which logs in who does."""
 
+import re
 from collections.abc import Sequence
+from secrets import token_urlsafe
 from urllib.parse import parse_qsl
 
+from adapters.api.auth.cookies import FORM_COOKIE, form_shown
 from adapters.api.auth.opening import LINK_PATH, Auth
 from adapters.api.auth.pages import HEADERS, asking, gone, welcome
 from adapters.api.auth.passwords import fault_of
+from adapters.api.auth.shown import cookie
 from adapters.api.endpoints import Access, Answer, Call, Endpoint
 from adapters.api.routes.people.sessions import begin
 from adapters.api.routes.people.whom import BODY_BYTES_MAX
+from adapters.postgres.people.user import User
 
 LOOKS_PER_MINUTE = 30  # of one address
 HTML = "text/html; charset=utf-8"
+_NONCE = re.compile(r"[\w-]{16,64}", re.ASCII)
 FIELDS_MAX = 10  # of the form; what is over is not looked at
+
+NOT_OUR_FORM = "This form was not sent by the page in this browser, or an hour ago. Send it again."
 
 
 class Joining:
@@ -43,24 +51,27 @@ class Joining:
                 rate_per_minute=LOOKS_PER_MINUTE,
                 answers={200: str},
                 refusals=(404,),
+                sets_cookies=True,
             ),
         )
 
     async def look(self, call: Call) -> Answer:
         user = await self._auth.invitations.whom(call.path["code"])
-        return _page(404, gone()) if user is None else _page(200, asking(user.username))
+        return _page(404, gone()) if user is None else self._ask(200, call, user)
 
     async def take(self, call: Call) -> Answer:
         code, form = call.path["code"], _form(call.body)
         user = await self._auth.invitations.whom(code)
         if user is None:
             return _page(404, gone())
+        if not self._auth.signing.is_form_value(form.get("csrf", ""), _nonce(call), code):
+            return self._ask(403, call, user, NOT_OUR_FORM)
         password = form.get("password", "")
         fault = fault_of(password, user.username, user.email)
         if fault is None and password != form.get("again"):
             fault = "is not the same both times"
         if fault is not None:
-            return _page(400, asking(user.username, f"The password {fault}."))
+            return self._ask(400, call, user, f"The password {fault}.")
         hashed = await self._auth.passwords.hashed(password)
         user = await self._auth.invitations.take(code, hashed)
         if user is None:  # somebody was faster
@@ -68,6 +79,19 @@ class Joining:
         self._auth.changed(user.id)
         session = await begin(self._auth, call, user)
         return _page(200, welcome(user.username), session.headers)
+
+    def _ask(self, status: int, call: Call, user: User, fault: str = "") -> Answer:
+        """The page with a form that this browser alone can send, and only from there."""
+        nonce = _nonce(call) or token_urlsafe(16)
+        value = self._auth.signing.form_value(nonce, call.path["code"])
+        cookies = form_shown(nonce, origin=call.origin)
+        return _page(status, asking(user.username, value, fault), cookies)
+
+
+def _nonce(call: Call) -> str:
+    """That this browser was given with a form, here or in another window; "" if it was not."""
+    nonce = cookie(call.headers.get("cookie", ""), FORM_COOKIE)
+    return nonce if _NONCE.fullmatch(nonce) else ""
 
 
 def _form(body: bytes) -> dict[str, str]:

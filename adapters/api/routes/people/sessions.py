@@ -25,6 +25,7 @@ from adapters.postgres.people.user import Standing, User
 from runtime.clock import wall
 
 LOGINS_PER_MINUTE = 60  # of one address; the throttle counts what fails
+JSON = "application/json"
 PATH_CHARACTERS_MAX = 512  # that a ticket is for
 
 
@@ -45,7 +46,8 @@ class Sessions:
                 body_bytes_max=BODY_BYTES_MAX,
                 rate_per_minute=LOGINS_PER_MINUTE,
                 answers={201: LoggedIn},
-                refusals=(401,),
+                refusals=(401, 415),
+                sets_cookies=True,
             ),
             Endpoint(
                 method="POST",
@@ -88,6 +90,7 @@ class Sessions:
         )
 
     async def login(self, call: Call) -> Answer:
+        _check_is_json(call)
         wanted = call.read(Login)
         name = (wanted.username or wanted.email or "").strip()
         slow_down(self._auth.throttle, name, call.address)
@@ -134,6 +137,15 @@ class Sessions:
         if renewed is not None:
             await self._auth.users.renew_hash(user.id, was=hash, now=renewed)
         return user
+
+
+def _check_is_json(call: Call) -> None:
+    """A form of any page may say text/plain or nothing; only a script says that it sends JSON, and
+    a browser asks us first whether a script of others may."""
+    media_type = call.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != JSON:
+        detail = f"send Content-Type: {JSON}"
+        raise Refused(415, "A login must be JSON.", detail=detail)
 
 
 async def begin(auth: Auth, call: Call, user: User) -> Answer:

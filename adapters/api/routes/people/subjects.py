@@ -13,11 +13,10 @@ from adapters.api.routes.people.sessions import Sessions
 from adapters.api.routes.people.standing import Standings
 
 
-def about_people(auth: Auth, *, access_url: str | None) -> Sequence[Routes]:
-    """Links lead to `access_url`; if none is set, to where the client that asks has reached us."""
+def about_people(auth: Auth) -> Sequence[Routes]:
     return (
-        Accounts(auth, access_url=access_url),
-        Credentials(auth, access_url=access_url),
+        Accounts(auth),
+        Credentials(auth),
         Standings(auth),
         Keys(auth),
         Sessions(auth),

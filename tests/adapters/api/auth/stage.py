@@ -26,6 +26,7 @@ PASSWORD = "correct horse"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 ADMIN_TOKEN = "the-token-of-the-first-admin"
 ACCESS_URL = "http://corner.example"
+LISTENING = ("corner.example",)
 
 
 @dataclass
@@ -66,6 +67,8 @@ class Doorway:
 
     async def asks(self, method, path, *, token=None, json=None, **said):
         headers = dict(said.get("headers", ()))
+        if json is not None:
+            headers.setdefault("content-type", "application/json")
         if token is not None:
             headers["coder-session-token"] = token
         body = said.get("body", b"" if json is None else msgspec.json.encode(json))
@@ -111,12 +114,14 @@ async def a_door(conninfo, *, bus=None, admin_token=ADMIN_TOKEN):
     bus = bus or Switchboard()
     aside = await Connection.open(conninfo)
     async with a_process(conninfo, bus, admin_token=admin_token) as (auth, pool):
-        yield Doorway(auth, bus, pool, aside, Door(rows_of(auth), auth.callers))
+        yield Doorway(
+            auth, bus, pool, aside, Door(rows_of(auth), auth.callers, listening=LISTENING)
+        )
     aside.close()
 
 
 def rows_of(auth):
-    subjects = about_people(auth, access_url=ACCESS_URL)
+    subjects = about_people(auth)
     return [*(row for subject in subjects for row in subject.endpoints()), *CHATS]
 
 

@@ -422,3 +422,25 @@ def test_an_address_that_passes_has_no_blank_and_one_at(text):
     faults = list(naming.email_faults(text))
 
     assert faults or not text or (text.count("@") == 1 and not re.search(r"\s", text))
+
+
+async def test_no_link_is_made_that_leads_where_only_the_request_says(door):
+    """And no user is, whose link that would have been."""
+    elsewhere = {"host": "evil.example"}
+    new, again = {"username": "ann"}, {"username": "bob", "password": PASSWORD}
+
+    refused = await door.asks("POST", USERS, token=ADMIN_TOKEN, json=new, headers=elsewhere)
+    with_password = await door.asks("POST", USERS, token=ADMIN_TOKEN, json=again, headers=elsewhere)
+    link = await door.asks(
+        "POST", f"{USERS}/bob/one-time-link", token=ADMIN_TOKEN, headers=elsewhere
+    )
+    made = await door.asks("POST", USERS, token=ADMIN_TOKEN, json=new)
+
+    assert (409, 201, 409, 201) == (
+        refused.status,
+        with_password.status,
+        link.status,
+        made.status,
+    )
+    assert "access_url" in refused.json["detail"]
+    assert b"evil.example" not in refused.body + link.body

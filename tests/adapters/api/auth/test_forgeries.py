@@ -82,3 +82,89 @@ async def test_one_logs_in_whatever_cookie_a_browser_still_has(door, session):
         )
 
         assert 201 == answer.status
+
+
+OURS = "http://corner.example"
+# What a browser says of the page that made it ask; whether that page is ours.
+PAGES = {
+    "nothing": ({}, True),
+    "ours": ({"origin": OURS}, True),
+    "ours, in capitals": ({"origin": OURS.upper()}, True),
+    "ours, by its whole name": ({"origin": f"{OURS}:80"}, True),
+    "ours, fetched": ({"origin": OURS, "sec-fetch-site": "same-origin"}, True),
+    "a person": ({"sec-fetch-site": "none"}, True),
+    "ours, by the referer": ({"referer": f"{OURS}/settings?a=b"}, True),
+    "another": ({"origin": "https://evil.example"}, False),
+    "another, that begins like ours": ({"origin": f"{OURS}.evil.example"}, False),
+    "another, with ours for a user": ({"origin": f"{OURS}@evil.example"}, False),
+    "another port": ({"origin": f"{OURS}:8080"}, False),
+    "ours, behind a proxy that speaks https": ({"origin": "https://corner.example"}, True),
+    "another port of another scheme": ({"origin": "https://corner.example:80"}, False),
+    "none that has a name": ({"origin": "null"}, False),
+    "an empty one": ({"origin": ""}, False),
+    "two": ({"origin": f"{OURS}, https://evil.example"}, False),
+    "another, fetched": ({"sec-fetch-site": "cross-site"}, False),
+    "a neighbour": ({"origin": OURS, "sec-fetch-site": "same-site"}, False),
+    "another, by the referer": ({"referer": "https://evil.example/page"}, False),
+    "ours by the origin, whatever the referer": (
+        {"origin": OURS, "referer": "https://evil.example/"},
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize(("headers", "is_ours"), PAGES.values(), ids=PAGES)
+async def test_a_page_of_somebody_else_logs_nobody_in(door, headers, is_ours):
+    await door.joins("ann")
+
+    answer = await door.asks(
+        "POST", LOGIN, json={"username": "ann", "password": PASSWORD}, headers=headers
+    )
+
+    assert (201 if is_ours else 403) == answer.status
+    assert is_ours == bool(answer.cookies)
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+@pytest.mark.parametrize(("headers", "is_ours"), PAGES.values(), ids=PAGES)
+async def test_a_page_of_somebody_else_changes_nothing(door, session, headers, is_ours, method):
+    """Even if it should have come by the answer to forgeries."""
+    token, csrf = session
+    shown = {"cookie": f"coder_session_token={token}", "x-csrf-token": csrf, **headers}
+
+    answer = await door.asks(method, CHAT, headers=shown)
+
+    assert (200 if is_ours else 403) == answer.status
+
+
+async def test_who_shows_a_token_may_ask_from_any_page(door, session):
+    foreign = {"origin": "https://evil.example", "sec-fetch-site": "cross-site"}
+
+    assert 200 == (await door.asks("POST", CHAT, token=session[0], headers=foreign)).status
+
+
+@pytest.mark.parametrize(
+    ("media_type", "status"),
+    [
+        ("application/json", 201),
+        ("Application/JSON; charset=utf-8", 201),
+        ("text/plain", 415),
+        ("text/plain; application/json", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("multipart/form-data", 415),
+        ("", 415),
+    ],
+)
+async def test_a_login_is_json_and_says_so(door, media_type, status):
+    """A form can be made to send JSON that calls itself text."""
+    await door.joins("ann")
+
+    answer = await door.asks(
+        "POST",
+        LOGIN,
+        json={"username": "ann", "password": PASSWORD},
+        headers={"content-type": media_type},
+    )
+
+    assert status == answer.status
+    assert (status == 201) == bool(answer.cookies)

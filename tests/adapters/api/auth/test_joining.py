@@ -1,5 +1,6 @@
 """The page of a one-time link, as a browser meets it."""
 
+import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -20,9 +21,21 @@ async def link(door, name="ann"):
     return f"/join/{(await door.auth.invitations.add(user.id)).code}"
 
 
-async def send(door, path, password=GOOD, again=GOOD):
-    form = urlencode({"username": "x", "password": password, "again": again})
-    return await door.asks("POST", path, body=form.encode())
+VALUE = re.compile(rb'name="csrf" value="([0-9a-f]+)"')
+
+
+async def shown(door, path):
+    """The cookie and the value with which a browser sends the form that it was shown."""
+    page = await door.asks("GET", path)
+    found = VALUE.search(page.body)
+    return page.cookies.get("form_nonce", ""), found[1].decode() if found else ""
+
+
+async def send(door, path, password=GOOD, again=GOOD, **headers):
+    nonce, value = await shown(door, path)
+    form = urlencode({"username": "x", "password": password, "again": again, "csrf": value})
+    sent = {"cookie": f"other=1; form_nonce={nonce}", **headers}
+    return await door.asks("POST", path, body=form.encode(), headers=sent)
 
 
 async def test_looking_at_a_link_does_not_use_it_up(door):
@@ -63,7 +76,7 @@ async def test_a_password_that_is_none_does_not_use_the_link_up(door, password, 
 
     assert 400 == answer.status
     assert f"The password {fault}.".encode() in answer.body
-    assert not answer.header("set-cookie")
+    assert ["form_nonce"] == list(answer.cookies)
     assert 200 == (await send(door, path)).status
 
 
@@ -89,7 +102,69 @@ async def test_a_link_works_once_even_for_many_at_once(door):
 async def test_any_form_can_be_sent(door, body):
     path = await link(door)
 
-    assert 400 == (await door.asks("POST", path, body=body)).status
+    assert 403 == (await door.asks("POST", path, body=body)).status
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"referer": "https://evil.example/page"},
+    ],
+)
+async def test_a_page_of_somebody_else_cannot_send_the_form(door, headers):
+    path = await link(door)
+
+    answer = await send(door, path, **headers)
+
+    assert 403 == answer.status
+    assert "Origin not allowed." == answer.json["message"]
+    assert 200 == (await send(door, path, origin="http://corner.example")).status
+
+
+async def test_a_form_that_this_browser_was_not_shown_is_shown_anew(door):
+    path, other = await link(door), await link(door, "bob")
+    nonce, value = await shown(door, path)
+    form = {"password": GOOD, "again": GOOD}
+    attempts = [
+        ("", {}),
+        ("", {"csrf": value}),
+        (nonce, {}),
+        (nonce, {"csrf": value[:-1]}),
+        (nonce, {"csrf": (await shown(door, path))[1]}),
+        (nonce, {"csrf": (await shown(door, other))[1]}),
+        ("x" * 22, {"csrf": value}),
+    ]
+
+    for given, more in attempts:
+        answer = await door.asks(
+            "POST",
+            path,
+            body=urlencode(form | more).encode(),
+            headers={"cookie": f"form_nonce={given}"},
+        )
+
+        assert 403 == answer.status
+        assert b"Send it again." in answer.body
+        assert ["form_nonce"] == list(answer.cookies)
+    assert 200 == (await send(door, path)).status
+
+
+async def test_two_windows_of_one_browser_may_show_the_same_form(door):
+    path = await link(door)
+    nonce, value = await shown(door, path)
+    other = await door.asks("GET", path, headers={"cookie": f"form_nonce={nonce}"})
+    form = urlencode({"password": GOOD, "again": GOOD, "csrf": value})
+
+    answer = await door.asks(
+        "POST", path, body=form.encode(), headers={"cookie": f"form_nonce={nonce}"}
+    )
+
+    assert nonce == other.cookies["form_nonce"]
+    assert 200 == answer.status
 
 
 async def test_a_link_that_nobody_made_is_of_no_use_and_costs_no_work(door):
@@ -132,7 +207,11 @@ class Reader(HTMLParser):
         self._in_style = False
 
 
-PAGES = [pages.asking("<script>ann</script>", "<b>"), pages.welcome("<script>"), pages.gone()]
+PAGES = [
+    pages.asking("<script>ann</script>", '"><b>', "<b>"),
+    pages.welcome("<script>"),
+    pages.gone(),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=["asking", "welcome", "gone"])
@@ -149,5 +228,5 @@ def test_a_page_is_all_there_is_and_its_style_is_the_one_allowed(page):
 async def test_a_browser_tells_nobody_of_the_link(door):
     answer = await door.asks("GET", await link(door))
 
-    assert ["no-referrer"] == answer.header("referrer-policy")
+    assert ["same-origin"] == answer.header("referrer-policy")
     assert ["no-store"] == answer.header("cache-control")

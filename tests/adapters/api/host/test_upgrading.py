@@ -2,6 +2,7 @@
 
 import pytest
 
+from adapters.api.host.origins import OwnAddress
 from adapters.api.host.server import Server
 from tests.adapters.api.host.clients import connect
 from tests.adapters.api.host.socket_clients import ASKING, until_closed, upgrading
@@ -41,6 +42,8 @@ async def test_the_agreement_names_the_key_and_no_extension(nursery):
         (403, b"Host: here", b"Host: here\r\nOrigin: null"),
         (403, b"Host: here", b"Host: here\r\nOrigin: http://here:8080"),
         (403, b"Host: here", b"Host: here\r\nOrigin: http://here:x"),
+        (403, b"Host: here", b"Host: here\r\nSec-Fetch-Site: cross-site"),
+        (403, b"Host: here", b"Host: here\r\nOrigin: https://chats.example.org"),
         (413, b"Host: here", b"Host: here\r\nContent-Length: 5"),
     ],
 )
@@ -67,6 +70,17 @@ async def test_a_page_from_here_may_ask(nursery, host, origin):
     asking = ASKING.replace(b"Host: here", b"Host: " + host + b"\r\nOrigin: " + origin)
 
     assert 101 == (await answer_to(nursery, asking)).status
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_page_from_access_url_may_ask_whatever_host_a_proxy_says(nursery):
+    own = OwnAddress("https://chats.example.org")
+    asking = ASKING.replace(b"Host: here", b"Host: here\r\nOrigin: https://chats.example.org")
+    client = connect(nursery, server=Server(upgrading(until_closed), own=own))
+
+    await client.send(asking)
+
+    assert 101 == (await client.answer()).status
     nursery.cancel_scope.cancel()
 
 

@@ -150,7 +150,9 @@ async def a_ground(conninfo):
         supervisor, meanwhile = senders(), Meanwhile(store.ledger)
         clock = Clock()
         rows = rows_on(store.pool, meanwhile, supervisor, clock=clock)
-        yield Ground(store, Door(rows, Callers()), supervisor, clock, meanwhile)
+        yield Ground(
+            store, Door(rows, Callers(), listening={"corner.test"}), supervisor, clock, meanwhile
+        )
 
 
 def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):

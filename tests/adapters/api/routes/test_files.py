@@ -181,6 +181,17 @@ async def follow(ground, link, who=None):
     return await ground.ask(who, "GET", path, query=query)
 
 
+async def test_no_link_to_a_file_leads_where_only_the_request_says(ground):
+    file = await brought(ground)
+
+    answer = await ground.ask(
+        ANN, "POST", f"files/{file}/download-url", headers={"host": "evil.example"}
+    )
+
+    assert 409 == answer.status
+    assert "access_url" in answer.said["detail"]
+
+
 async def test_a_link_opens_a_file_for_whoever_has_it(ground):
     file = await brought(ground)
 
