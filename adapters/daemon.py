@@ -10,7 +10,6 @@ chats handed on, the jobs beside them done, everything committed, connections cl
 
 import gc
 import os
-import resource
 import signal
 import socket
 from collections.abc import AsyncIterator, Sequence
@@ -22,10 +21,11 @@ from math import inf
 import trio
 
 from actors.supervisor.actor import Supervisor
+from adapters.api.host.capacity.descriptors import SCARCE, Shares, shares, take_all
 from adapters.api.host.listening import Doors, listen
-from adapters.api.host.origins import OwnAddress
 from adapters.api.host.securing import tls_of
 from adapters.api.host.server import Server
+from adapters.api.origins import OwnAddress
 from adapters.api.probes import Probes
 from adapters.composing import dial_of, open_chats
 from adapters.config import Config
@@ -103,6 +103,7 @@ class Frame:
     herald: Herald
     nursery: trio.Nursery
     doors: Doors
+    shared: Shares
 
     @property
     def listening(self) -> str:
@@ -121,7 +122,7 @@ async def serve(config: Config, member: Membership | None = None) -> None:
     tls = None
     if config.tls_cert is not None and config.tls_key is not None:
         tls = tls_of(config.tls_cert, config.tls_key)
-    allow_many_connections()
+    shared = share_descriptors(config)
     parent = None if member is None else Parent(member)
     herald = Systemd(os.environ) if parent is None else parent
     if member is None:
@@ -129,7 +130,8 @@ async def serve(config: Config, member: Membership | None = None) -> None:
     else:
         doors = Doors((), [socket.socket(fileno=each) for each in member.sockets])
     entrance, curtain = Entrance(Probes()), Curtain()
-    server = Server(entrance.answer, tls=tls, own=OwnAddress(config.access_url))
+    own = OwnAddress(config.access_url)
+    server = Server(entrance.answer, tls=tls, own=own, connections_max=shared.places)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(heed, signals, curtain)
@@ -149,6 +151,7 @@ async def serve(config: Config, member: Membership | None = None) -> None:
                 herald,
                 nursery,
                 doors,
+                shared,
             )
             end = await run_child(curtain.start, partial(work, frame))
             await server.drain(doors.listeners)
@@ -169,7 +172,13 @@ async def work(frame: Frame) -> None:
         inner = Entrance(frame.entrance.probes)
         async with (
             open_pulse(database) as pulse,
-            open_stand(config, inner.answer, frame.nursery, number=frame.number or 1) as stand,
+            open_stand(
+                config,
+                inner.answer,
+                frame.nursery,
+                number=frame.number or 1,
+                connections_max=frame.shared.peers,
+            ) as stand,
             open_chats(
                 config, database.conninfo, models=frame.models, dial=frame.dial, url=stand.url
             ) as chats,
@@ -290,10 +299,22 @@ async def outlive(parent: Parent, curtain: Curtain) -> None:
         curtain.fall(Signalled("the parent is gone"))
 
 
-def allow_many_connections() -> None:
-    """Take all the file descriptors we may: every chat at work may have a connection of its own."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+def share_descriptors(config: Config) -> Shares:
+    """Every client and every chat at work may have a connection of its own: take all descriptors
+    that we may, and say who gets how many."""
+    shared = shares(take_all(), database_max=config.connections)
+    is_scarce = shared.limit < SCARCE
+    advice = {"advice": "raise it: LimitNOFILE= of systemd, or ulimit -n"} if is_scarce else {}
+    emit(
+        "descriptors.shared",
+        "warning" if is_scarce else "info",
+        limit=shared.limit,
+        clients=shared.places,
+        peers=shared.peers,
+        rest=shared.rest,
+        **advice,
+    )
+    return shared
 
 
 @asynccontextmanager

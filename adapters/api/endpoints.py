@@ -223,6 +223,7 @@ class Endpoint:
     refusals: Sequence[int] = ()  # beside those that every row has: 400, 401, 403, 404, 413, 429
     parameters: Sequence[Parameter] = ()
     is_socket: bool = False
+    when_full: bool = False  # served also where otherwise only admins are
     sets_cookies: bool = False  # pages of others may not make a browser ask, whoever it is for
 
 

@@ -47,6 +47,7 @@ class Probes:
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
+                when_full=True,
                 answers={200: Liveness},
             ),
             Endpoint(
@@ -57,6 +58,7 @@ class Probes:
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
+                when_full=True,
                 answers={200: Readiness, 503: Readiness},
                 parameters=(verbose,),
             ),
@@ -68,6 +70,7 @@ class Probes:
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
+                when_full=True,
                 answers={200: str},
             ),
         )

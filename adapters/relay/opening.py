@@ -10,7 +10,7 @@ import trio
 
 from actors.ids import WorkerId
 from actors.relay.relays import Relays, open_relays
-from adapters.api.host.bounds import GRACE_SECONDS
+from adapters.api.host.bounds import CONNECTIONS_MAX, GRACE_SECONDS
 from adapters.api.host.listening import listen
 from adapters.api.host.server import Serve, Server
 from adapters.composing import Chats
@@ -45,7 +45,12 @@ class Relaying:
 
 @asynccontextmanager
 async def open_stand(
-    config: Config, behind: Serve, nursery: trio.Nursery, *, number: int = 1
+    config: Config,
+    behind: Serve,
+    nursery: trio.Nursery,
+    *,
+    number: int = 1,
+    connections_max: int = CONNECTIONS_MAX,
 ) -> AsyncIterator[Stand]:
     """As long as the block is, others find us there; `behind` answers what else is asked. `number`
     is ours among the processes of one start."""
@@ -56,7 +61,7 @@ async def open_stand(
         return
     ours = own_address(first, number)
     listeners = await listen(ours.host, ours.port, subject="relay_listen", advice=ADVICE)
-    server = Server(backstage.answer)
+    server = Server(backstage.answer, connections_max=connections_max)
     nursery.start_soon(server.serve, listeners)
     host, port = listeners[0].socket.getsockname()[:2]
     try:

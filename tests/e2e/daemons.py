@@ -51,14 +51,19 @@ def run(*arguments, ordinary=False, said="", **settings):
 
 
 class Daemon:
-    """One `promptcorner serve`, on any free port if none is named.
+    """One `promptcorner serve`, on any free port if none is named, with so many `descriptors`.
 
     Its lease is the usual one of half a minute unless a test is about leases: on a busy machine a
     shorter one is lost by processes that only wait for the processor.
     """
 
-    def __init__(self, home, log, *, ordinary=False, listen="127.0.0.1:0", **settings):
+    def __init__(
+        self, home, log, *, ordinary=False, listen="127.0.0.1:0", descriptors=None, **settings
+    ):
         words, how = command("serve", "--listen", listen, "--data-dir", home, ordinary=ordinary)
+        if descriptors is not None:
+            limited = 'ulimit -n "$0" && exec "$@"'
+            words = ["/bin/sh", "-c", limited, str(descriptors), *words]
         self._log = log
         self._database = settings.get("DATABASE_URL")
         with log.open("wb") as stderr:

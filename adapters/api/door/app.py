@@ -16,9 +16,9 @@ from adapters.api.door.proxies import HEADER, Network, asker
 from adapters.api.door.rates import Rates
 from adapters.api.door.tree import OtherMethods, Tree, segments
 from adapters.api.endpoints import Access, Answer, Call, Caller, Endpoint, Upgrade
-from adapters.api.host.answering import refusal
-from adapters.api.host.origins import OwnAddress
+from adapters.api.host.answering import full, refusal
 from adapters.api.host.requests import Request
+from adapters.api.origins import OwnAddress
 from adapters.api.refused import Refused, Validation, foreign_origin
 from adapters.postgres.driver.faults import DatabaseFault
 from runtime.clock import now
@@ -122,10 +122,15 @@ class Door:
         scheme = request.peer.scheme
         foreign = self._own.foreign_page(scheme, request.headers)
         head = Head(request.method, "/" + "/".join(path), request.headers, query, foreign)
-        caller = await self._let_in(head, row)
+        caller: Caller | Answer | None
+        if request.visitor.is_beside and not row.when_full:
+            caller = await self._admin(head, row)
+        else:
+            caller = await self._let_in(head, row)
         if isinstance(caller, Answer):
             return caller
         visit.caller = caller
+        request.visitor.is_known |= caller is not None
         self._heed_rate(request, visit, row)
         if row.sets_cookies and foreign is not None:
             raise foreign_origin(foreign)
@@ -152,6 +157,16 @@ class Door:
             if row.access is not Access.OPEN:
                 raise
             return None  # what is open to all is so without a database as well
+
+    async def _admin(self, head: Head, row: Endpoint) -> Caller:
+        """Where there is no place for others, whatever else they might be told."""
+        try:
+            caller = await self._let_in(head, row)
+        except Refused:
+            raise full() from None
+        if not isinstance(caller, Caller) or not caller.is_admin:
+            raise full()
+        return caller
 
     def statistics(self) -> DoorStatistics:
         by_class = [0] * 6

@@ -9,6 +9,7 @@ import h11
 import msgspec
 
 from adapters.api.endpoints import Answer
+from adapters.api.host.bounds import RETRY_SECONDS
 from adapters.api.refused import Problem, Refused
 from runtime.clock import wall
 
@@ -32,6 +33,25 @@ def refusal(refused: Refused, accept: str = "") -> Answer:
         kind=said.kind,
     )
     return Answer(refused.status, _encode(problem) + b"\n", PROBLEM, refused.headers)
+
+
+def full() -> Refused:
+    """All places are taken by connections that are being served."""
+    return Refused(
+        503,
+        "The server is full.",
+        detail=f"all its connections are in use; try again in {RETRY_SECONDS} s",
+        headers=(("retry-after", str(RETRY_SECONDS)),),
+    )
+
+
+def turned_away() -> bytes:
+    """A whole answer to whatever may be asked: it is sent before anything is read."""
+    answer = refusal(full())
+    protocol = h11.Connection(h11.SERVER)
+    head = protocol.send(head_of(answer, closing=True)) or b""
+    assert isinstance(answer.body, bytes), "a refusal is there at once"
+    return head + (protocol.send(h11.Data(data=answer.body)) or b"")
 
 
 def head_of(answer: Answer, *, closing: bool) -> h11.Response:

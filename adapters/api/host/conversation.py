@@ -11,6 +11,7 @@ import trio
 from adapters.api.endpoints import Answer
 from adapters.api.host import bounds
 from adapters.api.host.answering import BODYLESS, head_of
+from adapters.api.host.capacity.places import Visitor
 from adapters.api.host.faults import words_of
 from adapters.api.host.requests import Peer, Request, request_of
 from adapters.api.host.writing import written_at_once
@@ -23,11 +24,21 @@ GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 class Conversation:
     """Reads one request after the other, and sends one answer to each."""
 
-    __slots__ = ("_has_body", "_peer", "_promised", "_protocol", "_stream", "idle", "method")
+    __slots__ = (
+        "_has_body",
+        "_peer",
+        "_promised",
+        "_protocol",
+        "_stream",
+        "_visitor",
+        "idle",
+        "method",
+    )
 
-    def __init__(self, stream: trio.abc.Stream, peer: Peer) -> None:
+    def __init__(self, stream: trio.abc.Stream, peer: Peer, visitor: Visitor) -> None:
         self._stream = stream
         self._peer = peer
+        self._visitor = visitor
         self._protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=bounds.HEAD_BYTES_MAX)
         self._has_body = False
         self._promised = 0  # bytes of the body, if that was said
@@ -78,7 +89,7 @@ class Conversation:
             return None
         assert isinstance(head, h11.Request), f"h11 said {head!r} before a request"
         self.method = head.method.decode("ascii")
-        request = request_of(head, self._peer, self.body)
+        request = request_of(head, self._peer, self.body, self._visitor)
         self._promised = int(request.headers.get("content-length", 0))
         if head.http_version not in VERSIONS:
             return Refused(505, "Unsupported HTTP version.", detail="1.0 and 1.1 are spoken here")

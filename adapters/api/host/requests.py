@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import h11
 
+from adapters.api.host.capacity.places import Visitor
+
 
 @dataclass(frozen=True, slots=True)
 class Peer:
@@ -24,6 +26,7 @@ class Request:
     headers: Mapping[str, str]  # by their names in lower case; several of one name joined
     peer: Peer
     read: Callable[[int], Awaitable[bytes]] = field(repr=False)  # for `body`
+    visitor: Visitor = field(default_factory=Visitor, repr=False)  # the same for a connection
 
     async def body(self, bytes_max: int) -> bytes:
         """All of it, once. Refused if it is longer, or does not come as it should."""
@@ -35,9 +38,12 @@ class Request:
         return f"{self.peer.scheme}://{self.headers.get('host', '')}"
 
 
-def request_of(head: h11.Request, peer: Peer, read: Callable[[int], Awaitable[bytes]]) -> Request:
+def request_of(
+    head: h11.Request, peer: Peer, read: Callable[[int], Awaitable[bytes]], visitor: Visitor
+) -> Request:
     path, _, query = _target(head.target.decode("ascii")).partition("?")
-    return Request(head.method.decode("ascii"), path, query, _joined(head.headers), peer, read)
+    method, headers = head.method.decode("ascii"), _joined(head.headers)
+    return Request(method, path, query, headers, peer, read, visitor)
 
 
 def _target(target: str) -> str:

@@ -6,22 +6,27 @@ order: nobody new is let in, idle connections are closed, requests under way get
 Whatever one connection does, the others do not notice.
 """
 
+import errno
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Annotated
 
 import trio
 
 from adapters.api.endpoints import Answer, SocketClosed, Upgrade
 from adapters.api.host import bounds
-from adapters.api.host.answering import refusal
+from adapters.api.host.answering import full, refusal, turned_away
+from adapters.api.host.capacity.places import Places, Visitor
+from adapters.api.host.capacity.spare import Spare
 from adapters.api.host.conversation import GONE, Conversation
-from adapters.api.host.origins import OwnAddress
 from adapters.api.host.requests import Peer, Request
 from adapters.api.host.securing import secured
 from adapters.api.host.sockets import WebSocket
 from adapters.api.host.upgrading import agreed, heed_upgrade
+from adapters.api.host.writing import written_at_once
+from adapters.api.origins import OwnAddress
 from adapters.api.refused import Refused
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
@@ -30,6 +35,7 @@ Serve = Callable[[Request], Awaitable[Answer | Upgrade]]
 
 INTERNAL_ERROR = 1011  # what a socket is closed with when its server crashed
 GOING_AWAY = 1001
+NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)  # of this process, of this machine
 
 NO_ADDRESS = OwnAddress()  # known of the pages that are ours: they come from the host they ask
 
@@ -58,6 +64,18 @@ class ServerStatistics:
         int, CounterMetric("Connections that ended because of an error in their handler.")
     ]
     starved_count: Annotated[int, CounterMetric("Connections that the system could not give us.")]
+    beside: Annotated[
+        int,
+        GaugeMetric(
+            "Connections without a place that are open in the hope that they are an admin's."
+        ),
+    ]
+    gave_way_count: Annotated[
+        int, CounterMetric("Idle connections that were closed because another one needed a place.")
+    ]
+    turned_away_count: Annotated[
+        int, CounterMetric("Connections that were told at once that the server is full.")
+    ]
 
 
 @dataclass(slots=True)
@@ -85,8 +103,9 @@ class Server:
         self._answer = answer
         self._tls = tls
         self._own = own
-        self._connections_max = connections_max
-        self._slots = trio.Semaphore(connections_max)
+        self._places = Places(connections_max)
+        self._spare = Spare()
+        self._turned_away = 0  # that read why
         self._connections = 0
         self._conversations: set[Conversation] = set()
         self._sockets: set[WebSocket] = set()
@@ -95,9 +114,10 @@ class Server:
         self._counts = _Counts()
 
     async def serve(self, listeners: Sequence[trio.SocketListener]) -> None:
-        async with trio.open_nursery() as nursery:
-            for listener in listeners:
-                nursery.start_soon(self._accept, listener, nursery)
+        with self._spare:
+            async with trio.open_nursery() as nursery:
+                for listener in listeners:
+                    nursery.start_soon(self._accept, listener, nursery)
 
     async def hang_up_sockets(self) -> None:
         """Tell every socket that we are going: whoever follows should do so elsewhere."""
@@ -123,7 +143,7 @@ class Server:
         counts = self._counts
         return ServerStatistics(
             connections=self._connections,
-            connections_max=self._connections_max,
+            connections_max=self._places.places_max,
             connections_peak=counts.connections_peak,
             sockets=len(self._sockets),
             accepted_count=counts.accepted,
@@ -132,36 +152,81 @@ class Server:
             cut_count=counts.cut,
             crashed_count=counts.crashed,
             starved_count=counts.starved,
+            beside=self._places.beside,
+            gave_way_count=self._places.gave_way_count,
+            turned_away_count=self._places.turned_away_count,
         )
 
     async def _accept(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
         while True:
-            await self._slots.acquire()
             try:
                 stream = await listener.accept()
             except trio.ClosedResourceError:
                 return  # draining
-            except OSError:  # no descriptors, or a client that left while it was let in
-                self._slots.release()
+            except OSError as error:  # no descriptors, or a client that left while it was let in
                 self._counts.starved += 1
+                if error.errno in NO_DESCRIPTORS:
+                    self._places.make_room()
+                    await self._accept_to_refuse(listener, nursery)
                 await trio.sleep(bounds.BUSY_SECONDS)
                 continue
-            nursery.start_soon(self._occupy_slot, stream)
+            visitor = self._places.enter()
+            if visitor is None:
+                self._turn_away(stream, nursery)
+            else:
+                nursery.start_soon(self.converse, stream, _host_of(stream), visitor)
 
-    async def _occupy_slot(self, stream: trio.SocketStream) -> None:
+    async def _accept_to_refuse(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
+        """There is one descriptor left, kept for this: to tell the next client so at once."""
+        with self._spare.lent(), trio.move_on_after(bounds.BUSY_SECONDS):
+            try:
+                stream = await listener.accept()
+            except (OSError, trio.ClosedResourceError):
+                return  # it is short all the same, or we are draining
+            self._places.turned_away_count += 1
+            self._say_full(stream)
+            await trio.aclose_forcefully(stream)
+
+    def _turn_away(self, stream: trio.SocketStream, nursery: trio.Nursery) -> None:
+        """At once, and without a task if there are many of them."""
+        self._say_full(stream)
+        if self._turned_away >= bounds.TURNED_AWAY_MAX:
+            stream.socket.close()
+            return
+        self._turned_away += 1
+        nursery.start_soon(self._see_out, stream)
+
+    async def _see_out(self, stream: trio.SocketStream) -> None:
         try:
-            await self.converse(stream, _host_of(stream))
+            with trio.move_on_after(bounds.LINGER_SECONDS):
+                await _hang_up(stream)
+        except GONE:
+            pass
         finally:
-            self._slots.release()
+            self._turned_away -= 1
+            await trio.aclose_forcefully(stream)
 
-    async def converse(self, stream: trio.abc.HalfCloseableStream, host: str = "") -> None:
+    def _say_full(self, stream: trio.SocketStream) -> None:
+        """In the clear; who expects TLS finds that nobody is there."""
+        if self._tls is None:
+            written_at_once(stream, turned_away())
+
+    async def converse(
+        self,
+        stream: trio.abc.HalfCloseableStream,
+        host: str = "",
+        visitor: Visitor | None = None,
+    ) -> None:
         """Serve one connection until either side has enough of it. The edge of this unit of work:
         what comes out of it is written down here."""
+        visitor = visitor or self._places.enter()
+        assert visitor is not None, "a connection without a listener finds a place"
         self._connections += 1
         self._counts.accepted += 1
         self._counts.connections_peak = max(self._counts.connections_peak, self._connections)
         try:
-            await self._talk(stream, host)
+            with visitor.scope:
+                await self._talk(stream, host, visitor)
         except GONE:
             pass  # there is nobody to tell
         except trio.TooSlowError:
@@ -170,30 +235,38 @@ class Server:
             self._counts.crashed += 1
             emit("connection.crashed", "error", peer=host, error=error)
         finally:
-            self._connections -= 1
-            self._ended.unpark_all()
             with trio.move_on_after(bounds.CLOSE_SECONDS, shield=True):
                 await trio.aclose_forcefully(stream)
+            self._connections -= 1
+            self._places.leave(visitor)
+            self._ended.unpark_all()
 
-    async def _talk(self, transport: trio.abc.HalfCloseableStream, host: str) -> None:
+    async def _talk(
+        self, transport: trio.abc.HalfCloseableStream, host: str, visitor: Visitor
+    ) -> None:
+        self._places.waits(visitor)
         stream: trio.abc.Stream = transport
         if self._tls is not None:
-            stream = await secured(transport, self._tls)
+            with trio.fail_after(bounds.BESIDE_SECONDS if visitor.is_beside else inf):
+                stream = await secured(transport, self._tls)
         peer = Peer(host, "http" if self._tls is None else "https")
-        upgraded = await self._answer_requests(stream, peer)
+        upgraded = await self._answer_requests(stream, peer, visitor)
         if upgraded is not None:
             await self._serve_socket(stream, *upgraded)
+        self._places.waits(visitor)
         await _hang_up(transport)
 
     async def _answer_requests(
-        self, stream: trio.abc.Stream, peer: Peer
+        self, stream: trio.abc.Stream, peer: Peer, visitor: Visitor
     ) -> tuple[Upgrade, bytes] | None:
         """One after the other; what becomes of the connection then, if it does not end."""
-        conversation = Conversation(stream, peer)
+        conversation = Conversation(stream, peer, visitor)
         self._conversations.add(conversation)
         try:
             while not self._draining:
-                request = await conversation.request()
+                self._places.waits(visitor)
+                request = await _next(conversation, visitor)
+                self._places.serves(visitor)
                 if request is None:
                     return None
                 answer = await self._make_answer(request)
@@ -201,7 +274,8 @@ class Server:
                     return answer, await conversation.switch(agreed(request))
                 assert isinstance(answer, Answer), "only a request becomes a socket"
                 # Where one that is no request ends, nobody can tell: nothing behind it is read.
-                closing = self._draining or isinstance(request, Refused)
+                is_last = isinstance(request, Refused) or visitor.is_beside
+                closing = self._draining or is_last
                 may_go_on = await conversation.send(answer, closing=closing)
                 self._counts.answers += 1
                 if not may_go_on:
@@ -248,6 +322,15 @@ class Server:
             self._counts.crashed += 1
             emit("socket.crashed", "error", error=error)
             await socket.close(INTERNAL_ERROR)
+
+
+async def _next(conversation: Conversation, visitor: Visitor) -> Request | Refused | None:
+    """The next request; who stands beside the others has to say at once what it is."""
+    if not visitor.is_beside:
+        return await conversation.request()
+    with trio.move_on_after(bounds.BESIDE_SECONDS):
+        return await conversation.request()
+    return full()
 
 
 def _host_of(stream: trio.SocketStream) -> str:

@@ -5,8 +5,8 @@ import binascii
 
 from wsproto.utilities import generate_accept_token
 
-from adapters.api.host.origins import OwnAddress
 from adapters.api.host.requests import Request
+from adapters.api.origins import OwnAddress
 from adapters.api.refused import Refused, foreign_origin
 
 VERSION = "13"

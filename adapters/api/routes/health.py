@@ -71,6 +71,7 @@ class Health:
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
+                when_full=True,
                 answers={200: str},
             ),
             Endpoint(

@@ -49,26 +49,6 @@ async def connected(listener):
     return Client(await trio.testing.open_stream_to_socket_listener(listener))
 
 
-async def test_over_the_bound_a_connection_waits_until_another_ends():
-    server = Server(empty, connections_max=2)
-    async with serving(server) as listener:
-        first, second, third = [await connected(listener) for _ in range(3)]
-        for client in (first, second):
-            await client.send(GET)
-            assert 200 == (await client.answer()).status
-
-        await third.send(GET)
-        with trio.move_on_after(0.05) as waiting:
-            await third.stream.receive_some()
-        await first.stream.aclose()
-
-        assert waiting.cancelled_caught
-        assert 200 == (await third.answer()).status
-        assert 2 == server.statistics().connections_peak
-        for client in (second, third):
-            await client.stream.aclose()
-
-
 async def test_a_drained_server_lets_nobody_in():
     async with serving(Server(empty)) as listener:
         address = listener.socket.getsockname()
@@ -84,32 +64,62 @@ def lowest_free_descriptor():
     return next_one
 
 
-async def test_without_descriptors_it_waits_and_goes_on():
-    server = Server(empty, connections_max=2)
+async def test_without_descriptors_the_next_one_is_told_so_and_others_are_served():
+    began, held = trio.Event(), trio.Event()
+
+    async def answer(request):
+        if request.path == "/held":
+            began.set()
+            await held.wait()
+        return said(200, {})
+
+    server = Server(answer)
     async with serving(server) as listener:
         client = await connected(listener)
-        await client.send(GET)
-        await client.answer()
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        await client.send(GET.replace(b"GET /", b"GET /held"))
+        await began.wait()
         late = trio.socket.socket()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free_descriptor(), hard))
+        try:
+            await late.connect(listener.socket.getsockname())
+            refused = Client(trio.SocketStream(late))
+            with trio.fail_after(PATIENCE_SECONDS):
+                answer = await refused.answer()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        held.set()
+        again = await connected(listener)
+        await again.send(GET)
+
+        assert (503, "1") == (answer.status, answer.headers["retry-after"])
+        assert 1 == server.statistics().turned_away_count
+        assert 1 <= server.statistics().starved_count
+        assert 200 == (await client.answer()).status  # who is in is served
+        assert 200 == (await again.answer()).status
+        for each in (client, refused, again):
+            await each.stream.aclose()
+
+
+async def test_without_descriptors_an_idle_connection_gives_its_own():
+    server = Server(empty)
+    async with serving(server) as listener:
+        idle = await connected(listener)
+        await idle.send(GET)
+        await idle.answer()
+        late = trio.socket.socket()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free_descriptor(), hard))
         try:
             await late.connect(listener.socket.getsockname())
             with trio.fail_after(PATIENCE_SECONDS):
-                while not server.statistics().starved_count:
-                    await trio.sleep(0.01)
-            await client.send(GET)
-            assert 200 == (await client.answer()).status  # who is in is served
+                assert await idle.is_cut_off()
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        other = Client(trio.SocketStream(late))
 
-        with trio.fail_after(PATIENCE_SECONDS):
-            await other.send(GET)
-
-            assert 200 == (await other.answer()).status
-        await client.stream.aclose()
-        await other.stream.aclose()
+        assert 1 == server.statistics().gave_way_count
+        await idle.stream.aclose()
+        late.close()
 
 
 @pytest.mark.slow

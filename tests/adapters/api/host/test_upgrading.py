@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.api.host.origins import OwnAddress
 from adapters.api.host.server import Server
+from adapters.api.origins import OwnAddress
 from tests.adapters.api.host.clients import connect
 from tests.adapters.api.host.socket_clients import ASKING, until_closed, upgrading
 

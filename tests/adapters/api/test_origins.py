@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.api.host.origins import OwnAddress
+from adapters.api.origins import OwnAddress
 
 LISTENING = OwnAddress(None, {"10.0.0.5:7390", "corner.lan:7390"})
 NAMED = OwnAddress("https://chats.example.org/here", {"10.0.0.5:7390"})
