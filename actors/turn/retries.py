@@ -21,8 +21,8 @@ DEATHS_MAX = 5  # of processes, at one history; then the chat is stopped with `D
 FIRST_SECONDS = 1.0
 CAP_SECONDS = 60.0  # a provider may ask for a longer pause, and gets it
 PAUSE_SECONDS_MAX = 86_400.0  # but no longer one than this, whatever it asks for
-# Of a pause: chats that failed together do not ask again together. Chance shortens our own pauses,
-# and lengthens those that a provider asks for, by at most as much as our longest.
+# Of a pause, and at most of our longest: so much does chance add to it, so that chats that failed
+# together do not ask again together.
 SPREAD = 0.5
 
 DEATHS_USED_UP = ChatError(
@@ -75,13 +75,7 @@ def after(
 
 def pause_seconds(failure: ProviderFailure, failures_count: int, chance: float) -> float:
     """Return the pause before the next attempt: never shorter than the provider asks for."""
-    ours = delay_seconds(
-        failures_count,
-        first_seconds=FIRST_SECONDS,
-        cap_seconds=CAP_SECONDS,
-        spread=SPREAD,
-        chance=chance,
-    )
-    theirs = failure.retry_after_seconds
-    theirs += SPREAD * chance * min(theirs, CAP_SECONDS)
-    return min(max(ours, theirs), PAUSE_SECONDS_MAX)
+    backoff = delay_seconds(failures_count, first_seconds=FIRST_SECONDS, cap_seconds=CAP_SECONDS)
+    shortest = max(backoff, failure.retry_after_seconds)
+    spread = SPREAD * chance * min(shortest, CAP_SECONDS)
+    return min(shortest + spread, PAUSE_SECONDS_MAX)

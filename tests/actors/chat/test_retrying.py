@@ -154,7 +154,7 @@ async def test_chats_that_fail_together_do_not_ask_again_together(autojump_clock
             delays.add(stage.row.retry_state.delay_ms)
 
     assert 8 == len(delays)
-    assert 500 <= min(delays) < 700 < 800 < max(delays) <= 1000
+    assert 1000 <= min(delays) < 1200 < 1300 < max(delays) <= 1500
 
 
 async def test_what_cannot_help_is_not_tried_again(autojump_clock):
