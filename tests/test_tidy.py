@@ -94,6 +94,18 @@ def test_a_folder_can_be_taken_in_at_a_glance():
     assert not crowded, f"split by what changes together (at most {FOLDER_MODULES_MAX}): {crowded}"
 
 
+@pytest.mark.parametrize("name", SHARED_THREADS)
+def test_what_shares_its_threads_with_everything_else_is_found(name):
+    for code in (f"{name}()", f"await_all(partial({name}, 1))"):
+        [fault] = _of_tree(ast.parse(code), "adapters/anything.py")
+        assert name in fault
+
+
+def test_shared_threads_cannot_be_had_under_another_name():
+    for code in ("from trio import run_process", "from trio.to_thread import run_sync"):
+        assert list(_of_tree(ast.parse(code), "adapters/anything.py"))
+
+
 def _of_file(path, text):
     lines = text.count("\n")
     if lines > FILE_LINES_MAX:

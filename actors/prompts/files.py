@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from actors.ids import FileId
 from actors.parts.model import FilePart, TextPart
@@ -33,6 +33,8 @@ class StoredFile:
     media_type: str
     name: str
     data: bytes
+    # In base64, of a large one, made where it holds up nothing else; "": it is made when wanted.
+    encoded: str = field(default="", compare=False, repr=False)
 
 
 Files = Mapping[FileId, StoredFile]
@@ -56,7 +58,7 @@ def file_said(part: FilePart, files: Files, takes: Accepts | None) -> TextPart |
         return TextPart(_cut(found))
     if takes is not None and found.media_type in _INLINE and not takes(found.media_type):
         return TextPart(_labelled(found))
-    encoded = base64.b64encode(found.data).decode()
+    encoded = found.encoded or base64.b64encode(found.data).decode()
     return FilePart(found.media_type, found.name, data=encoded)
 
 

@@ -5,9 +5,11 @@ that he may read. Contents never change, so those that models are shown are kept
 a turn shows the same files with each of its steps.
 """
 
+from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 from actors.ids import FileId, UserId
@@ -17,9 +19,14 @@ from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
 from adapters.postgres.shelves.shelved import ShelvedFile
 from runtime.statistics import CounterMetric, GaugeMetric
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
 
-# Of contents that are kept for models; the one used longest ago goes. A larger one is not kept.
+# Of contents that are kept for models, as bytes and in base64; the one used longest ago goes. A
+# larger one is not kept.
 KEPT_BYTES_MAX = 64 * 1024 * 1024
+ENCODED_APART_BYTES = 256 * 1024  # of a file; a larger one is encoded in a thread, once
+ENCODING = ThreadLimits("files_encoded", 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +136,12 @@ class PromptFiles:
         self._reads += len(missing)
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["contents_of_files"], {"wanted": missing})
-        read = {id: StoredFile(media_type, name, data) for id, media_type, name, data in found}
-        for id, file in read.items():
+        files = {id: StoredFile(media_type, name, data) for id, media_type, name, data in found}
+        if any(len(file.data) > ENCODED_APART_BYTES for file in files.values()):
+            files = await read(ENCODING, partial(_encoded, files))
+        for id, file in files.items():
             self._keep(id, file)
-        return known | read
+        return known | files
 
     def statistics(self) -> PromptFilesStatistics:
         return PromptFilesStatistics(
@@ -144,13 +153,27 @@ class PromptFiles:
         )
 
     def _keep(self, id: FileId, file: StoredFile) -> None:
-        if id in self._kept or len(file.data) > self._kept_bytes_max:
+        if id in self._kept or _size(file) > self._kept_bytes_max:
             return
         self._kept[id] = file
-        self._kept_bytes += len(file.data)
+        self._kept_bytes += _size(file)
         while self._kept_bytes > self._kept_bytes_max:
             _, gone = self._kept.popitem(last=False)
-            self._kept_bytes -= len(gone.data)
+            self._kept_bytes -= _size(gone)
+
+
+def _encoded(files: Mapping[FileId, StoredFile]) -> dict[FileId, StoredFile]:
+    """Encode those that are large, in a thread: ten megabytes take some twenty milliseconds."""
+    return {
+        id: replace(file, encoded=b64encode(file.data).decode())
+        if len(file.data) > ENCODED_APART_BYTES
+        else file
+        for id, file in files.items()
+    }
+
+
+def _size(file: StoredFile) -> int:
+    return len(file.data) + len(file.encoded)
 
 
 def _file_of(row: Row) -> ShelvedFile:

@@ -364,6 +364,14 @@ def test_a_stored_result_is_read_as_it_was_meant(stored, more, expected):
     assert (answer.text, answer.is_error, answer.media) == expected
 
 
+def test_a_file_that_is_encoded_already_is_not_encoded_again():
+    file = StoredFile("image/png", "", b"png", encoded="ready")
+
+    shown = project(user(FilePart("image/png", file_id=FILE)), files={FILE: file})
+
+    assert "ready" in str(shown)
+
+
 @pytest.mark.parametrize("provider", ["anthropic", "bedrock"])
 def test_an_image_at_the_limit_is_refused_by_name(provider):
     small, large = b"x" * (IMAGE_BYTES_MAX - 1), b"x" * IMAGE_BYTES_MAX

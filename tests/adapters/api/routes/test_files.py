@@ -1,5 +1,6 @@
 """Files: brought, fetched, linked to, put into messages."""
 
+from base64 import b64encode
 from datetime import timedelta
 from hashlib import sha256
 from uuid import UUID
@@ -10,7 +11,8 @@ from actors.ids import FileId
 from actors.machine.chat import FILES_PER_CHAT_MAX
 from actors.parts.model import FilePart
 from adapters.api.routes.files import FILE_BYTES_MAX, FILES_PER_MINUTE
-from adapters.postgres.files.shelf import PromptFiles
+from adapters.postgres.files.shelf import ENCODED_APART_BYTES, PromptFiles
+from runtime.threads.limits import statistics
 from tests.actors.machine.chats import ANN, BOB
 from tests.adapters.api.routes.ground import ADA, ORGANIZATION, text
 from tests.contracts.given import a_chat
@@ -319,3 +321,16 @@ async def test_what_is_kept_for_models_has_a_bound(ground):
     assert {small[0], small[2]} == (await reader.read({*small, large})).keys()
     now = reader.statistics()
     assert (2, 2 * len(PNG) + 2, 3) == (now.kept, now.kept_bytes, now.hits)
+
+
+async def test_a_large_file_is_encoded_once_and_where_it_holds_up_nobody(ground):
+    content = PNG + bytes(ENCODED_APART_BYTES)
+    large, small = await brought(ground, content=content), await brought(ground)
+    reader = PromptFiles(ground.store.pool)
+
+    first, again = [await reader.read({large, small}) for _ in range(2)]
+
+    assert b64encode(content).decode() == first[large].encoded
+    assert first[large] is again[large]
+    assert "" == first[small].encoded
+    assert 1 == statistics()["files_encoded"].begun_count
