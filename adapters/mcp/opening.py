@@ -24,7 +24,14 @@ from adapters.mcp.oauth.guard import Network, guarded_client
 from adapters.mcp.reaching import CONNECT_SECONDS_MAX, Address, Visit, quieten
 from adapters.mcp.renewing import Renewing
 from adapters.mcp.servers import Server
-from adapters.mcp.sessions import Session, Sessions, called, fault_of, open_sessions
+from adapters.mcp.sessions import (
+    Session,
+    Sessions,
+    called,
+    fault_of,
+    note_bug,
+    open_sessions,
+)
 from adapters.mcp.showing import shown_to
 from adapters.mcp.speaking.loading import loaded
 from adapters.mcp.tolerant import Result
@@ -68,6 +75,7 @@ class Reached:
             with trio.fail_after(CONNECT_SECONDS_MAX):
                 tools = await self._twice(chat, server, listed)
         except Exception as error:  # noqa: BLE001  one server is not worth a turn
+            note_bug(error)
             self._failed(chat, server, words_for(error, *hidden))
             return ()
         self.faults.pop(server.id, None)

@@ -8,10 +8,14 @@ import trio.testing
 
 from actors.ids import ChatId
 from adapters.mcp.faults import BUG, Fault
+from adapters.mcp.oauth.tokens import Token
+from adapters.mcp.opening import Reached
 from adapters.mcp.reaching import Visit
 from adapters.mcp.sessions import SESSIONS_MAX, Session, called, open_sessions
 from adapters.mcp.speaking.loading import load
 from runtime.ends import holds_assertion
+from tests.adapters.mcp.given import Known, Renewing, configured, using
+from tests.fakes.tool_server import Raw, a_server
 
 ONE, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
 
@@ -97,3 +101,22 @@ async def test_what_merely_went_wrong_is_told_to_who_asks_alone(autojump_clock, 
 
     assert "no such host" == await failed(gone)
     assert [] == crashes_in(caplog)
+
+
+class WrongRenewing(Renewing):
+    async def another(self, server, user, *, refused, is_new):
+        raise AssertionError("a token is renewed twice")
+
+
+async def test_an_assertion_beside_a_session_is_told_to_the_log_too(caplog):
+    load()
+    token = Token(access_token="tok-en", token_type="bearer")
+    async with a_server({"tools/list": Raw(status=401)}) as wire, open_sessions() as (sessions, _):
+        one = configured(wire, auth_type="oauth2")
+        reached = Reached(Known(one), WrongRenewing(token), sessions)
+
+        assert () == await reached.tools(using(one), one)
+
+    [error] = crashes_in(caplog)
+    assert "renewed twice" in str(error)
+    assert BUG == reached.faults[one.id]
