@@ -7,7 +7,7 @@ from actors.parts.json_text import is_object, parsed
 from actors.parts.model import JsonText, ToolCallPart
 from actors.parts.prompt import Tool
 from actors.tools.arguments import fault
-from actors.tools.fitting import misfit
+from actors.tools.schema_check import schema_fault
 
 
 class Bound(Protocol):
@@ -45,4 +45,4 @@ def _fault(call: ToolCallPart, tool: Bound) -> str | None:
         if found is not None:
             return found
     schema = parsed(tool.accepts or tool.tool.schema)
-    return misfit(parsed(call.args), schema, strict=tool.strict)
+    return schema_fault(parsed(call.args), schema, strict=tool.strict)

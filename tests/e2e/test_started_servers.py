@@ -5,7 +5,7 @@ import json
 import pytest
 
 from actors.approvals.sorting import NOBODY
-from adapters.mcp.workspaces.starting import NEVER_ALLOWED, NOT_ALLOWED_YET
+from adapters.mcp.workspaces.server_starts import NEVER_ALLOWED, NOT_ALLOWED_YET
 from tests.adapters.context.ground import put
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import ROOT

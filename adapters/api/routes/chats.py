@@ -37,7 +37,7 @@ from adapters.api.wire.chats import (
 )
 from adapters.context.pinned import PinnedContexts, Shown
 from adapters.mcp.known import Known
-from adapters.mcp.workspaces.running import Asker, Seen
+from adapters.mcp.workspaces.running import ConsentScope, Seen
 from adapters.models.catalogue import Catalogue
 from adapters.models.words.standing import told_of_place
 from adapters.postgres.approvals.consent import Consents
@@ -54,7 +54,7 @@ CHAT = f"{CHATS}/{{chat}}"
 CREATE_BYTES_MAX = 256 * 1024  # of a request for a new chat; then 413
 TITLE_CHARACTERS_MAX = 200  # of a title that a user gives; a longer one is refused
 
-Named = Callable[[Asker, UUID, Sequence[str]], Awaitable[Sequence[Seen]]]
+Named = Callable[[ConsentScope, UUID, Sequence[str]], Awaitable[Sequence[Seen]]]
 """The servers of tools that these files of a workspace name."""
 
 
@@ -177,15 +177,17 @@ class Chats:
         if found is None:
             return ()
         files = [resource_of(found.home, each) for each in found.resources]
-        asker = Asker(shelved.id, shelved.root_id, shelved.approval_policy)
-        return [*files, *[server async for server in self._servers_of(asker, found)]]
+        scope = ConsentScope(shelved.id, shelved.root_id, shelved.approval_policy)
+        return [*files, *[server async for server in self._servers_of(scope, found)]]
 
-    async def _servers_of(self, asker: Asker, found: Shown) -> AsyncIterator[ChatContextResource]:
+    async def _servers_of(
+        self, scope: ConsentScope, found: Shown
+    ) -> AsyncIterator[ChatContextResource]:
         """Of two files that name a server the first counts."""
         names: set[str] = set()
         for file in found.resources:
             if file.kind is Kind.MCP_CONFIG and file.fitness is Fitness.OK:
-                for seen in await self._named(asker, found.workspace, [file.text]):
+                for seen in await self._named(scope, found.workspace, [file.text]):
                     if seen.name not in names:
                         source = f"{found.home}/{file.path}"
                         yield server_of(

@@ -37,7 +37,7 @@ from adapters.mcp.workspaces.named import (
     named_in,
 )
 from adapters.mcp.workspaces.server import NamedServer, Open, Room
-from adapters.mcp.workspaces.starting import start_tool, why_not_started
+from adapters.mcp.workspaces.server_starts import start_tool, why_not_started
 from adapters.workspace.lifeline import Lifeline
 from adapters.workspace.local import LocalProcesses, LocalWorkspaces
 from adapters.workspace.sandbox import NoSandbox, Unconfined
@@ -92,7 +92,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class ConsentScope:
     """A chat, as far as it matters for what it may start."""
 
     chat: ChatId
@@ -100,8 +100,8 @@ class Asker:
     approval_policy: str
 
 
-def asker_of(chat: Chat) -> Asker:
-    return Asker(chat.id, chat.root, chat.approval_policy)
+def consent_scope_of(chat: Chat) -> ConsentScope:
+    return ConsentScope(chat.id, chat.root, chat.approval_policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class WorkspaceServers:
         if not isinstance(place, Workspace):
             return ()
         named = [each for each in self._read(place.id, texts) if isinstance(each, Named)]
-        consents = await self._consents(place.id, named, asker_of(chat))
+        consents = await self._consents(place.id, named, consent_scope_of(chat))
         is_free = self._approving.consent_under(chat.approval_policy)
         servers = [self._server(place, each) for each, to in consents.items() if to is Policy.ALLOW]
         found = [
@@ -208,13 +208,15 @@ class WorkspaceServers:
         """Or `Fault`."""
         return await (await self._allowed(chat, name)).call(tool, arguments)
 
-    async def seen(self, asker: Asker, workspace: UUID, texts: Iterable[str]) -> Sequence[Seen]:
+    async def seen(
+        self, scope: ConsentScope, workspace: UUID, texts: Iterable[str]
+    ) -> Sequence[Seen]:
         """Return what these files name, as far as chats of this process have used it; and why this
         chat does not."""
         known = self._of.get(workspace, {})
         read = self._read(workspace, texts)
         named = [each for each in read if isinstance(each, Named)]
-        consents = await self._consents(workspace, named, asker)
+        consents = await self._consents(workspace, named, scope)
         return [_seen(each, known, consents) for each in read]
 
     async def _allowed(self, chat: Chat, name: str) -> NamedServer:
@@ -228,7 +230,7 @@ class WorkspaceServers:
         named = next((each for each in read if each.name == name), None)
         if not isinstance(named, Named):
             raise Fault("the workspace does not name the server of this tool any more")
-        consents = await self._consents(place.id, [named], asker_of(chat))
+        consents = await self._consents(place.id, [named], consent_scope_of(chat))
         if why := why_not_started(consents[named]):
             self._list_anew(chat)
             raise Fault(why)
@@ -238,16 +240,16 @@ class WorkspaceServers:
         self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
 
     async def _consents(
-        self, workspace: UUID, named: Sequence[Named], asker: Asker
+        self, workspace: UUID, named: Sequence[Named], scope: ConsentScope
     ) -> Mapping[Named, Policy]:
         """Return what would come of each start. What people have allowed is looked up only where a
         server would not be started without it."""
         starts = {each: start_tool(workspace, each).local for each in named}
-        consent = self._approving.consent_under(asker.approval_policy)
+        consent = self._approving.consent_under(scope.approval_policy)
         found = {each: consent.to(start) for each, start in starts.items()}
         if all(to is Policy.ALLOW for to in found.values()):
             return found
-        granted = await self._approving.grants.of(asker.root, asker.chat)
+        granted = await self._approving.grants.of(scope.root, scope.chat)
         consent = replace(consent, granted=granted)
         return {each: consent.to(start) for each, start in starts.items()}
 

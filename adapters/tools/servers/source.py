@@ -91,7 +91,7 @@ class ServerTools:
         if not tools:
             return ()
         window = await self._window(chat)
-        starts, tools = _sorted(tools)
+        starts, tools = _split(tools)
         deferred = list(map(_deferred, tools))
         if not finding.are_too_many(deferred, window):
             return [tool.local for tool in (*starts, *tools)]
@@ -122,7 +122,7 @@ class ServerTools:
             await self._near.start(calling.chat, name)
         except Fault as fault:
             return error_output(str(fault))
-        _, tools = _sorted(await self._tools(calling.chat, calling.history))
+        _, tools = _split(await self._tools(calling.chat, calling.history))
         its = [each.here for each in tools if each.source.id is None and each.source.name == name]
         return ToolOutput(JsonText(json.dumps({"started": name, "tools": its})))
 
@@ -142,7 +142,7 @@ class ServerTools:
         if not (asked.queries or asked.names):
             self._note_search(None)
             return error_output("queries and names are both empty; say what to look for")
-        deferred = list(map(_deferred, _sorted(tools)[1]))
+        deferred = list(map(_deferred, _split(tools)[1]))
         window = await self._window(calling.chat)
         found = finding.find(deferred, asked.queries, asked.names, window)
         self._note_search(len(found.matches), len(found.activated))
@@ -200,8 +200,9 @@ def _begun_by(history: Sequence[Message]) -> MessageId | None:
     return next(said, None)
 
 
-def _sorted(tools: Sequence[ServerTool]) -> tuple[Sequence[ServerTool], Sequence[ServerTool]]:
-    """The tools that start servers, which are few and small and never deferred; and the others."""
+def _split(tools: Sequence[ServerTool]) -> tuple[Sequence[ServerTool], Sequence[ServerTool]]:
+    """Return the tools that start servers, which are few and small and never deferred; and the
+    others."""
     starts = [tool for tool in tools if tool.local.start is not None]
     return starts, [tool for tool in tools if tool.local.start is None]
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from actors.tools.fitting import misfit
+from actors.tools.schema_check import schema_fault
 from adapters.mcp.naming import (
     accepted_schema,
     arguments_of,
@@ -99,4 +99,4 @@ def test_arguments_beside_an_intent_are_checked_however_they_are_wrapped(argumen
 
     accepted = json.loads(accepted_schema(schema))
 
-    assert fits is (misfit(arguments, accepted, strict=False) is None)
+    assert fits is (schema_fault(arguments, accepted, strict=False) is None)

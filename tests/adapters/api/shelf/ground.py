@@ -130,7 +130,7 @@ def opened(store, *, sharing):
     return Ground(store, door, supervisor, shelf=shelf, pinning=Pins(store.pool))
 
 
-async def no_servers(asker, workspace, texts):
+async def no_servers(scope, workspace, texts):
     """What no workspace names."""
     return ()
 

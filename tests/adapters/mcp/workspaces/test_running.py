@@ -17,7 +17,7 @@ from adapters.mcp.workspaces.running import (
     NO_NETWORK,
     NOT_UNCONFINED,
     Trust,
-    asker_of,
+    consent_scope_of,
     open_workspace_servers,
 )
 from adapters.mcp.workspaces.server import BROKEN_MAX
@@ -272,7 +272,7 @@ async def test_one_that_is_late_does_not_keep_the_turn_waiting_and_comes_later(
 
 
 async def of(chat, file):
-    return asker_of(chat), chat.workspace_id, await file.settings(chat)
+    return consent_scope_of(chat), chat.workspace_id, await file.settings(chat)
 
 
 async def test_another_entry_is_another_server(daemon, chat):

@@ -9,7 +9,7 @@ from actors.parts.prompt import Tool
 from actors.turn.ports import LocalTool
 from adapters.mcp.listing import ServerTool, Source
 from adapters.mcp.workspaces.named import Named, Program
-from adapters.mcp.workspaces.starting import start_tool
+from adapters.mcp.workspaces.server_starts import start_tool
 from adapters.tools.servers.finding import FIND_TOOLS
 from tests.adapters.mcp.given import (
     HISTORY,

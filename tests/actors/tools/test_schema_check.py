@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.tools.fitting import DEPTH_MAX, ITEMS_MAX, misfit
+from actors.tools.schema_check import DEPTH_MAX, ITEMS_MAX, schema_fault
 
 SCHEMA = {
     "type": "object",
@@ -50,7 +50,7 @@ SCHEMA = {
     ],
 )
 def test_what_is_missing_or_of_another_type_is_named(value, says):
-    assert says == misfit(value, SCHEMA, strict=True)
+    assert says == schema_fault(value, SCHEMA, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_what_is_missing_or_of_another_type_is_named(value, says):
     ],
 )
 def test_what_fits_is_let_through(value):
-    assert misfit(value, SCHEMA, strict=True) is None
+    assert schema_fault(value, SCHEMA, strict=True) is None
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_fits_is_let_through(value):
     ],
 )
 def test_a_server_may_take_more_than_it_says(value, strict, fits):
-    assert fits is (misfit(value, SCHEMA, strict=strict) is None)
+    assert fits is (schema_fault(value, SCHEMA, strict=strict) is None)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_server_may_take_more_than_it_says(value, strict, fits):
 )
 @pytest.mark.parametrize("value", [{}, {"a": [1]}])
 def test_what_is_not_understood_of_a_schema_refuses_nothing(schema, value):
-    assert misfit(value, schema, strict=False) is None
+    assert schema_fault(value, schema, strict=False) is None
 
 
 def nested(depth, inner, key):
@@ -111,12 +111,12 @@ def test_what_is_too_deep_or_too_far_behind_is_left_to_the_tool():
     for _ in range(DEPTH_MAX - 1):
         lists = [lists]
 
-    assert misfit(lists, nested(DEPTH_MAX - 1, wrong, "items"), strict=True)
-    assert misfit([lists], nested(DEPTH_MAX, wrong, "items"), strict=True) is None
-    assert misfit(1, nested(500, wrong, "anyOf"), strict=True) is None
+    assert schema_fault(lists, nested(DEPTH_MAX - 1, wrong, "items"), strict=True)
+    assert schema_fault([lists], nested(DEPTH_MAX, wrong, "items"), strict=True) is None
+    assert schema_fault(1, nested(500, wrong, "anyOf"), strict=True) is None
     for count, fits in ((ITEMS_MAX - 1, False), (ITEMS_MAX, True)):
         words = [*["a"] * count, 1]
-        assert fits is (misfit(words, {"items": wrong}, strict=True) is None)
+        assert fits is (schema_fault(words, {"items": wrong}, strict=True) is None)
 
 
 ANYTHING = st.recursive(
@@ -133,4 +133,4 @@ WORDS = st.sampled_from(["type", "properties", "required", "items", "anyOf", "en
     st.booleans(),
 )
 def test_whatever_a_server_says_of_its_arguments_it_is_read(value, schema, strict):
-    assert misfit(value, schema, strict=strict) != ""
+    assert schema_fault(value, schema, strict=strict) != ""

@@ -25,20 +25,20 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def misfit(value: Any, schema: object, *, strict: bool) -> str | None:
+def schema_fault(value: Any, schema: object, *, strict: bool) -> str | None:
     """Return the first thing in `value` that does not fit, or None if there is none.
 
     A tool of ours (`strict`) takes what its schema says and nothing else. One of a server may take
     null for an argument that it does not need, 1.0 for 1, and more words than it lists.
     """
-    return next(_Check(strict).misfits(value, schema, "", DEPTH_MAX), None)
+    return next(_Check(strict).faults_in(value, schema, "", DEPTH_MAX), None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
     strict: bool
 
-    def misfits(self, value: Any, schema: object, path: str, depth: int) -> Iterator[str]:
+    def faults_in(self, value: Any, schema: object, path: str, depth: int) -> Iterator[str]:
         if depth == 0 or not isinstance(schema, Mapping):
             return
         types = _types(schema.get("type"))
@@ -54,7 +54,7 @@ class _Check:
             yield from self._of_object(value, schema, path, depth)
         elif isinstance(value, list):
             for index, item in enumerate(islice(value, ITEMS_MAX)):
-                yield from self.misfits(item, schema.get("items"), f"{path}[{index}]", depth - 1)
+                yield from self.faults_in(item, schema.get("items"), f"{path}[{index}]", depth - 1)
 
     def _of_object(
         self, value: dict[str, Any], schema: Mapping[str, Any], path: str, depth: int
@@ -68,7 +68,7 @@ class _Check:
             may_be_null = not self.strict and name not in needed
             if name in value and not (value[name] is None and may_be_null):
                 inside = f"{path}.{name}" if path else name
-                yield from self.misfits(value[name], inner, inside, depth - 1)
+                yield from self.faults_in(value[name], inner, inside, depth - 1)
 
     def _of_alternatives(
         self, value: Any, schema: Mapping[str, Any], path: str, depth: int
@@ -77,7 +77,7 @@ class _Check:
         for key in ("anyOf", "oneOf"):
             found = schema.get(key)
             if isinstance(found, list) and found:
-                faults = [next(self.misfits(value, one, path, depth - 1), "") for one in found]
+                faults = [next(self.faults_in(value, one, path, depth - 1), "") for one in found]
                 if all(faults):
                     yield faults[0]
 

@@ -12,8 +12,8 @@ from actors.approvals.policy import Policy, known_as, read_rules
 from actors.approvals.ports import Approving
 from adapters.mcp.faults import Fault
 from adapters.mcp.workspaces.named import Elsewhere, Named, Program
-from adapters.mcp.workspaces.running import asker_of
-from adapters.mcp.workspaces.starting import (
+from adapters.mcp.workspaces.running import consent_scope_of
+from adapters.mcp.workspaces.server_starts import (
     NEVER_ALLOWED,
     NOT_ALLOWED_YET,
     start_of,
@@ -143,7 +143,7 @@ async def test_without_consent_nothing_is_started_and_why_is_said(
             with pytest.raises(Fault, match=why):
                 await use
         texts = await File(one=shell()).settings(chat)
-        [seen] = await servers.seen(asker_of(chat), chat.workspace_id, texts)
+        [seen] = await servers.seen(consent_scope_of(chat), chat.workspace_id, texts)
         assert 0 == servers.statistics().running
 
     assert ([], False) == (processes_of(home), (home / "listed").exists())
