@@ -128,8 +128,6 @@ class ChatActor:
         if self._left:
             return
         chat = self._held.stored.chat
-        faults_count = chat.generation_attempt - self._failing_since + 1
-        keeps_failing = self._failures_count > 0 and faults_count >= FAULTS_MAX
         in_flight = self._in_flight
         if in_flight is not None:
             in_flight = replace(in_flight, at_stake=bool(self._at_stake))
@@ -138,7 +136,7 @@ class ChatActor:
             chat,
             in_flight,
             draining=self._draining,
-            keeps_failing=keeps_failing,
+            keeps_failing=self._faults_count >= FAULTS_MAX,
         )
         match decision:
             case Carry():
@@ -151,6 +149,13 @@ class ChatActor:
                 self._leave(cause)
             case _:
                 assert_never(decision)
+
+    @property
+    def _faults_count(self) -> int:
+        """How many attempts have failed here in a row, and not because of the provider."""
+        if not self._failures_count:
+            return 0
+        return self._held.stored.chat.generation_attempt - self._failing_since + 1
 
     def _leave(self, cause: Cause | None) -> None:
         self._left = True

@@ -31,7 +31,7 @@ class InFlight:
 
     @property
     def may_go_on_elsewhere(self) -> bool:
-        """It only waits. What the others do, only their process knows how to finish."""
+        """Whether it only waits. Other work can be finished here alone."""
         return self.kind in _WAITS or (self.kind is Kind.GENERATE and not self.at_stake)
 
 
