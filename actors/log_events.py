@@ -64,7 +64,24 @@ ENTRIES = (
     Entry("feed.broken", "error", ("chat", "error"), "a bug in a feed: its watchers are let go"),
     Entry("feeds.unasked", "warning", ("chats", "error"), "the poll behind hints is made later"),
     Entry("watch.unread", "warning", ("news", "error"), "owners were not told of their chats"),
-    Entry("watch.broken", "error", ("error",), "a bug in an owner's feed: he is let go"),
+    Entry(
+        "watch.broken",
+        "error",
+        ("owner", "error"),
+        "a bug in the feed of an owner's chats: its watchers are let go",
+    ),
+    Entry(
+        "listener.broken",
+        "error",
+        ("error", "ended_by"),
+        "a bug in what ends a listener that has failed: it hears no more all the same",
+    ),
+    Entry(
+        "piece.unencoded",
+        "error",
+        ("chat", "error"),
+        "a bug in the encoding of a piece: watchers see the beginning, then the message",
+    ),
     # what is said in other processes
     Entry(
         "relay.unlinked",
@@ -73,6 +90,12 @@ ENTRIES = (
         "a process is not reached, it is tried again: watchers here see no words of its chats",
     ),
     Entry("relay.broken", "error", ("worker", "error"), "a bug in a link: likewise"),
+    Entry(
+        "relay.serving_broken",
+        "error",
+        ("error",),
+        "a bug in what another process is told of attempts: it is hung up on, and comes again",
+    ),
     # the process
     Entry("lease.begun", "info", ("worker",), "chats may be taken in this name"),
     Entry(

@@ -155,7 +155,7 @@ def test_the_metrics_of_each_process_keep_the_rules_of_names_and_are_as_document
     documents = [path.read_text() for path in (ROOT / "docs").rglob("*.md")]
     documented = {name for text in documents for name in METRIC.findall(text)}
     for url in family.relay_urls().values():
-        page = httpx2.get(f"{url}/metrics").text
+        page = httpx2.get(f"{url}/metrics", timeout=PATIENCE_SECONDS).text
 
         assert [] == faults_of(page)
         assert [] == list(sentences(page, "promptcorner"))
