@@ -16,8 +16,9 @@ class ChatApproval(Struct, frozen=True):
     chat_id: UUID  # whose call it is: a chat's own, or an agent's of its family
     chat_title: str
     tool_call_id: str
-    tool_name: str  # `workspace:` before it: of a server that the workspace brings along
-    args: str  # JSON as text
+    # `workspace:` before it: of a server that the workspace brings along; `start:`: its start.
+    tool_name: str
+    args: str  # JSON as text; of the start of a server, what would be run
     requested_at: datetime
     expires_at: datetime | None  # then it is denied; null: it waits as long as it takes
 

@@ -93,7 +93,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class ConsentScope:
-    """A chat, as far as it matters for what it may start."""
+    """The chat in which a start would happen, as far as consent to it depends on that."""
 
     chat: ChatId
     root: ChatId

@@ -41,18 +41,16 @@ _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def start_of(workspace: UUID, named: Named) -> ServerStart:
-    return ServerStart(
-        _STRANGE.sub("_", named.name),
-        sha256(json.dumps([str(workspace), _content(named)]).encode()).hexdigest()[
-            :DIGEST_CHARACTERS
-        ],
-        JsonText(json.dumps(_shown(named), ensure_ascii=False)),
-    )
+    """Return what a person is asked about, with the digest that their consent is bound to."""
+    content = json.dumps([str(workspace), _content(named)])
+    digest = sha256(content.encode()).hexdigest()[:DIGEST_CHARACTERS]
+    shown = JsonText(json.dumps(_shown(named), ensure_ascii=False))
+    return ServerStart(_STRANGE.sub("_", named.name), digest, shown)
 
 
 def start_tool(workspace: UUID, named: Named, consent: Policy = Policy.ASK) -> ServerTool:
-    """The tool that starts a server. `consent` is what comes of a call of it; where the start is
-    allowed the tool is hidden, and stays there for a call that waits to run."""
+    """Return the tool that starts a server. `consent` is what comes of a call of it; where the
+    start is allowed the tool is hidden, and stays there for a call that waits to run."""
     says = (
         f"Start the server of tools that the workspace calls {json.dumps(named.name)} in its"
         f" .mcp.json. Its tools are there from the next step on.{_SAID[consent]}"
