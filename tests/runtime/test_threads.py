@@ -1,5 +1,8 @@
 """Threads for work that blocks, here on a pipe with a name that nobody writes to."""
 
+import os
+import subprocess
+import sys
 from functools import partial
 
 import pytest
@@ -176,3 +179,25 @@ def test_the_end_of_a_run_waits_for_no_thread(tmp_path):
     trio.run(main)
 
     ends[0].close()
+
+
+def test_nor_does_the_end_of_the_process(tmp_path):
+    """W7: a disk that hangs keeps no daemon from stopping."""
+    os.mkfifo(tmp_path / "disk")
+    program = f"""
+import trio
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read, write
+
+async def main():
+    hanging = ThreadLimits("hanging", 2, answer_seconds=0.1)
+    for call in (read, lambda *words: write(*words, grace_seconds=0.1)):
+        with trio.move_on_after(0.1):
+            await call(hanging, lambda: open({str(tmp_path / "disk")!r}))
+
+trio.run(main)
+print("over")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+
+    assert (0, b"over\n") == (ended.returncode, ended.stdout)
