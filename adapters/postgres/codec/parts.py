@@ -9,7 +9,10 @@ surrogate without its partner is no text to anybody, providers included, and bec
 import re
 from dataclasses import fields, replace
 from datetime import datetime
-from typing import TypeVar, assert_never
+from functools import reduce
+from operator import or_
+from types import GenericAlias
+from typing import TypeVar, assert_never, get_args
 from uuid import UUID
 
 import msgspec
@@ -128,8 +131,20 @@ _Stored = (
     | _HookNotice
 )
 
+_CALLS = (_ToolCall, _ToolResult)
+_OTHERS = tuple(
+    msgspec.defstruct(
+        f"_Skipped{kind.__name__}", [], tag_field="type", tag=kind.__struct_config__.tag
+    )
+    for kind in get_args(_Stored)
+    if kind not in _CALLS
+)
+
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(tuple[_Stored, ...])
+_calls_decoder = msgspec.json.Decoder(
+    GenericAlias(list, reduce(or_, _OTHERS, _ToolCall | _ToolResult))
+)
 
 
 def to_json(parts: tuple[Part, ...]) -> bytes:
@@ -161,10 +176,16 @@ def from_json(content: bytes, *, version: int, where: str) -> tuple[Part, ...]:
 
 
 def calls_from_json(content: bytes, *, version: int, where: str) -> tuple[Part, ...]:
-    """Return the calls and the results of stored content, each with all its fields."""
-    calls = (model.ToolCallPart, model.ToolResultPart)
-    parts = from_json(content, version=version, where=where)
-    return tuple([part for part in parts if isinstance(part, calls)])
+    """Return the calls and the results of stored content, each with all its fields.
+
+    Other parts are not read: a message that is sent to the chat is not refused because of them.
+    """
+    _check_version(version, where)
+    try:
+        parts = _calls_decoder.decode(unescaped(content))
+    except msgspec.DecodeError as error:
+        raise Unreadable(f"{where}: {error}") from error
+    return tuple([_part(part) for part in parts if isinstance(part, _CALLS)])
 
 
 def _check_version(version: int, where: str) -> None:

@@ -78,6 +78,14 @@ def test_calls_and_results_are_read_whole_without_the_rest(parts):
     assert tuple(p for p in parts if isinstance(p, ToolCallPart | ToolResultPart)) == found
 
 
+def test_what_is_no_call_and_no_result_is_not_read_with_them():
+    content = b'[{"type": "text", "text": 1}, {"type": "tool-call", "tool_call_id": "a"}]'
+
+    [found] = calls_from_json(content, version=CONTENT_VERSION, where="here")
+
+    assert ("a", ToolCallPart) == (found.id, type(found))
+
+
 @pytest.mark.slow
 @settings(max_examples=500)
 @given(escapes)
