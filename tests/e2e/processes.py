@@ -4,7 +4,9 @@ import contextlib
 import functools
 import os
 import pwd
+import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ from tests.patience import PATIENCE_SECONDS
 ROOT = Path(__file__).parents[2]
 EVENTUALLY_SECONDS = PATIENCE_SECONDS
 POLL_SECONDS = 0.01
+PORTS = 20_000, 32_000  # below those that the system chooses from
 
 
 def eventually(check, what):
@@ -24,6 +27,20 @@ def eventually(check, what):
         assert time.monotonic() < deadline, f"not within {EVENTUALLY_SECONDS:g} s: {what}"
         time.sleep(POLL_SECONDS)
     return seen
+
+
+def free_ports(count=1):
+    """So many neighbouring ports of this machine at which nobody listens, the first of them.
+
+    They are none of those that the system gives to whoever asks for any, so that nobody gets one of
+    them before it is used.
+    """
+    while True:
+        first = random.randrange(*PORTS)
+        with contextlib.ExitStack() as probes, contextlib.suppress(OSError):
+            for port in range(first, first + count):
+                probes.enter_context(socket.create_server(("127.0.0.1", port)))
+            return first
 
 
 def belonging_to(directory):

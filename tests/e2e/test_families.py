@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 
 import pytest
 import trio
@@ -21,6 +20,7 @@ from tests.e2e.conftest import a_database
 from tests.e2e.daemons import a_daemon, holder_among
 from tests.e2e.delegating import REPORT, a_model
 from tests.e2e.pausing import MOMENTS, a_pause
+from tests.e2e.processes import free_ports
 
 pytestmark = pytest.mark.slow
 
@@ -28,9 +28,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def port():
     """Of the model, for as long as the daemons live."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_ports()
 
 
 class Company:

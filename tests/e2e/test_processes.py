@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import tempfile
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from tests.adapters.metrics.linting import faults_of, promtool_faults_of, senten
 from tests.e2e.conftest import a_database
 from tests.e2e.crossing import ADMIN, HEADER, over, pieces, sites
 from tests.e2e.daemons import STOP_SECONDS_MAX, Daemon, a_daemon, end_leases
-from tests.e2e.processes import ROOT, belonging_to, eventually
+from tests.e2e.processes import ROOT, belonging_to, eventually, free_ports
 from tests.e2e.providers import a_provider
 from tests.patience import PATIENCE_SECONDS
 
@@ -116,13 +115,10 @@ def family(provider, server):
     """Three processes for many tests; whoever ends one of them waits until it is back."""
     with (
         tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top,
-        socket.create_server(("127.0.0.1", 0)) as free,
         a_database(server, "of_a_family") as database,
     ):
         Path(top).chmod(0o711)
-        port = free.getsockname()[1]
-        free.close()
-        own = {"PROMPTCORNER_RELAY_LISTEN": f"127.0.0.1:{port}"}
+        own = {"PROMPTCORNER_RELAY_LISTEN": f"127.0.0.1:{free_ports(3)}"}
         with a_family(3, Path(top) / "home", provider, database, **own) as family:
             family.wait_ready()
             yield family

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.pausing import a_pause
-from tests.e2e.processes import eventually
+from tests.e2e.processes import eventually, free_ports
 
 pytestmark = pytest.mark.slow
 
@@ -19,9 +19,7 @@ NO_LEASE = {"lease": "there is none: this process runs no chats"}
 @pytest.fixture
 def address():
     """An address that is free, known before the daemon says it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
+    return f"127.0.0.1:{free_ports()}"
 
 
 @pytest.fixture

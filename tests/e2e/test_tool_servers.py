@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from tests.e2e.daemons import a_daemon, environment
-from tests.e2e.processes import EVENTUALLY_SECONDS, POLL_SECONDS, ROOT, eventually
+from tests.e2e.processes import EVENTUALLY_SECONDS, POLL_SECONDS, ROOT, eventually, free_ports
 from tests.e2e.test_context import (
     CHATS,
     MAKES_ONE,
@@ -38,9 +38,7 @@ LOOKS = "[[tool-calls: kit__look:{}]] look around"
 @contextlib.contextmanager
 def a_tool_server(way):
     """The official SDK's, on a free port; its URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_ports()
     words = [sys.executable, "-m", "tests.fakes.tool_server", way, str(port)]
     process = subprocess.Popen(words, cwd=ROOT, env=environment(), stderr=subprocess.DEVNULL)
 

@@ -1,6 +1,5 @@
 """The official SDK's own server, over each of the ways to reach one."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from adapters.mcp.reaching import (
 from adapters.mcp.sessions import Session
 from adapters.mcp.speaking.clients import reached
 from adapters.mcp.tolerant import unread
+from tests.e2e.processes import free_ports
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
@@ -30,9 +30,7 @@ SECONDS_MAX = 30
 
 @pytest.fixture(params=["streamable-http", "sse"])
 async def address(request):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_ports()
     words = [sys.executable, "-m", "tests.fakes.tool_server", request.param, str(port)]
     process = await trio.lowlevel.open_process(words, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:

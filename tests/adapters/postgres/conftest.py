@@ -85,6 +85,19 @@ async def store(migrated):
         yield store
 
 
+async def cancel_when_it_sleeps(witness, connection, scope):
+    """Cancel the scope when a statement of this connection has begun to sleep at the server."""
+
+    async def sleeps():
+        return await witness.execute(SLEEPS, (connection.backend,))
+
+    await until(sleeps)
+    scope.cancel()
+
+
+SLEEPS = "SELECT pid FROM pg_stat_activity WHERE pid = %s AND wait_event = 'PgSleep'"
+
+
 async def until(condition, seconds=PATIENCE_SECONDS):
     """For what a real server does in its own time; nothing else may be waited for like this."""
     with trio.fail_after(seconds):

@@ -13,9 +13,9 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import Json, parse
-from tests.adapters.postgres.conftest import rushing
+from tests.adapters.postgres.conftest import cancel_when_it_sleeps, rushing
 
-SLEEP = ("SELECT pg_sleep(10)", ())
+SLEEP = ("SELECT pg_sleep(100)", ())
 
 
 # statements and rows
@@ -212,8 +212,10 @@ async def test_two_tasks_on_one_connection_are_a_bug(connection):
 
 @pytest.mark.parametrize("count", [1, 3])
 async def test_cancelled_it_stops_on_the_server_and_is_usable(connection, witness, count):
-    with trio.move_on_after(0.05) as scope:
-        await connection.run([SLEEP] * count)
+    async with trio.open_nursery() as nursery:
+        with trio.CancelScope() as scope:
+            nursery.start_soon(cancel_when_it_sleeps, witness, connection, scope)
+            await connection.run([SLEEP] * count)
 
     assert scope.cancelled_caught
     assert (
@@ -226,9 +228,11 @@ async def test_cancelled_it_stops_on_the_server_and_is_usable(connection, witnes
     assert await connection.execute("SELECT 1") == [(1,)]
 
 
-async def test_cancelled_script_is_stopped_and_usable(connection):
-    with trio.move_on_after(0.05):
-        await connection.script("CREATE TABLE t (n int); SELECT pg_sleep(10);")
+async def test_cancelled_script_is_stopped_and_usable(connection, witness):
+    async with trio.open_nursery() as nursery:
+        with trio.CancelScope() as scope:
+            nursery.start_soon(cancel_when_it_sleeps, witness, connection, scope)
+            await connection.script("CREATE TABLE t (n int); SELECT pg_sleep(100);")
 
     assert await connection.execute("SELECT to_regclass('t')::text") == [(None,)]
 

@@ -8,9 +8,10 @@ import trio.testing
 
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseFault, DatabaseGone, PoolExhausted
 from adapters.postgres.driver.pool import Pool
+from tests.adapters.postgres.conftest import cancel_when_it_sleeps
 from tests.patience import PATIENCE_SECONDS
 
-SLEEP = ("SELECT pg_sleep(10)", ())
+SLEEP = ("SELECT pg_sleep(100)", ())
 
 
 async def all_slots_are_there(pool):
@@ -129,11 +130,12 @@ async def test_cancelled_while_connecting(pool, network):
     await all_slots_are_there(pool)
 
 
-async def test_cancelled_while_a_statement_runs(pool):
-    with trio.CancelScope() as scope:
-        async with pool.connection() as connection:
-            scope.deadline = trio.current_time() + 0.05
-            await connection.run([SLEEP])
+async def test_cancelled_while_a_statement_runs(pool, witness):
+    async with trio.open_nursery() as nursery:
+        with trio.CancelScope() as scope:
+            async with pool.connection() as connection:
+                nursery.start_soon(cancel_when_it_sleeps, witness, connection, scope)
+                await connection.run([SLEEP])
 
     assert scope.cancelled_caught
     assert (pool.statistics().idle, pool.statistics().closed) == (1, {})

@@ -5,8 +5,10 @@ import gc
 import os
 import resource
 import ssl
+import statistics
 import struct
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
 
@@ -330,5 +332,7 @@ async def test_ten_thousand_come_and_go_and_leave_nothing_behind():
         assert open_sockets == sockets()
         assert CLIENTS == server.statistics().accepted_count
         assert 0 == server.statistics().crashed_count
-        per_client = (sizes[-1] - sizes[0]) / (CLIENTS * (ROUNDS - 1) / ROUNDS)
+        # The system gives and takes a megabyte now and then; what is left of clients, each time.
+        grown = statistics.median(after - before for before, after in pairwise(sizes))
+        per_client = grown / (CLIENTS / ROUNDS)
         assert per_client < 100, f"{per_client:.0f} bytes are left of each"
