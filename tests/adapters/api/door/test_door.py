@@ -2,6 +2,7 @@
 
 import json
 import logging
+from dataclasses import replace
 from ipaddress import ip_network
 from uuid import uuid4
 
@@ -285,3 +286,46 @@ async def test_what_came_out_is_counted_by_row_and_never_by_what_clients_make_up
         door.statistics().refused_count,
         door.statistics().failed_count,
     )
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "status"),
+    [
+        ("admin", "/row", 204),
+        ("admin", "/open", 204),
+        ("ann", "/row", 503),
+        ("ann", "/open", 503),
+        ("", "/row", 503),
+        ("", "/open", 503),
+        ("", "/probe", 204),
+        ("ann", "/probe", 204),
+        ("", "/nothing", 404),
+    ],
+)
+async def test_on_a_connection_without_a_place_only_an_admin_is_served(who, path, status):
+    door = a_door(
+        row(),
+        row(path="/open", access=Access.OPEN),
+        row(path="/probe", access=Access.OPEN, when_full=True),
+    )
+    request = asking(path=path, who=who)
+    request.visitor.is_beside = True
+
+    answer = await door.answer(request)
+
+    assert status == answer.status
+    if status == 503:
+        assert [("retry-after", "1")] == list(answer.headers)
+        assert "The server is full." == document(answer)["message"]
+
+
+async def test_that_somebody_was_known_is_remembered_for_the_connection():
+    door = a_door(row(access=Access.OPEN))
+    request = asking(who="")
+
+    await door.answer(request)
+    stranger = request.visitor.is_known
+    await door.answer(replace(asking(), visitor=request.visitor))
+    await door.answer(request)
+
+    assert (False, True) == (stranger, request.visitor.is_known)
