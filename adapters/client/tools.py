@@ -27,7 +27,7 @@ SECONDS = 120.0  # that a call may take; then its result is an error that says s
 # For all that a chat waits for at a time; what has not ended then is answered as late. After 300 s
 # the daemon answers in our place.
 SECONDS_MAX = 270.0
-# Functions that block, at once, and those that nobody waits for any more; others wait for a thread.
+# Functions that block, at once, with those whose calls were given up; others wait for a thread.
 # The threads are ours: the program's own are not used up, however its tools hang.
 THREADS_MAX = 64
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every provider takes for a name

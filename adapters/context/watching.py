@@ -27,7 +27,7 @@ from runtime.threads.work import read
 LOOK_SECONDS_MAX = 5.0  # for one look, as a turn waits for it; then the workspace is unread
 # Threads at that; those of a disk that hangs count until it answers, in their own workspace.
 LOOKS = ThreadLimits("workspace_looks", 64, per_key_max=2)
-LOOKS_AT_ONCE = 4  # of those that nobody waits for
+LOOKS_AT_ONCE = 4  # after notices and by the slow look; others wait
 AGAIN_MAX = 3  # looks, as long as each finds more places to listen to; the slow look finds the rest
 DEBOUNCE_SECONDS = 0.25  # after the first notice: who writes a file mostly writes more
 POLL_SECONDS = 60.0

@@ -15,8 +15,8 @@ import trio
 from runtime.threads.limits import ThreadLimits, ThreadsBlocked
 from runtime.threads.work import read
 
-# A name that is slow takes `per_key_max` threads; others are looked up meanwhile. Whoever finds no
-# thread is told that the name could not be looked up now.
+# A name that is slow takes `per_key_max` threads; others are looked up meanwhile. A caller that
+# finds no thread is told that the name servers do not answer.
 LOOK_UPS = ThreadLimits("name_lookups", 32, per_key_max=4, wait_seconds=10.0)
 
 Result = TypeVar("Result")

@@ -333,7 +333,7 @@ class LocalWorkspaces:
         return Ground(str(place / HOME), str(place / PASSING))
 
     async def _is_there(self, row: Registered) -> bool:
-        """DiskSilent: nobody knows, for its disk does not answer."""
+        """Look whether its directory exists. DiskSilent: its disk does not answer."""
         home = self.home(row.id)
         return await Disk(home, f"the workspace {row.name}").read(partial(os.path.isdir, home))
 

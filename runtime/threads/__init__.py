@@ -4,7 +4,7 @@ trio has one limiter for all work that names no other: when forty threads hang o
 name is looked up any more. Here every kind says how many threads it may have, in all and for one
 key (a host, a workspace), and how long its callers wait.
 
-Work that only looks is *read*: a caller who is cancelled leaves at once. Work that changes
+Work that only looks is *read*: a caller that is cancelled leaves at once. Work that changes
 something is *written*: its caller waits a moment longer, so that mostly nothing is left behind
 half done; what still runs then goes on to its end, and whatever comes for the same key waits for
 it.

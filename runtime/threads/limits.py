@@ -50,6 +50,8 @@ class Threads:
         self.begun_count = self.blocked_count = 0
 
     async def acquire(self, key: Hashable, *, keeps: bool) -> "ThreadPlace":
+        """Wait for a free thread, or raise `ThreadsBlocked`. `keeps`: if its caller leaves, other
+        work for the same key waits for its end."""
         if (own := self.keys.get(key)) is None:
             own = self.keys[key] = _Key(self.kind.per_key_max or self.kind.threads_max)
         place = ThreadPlace(self, key, own, keeps=keeps)
@@ -83,28 +85,32 @@ class Threads:
 
 
 class ThreadPlace:
-    """The right to one thread. trio gives it back when the thread has really ended, as it does
-    with its own limiters."""
+    """The right to one thread. trio gives it back when the thread has really ended, as it does with
+    its own limiters."""
 
     def __init__(self, pool: Threads, name: Hashable, key: _Key, *, keeps: bool) -> None:
         self._pool = pool
         self._name = name
         self._key = key
-        self._keeps = keeps  # others for the same key, until it has ended
+        self._keeps = keeps  # other work for the same key from beginning before this has ended
         self.is_held = self.is_left = False
         self.released = trio.Event()
         key.users += 1
 
     async def acquire(self) -> None:
-        while self._key.left:
-            await next(iter(self._key.left)).wait()
-        await self._key.free.acquire_on_behalf_of(self)
-        try:
-            await self._pool.free.acquire_on_behalf_of(self)
-            self.is_held = True
-        finally:
-            if not self.is_held:
-                self._key.free.release_on_behalf_of(self)
+        while not self.is_held:
+            while self._key.left:
+                await next(iter(self._key.left)).wait()
+            await self._key.free.acquire_on_behalf_of(self)
+            try:
+                await self._pool.free.acquire_on_behalf_of(self)
+                if self._key.left:  # a write was left while this place was waited for
+                    self._pool.free.release_on_behalf_of(self)
+                else:
+                    self.is_held = True
+            finally:
+                if not self.is_held:
+                    self._key.free.release_on_behalf_of(self)
 
     def leave(self) -> None:
         """The caller goes; the thread does not."""

@@ -21,14 +21,14 @@ class Unwanted(Exception):
 
 
 async def read(kind: ThreadLimits, work: Callable[[], Result], *, key: Hashable = None) -> Result:
-    """Run work that only looks. A caller who is cancelled leaves at once."""
+    """Run work that only looks. A caller that is cancelled leaves at once."""
     return await _run(kind, work, key, keeps=False, grace_seconds=0)
 
 
 async def write(
     kind: ThreadLimits, work: Callable[[], Result], *, key: Hashable = None, grace_seconds: float
 ) -> Result:
-    """Run work that changes something. A caller who is cancelled waits for it so much longer, and
+    """Run work that changes something. A caller that is cancelled waits for it so much longer, and
     gets its result if it has ended by then."""
     return await _run(kind, work, key, keeps=True, grace_seconds=grace_seconds)
 
@@ -59,8 +59,8 @@ async def _run(
 
 
 class _Job(Generic[Result]):
-    """Work that has its place. It runs on behalf of a task of trio's own, which nobody cancels
-    before the run ends; its caller waits for it, and may leave."""
+    """Work that has its place. A system task of trio runs it, which is cancelled only when the run
+    ends; the caller waits for it, and may leave."""
 
     def __init__(
         self, work: Callable[[], Result], place: ThreadPlace, grace_seconds: float

@@ -1,4 +1,4 @@
-"""A disk that hangs: whoever touches it waits in the kernel, on a pipe that nobody writes to."""
+"""A disk that hangs: a thread that touches it waits in the kernel, on a pipe without a writer."""
 
 import os
 import threading
@@ -28,7 +28,7 @@ class HangingDisk:
 
     def mend(self):
         self._is_mended.set()
-        if self._writer is None:  # open for both: who waits is let go, who comes does not wait
+        if self._writer is None:  # open for both: threads that wait go on, later ones do not wait
             self._writer = os.open(self._path, os.O_RDWR)
 
     def close(self):
@@ -52,7 +52,7 @@ async def all_ended():
 
 
 def use_up_trios_threads():
-    """As a library would that hangs: nobody gets a thread of trio's own any more."""
+    """Take all threads of trio's own limiter, as a library that hangs would."""
     limiter = trio.to_thread.current_default_thread_limiter()
     for number in range(int(limiter.total_tokens)):
         limiter.acquire_on_behalf_of_nowait(number)

@@ -1,4 +1,4 @@
-"""Threads for work that blocks, here on a pipe with a name that nobody writes to."""
+"""Threads for work that blocks, here on a pipe without a writer."""
 
 import os
 import subprocess
@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 import trio
+import trio.testing
 
 from runtime.errors import Misuse
 from runtime.threads import limits as threads
@@ -59,7 +60,7 @@ async def test_threads_that_hang_take_none_from_other_keys_and_kinds(disk):
 
 
 async def test_the_limiter_of_trio_is_not_used(disk):
-    """W1: nor does whoever uses that one starve us."""
+    """W1: so work that uses it up starves none of ours."""
     use_up_trios_threads()
 
     with trio.fail_after(10):
@@ -120,6 +121,45 @@ async def test_what_comes_after_a_write_that_was_left_waits_for_it(disk):
     assert {"second", "third"} == set(order[2:])
 
 
+async def mend_one_after_the_other(other, disk, order):
+    """When the write has been left and a thread of the same key is free."""
+    with trio.fail_after(20):
+        while not counted_left("two_for_a_key"):
+            await trio.sleep(0.005)
+        other.mend()
+        while threads.statistics()["two_for_a_key"].running > 1:
+            await trio.sleep(0.005)
+    await trio.sleep(0.05)
+    assert not order
+    disk.mend()
+
+
+def counted_left(name):
+    return threads.statistics()[name].left
+
+
+async def test_nor_does_what_had_begun_to_wait_before_it_was_left(disk, tmp_path):
+    """W4: it waited for a thread, and now waits for the write."""
+    other, order = HangingDisk(tmp_path / "other"), []
+    patient = ThreadLimits("two_for_a_key", 9, per_key_max=2, wait_seconds=30)
+
+    def slow():
+        disk.touch()
+        order.append("first")
+
+    async with trio.open_nursery() as nursery, trio.open_nursery() as leaving:
+        leaving.start_soon(partial(write, patient, slow, key="a", grace_seconds=0.02))
+        nursery.start_soon(partial(read, patient, other.touch, key="a"))
+        for each in (disk, other):
+            await each.touched.acquire()
+        nursery.start_soon(partial(read, patient, partial(order.append, "second"), key="a"))
+        await trio.testing.wait_all_tasks_blocked()
+        leaving.cancel_scope.cancel()
+        nursery.start_soon(mend_one_after_the_other, other, disk, order)
+    assert ["first", "second"] == order
+    other.close()
+
+
 async def test_what_waits_for_a_write_that_was_left_is_told_when_it_takes_too_long(disk):
     """W4, W5: an endless wait is none."""
     await leave(disk, partial(write, BOUND, disk.touch, key="a", grace_seconds=0.02))
@@ -154,7 +194,7 @@ async def test_work_can_ask_whether_it_is_wanted(disk):
 
 
 def test_work_elsewhere_cannot_ask():
-    """W6: there is nobody to want it."""
+    """W6: no caller waits for it."""
     with pytest.raises(Misuse):
         check_wanted()
 

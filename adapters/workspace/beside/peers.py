@@ -34,13 +34,13 @@ TOLD_BYTES_MAX = 1024 * 1024  # of an answer; likewise
 LISTED_MAX = 50  # commands of one chat that a peer tells of, without what they have written
 ANSWERED_MAX = 512  # questions at once; one more is not heard until one is answered
 ACCEPT_AGAIN_SECONDS = 0.1  # after a connection that could not be taken
-LEAVE_SECONDS = 2.0  # for our socket to be taken away; then who finds it does it
+LEAVE_SECONDS = 2.0  # for our socket to be taken away; then another process does it
 FOUND_AGAIN_SECONDS = 60.0  # after a disk that did not let us be found
 PATH_BYTES_MAX = 107  # of a socket's path; with a longer one nobody finds us
 
 UNSEEN = "other processes do not find them"
 _UNWRITTEN = Shown("", 0, 0)
-_NOBODY = (ConnectionRefusedError, FileNotFoundError)
+_PROCESS_GONE = (ConnectionRefusedError, FileNotFoundError)
 _decode_asked = msgspec.json.Decoder(Asked).decode
 _decode_told = msgspec.json.Decoder(Told).decode
 
@@ -119,7 +119,7 @@ class Peers:
         return answers
 
     async def _told(self, path: str, asked: Asked) -> Told | None:
-        """None: there is nobody, or nobody who answers."""
+        """Ask the process behind a socket. None: there is none, or it does not answer."""
         with suppress(OSError, DiskSilent, trio.BrokenResourceError, msgspec.MsgspecError):
             connected = await self._disk.write(partial(_connected, path))
             if connected is not None:
@@ -225,13 +225,13 @@ async def _until_gone(stream: trio.SocketStream, scope: trio.CancelScope) -> Non
 
 
 def _connected(path: str) -> socket | None:
-    """None: there is nobody, and its socket is taken away."""
+    """Connect to a process. None: it is gone, and its socket is taken away."""
     made = socket(AF_UNIX, SOCK_STREAM)
     try:
         made.setblocking(False)  # one that has no time for us is left out
         made.connect(path)
         check_wanted()
-    except _NOBODY:
+    except _PROCESS_GONE:
         made.close()
         with suppress(OSError):
             os.unlink(path)

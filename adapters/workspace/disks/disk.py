@@ -1,8 +1,8 @@
 """The disk of one workspace, reached through threads of its own.
 
 A disk that hangs, of a network for instance, blocks the threads of its workspace and no others;
-who comes then is told so, after a moment. What looks is given up with its caller. What writes is
-waited for a moment longer, for it should not be left half done; if it is left all the same, it goes
+callers that come then are told so after a moment. A read is given up with its caller. A write is
+waited for a moment longer, so that it is not left half done; if it is left all the same, it goes
 on to its end, and nothing of this workspace is read or written before that.
 """
 
@@ -33,7 +33,7 @@ class Disk:
     name: str
 
     async def read(self, work: Callable[[], Result], kind: ThreadLimits = FILES) -> Result:
-        """Look at something. A caller who is cancelled leaves at once. DiskSilent: no answer."""
+        """Look at something. A caller that is cancelled leaves at once. DiskSilent: no answer."""
         try:
             return await threads.read(kind, work, key=self.directory)
         except ThreadsBlocked as blocked:

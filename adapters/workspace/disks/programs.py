@@ -4,6 +4,7 @@ A program that waits for a disk does not even end when it is killed. Then it is 
 seen to later, and no other is begun in its place before that.
 """
 
+import errno
 import os
 import signal
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -79,7 +80,7 @@ async def _begun(begin: partial[Popen[bytes]]) -> Popen[bytes]:
     try:
         return await write(BEGINNING, begin, key=begin, grace_seconds=BEGIN_SECONDS)
     except ThreadsBlocked as blocked:
-        raise OSError(None, str(blocked)) from blocked
+        raise OSError(errno.EAGAIN, "no program can be begun now") from blocked
 
 
 def _begin(words: Sequence[str], environ: Mapping[str, str] | None, errors: int) -> Popen[bytes]:
