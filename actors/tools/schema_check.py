@@ -6,7 +6,7 @@ schema can say, and what it says of parts that it only refers to, is left to the
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -47,7 +47,7 @@ class _Check:
             yield f"{_named(path)}has to be {wanted}, not {_kind(value)}"
             return
         words = schema.get("enum")
-        if self.strict and isinstance(words, Sequence) and value not in words:
+        if self.strict and isinstance(words, list) and value not in words:
             yield f"{_named(path)}has to be one of {', '.join(map(json.dumps, words))}"
         yield from self._of_alternatives(value, schema, path, depth)
         if isinstance(value, dict):

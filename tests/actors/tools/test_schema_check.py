@@ -99,6 +99,10 @@ def test_what_is_not_understood_of_a_schema_refuses_nothing(schema, value):
     assert schema_fault(value, schema, strict=False) is None
 
 
+def test_a_choice_that_is_none_refuses_nothing():
+    assert schema_fault({"a": 1}, {"properties": {"a": {"enum": "fast"}}}, strict=True) is None
+
+
 def nested(depth, inner, key):
     for _ in range(depth):
         inner = {key: [inner]} if key == "anyOf" else {key: inner}
