@@ -11,6 +11,7 @@ from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
 from actors.relay.frames import Unfollow
 from actors.relay.ports import Unlinked
+from actors.relay.serving import Serving
 from adapters.api.endpoints import Upgrade
 from adapters.api.host.frames import framed_bytes
 from adapters.api.host.server import Server
@@ -159,6 +160,28 @@ async def test_who_speaks_otherwise_is_hung_up_on(said):
             with trio.fail_after(PATIENCE_SECONDS), pytest.raises(ConnectionClosed) as closed:
                 await is_told()
             assert 1008 == closed.value.reason.code
+
+
+async def test_a_peer_that_fails_in_the_task_of_a_chat_is_hung_up_on_and_misses_nothing(
+    monkeypatch,
+):
+    def fails(serving, number):
+        raise TypeError("a bug")
+
+    async with a_pair() as pair:
+        episode = pair.there.begin(a_key())
+        ear = Ear(pair.relays.follow(episode.key, pair.worker))
+        say(episode, "one")
+        await pair.until(is_heard(pair, [ear], [episode]))
+
+        with monkeypatch.context() as planted:
+            planted.setattr(Serving, "note", fails)
+            say(episode, "two")
+        say(episode, "three")
+        await pair.until(is_heard(pair, [ear], [episode]))
+
+        assert 2 == pair.network.connections
+        assert (1, 1) == (pair.host.statistics().peers, pair.host.statistics().broken_count)
 
 
 async def test_of_two_connections_of_one_process_the_newer_stays():
