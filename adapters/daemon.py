@@ -35,7 +35,7 @@ from adapters.models.contents import Contents, Source
 from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, lost_at_start, migrate, open_database
-from adapters.postgres.pulse import Pulse
+from adapters.postgres.pulse import Pulse, missing_room
 from adapters.processes.membership import Herald, Membership, Parent
 from adapters.providers.dial import Dial
 from adapters.relay.opening import open_relaying, open_stand
@@ -195,8 +195,14 @@ async def work(frame: Frame) -> None:
             models = offered_models(await chats.catalogue.contents()) or NO_MODEL
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
             look_less_for_garbage()
-            checks = {"database": pulse.database, "schema": pulse.schema}
-            frame.entrance.probes.ready({**checks, "lease": partial(lease, chats.supervisor)})
+            frame.entrance.probes.ready(
+                {
+                    "database": pulse.database,
+                    "schema": pulse.schema,
+                    "room": partial(missing_room, chats.store.pool),
+                    "lease": partial(lease, chats.supervisor),
+                }
+            )
             frame.curtain.rise()
             try:
                 if await first_lease(chats.supervisor, frame.curtain):

@@ -25,6 +25,7 @@ from actors.chat.mail import (
 from actors.ids import Holder, chat_name
 from actors.machine.chat import ChatError, Stored
 from actors.machine.requests import Abandon, FinishError
+from actors.store.faults import StoreAway
 from actors.turn.causes import Gone
 from actors.turn.commits import Committed, commit, end_with_error
 from actors.turn.generation import generate
@@ -58,8 +59,8 @@ MAIL_AT_ONCE_MAX = 8
 FAILURE_FIRST_SECONDS = 0.1  # pause before what failed around the edges is tried again
 FAILURE_CAP_SECONDS = 5.0
 LEAVE_SECONDS = 5.0  # for giving the chat back while the process stops; then it goes with its lease
-# Attempts that failed here in a row, and not because of the provider; then the chat is stopped. One
-# that could not even be counted is not among them: the store is away, and that will pass.
+# Attempts that failed here in a row, and not because of the provider; then the chat is stopped. Not
+# among them is one that could not even be counted, and one whose store was away, busy or full.
 FAULTS_MAX = 25
 
 KEEPS_FAILING = ChatError(
@@ -85,7 +86,9 @@ class ChatActor:
         self._scope = CausedScope()  # of the work in flight
         self._at_stake = AtStake()  # in it
         self._failures_count = 0  # in a row
-        self._failing_since = 0  # the attempt that was counted when the first of them failed
+        # The attempt that was counted when the first of them failed that was no fault of the store;
+        # None: there is no such yet.
+        self._failing_since: int | None = None
         self._looking = False
         self._look_again = False
         self._draining = False
@@ -152,8 +155,9 @@ class ChatActor:
 
     @property
     def _faults_count(self) -> int:
-        """How many attempts have failed here in a row, and not because of the provider."""
-        if not self._failures_count:
+        """How many attempts have failed here in a row, neither because of the provider nor because
+        the store was away."""
+        if self._failing_since is None:
             return 0
         return self._held.stored.chat.generation_attempt - self._failing_since + 1
 
@@ -168,6 +172,7 @@ class ChatActor:
         self._held = without_attempt(self._held)  # whatever came of it, it is used up
         if not isinstance(outcome, Failed):
             self._failures_count = 0
+            self._failing_since = None
         match outcome:
             case Advanced(held):
                 self._held = newer(self._held, held)
@@ -180,7 +185,9 @@ class ChatActor:
                 self._look(tasks)
             case Failed(error):
                 emit("work.failed", "warning", chat=self.name, error=error)
-                if not self._failures_count:
+                if isinstance(error, StoreAway):
+                    self._failing_since = None
+                elif self._failing_since is None:
                     self._failing_since = self._held.stored.chat.generation_attempt
                 self._failures_count += 1
                 self._look(tasks)

@@ -1,5 +1,5 @@
 """Whether the database answers and has our schema: over a connection for nothing else, so that no
-load delays it and it takes nobody's place."""
+load delays it and it takes nobody's place. And whether its disk has room, once some was missing."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ import trio
 
 from adapters.postgres import migrating
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.faults import DatabaseFault, DatabaseFull
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
 from runtime.clock import now
 
 ANSWER_SECONDS = 2.0  # later counts as not at all
@@ -70,3 +72,24 @@ class Pulse:
     def _away(self, why: str) -> Felt:
         self.close()
         return Felt(database=why, schema="not known")
+
+
+async def missing_room(pool: Pool) -> str | None:
+    """Return why nothing can be stored. None: there is room, or nothing has missed any."""
+    if pool.full is None:
+        return None
+    try:
+        with trio.fail_after(ANSWER_SECONDS):
+            async with pool.connection() as connection:
+                await take_room(connection)
+    except DatabaseFull as fault:
+        return f"its disk is full: {fault}"
+    except (DatabaseFault, trio.TooSlowError):
+        return f"its disk was full, and cannot be asked now: {pool.full}"
+    pool.full = None
+    return None
+
+
+async def take_room(connection: Connection) -> None:
+    """Take a mebibyte of the database's disk, and give it back. Raises `DatabaseFull`."""
+    await connection.execute(SQL["take_room"])

@@ -12,9 +12,15 @@ from collections import Counter
 
 import trio
 
+from actors.store.faults import StoreAway
+
 
 class Away(Exception):
     """The database is gone for a while."""
+
+
+class Full(StoreAway):
+    """The database has no room for a while."""
 
 
 class BalkyStore:
@@ -36,8 +42,8 @@ class BalkyStore:
     def hang_after(self, call):
         self._faults[call] = ["after"]
 
-    def fail(self, call, times):
-        self._faults[call] = [Away(f"{call}: the database is away") for _ in range(times)]
+    def fail(self, call, times, kind=Away):
+        self._faults[call] = [kind(f"{call}: the database is away") for _ in range(times)]
 
     def lose_answer(self, call, times):
         self._faults[call] = ["lost"] * times

@@ -7,6 +7,7 @@ answer here: nothing is raised to the host, and no client sees a traceback.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from errno import EDQUOT, ENOSPC
 from typing import Annotated, Protocol
 from urllib.parse import parse_qsl
 from uuid import uuid4
@@ -20,7 +21,7 @@ from adapters.api.host.answering import full, refusal
 from adapters.api.host.requests import Request
 from adapters.api.origins import OwnAddress
 from adapters.api.refused import Refused, Validation, foreign_origin
-from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.faults import DatabaseFault, DatabaseFull
 from runtime.clock import now
 from runtime.log import emit
 from runtime.statistics import CounterMetric, Durations
@@ -100,10 +101,12 @@ class Door:
             answer = await self._serve(request, visit)
         except Refused as refused:
             answer = refusal(refused, request.headers.get("accept", ""))
+        except DatabaseFull as fault:
+            answer = _not_stored(request, visit, fault)
         except DatabaseFault as fault:
             answer = _away(request, visit, fault)
         except Exception as error:  # noqa: BLE001  the edge of a request; Cancelled must pass
-            answer = _crashed(request, visit, error)
+            answer = (_not_stored if _is_disk_full(error) else _crashed)(request, visit, error)
         self._note(request, visit, 101 if isinstance(answer, Upgrade) else answer.status, began)
         return answer
 
@@ -235,6 +238,22 @@ def _away(request: Request, visit: _Visit, fault: DatabaseFault) -> Answer:
         headers=(("retry-after", str(RETRY_SECONDS)),),
     )
     return refusal(away, request.headers.get("accept", ""))
+
+
+def _is_disk_full(error: Exception) -> bool:
+    """Return whether a file could not be written because its disk, or a quota, is used up."""
+    return isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT)
+
+
+def _not_stored(request: Request, visit: _Visit, error: Exception) -> Answer:
+    emit("request.not_stored", "error", path=visit.row and visit.row.path, error=error)
+    refused = Refused(
+        503,
+        "This cannot be stored now.",
+        detail="it was not stored, for the server's disk is full; try again when there is room",
+        headers=(("retry-after", str(RETRY_SECONDS)),),
+    )
+    return refusal(refused, request.headers.get("accept", ""))
 
 
 def _crashed(request: Request, visit: _Visit, error: Exception) -> Answer:

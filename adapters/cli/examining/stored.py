@@ -12,7 +12,9 @@ from adapters.config import Config
 from adapters.postgres import embedded, migrating
 from adapters.postgres.database import Database, open_database, refusing
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseFull
 from adapters.postgres.dumping.programs import ProgramFailed, path_of
+from adapters.postgres.pulse import take_room
 from adapters.postgres.queries import SQL
 from adapters.refusals import CannotStart
 from runtime.clock import wall
@@ -60,6 +62,7 @@ async def _examined(database: Database, config: Config) -> Sequence[Finding]:
         after = wall().timestamp()
         missing = await migrating.pending(connection)
         urls = [] if missing else await _workers(connection, config)
+        full = await room(connection) if row[2] else []
     finally:
         connection.close()
     version, seconds, may_create, connections_max, size = row
@@ -67,12 +70,21 @@ async def _examined(database: Database, config: Config) -> Sequence[Finding]:
     return [
         ok(SUBJECT, f"{name}: PostgreSQL {version}, {size // MIB:,} MiB"),
         _schema(len(missing)),
+        *full,
         *privileges(missing=len(missing), may_create=may_create),
         clock(seconds - (before + after) / 2),
         *places(config, connections_max),
         *secrecy(config),
         *map(peer, urls),
     ]
+
+
+async def room(connection: Connection) -> Sequence[Finding]:
+    try:
+        await take_room(connection)
+    except DatabaseFull as fault:
+        return [wrong("room", f"the disk of the database is full: {fault}", "free some of it")]
+    return []
 
 
 async def _workers(connection: Connection, config: Config) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
     DatabaseGone      the connection or the server is away: retry, on another connection
     DatabaseBusy      the server could not do it now: retry, the connection is usable
+    DatabaseFull      its disk is full: retry, nothing was stored; a human must make room
     DatabaseRefused   it does not let us in: a human must look, unless `retryable`
     PoolExhausted     every connection of ours is lent: retry later, or make the pool larger
     OutcomeUnknown    a COMMIT was sent, and nobody can be asked what became of it: settle it
@@ -16,8 +17,10 @@ from dataclasses import dataclass
 
 from psycopg import errors
 
+from actors.store.faults import StoreAway
 
-class DatabaseFault(Exception):
+
+class DatabaseFault(StoreAway):
     """The database's side failed, not the statement. psycopg's error is the `__cause__`."""
 
     retryable = True
@@ -29,6 +32,10 @@ class DatabaseGone(DatabaseFault):
 
 class DatabaseBusy(DatabaseFault):
     """Deadlock, serialization failure, lock or statement timeout, out of a resource."""
+
+
+class DatabaseFull(DatabaseBusy):
+    """The server's disk has no room for it. Nothing of the transaction is kept."""
 
 
 class DatabaseRefused(DatabaseFault):
@@ -85,13 +92,18 @@ _GONE = {
     "57P03",  # cannot_connect_now
     "57P05",  # idle_session_timeout
 }
+_FULL = "53100"  # disk_full
+_IO_ERROR = "58030"
 _BUSY = {
+    _IO_ERROR,
     "40",  # serialization failure, deadlock
     "53",  # out of memory, of disk, of connections
     "55P03",  # lock_not_available
     "57014",  # query_canceled: statement_timeout
 }
 
+# How the system says it, where the server says no more than that a file could not be written.
+_NO_ROOM = re.compile(r"No space left on device|Disk quota exceeded")
 # A server that speaks says "SEVERITY:  text" (two spaces, in any language); libpq does not.
 _SERVER_SPOKE = re.compile(r"(?:failed: |^)\w+:  (?P<text>.*)", re.DOTALL)
 _NO_PASSWORD = re.compile(r"no password supplied|password authentication failed")
@@ -107,6 +119,8 @@ def from_statement(error: errors.Error, subject: str) -> Exception:
         return DatabaseGone(text) if isinstance(error, errors.OperationalError) else error
     if state in _GONE or state[:2] in _GONE or _plan_is_outdated(error):
         return DatabaseGone(text)
+    if state == _FULL or (state == _IO_ERROR and _NO_ROOM.search(text)):
+        return DatabaseFull(text)
     if state in _BUSY or state[:2] in _BUSY:
         return DatabaseBusy(text)
     return error

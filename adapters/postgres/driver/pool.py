@@ -18,7 +18,7 @@ import trio
 
 from adapters.postgres.driver import timeouts as limits
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.faults import DatabaseGone, PoolExhausted
+from adapters.postgres.driver.faults import DatabaseFull, DatabaseGone, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
 from runtime.statistics import (
     CounterMetric,
@@ -95,6 +95,7 @@ class Pool:
         self._idle: deque[_Kept] = deque()  # the one used last is last
         self._lent: set[_Kept] = set()
         self._draining = False
+        self.full: DatabaseFull | None = None  # the last that was met, until there is room again
         self._opened = 0
         self._closed: Counter[str] = Counter()
         self._waits = Durations()
@@ -108,6 +109,9 @@ class Pool:
             self._lent.add(kept)
             try:
                 yield kept.connection
+            except DatabaseFull as fault:
+                self.full = fault
+                raise
             finally:
                 self._lent.discard(kept)
                 self._take_back(kept)

@@ -12,6 +12,7 @@ from actors.ids import Holder, RunnerId, WorkerId
 from actors.machine.requests import Acquire, Interrupt
 from runtime.ends import Broken
 from tests.actors.chat.stage import a_chat_at_work
+from tests.fakes.balky import Away, Full
 from tests.fakes.scripted import (
     HANGS,
     PlainPrompts,
@@ -21,8 +22,8 @@ from tests.fakes.scripted import (
 )
 
 
-def failing(what, times):
-    return lambda store: store.fail(what, times)
+def failing(what, times, kind=Away):
+    return lambda store: store.fail(what, times, kind)
 
 
 HELLO, ANSWER = ("user", "hello"), ("assistant", "Hello")
@@ -112,6 +113,21 @@ async def test_a_store_that_is_away_for_hours_is_no_fault_of_the_chat(autojump_c
         await trio.sleep(60)
 
         assert ("waiting", ("assistant", "done")) == (stage.status, stage.said[-1])
+
+
+@pytest.mark.slow
+async def test_a_store_that_has_no_room_for_hours_is_no_fault_of_the_chat(autojump_clock):
+    """Its attempts can be counted all the while: that takes no room."""
+    provider = ScriptedProvider(["Hello"])
+    async with a_chat_at_work(provider, prepare=failing("history", 100_000, Full)) as stage:
+        await trio.sleep(7_200)
+        counted, status = stage.row.generation_attempt, stage.status
+        stage.balky.fail("history", 0)
+        await trio.sleep(60)
+
+        assert counted > FAULTS_MAX
+        assert ("running", "waiting") == (status, stage.status)
+        assert [HELLO, ANSWER] == stage.said
 
 
 async def test_an_interrupt_is_not_held_up_by_a_commit_that_fails(autojump_clock):

@@ -6,7 +6,12 @@ import trio
 import trio.testing
 
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone, DatabaseRefused
+from adapters.postgres.driver.faults import (
+    DatabaseBusy,
+    DatabaseFull,
+    DatabaseGone,
+    DatabaseRefused,
+)
 from tests.patience import PATIENCE_SECONDS
 
 SLEEP = ("SELECT pg_sleep(10)", ())
@@ -63,6 +68,26 @@ async def test_a_deadlock_is_busy_and_the_connection_usable(connection, witness)
             nursery.start_soon(both, witness, 2, 1)
 
     assert sorted(ends) == ["DeadlockDetected", "committed"]
+    assert await connection.execute("SELECT 1") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "fault"),
+    [
+        ("53100", "could not extend file: No space left on device", DatabaseFull),
+        ("58030", "could not write to file: No space left on device", DatabaseFull),
+        ("58030", "could not write to file: Disk quota exceeded", DatabaseFull),
+        ("58030", "could not read block: Input/output error", DatabaseBusy),
+        ("53200", "out of memory", DatabaseBusy),
+    ],
+)
+async def test_what_the_server_has_no_room_for_is_not_stored(connection, state, words, fault):
+    raising = f"DO $$ BEGIN RAISE EXCEPTION '{words}' USING ERRCODE = '{state}'; END $$"
+
+    with pytest.raises(DatabaseBusy, match=words) as caught:
+        await connection.execute(raising)
+
+    assert fault is type(caught.value)
     assert await connection.execute("SELECT 1") == [(1,)]
 
 

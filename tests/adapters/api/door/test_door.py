@@ -3,6 +3,7 @@
 import json
 import logging
 from dataclasses import replace
+from errno import EDQUOT, ENOSPC
 from ipaddress import ip_network
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from adapters.api.door.app import PARAMETERS_MAX, Door
 from adapters.api.endpoints import Access, Answer, Caller, Endpoint, Upgrade, Via, done, said
 from adapters.api.host.requests import Peer, Request
 from adapters.api.refused import Refused, forbidden
-from adapters.postgres.driver.faults import DatabaseGone
+from adapters.postgres.driver.faults import DatabaseFull, DatabaseGone
 
 ANN = Caller(UserId(uuid4()), "ann", False, frozenset({"all"}), "t", Via.HEADER)
 ADMIN = Caller(UserId(uuid4()), "root", True, frozenset({"all"}), "t", Via.HEADER)
@@ -188,6 +189,21 @@ async def test_a_database_that_is_away_is_a_reason_to_ask_again():
     answer = await a_door(row(look)).answer(asking())
 
     assert (503, (("retry-after", "1"),)) == (answer.status, answer.headers)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [DatabaseFull("database: no space"), OSError(ENOSPC, "no space"), OSError(EDQUOT, "quota")],
+    ids=["database", "disk", "quota"],
+)
+async def test_a_full_disk_is_a_reason_to_ask_again_and_nothing_was_stored(error):
+    async def store(call):
+        raise error
+
+    answer = await a_door(row(store)).answer(asking())
+
+    assert (503, (("retry-after", "1"),)) == (answer.status, answer.headers)
+    assert "This cannot be stored now." == document(answer)["message"]
 
 
 async def test_what_is_open_stays_open_without_a_database():
