@@ -113,6 +113,7 @@ class Store:
     titles: Titles
     files: PromptFiles
     bus: Switchboard
+    hints: Hints
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +285,7 @@ async def open_store(
             Titles(pool, tell=bus.tell),
             PromptFiles(pool),
             bus,
+            hints,
         )
         await hints.flush(FLUSH_SECONDS)
 

@@ -323,6 +323,7 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "summaries": chats.summaries.statistics(),
         "prompt_files": chats.store.files.statistics(),
         "bus": chats.store.bus.statistics(),
+        "hints": chats.store.hints.statistics(),
         "pool": chats.store.pool.statistics(),
         "callers": auth.callers.statistics(),
         "people": auth.known.statistics(),

@@ -35,7 +35,7 @@ async def test_actors_are_shown_to_admins_only(edge):
     report = (await edge.admin.get("/debug/actors")).document
 
     assert 1 == report["server"]["connections"]
-    assert {"supervisor", "pool", "episodes", "workspaces", "trio"} <= set(report)
+    assert {"supervisor", "pool", "episodes", "hints", "workspaces", "trio"} <= set(report)
     assert {"running": 0, "ended": 0, "started_count": 0} == report["workspaces"]["commands"]
     assert 0 == report["threads"]["price_table"]["running"]
 
