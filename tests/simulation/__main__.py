@@ -1,4 +1,4 @@
-"""Play one seed and print what happens: `python -m tests.simulation SEED`, or `SEED families`."""
+"""Play one seed and print what happens: `python -m tests.simulation SEED [KIND OF LIFE]`."""
 
 import sys
 
@@ -6,6 +6,6 @@ from tests.simulation.story import Failed, line, run
 
 if __name__ == "__main__":
     try:
-        print("\n".join(map(line, run(int(sys.argv[1]), families="families" in sys.argv))))
+        print("\n".join(map(line, run(int(sys.argv[1]), *sys.argv[2:]))))
     except Failed as failed:
         sys.exit(str(failed))

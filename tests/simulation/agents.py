@@ -1,6 +1,6 @@
 """Agents in lives of families: models of roots spawn them and wait for them, by the real rules.
 
-`run(seed, families=True)` is such a life; without it a seed is the story that it was before.
+`run(seed, "families")` is such a life, and so are those of deploys.
 """
 
 import json
@@ -15,6 +15,7 @@ from actors.subagents.rules import child_id, has_settled
 from actors.subagents.waiting import wait_for
 from actors.turn.ports import LocalTool, ToolOutput
 from adapters.api.sending import Sending
+from runtime.clock import now
 
 AGENTS_MAX = 3  # of a root
 SCHEMA = JsonText('{"type":"object","properties":{}}')
@@ -50,14 +51,19 @@ async def _spawn(process, chat, call):
 
 async def _wait(process, chat, call):
     world, children = process.world, _children(process.world, chat.id)
-    found = await wait_for(
-        chat.id,
-        children,
-        family=Family(process.line),
-        bus=process.bus,
-        seconds=world.rng.choice([0.5, 4.0, 20.0]),
-        any_of_them=world.chance(0.3),
-    )
+    waiting = object()
+    process.waits[waiting] = chat.id, now()
+    try:
+        found = await wait_for(
+            chat.id,
+            children,
+            family=Family(process.line),
+            bus=process.bus,
+            seconds=world.rng.choice([0.5, 4.0, 20.0]),
+            any_of_them=world.chance(0.3),
+        )
+    finally:
+        del process.waits[waiting]
     settled = [str(child.id) for child in found or () if has_settled(child.status)]
     world.note(
         process.name, "has waited for agents of", chat.id.int, len(settled), "of", len(children)

@@ -4,7 +4,7 @@ The checks look at what goes through the ports: each write as it is made, each p
 a tool. They compare for themselves and ask nothing of the code that they watch.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import trio
 
@@ -28,10 +28,12 @@ class Checks:
         self._blame = world.blame
         self._asked = set()  # episodes for which a model was asked
         self._runs = Counter()  # of each call of a tool
-        self._outputs = {}  # call: by which process, in which attempt, and what it came to
+        # Chat and history: of each call by which process, in which attempt, and what it came to.
+        self._outputs = defaultdict(dict)
         self._journalled_at = {}  # call: when its end was noted
         self._recalled = {}  # process and call: what the journal told it
         self._interrupted_at = {}
+        self.interruptions = []  # the chat, and how long it took until it was no more interrupting
         self._talks = {}  # chat: what users have said in it
 
     # what a process is about to do
@@ -100,7 +102,7 @@ class Checks:
     def ran(self, process, chat, call, output):
         if not process.is_dead:
             made = process, chat.generation_attempt, output.result
-            self._outputs[_call_key(chat, call.id)] = made
+            self._outputs[chat.id, chat.history_version][call.id] = made
 
     def journalled(self, key):
         self._journalled_at.setdefault(key, trio.current_time())
@@ -133,6 +135,9 @@ class Checks:
             self._blame(f"chat {chat.id.int}: an invalid state")
         if chat.status is Status.INTERRUPTING and was.status is not Status.INTERRUPTING:
             self._interrupted_at[chat.id] = trio.current_time()
+        if was.status is Status.INTERRUPTING and chat.status is not Status.INTERRUPTING:
+            seconds = trio.current_time() - self._interrupted_at[chat.id]
+            self.interruptions.append((chat.id.int, seconds))
         requests = _requests_of(call)
         if "fence" in call.kwargs:
             self._by_holder(was, call, requests)
@@ -198,12 +203,10 @@ class Checks:
         interrupts = isinstance(request, ask.FinishInterruption)
         episode = EpisodeKey(was.id, was.history_version, was.generation_attempt)
         remembers = process.episodes.find(episode) is not None  # whoever lost its lease forgets
-        for key, (by, attempt, result) in self._outputs.items():
-            chat, history_version, id = key
-            if (chat, history_version) != (was.id, was.history_version):
-                continue
+        for id, (by, attempt, result) in self._outputs[was.id, was.history_version].items():
             if not (id in given or interrupts):
                 continue
+            key = _call_key(was, id)
             known = remembers and by is process and attempt == was.generation_attempt
             recalled = self._recalled.get((process, key))
             if recalled is not None:  # of a run after that one, maybe

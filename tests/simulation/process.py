@@ -16,6 +16,7 @@ from actors.turn.world import Limits as Guards
 from actors.turn.world import World as TurnWorld
 from adapters.bus import Switchboard
 from runtime.children import Child, open_children
+from runtime.clock import now
 from runtime.restart import Restart
 from tests.fakes.scripted import TwoMicros
 from tests.fakes.watching import pickled
@@ -53,6 +54,10 @@ class Process:
         self.workers = []  # every name in which it has beaten
         self.has_let_go = set()  # those whose lease it knows to be lost
         self.actors = {}  # runner: chat, of the actors that live here
+        self.waits = {}  # one for each parent that waits for agents here: which, and since when
+        self.feeds = []  # that listen to its attempts
+        self.disks = {}  # root: the disk of the workspace of its family
+        self.told_to_stop_at = self.left_in_seconds = 0.0
         self.bus = Switchboard()
         self.line, self.journal = Line(self, world.store), Line(self, world.journal)
         self.episodes = Episodes(pickled)
@@ -76,7 +81,9 @@ class Process:
         )
         line = self.line
         self.supervisor = Supervisor(
-            SupervisorWorld(line, line, line, self.bus, self._live, world.new_id, CAPACITY)
+            SupervisorWorld(
+                line, line, line, self.bus, self._live, world.new_id, world.life.capacity
+            )
         )
 
     async def host(self):
@@ -85,12 +92,13 @@ class Process:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._run)
         self.is_gone = True
+        self.left_in_seconds = now() - self.told_to_stop_at if self.is_draining else 0.0
         self.world.note(self.name, "is gone")
         if not self.is_dead:
             self.world.checks.has_stopped(self)
 
     async def _run(self):
-        with self.scope:
+        with self.scope, self.world.life.listens(self):
             async with trio.open_nursery() as self.nursery:
                 self.is_serving = True
                 async with open_children(self.name, capacity=1) as children:
@@ -110,7 +118,7 @@ class Process:
         )
 
     def _live(self, me, held):
-        return _Life(self, me, ChatActor(me, held, self._turns))
+        return _Actor(self, me, ChatActor(me, held, self._turns))
 
     # what happens to it
 
@@ -118,6 +126,8 @@ class Process:
         """SIGTERM; the second one is in more of a hurry."""
         if self._told_to_stop.is_set():
             verbs.drain(self.supervisor.address)
+        else:
+            self.told_to_stop_at = now()
         self._told_to_stop.set()
         self.is_draining = True
 
@@ -162,7 +172,21 @@ class Process:
             self.bus.hear(news)
 
 
-class _Life:
+def start_process(world):
+    process = Process(world)
+    world.processes.append(process)
+    world.note(process.name, "starts")
+    world.nursery.start_soon(process.host)
+    return process
+
+
+def keep_serving(world):
+    """Start a process if none is there that stays."""
+    if all(process.is_draining for process in world.living()):
+        start_process(world)
+
+
+class _Actor:
     """A chat actor, and that it lives."""
 
     def __init__(self, process, me, actor):

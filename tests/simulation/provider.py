@@ -30,12 +30,13 @@ from actors.parts.model import JsonText
 from actors.parts.prompt import Asker, CallSettings, Prompt, Tool, UserSaid
 from actors.parts.usage import Usage
 from actors.turn.ports import CompactionPlan, LocalTool, Model, Offered, ToolOutput
-from tests.simulation import agents
+from tests.simulation import agents, disks
 from tests.simulation.agents import AGENT_TOOLS
 
 SCHEMA = JsonText('{"type":"object","properties":{}}')
 TOOL_SECONDS = 6.0  # deadline of every local tool
 CLIENT_TOOLS = ("ask", "pick")
+USE_DISKS = ("fetch", "write")  # in lives of disks
 LOCAL_TOOLS = tuple(
     LocalTool(Tool(name, "", SCHEMA), TOOL_SECONDS, **rules)
     for name, rules in {
@@ -64,7 +65,7 @@ class Provider:
     """Answers with a script drawn anew for every prompt: pairs of a pause and a batch."""
 
     def __init__(self, world):
-        self._world = world
+        self.world = self._world = world
 
     @asynccontextmanager
     async def stream(self, prompt):
@@ -72,25 +73,27 @@ class Provider:
 
     def _script(self, prompt):
         world, rng = self._world, self._world.rng
+        if world.life.script is not None:
+            return world.life.script(self, prompt)
         if _sums_up(prompt):
             return self._summary()
         if world.is_calm:
-            return [*self._text(1, 0.1), self._end()]
+            return [*self.text(1, 0.1), self.end()]
         draw = rng.choices(
             ("text", "tools", "retry", "final", "cut", "bug", "empty", "filter", "silence", "long"),
             (30, 45, 5 + 60 * world.storm, 2, 4, 2, 3, 2, 3, 3),
         )[0]
-        said = self._text(rng.randrange(5), rng.choice([0.0, 0.1, 1.0, 4.0]))
+        said = self.text(rng.randrange(5), rng.choice([0.0, 0.1, 1.0, 4.0]))
         match draw:
             case "text":
-                return [*said, *self._thought(), *self._text(2, 0.1), self._end()]
+                return [*said, *self._thought(), *self.text(2, 0.1), self.end()]
             case "tools":
-                return [*said, *self._calls(prompt), self._end(FinishReason.TOOL_CALLS)]
+                return [*said, *self.calls(prompt), self.end(FinishReason.TOOL_CALLS)]
             case "retry" | "cut":
                 said = said if draw == "cut" else []
-                return [*said, (rng.random(), [Failed(self._failure(retryable=True))])]
+                return [*said, (rng.random(), [Failed(self.failure(retryable=True))])]
             case "final":
-                return [(rng.random(), [Failed(self._failure(retryable=False))])]
+                return [(rng.random(), [Failed(self.failure(retryable=False))])]
             case "bug":
                 return [*said, (0.1, Buggy("connection torn"))]
             case "empty":
@@ -107,21 +110,21 @@ class Provider:
         """Seldom at the first try; mostly in the end."""
         world, rng = self._world, self._world.rng
         if world.is_calm:
-            return [*self._text(1, 0.1), self._end()]
-        said = self._text(rng.choice([1, 3, 200]), rng.choice([0.0, 0.02]))
+            return [*self.text(1, 0.1), self.end()]
+        said = self.text(rng.choice([1, 3, 200]), rng.choice([0.0, 0.02]))
         draw = rng.choices(
             ("all", "cut", "empty", "retry", "final", "long", "silence", "bug"),
             (60, 8, 8, 8 + 60 * world.storm, 1, 5, 3, 2),
         )[0]
         match draw:
             case "all":
-                return [*said, self._end()]
+                return [*said, self.end()]
             case "cut":
-                return [*said, self._end(FinishReason.LENGTH)]
+                return [*said, self.end(FinishReason.LENGTH)]
             case "empty":
-                return [*self._thought(), self._end()]
+                return [*self._thought(), self.end()]
             case "retry" | "final":
-                failure = self._failure(retryable=draw == "retry")
+                failure = self.failure(retryable=draw == "retry")
                 return [(rng.random(), [Failed(failure)])]
             case "long":
                 return [(rng.random(), [Failed(TOO_LONG)])]
@@ -130,18 +133,18 @@ class Provider:
             case "bug":
                 return [*said, (0.1, Buggy("connection torn"))]
 
-    def _end(self, reason=FinishReason.STOP):
+    def end(self, reason=FinishReason.STOP):
         """With what it has read: in peace there is room for ever."""
         read = 10 if self._world.is_calm else self._world.rng.choice([0, 10, 40, 60, 80, 95])
         return (0, [Finished(reason, Usage(input_tokens=read, output_tokens=1))])
 
-    def _failure(self, *, retryable):
-        wait = self._world.rng.choice([0.0, 0.0, 5.0])
+    def failure(self, *, retryable, wait=None):
+        wait = self._world.rng.choice([0.0, 0.0, 5.0]) if wait is None else wait
         return wording.failure(
             FailureKind.OVERLOADED, "openai", retryable=retryable, retry_after_seconds=wait
         )
 
-    def _text(self, pieces, pause):
+    def text(self, pieces, pause):
         block = f"t{self._world.number()}"
         said = [(pause, [TextDelta(block, f"{block}.{n} ")]) for n in range(pieces)]
         return [*said, (0, [TextEnded(block)])]
@@ -152,23 +155,23 @@ class Provider:
         block = f"r{self._world.number()}"
         return [(0.1, [ReasoningDelta(block, "hm "), ReasoningEnded(block)])]
 
-    def _calls(self, prompt):
+    def calls(self, prompt):
         """One to four calls. Some providers give the same ids again with every answer."""
         world, rng = self._world, self._world.rng
         called = CALLED + DELEGATING * self._delegates(prompt.asker.chat)
         names = [rng.choice(called) for _ in range(rng.choice([1, 1, 2, 3, 4]))]
         reuses = prompt.asker.chat.int % 3 == 0
         ids = [f"call{n if reuses else world.number()}" for n in range(len(names))]
-        batches = [b for id, name in zip(ids, names, strict=True) for b in self._call(id, name)]
+        batches = [b for id, name in zip(ids, names, strict=True) for b in self.call(id, name)]
         if world.chance(0.1):
             batches.append([ToolCall("srch", "web", JsonText("{}"), provider_executed=True)])
             batches.append([ProviderToolResult("srch", "web", JsonText("{}"))])
         return [(rng.choice([0.0, 0.1, 2.0]), batch) for batch in batches]
 
     def _delegates(self, chat):
-        return self._world.families and self._world.store.chats[chat].chat.is_root
+        return self._world.life.delegates and self._world.store.chats[chat].chat.is_root
 
-    def _call(self, id, name):
+    def call(self, id, name):
         args = JsonText("{}" if self._world.chance(0.95) else '{"broken')
         if self._world.chance(0.5):
             return [[ToolCall(id, name, args)]]
@@ -265,7 +268,7 @@ class Tools:
     async def for_turn(self, chat, history):
         await trio.lowlevel.checkpoint()
         declared = tuple(Tool(name, "", SCHEMA) for name in sorted(chat.dynamic_tools))
-        delegating = AGENT_TOOLS if chat.is_root and self._process.world.families else ()
+        delegating = AGENT_TOOLS if chat.is_root and self._process.world.life.delegates else ()
         return Toolset(self._process, Offered((*LOCAL_TOOLS, *delegating), declared))
 
 
@@ -282,6 +285,11 @@ class Toolset:
         world.checks.running(process, chat, call)
         if call.name in DELEGATING:
             output = await agents.run(process, calling)
+            world.checks.ran(process, chat, call, output)
+            return output
+        if world.life.uses_disks and call.name in USE_DISKS:
+            said = await disks.work(process, chat, call, TOOL_SECONDS)
+            output = ToolOutput(JsonText(json.dumps({"output": said})))
             world.checks.ran(process, chat, call, output)
             return output
         seconds = world.rng.choice([0.0, 0.1, 1.0, 3.0, 5.0, 5.0, 2 * TOOL_SECONDS])

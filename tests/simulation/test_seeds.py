@@ -27,7 +27,27 @@ def test_whatever_goes_wrong_what_must_hold_holds(seed):
 
 @pytest.mark.parametrize("seed", range(SEEDS_COUNT // 2))
 def test_families_live_through_whatever_goes_wrong(seed):
-    run(seed, families=True)
+    run(seed, "families")
+
+
+@pytest.mark.parametrize("seed", range(SEEDS_COUNT // 4))
+def test_turns_never_know_of_listeners_that_raise(seed):
+    run(seed, "listeners")
+
+
+@pytest.mark.parametrize("seed", range(SEEDS_COUNT // 4))
+def test_nothing_waits_for_a_disk_of_others(seed):
+    run(seed, "disks")
+
+
+@pytest.mark.parametrize("seed", range(max(1, SEEDS_COUNT // 40)))
+def test_deploys_are_no_failures(seed):
+    run(seed, "deploys")
+
+
+@pytest.mark.parametrize("seed", range(max(1, SEEDS_COUNT // 40)))
+def test_chats_do_not_come_back_all_at_once_after_an_outage(seed):
+    run(seed, "outage")
 
 
 def test_a_seed_is_one_story_and_another_is_another():

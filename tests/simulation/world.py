@@ -1,6 +1,6 @@
 """The world of one simulation: one store, some processes, and all chance drawn from one seed.
 
-    world = World(7)
+    world = World(7, LIVES["users"])
     world.note("user", "sends", ...)    one line of the trace
     world.blame("what does not hold")   the first one ends the run
 
@@ -22,16 +22,16 @@ from actors.ids import ChatId
 from runtime.log import LOGGER_NAME
 from tests.simulation.checks import Checks
 from tests.simulation.line import Away
+from tests.simulation.listeners import LISTENER_ERRORS
 from tests.simulation.provider import Buggy
 from tests.simulation.stopping import Stopper
 from tests.simulation.store import WatchedJournal, WatchedStore
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 LEASE_SECONDS = 12.0
-EVENTS_MAX = 20_000  # of one run; the usual is some hundred
 INJECTED = (Away, Buggy)  # errors that are ours; any other one in the log is a find
 # Entries above `warning` that are no find.
-EXPECTED_ERRORS = {"tool.crashed", "provider.crashed", "chat.deadly"}
+EXPECTED_ERRORS = {"tool.crashed", "provider.crashed", "listener.broken", "chat.deadly"}
 
 
 class StoreClock:
@@ -55,12 +55,13 @@ class StoreClock:
 
 
 class World:
-    def __init__(self, seed, *, families=False):
+    def __init__(self, seed, life):
         self.seed = seed
-        self.families = families  # models of roots spawn agents
+        self.life = life
         self.born = defaultdict(set)  # call: the agents that it has spawned
         self.rng = random.Random(seed)
-        self.storm = self.rng.choice([0.0, 0.01, 0.03, 0.08, 0.15])
+        drawn = self.rng.choice([0.0, 0.01, 0.03, 0.08, 0.15])
+        self.storm = drawn if life.storm is None else life.storm
         self.is_calm = False
         self.trace = []
         self.wrong = None
@@ -74,6 +75,10 @@ class World:
         self._ids = itertools.count(1000)
         self._chat_ids = itertools.count(1)
         self._numbers = itertools.count(1)
+        self.texts = itertools.count(1)  # of what users say
+        self.styles = {}  # chat: what its model does, in lives of deploys
+        self.back_at = 0.0  # when a provider that is down answers again
+        self.asked_at = []  # when it was asked
 
     def chance(self, share):
         return self.rng.random() < share
@@ -93,8 +98,8 @@ class World:
 
     def note(self, *what):
         self.trace.append((trio.current_time(), *what))
-        if len(self.trace) == EVENTS_MAX:
-            self.blame(f"going round in circles: {EVENTS_MAX} events")
+        if len(self.trace) == self.life.events_max:
+            self.blame(f"going round in circles: {self.life.events_max} events")
 
     def blame(self, what):
         """Something does not hold. The first thing is told, and the run ends."""
@@ -139,7 +144,8 @@ class Listener(logging.Handler):
         world.note("log", event, str(where)[-6:], type(error).__name__ if error else "")
         if event == "lease.lost":
             world.process_of(fields["worker"]).has_let_go.add(fields["worker"])
-        unforeseen = error is not None and not all(map(_is_injected, _leaves(error)))
+        ours = INJECTED if event != "listener.broken" else LISTENER_ERRORS
+        unforeseen = error is not None and not _is_of(error, ours)
         if unforeseen or (record.levelno >= logging.ERROR and event not in EXPECTED_ERRORS):
             world.blame(f"{event}: {fields}")
 
@@ -159,11 +165,7 @@ def listening(world):
         logger.propagate = propagates
 
 
-def _leaves(error):
+def _is_of(error, kinds):
     if isinstance(error, BaseExceptionGroup):
-        return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
-    return [error]
-
-
-def _is_injected(error):
-    return isinstance(error, INJECTED)
+        return all(_is_of(inner, kinds) for inner in error.exceptions)
+    return isinstance(error, kinds)
