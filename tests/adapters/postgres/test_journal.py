@@ -340,8 +340,8 @@ async def test_ends_that_are_noted_together_are_locked_in_one_order(store, chat,
         await journal.end(chat, id, DONE)
         done.append(id)
 
-    async with held_by_somebody(store, "b"):
-        async with held_by_somebody(store, "d"):
+    async with held_elsewhere(store, "b"):
+        async with held_elsewhere(store, "d"):
             for id in "dabc":  # the first goes alone, the others wait for it
                 nursery.start_soon(end, id)
                 await trio.testing.wait_all_tasks_blocked()
@@ -360,7 +360,7 @@ async def test_ends_that_are_noted_together_are_locked_in_one_order(store, chat,
 
 
 @asynccontextmanager
-async def held_by_somebody(store, id):
+async def held_elsewhere(store, id):
     async with store.pool.connection() as connection, connection.transaction() as tx:
         sql = "SELECT FROM tool_calls WHERE tool_call_id = %(id)s FOR NO KEY UPDATE"
         await tx.run([(sql, {"id": id})])

@@ -1,7 +1,7 @@
 """Chats that are locked together are locked in one order, whatever locks them: roots by their ids,
 then the others family by family. Of two that meet one waits for the other, and never both.
 
-One of the chats is held by somebody else. Whoever locks them all has locked those before it by the
+One of the chats is held elsewhere. A writer that locks them all has locked those before it by the
 time at which it waits, and none of those behind it.
 """
 
@@ -91,7 +91,7 @@ async def two_families(store):
 
 
 @asynccontextmanager
-async def held_by_somebody(store, chat):
+async def held_elsewhere(store, chat):
     other = await Connection.open(store.conninfo)
     try:
         async with other.transaction() as tx:
@@ -110,7 +110,7 @@ async def locked_chats(store):
 async def test_chats_are_locked_in_one_order(store, locks, held):
     await two_families(store)
 
-    async with trio.open_nursery() as nursery, held_by_somebody(store, chat_id(held)):
+    async with trio.open_nursery() as nursery, held_elsewhere(store, chat_id(held)):
         nursery.start_soon(locks(store))
         await store.until("EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
         locked = await locked_chats(store)
