@@ -122,7 +122,8 @@ async def serve(config: Config, member: Membership | None = None) -> None:
     tls = None
     if config.tls_cert is not None and config.tls_key is not None:
         tls = tls_of(config.tls_cert, config.tls_key)
-    shared = share_descriptors(config)
+    # Every client and every chat at work may have a connection of its own.
+    shared = shares(take_all(), database_max=config.connections)
     parent = None if member is None else Parent(member)
     herald = Systemd(os.environ) if parent is None else parent
     if member is None:
@@ -258,6 +259,7 @@ def say_ready(
 ) -> None:
     """To whoever reads the log, and to systemd or a parent."""
     where = {} if database.cluster is None else {"data_dir": str(frame.config.data_dir)}
+    say_shares(frame.shared)
     emit(
         "daemon.ready",
         "info",
@@ -305,10 +307,8 @@ async def outlive(parent: Parent, curtain: Curtain) -> None:
         curtain.fall(Signalled("the parent is gone"))
 
 
-def share_descriptors(config: Config) -> Shares:
-    """Every client and every chat at work may have a connection of its own: take all descriptors
-    that we may, and say who gets how many."""
-    shared = shares(take_all(), database_max=config.connections)
+def say_shares(shared: Shares) -> None:
+    """How many clients there may be, which nothing else in the log would explain."""
     is_scarce = shared.limit < SCARCE
     advice = {"advice": "raise it: LimitNOFILE= of systemd, or ulimit -n"} if is_scarce else {}
     emit(
@@ -320,7 +320,6 @@ def share_descriptors(config: Config) -> Shares:
         rest=shared.rest,
         **advice,
     )
-    return shared
 
 
 @asynccontextmanager
