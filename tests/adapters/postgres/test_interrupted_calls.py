@@ -10,7 +10,7 @@ from actors.ids import EpisodeKey
 from actors.machine.requests import Acquire, Interrupt
 from actors.parts.model import JsonText, ToolCallPart
 from actors.turn.tool_batch import run_batch
-from actors.turn.work import Held, Left
+from actors.turn.work import AtStake, Held, Left
 from actors.turn.world import Limits, World
 from adapters.postgres.journal import Journal
 from tests.actors.machine.chats import OTHER_HOLDER, assistant, step
@@ -45,9 +45,8 @@ class Process:
         chat = stored.chat
         key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
         history = await self.world.reading.history(chat.id)
-        return await run_batch(
-            chat, history, CALLS, self.tools, self.world.episodes.begin(key), self.world
-        )
+        episode, at_stake = self.world.episodes.begin(key), AtStake()
+        return await run_batch(chat, history, CALLS, self.tools, episode, self.world, at_stake)
 
     async def end_turn(self, stored):
         assert Left() == await interrupt(Held(stored), self.world)
