@@ -168,7 +168,7 @@ class ChatActor:
             self._scope.cancel(cause)
 
     def _work_ended(self, outcome: Outcome, tasks: trio.Nursery) -> None:
-        ended, self._in_flight = self._in_flight, None
+        is_leaving, self._in_flight = self._is_leaving, None
         self._held = without_attempt(self._held)  # whatever came of it, it is used up
         if not isinstance(outcome, Failed):
             self._failures_count = 0
@@ -178,7 +178,7 @@ class ChatActor:
                 self._held = newer(self._held, held)
                 self._step(tasks)
             case CutShort(cause):
-                if self._draining and ended is not None and ended.kind is Kind.LEAVE:
+                if is_leaving and isinstance(cause, Shutdown):  # it took too long
                     self._leave(cause)  # its process leaves, and that gives it back, too
                 self._step(tasks)
             case Obsolete():
@@ -212,10 +212,13 @@ class ChatActor:
         self._bound_leaving()
         tasks.start_soon(self._work, kind, self._held, self._scope, self._at_stake)
 
+    @property
+    def _is_leaving(self) -> bool:
+        return self._in_flight is not None and self._in_flight.kind is Kind.LEAVE
+
     def _bound_leaving(self) -> None:
         """A process that stops does not wait long for a store that is away."""
-        in_flight = self._in_flight
-        if self._draining and in_flight is not None and in_flight.kind is Kind.LEAVE:
+        if self._draining and self._is_leaving:
             self._scope.expire_in(LEAVE_SECONDS, Shutdown())
 
     async def _work(self, kind: Kind, held: Held, scope: CausedScope, at_stake: AtStake) -> None:

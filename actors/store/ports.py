@@ -88,9 +88,13 @@ class Leases(Protocol):
     async def sweep(self) -> int:
         """Forget workers whose lease ran out long ago; how many."""
 
-    async def acquire(self, worker: WorkerId, room: Room) -> tuple[Stored | Unreadable, ...]:
-        """Take chats that wait for somebody, each for a new runner, the most urgent first. Where
-        work is to begin, its attempt has been recorded. Nothing for a worker without a lease."""
+    async def acquire(
+        self, worker: WorkerId, room: Room, *, count_deaths: bool = True
+    ) -> tuple[Stored | Unreadable, ...]:
+        """Take chats that wait for a process, each for a new runner, the most urgent first. Where
+        work is to begin, its attempt has been recorded; and if its holder's lease ran out in an
+        attempt, a death has been counted, unless `count_deaths` is False. A worker without a lease
+        takes nothing."""
 
     async def held(self, worker: WorkerId) -> tuple[ChatMoved, ...]:
         """Where the chats stand that this worker holds."""

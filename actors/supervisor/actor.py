@@ -204,7 +204,8 @@ class Supervisor:
         taken: list[tuple[Stored | Unreadable, ...]] = []
 
         async def acquire() -> None:
-            taken.append(await self._world.leases.acquire(worker, room))
+            tell = self._heartbeat.may_tell_deaths
+            taken.append(await self._world.leases.acquire(worker, room, count_deaths=tell))
 
         end = await run_child(CausedScope(), acquire)
         self.address.cast(Searched(worker, taken[0] if self._is_well("acquire", end) else None))

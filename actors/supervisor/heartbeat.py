@@ -10,8 +10,13 @@ is seen to have run out, that is news too: whoever waits for a hint looks for hi
 
 A lease that was lost is not taken up again. The next one has another worker id, so that whatever
 was still held in the old name becomes free at once, as soon as the old row is gone.
+
+A lease that is lost says little about its neighbours: most often the store was away, and their
+leases have run out, too. So for one lease from the return on, `may_tell_deaths` is False: a process
+whose lease has run out may be about to return as well.
 """
 
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -64,6 +69,7 @@ class Heartbeat:
         others_died: Callable[[], object],
     ) -> None:
         self._leases = leases
+        self._lease_seconds = lease_seconds
         self._pause_seconds = lease_seconds / BEATS_PER_LEASE
         self._held_seconds = lease_seconds * (1 - MARGIN)
         self._new_id = new_id
@@ -73,6 +79,7 @@ class Heartbeat:
         self._gone: frozenset[WorkerId] = frozenset()  # who was known to be, at the last beat
         self._worker: WorkerId | None = None
         self._held_until = 0.0
+        self._others_return_until = -math.inf
         self._beats_count = 0
         self._failed_count = 0
         self._lost_count = 0
@@ -85,10 +92,17 @@ class Heartbeat:
             if former is not None:
                 await self._insist("leave", partial(self._leases.leave, former))
             await self._beat(worker)
+            if former is not None:
+                self._others_return_until = now() + self._lease_seconds
             self._worker = worker
             self._begun(worker)
             await self._keep(worker)
             former = worker
+
+    @property
+    def may_tell_deaths(self) -> bool:
+        """Whether a process whose lease has run out has died, as far as is known here."""
+        return now() >= self._others_return_until
 
     def statistics(self) -> HeartbeatStatistics:
         return HeartbeatStatistics(

@@ -37,7 +37,7 @@ class Held:
 
 
 class Whole(Enum):
-    """Of a step."""
+    """What is lost as a whole if a step is not committed."""
 
     ANSWER = "answer"  # of a model, from the moment that it is asked
     RESULTS = "results"  # of all calls, once all of them are there
@@ -63,7 +63,7 @@ class AtStake:
         self._things.update(things)
 
     def settle(self, calls: Iterable[str]) -> None:
-        """The results of these are kept elsewhere by now."""
+        """Strike these off: their results are kept elsewhere by now."""
         was_empty = not self._things
         self._things.difference_update(calls)
         if not (was_empty or self._things):

@@ -55,13 +55,16 @@ class Leases:
         async with self._pool.connection() as connection:
             return len(await connection.execute(SQL["sweep"], {"forget_seconds": forget_seconds}))
 
-    async def acquire(self, worker: WorkerId, room: Room) -> tuple[Stored | Unreadable, ...]:
+    async def acquire(
+        self, worker: WorkerId, room: Room, *, count_deaths: bool = True
+    ) -> tuple[Stored | Unreadable, ...]:
         wanted = {
             "worker": worker,
             "lease_seconds": self._lease_seconds,
             "at_most": room.at_most,
             "roots": room.roots,
             "children": room.children,
+            "count_deaths": count_deaths,
         }
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["acquire"], wanted)

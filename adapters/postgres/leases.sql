@@ -62,6 +62,7 @@ RETURNING id;
 -- the law's Acquire and, where work begins at once, its RecordGenerationAttempt; a pause before an
 -- attempt is not cut short by a new holder. A worker that leaves in good order takes its row with it:
 -- one that has a row and is not fresh has died, or it has lost its lease, in the midst of its work.
+-- Who has lost a lease too does not count deaths: the others may be about to return.
 WITH RECURSIVE fresh AS MATERIALIZED (
     SELECT id FROM workers WHERE heartbeat_at > now() - %(lease_seconds)s * interval '1 second'
 ), holders AS (
@@ -118,7 +119,8 @@ WITH RECURSIVE fresh AS MATERIALIZED (
            generation_attempt = c.generation_attempt
                               + (c.status = 'running' AND c.retry_state IS NULL)::integer,
            process_deaths_count = c.process_deaths_count
-                                + (c.status = 'running' AND c.retry_state IS NULL
+                                + (%(count_deaths)s::boolean
+                                   AND c.status = 'running' AND c.retry_state IS NULL
                                    AND EXISTS (SELECT FROM workers w
                                                 WHERE w.id = c.worker_id))::integer
       FROM locked l

@@ -134,7 +134,7 @@ async def test_a_chat_whose_holder_has_left_is_taken_at_once(world):
 # how its holder went
 
 
-async def after_holders_that(world, end, chat, *, times=1):
+async def after_holders_that(world, end, chat, *, times=1, count_deaths=True):
     """The chat, taken by ME after so many others have held it and `end(worker)` came over each."""
     for _ in range(times):
         worker = WorkerId(UUID(int=500 + next(RUNNERS)))
@@ -143,7 +143,7 @@ async def after_holders_that(world, end, chat, *, times=1):
         assert chat == stored.chat.id
         await end(worker, stored)
     await world.leases.beat(ME)
-    [stored] = await world.leases.acquire(ME, ROOMY)
+    [stored] = await world.leases.acquire(ME, ROOMY, count_deaths=count_deaths)
     return stored.chat
 
 
@@ -154,6 +154,17 @@ async def test_processes_that_die_in_an_attempt_are_counted(world):
     chat = await after_holders_that(world, die, await a_waiting_chat(world), times=2)
 
     assert (2, 3) == (chat.process_deaths_count, chat.generation_attempt)
+    assert chat == (await world.rows(chat.id)).chat
+
+
+async def test_a_lease_that_ran_out_is_not_counted_where_it_may_be_no_death(world):
+    async def stay_away(worker, stored):
+        await world.pass_time(31)
+
+    chat = await a_waiting_chat(world)
+    chat = await after_holders_that(world, stay_away, chat, times=2, count_deaths=False)
+
+    assert (1, 3) == (chat.process_deaths_count, chat.generation_attempt)
     assert chat == (await world.rows(chat.id)).chat
 
 

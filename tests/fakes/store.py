@@ -168,10 +168,10 @@ class MemoryStore:
             del self.workers[worker]
         return len(gone)
 
-    async def acquire(self, worker, room):
+    async def acquire(self, worker, room, *, count_deaths=True):
         await trio.lowlevel.checkpoint()
         waiting = self._waiting(room)[: room.at_most] if self._is_fresh(worker) else []
-        return tuple([self._taken(id, worker) for id in waiting])
+        return tuple([self._taken(id, worker, count_deaths) for id in waiting])
 
     async def held(self, worker):
         await trio.lowlevel.checkpoint()
@@ -283,13 +283,13 @@ class MemoryStore:
         ]
         return [id for _, id in sorted(places)]
 
-    def _taken(self, id, worker):
+    def _taken(self, id, worker, count_deaths):
         holder = Holder(worker, RunnerId(uuid4()))
         chat = self.chats[id].chat
         begins = chat.status is Status.RUNNING and chat.retry_state is None
         begun = (ask.RecordGenerationAttempt(),) if begins else ()
         has_died = chat.holder is not None and chat.holder.worker in self.workers
-        made = bundle(self._locked(id), [ask.Acquire(holder, has_died), *begun])
+        made = bundle(self._locked(id), [ask.Acquire(holder, has_died and count_deaths), *begun])
         assert isinstance(made, Change), str(made)
         [applied] = self._written([made], fresh=[True])
         return applied.stored

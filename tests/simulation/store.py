@@ -41,9 +41,9 @@ class WatchedStore(MemoryStore):
         self.world.checks.written(kept, was, queue_was, change, CALL.get())
         return ids
 
-    def _taken(self, id, worker):
+    def _taken(self, id, worker, count_deaths):
         self.world.checks.taking(self.chats[id].chat, worker)
-        return super()._taken(id, worker)
+        return super()._taken(id, worker, count_deaths)
 
     def _tell_all(self, hint):
         """Every process hears of it on its own line: soon, late, twice or never."""

@@ -231,3 +231,21 @@ async def test_where_the_store_is_away_giving_back_is_not_tried_for_long(
         await trio.sleep(LEAVE_SECONDS + 0.1)
 
         assert [Finished()] == stage.ends
+
+
+async def test_a_chat_that_moves_while_it_is_given_back_is_still_given_back(autojump_clock):
+    """Only time ends the giving back; a user who speaks meanwhile makes it begin anew."""
+    provider = ScriptedProvider([call("w", "wait")], ["never"])
+    async with a_chat_at_work(provider, tools=waiting_tools()) as stage:
+        await trio.sleep(1)
+        stage.balky.hang("commit")
+        drain(stage.actor.address)
+        await trio.sleep(1)
+        assert stage.balky.reached.is_set()
+
+        await stage.send("stop", busy=Busy.INTERRUPT)
+        await trio.sleep(1)
+
+        assert ("user", "stop") == stage.said[-1]
+        assert ("running", None) == (stage.status, stage.row.holder)
+        assert [Finished()] == stage.ends

@@ -1,6 +1,7 @@
 """The lease: held by beats, lost before others may take the chats, begun anew in another name."""
 
 import logging
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from uuid import uuid4
 
@@ -170,6 +171,55 @@ async def test_a_neighbour_takes_over_within_the_lease_and_never_while_we_run(
         assert sorted(chats) == sorted(neighbour.runs())
         for life in neighbour.alive:
             assert one.ended_at[life.chat] < life.began_at <= cut_at + lease + 1
+
+
+@asynccontextmanager
+async def a_pair(bus):
+    """A process that runs three chats, and a neighbour that could run them."""
+    store = a_store(bus)
+    async with (
+        a_process(store, bus, cable=Cable(store)) as one,
+        a_process(store, bus, cable=Cable(store), roots=0, children=0) as neighbour,
+    ):
+        chats = [await a_new_chat(store) for _ in range(3)]
+        await trio.sleep(2)
+        neighbour.supervisor.slots._limits = one.limits
+        yield one, neighbour, chats
+
+
+def deaths(process, chats):
+    return {process.row(chat).process_deaths_count for chat in chats}
+
+
+async def test_a_store_that_was_away_from_all_processes_is_the_death_of_none(autojump_clock):
+    """The neighbour is back first, and finds that the other's lease has run out, too."""
+    async with a_pair(Switchboard()) as (one, neighbour, chats):
+        one.cable.state = neighbour.cable.state = "cut"
+        await trio.sleep(100)
+        neighbour.cable.state = "whole"
+        await trio.sleep(10)
+        one.cable.state = "whole"
+        await trio.sleep(10)
+
+        assert sorted(chats) == sorted(neighbour.runs())
+        assert {0} == deaths(neighbour, chats)
+
+
+@pytest.mark.parametrize("was_away", [False, True])
+async def test_a_process_that_loses_its_chats_while_the_store_is_there_is_a_death(
+    was_away, autojump_clock
+):
+    async with a_pair(Switchboard()) as (one, neighbour, chats):
+        if was_away:
+            neighbour.cable.state = "cut"
+            await trio.sleep(100)
+            neighbour.cable.state = "whole"
+            await trio.sleep(LEASE)
+        one.cable.state = "cut"
+        await trio.sleep(LEASE + 2)
+
+        assert sorted(chats) == sorted(neighbour.runs())
+        assert {1} == deaths(neighbour, chats)
 
 
 async def test_an_old_actor_that_ends_late_is_not_in_the_way_of_the_new_one(autojump_clock):

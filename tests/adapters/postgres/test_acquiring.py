@@ -162,6 +162,7 @@ async def test_a_search_among_many_chats_at_work_looks_at_none_of_them(store):
     )
     await store.execute("ANALYZE chats")
     wanted = {"worker": ME, "lease_seconds": 30, "at_most": 100, "roots": 100, "children": 100}
+    wanted["count_deaths"] = True
 
     plan = await store.execute(
         "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + SQL["acquire"], **wanted
