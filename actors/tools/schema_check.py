@@ -13,6 +13,9 @@ from typing import Any
 
 DEPTH_MAX = 32  # of a schema that is looked at; what is deeper is left to the tool
 ITEMS_MAX = 1_000  # of a list; likewise
+# Values times what their schemas say of them, in one call: the event loop waits for it, and schemas
+# come from servers. What is over is left to the tool.
+WORK_MAX = 50_000
 
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
@@ -23,24 +26,36 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "integer": int,
     "number": (int, float),
 }
+# With what a text begins that spells a value of another type.
+_SPELLED: Mapping[str, tuple[str, ...]] = {
+    "boolean": tuple("tfynoTFYNO01"),
+    "array": ("[",),
+    "object": ("{",),
+    "null": ("null",),
+    "integer": tuple("+-0123456789"),
+    "number": tuple("+-.0123456789"),
+}
 
 
 def schema_fault(value: Any, schema: object, *, strict: bool) -> str | None:
     """Return the first thing in `value` that does not fit, or None if there is none.
 
     A tool of ours (`strict`) takes what its schema says and nothing else. One of a server may take
-    null for an argument that it does not need, 1.0 for 1, and more words than it lists.
+    null for an argument that it does not need, 1.0 for 1, more words than it lists, and a value
+    that is spelled in a text: models do that, and many servers read it.
     """
     return next(_Check(strict).faults_in(value, schema, "", DEPTH_MAX), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Check:
     strict: bool
+    work_left: int = WORK_MAX
 
     def faults_in(self, value: Any, schema: object, path: str, depth: int) -> Iterator[str]:
-        if depth == 0 or not isinstance(schema, Mapping):
+        if depth == 0 or self.work_left <= 0 or not isinstance(schema, Mapping):
             return
+        self.work_left -= _size(schema)
         types = _types(schema.get("type"))
         if types and not any(_is(value, name, strict=self.strict) for name in types):
             wanted = " or ".join(map(_with_article, types))
@@ -53,7 +68,8 @@ class _Check:
         if isinstance(value, dict):
             yield from self._of_object(value, schema, path, depth)
         elif isinstance(value, list):
-            for index, item in enumerate(islice(value, ITEMS_MAX)):
+            begins = _items_with_schemas_of_their_own(schema)
+            for index, item in enumerate(islice(value, begins, ITEMS_MAX), begins):
                 yield from self.faults_in(item, schema.get("items"), f"{path}[{index}]", depth - 1)
 
     def _of_object(
@@ -76,10 +92,30 @@ class _Check:
         """What is wrong with it by the first alternative, if it fits none."""
         for key in ("anyOf", "oneOf"):
             found = schema.get(key)
-            if isinstance(found, list) and found:
-                faults = [next(self.faults_in(value, one, path, depth - 1), "") for one in found]
-                if all(faults):
-                    yield faults[0]
+            if not isinstance(found, list):
+                continue
+            first = None
+            for one in found:
+                fault = next(self.faults_in(value, one, path, depth - 1), None)
+                if fault is None:
+                    break
+                first = first or fault
+            else:
+                if first is not None:
+                    yield first
+
+
+def _size(schema: Mapping[str, Any]) -> int:
+    """Return how much a schema says itself; each schema inside of it is counted when it is used."""
+    parts = (part for part in schema.values() if isinstance(part, list | Mapping))
+    return 1 + len(schema) + sum(map(len, parts))
+
+
+def _items_with_schemas_of_their_own(schema: Mapping[str, Any]) -> int:
+    """Return how many items of a list `items` says nothing of: the first ones, each of which
+    `prefixItems` has a schema for."""
+    own = schema.get("prefixItems")
+    return len(own) if isinstance(own, list) else 0
 
 
 def _types(said: object) -> list[str]:
@@ -94,6 +130,8 @@ def _is(value: Any, name: str, *, strict: bool) -> bool:
         return name == "boolean"
     if name == "integer" and isinstance(value, float):
         return value.is_integer() and not strict
+    if isinstance(value, str) and name != "string":
+        return not strict and value.startswith(_SPELLED[name])
     return isinstance(value, _TYPES[name])
 
 

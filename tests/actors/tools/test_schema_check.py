@@ -1,10 +1,12 @@
 """Whether arguments fit a schema: only what makes a call hopeless is told of."""
 
+from time import thread_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.tools.schema_check import DEPTH_MAX, ITEMS_MAX, schema_fault
+from actors.tools.schema_check import DEPTH_MAX, ITEMS_MAX, WORK_MAX, schema_fault
 
 SCHEMA = {
     "type": "object",
@@ -15,6 +17,8 @@ SCHEMA = {
         "how": {"enum": ["fast", "slow"]},
         "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "both": {"type": ["string", "integer"]},
+        "sure": {"type": "boolean"},
+        "more": {"type": ["object", "null"]},
         "edits": {
             "type": "array",
             "items": {
@@ -75,6 +79,17 @@ def test_what_fits_is_let_through(value):
         ({"path": "a", "how": "well"}, False, True),
         ({"path": "a", "count": 1.0}, False, True),
         ({"path": "a", "count": 1.0}, True, False),
+        ({"path": "a", "count": "-1"}, False, True),
+        ({"path": "a", "count": "-1"}, True, False),
+        ({"path": "a", "count": "one"}, False, False),
+        ({"path": "a", "count": ""}, False, False),
+        ({"path": "a", "share": ".5"}, False, True),
+        ({"path": "a", "edits": '[{"old": ""}]'}, False, True),
+        ({"path": "a", "edits": '{"old": ""}'}, False, False),
+        ({"path": "a", "sure": "true"}, False, True),
+        ({"path": "a", "sure": "maybe"}, False, False),
+        ({"path": "a", "more": '{"x": 1}'}, False, True),
+        ({"path": "a", "more": "null"}, False, True),
     ],
 )
 def test_a_server_may_take_more_than_it_says(value, strict, fits):
@@ -92,6 +107,7 @@ def test_a_server_may_take_more_than_it_says(value, strict, fits):
         {"$ref": "#/$defs/a"},
         {"allOf": [{"type": "string"}]},
         {"required": [1]},
+        {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}},
     ],
 )
 @pytest.mark.parametrize("value", [{}, {"a": [1]}])
@@ -121,6 +137,43 @@ def test_what_is_too_deep_or_too_far_behind_is_left_to_the_tool():
     for count, fits in ((ITEMS_MAX - 1, False), (ITEMS_MAX, True)):
         words = [*["a"] * count, 1]
         assert fits is (schema_fault(words, {"items": wrong}, strict=True) is None)
+
+
+def test_only_items_that_have_no_schema_of_their_own_are_like_the_others():
+    schema = {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}}
+
+    assert schema_fault([1, "a"], schema, strict=False) is None
+    assert schema_fault([1, "a", 2], schema, strict=False) == (
+        "[2]: has to be a string, not an integer"
+    )
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        {"anyOf": [*[{"type": "null"}] * 3_000, {"type": "integer"}]},
+        {"type": [*["null"] * 6_000, "integer"]},
+        {"required": [0] * 20_000},
+        dict.fromkeys(map(str, range(6_000))),
+    ],
+)
+def test_a_server_cannot_have_us_check_for_long(inner):
+    """The time is what this thread has worked: how busy the machine is does not count."""
+    schema = {"properties": {"a": {"items": {"items": inner}}}}
+    began = thread_time()
+
+    assert schema_fault({"a": [[1] * 1_000] * 30}, schema, strict=False) is None
+
+    assert thread_time() - began < 1.0
+
+
+def test_what_is_over_the_work_is_left_to_the_tool():
+    costly = {"anyOf": [*[{"type": "null"}] * (WORK_MAX // 4), {"type": "integer"}]}
+
+    assert schema_fault([1, "a"], {"items": costly}, strict=False) is None
+    assert schema_fault(["a", 1], {"items": costly}, strict=False) == (
+        "[0]: has to be null, not a string"
+    )
 
 
 ANYTHING = st.recursive(
