@@ -9,16 +9,20 @@ What `Host` says is believed in no link: a link that somebody else follows would
 sender of one request wants. It may name this machine to itself, or the address that we listen at.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 OWN_SITES = ("same-origin", "none")  # none: no page, but the person at the browser
 LOOPBACK = "localhost"
 
-Place = tuple[str, int | None]  # a host and a port
+# A name, or an address of IPv6 in its brackets and nothing else beside them; and a port.
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s\[\]:@/?#\\,]+))(?::(\d{1,5}))?", re.ASCII)
+PORT_MAX = 65_535
+
+Place = tuple[str, int]  # a host and a port
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +73,12 @@ def _origin(url: str) -> tuple[str, Place] | None:
 
 
 def _place(scheme: str, host: str) -> Place | None:
-    """None: it is no HOST or HOST:PORT of http."""
-    if scheme not in DEFAULT_PORTS or not host or set(host) & set("@/?#\\, \t"):
+    """Return the host and port that HOST or HOST:PORT means; None: it is neither."""
+    found = _HOST.fullmatch(host) if scheme in DEFAULT_PORTS else None
+    if found is None:
         return None
-    try:
-        split = urlsplit(f"//{host}")
-        port = split.port
-    except ValueError:  # a port that is none
-        return None
-    return None if not split.hostname else (split.hostname, port or DEFAULT_PORTS[scheme])
+    port = int(found[3]) if found[3] else DEFAULT_PORTS[scheme]
+    return ((found[1] or found[2]).lower(), port) if port <= PORT_MAX else None
 
 
 def _is_loopback(host: str) -> bool:

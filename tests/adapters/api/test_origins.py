@@ -31,6 +31,13 @@ LINKS = {
     "127.0.0.1:x": False,
     "127.0.0.1:99999": False,
     "[::1": False,
+    "[::1].evil.example": False,
+    "[::1]evil.example:7390": False,
+    "evil.example[::1]": False,
+    "[localhost]": False,
+    "localhost:": False,
+    "127.0.0.1:7390:7390": False,
+    "127.0.0.1:７３９０": False,
     ":7390": False,
     "": False,
 }
