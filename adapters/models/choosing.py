@@ -160,13 +160,15 @@ def at_work(
 def choices(contents: Contents, own: Own, why: Unusable, *, byok: bool) -> str:
     """Return what can be done about it: a key, or one of the models that this user can ask."""
     usable = [each for each in contents.models.values() if unusable(each, own, byok=byok) is None]
+    can_bring_key = byok and why.kind == "missing_key"
     if not usable:
-        return "there is no other model that can be asked now"
+        others = "there is no other model that can be asked now"
+        return f"bring a key: {others}" if can_bring_key else others
     usable.sort(key=lambda model: model.order)
     named = [f"{each.model} of {_provider_name(each)} ({each.id})" for each in usable[:CHOICES_MAX]]
     more = len(usable) - len(named)
     rest = f", and {more} more" if more else ""
-    key = "bring a key, or " if why.kind == "missing_key" else ""
+    key = "bring a key, or " if can_bring_key else ""
     return f"{key}name one of these as model_config_id to go on with it: {', '.join(named)}{rest}"
 
 

@@ -206,9 +206,17 @@ def test_of_many_choices_the_first_are_named_and_the_others_counted():
 def test_where_nothing_can_be_asked_a_refusal_says_so():
     refused = World(keys=()).choose(OWN.id)
 
-    assert "provider here has no key; there is no other model that can be asked now" == (
-        refused.detail
+    assert refused.detail == (
+        "provider here has no key; bring a key: there is no other model that can be asked now"
     )
+
+
+@pytest.mark.parametrize("keys", [(), ("there",)])
+def test_users_who_may_not_bring_keys_are_not_told_to(keys):
+    refused = World(keys=keys, byok=False).choose(OWN.id)
+
+    assert "missing_key" == refused.kind
+    assert "bring a key" not in refused.detail
 
 
 def test_a_model_that_nobody_remembers_may_have_been_anywhere():
