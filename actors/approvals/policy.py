@@ -23,6 +23,7 @@ RULES_MAX = 100  # of a deployment; one more is refused at its start
 SERVERS = "mcp:"  # in front of a pattern: for tools of servers only
 WORKSPACE = "workspace:"  # in front of a name: of a server that the workspace brings along
 START = "start:"  # in front of a server's name and digest: the start of a workspace's server
+START_TOOL = "start_server"  # after a server's name and "__": the tool that starts it
 EXECUTE = "execute"  # the tool whose consent covers the start of any server of a workspace
 
 
@@ -125,11 +126,14 @@ def _allowed_by(tool: Known) -> Set[str]:
 
 
 def _restricted_by(tool: Known) -> Set[str]:
-    """The names by which a rule denies a tool, or has people asked about it."""
+    """The names by which a rule denies a tool, or has people asked about it. A tool that starts a
+    server also has the name that it would have if that were neither too long nor taken: who writes
+    the file could otherwise name a server so that no rule fits."""
     name = tool.tool.name
     if tool.start is None:
         return {known_as(tool), name}
-    return {known_as(tool), name, f"{WORKSPACE}{name}", EXECUTE}
+    names = {name, f"{tool.start.server}__{START_TOOL}"}
+    return {known_as(tool), EXECUTE, *names, *(f"{WORKSPACE}{each}" for each in names)}
 
 
 def read_rules(text: str) -> tuple[Rule, ...]:

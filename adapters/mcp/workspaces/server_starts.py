@@ -13,7 +13,7 @@ from typing import Any, assert_never
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
-from actors.approvals.policy import Policy, ServerStart
+from actors.approvals.policy import START_TOOL, Policy, ServerStart
 from actors.parts.model import JsonText
 from actors.parts.prompt import Tool
 from actors.turn.ports import LocalTool
@@ -23,7 +23,6 @@ from adapters.mcp.speaking.loading import LOAD_SECONDS_MAX
 from adapters.mcp.workspaces.named import Elsewhere, Named, Program
 from adapters.mcp.workspaces.server import DISCOVERY_SECONDS
 
-START_TOOL = "start_server"
 DIGEST_CHARACTERS = 40  # of its hexadecimal form: two contents with one digest are out of reach
 # To load what speaks with servers, and to list the tools twice: for the answer, and for the turn.
 START_SECONDS_MAX = LOAD_SECONDS_MAX + 2 * DISCOVERY_SECONDS + 5.0
@@ -37,6 +36,11 @@ _SAID = {
     Policy.ASK: " A person is asked first.",
     Policy.DENY: " In this chat that is denied.",
 }
+# Characters that count as printable and leave nothing to see, or a blank that is none: fillers of
+# Hangul, the empty Braille cell, joiners and selectors of variants.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -112,7 +116,11 @@ def _shown(named: Named) -> dict[str, Any]:
 def visible(text: str) -> str:
     """The text with escapes for what terminals and pages obey or hide: nothing in it can rewrite
     the rest of what a person reads."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if _is_seen(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_seen(character: str) -> bool:
+    return character.isprintable() and not _UNSEEN.match(character)
 
 
 def _bare(url: str) -> str:

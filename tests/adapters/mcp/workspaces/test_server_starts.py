@@ -91,6 +91,25 @@ def test_nothing_in_a_command_rewrites_what_a_person_reads():
     assert r"evil\x1b[2K\rls \u202efdp.exe\nrm" in command
 
 
+@pytest.mark.parametrize("unseen", "\u034f\u115f\u2800\u3164\ufe0f\uffa0\U000e0101\u00a0\u200b")
+def test_what_leaves_nothing_to_see_is_shown_by_its_number(unseen):
+    command = shown(Named("one", Program("sh", ("-c", f"ls{unseen}é 例"))))["command"]
+
+    assert unseen not in command
+    assert unseen.encode("unicode_escape").decode() in command
+    assert "é 例" in command
+
+
+@pytest.mark.parametrize("name", ["n" * 64, "kit"])
+@pytest.mark.parametrize("rule", ["*__start_server", "workspace:*__start_server"])
+def test_no_name_of_a_server_escapes_a_rule_about_all_starts(name, rule):
+    start = start_tool(HERE, Named(name, PROGRAM)).renamed("kit__start_server_2").local
+
+    consent = Approving(rules=read_rules(f"{rule}=deny,execute=allow")).consent_under("ask")
+
+    assert consent.to(start) is Policy.DENY
+
+
 OTHERS = [
     (THERE, ONE),
     (HERE, Named("two", PROGRAM)),
