@@ -37,7 +37,7 @@ LINKS = {
     "[localhost]": False,
     "localhost:": False,
     "127.0.0.1:7390:7390": False,
-    "127.0.0.1:７３９０": False,
+    "127.0.0.1:\uff17\uff13": False,
     ":7390": False,
     "": False,
 }
