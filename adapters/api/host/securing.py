@@ -9,6 +9,7 @@ again, since the key that would seal it lived as long as the daemon, which is fo
 import _ssl
 import ctypes
 import ssl
+import sys
 from pathlib import Path
 
 import trio
@@ -59,13 +60,17 @@ def intermediate() -> ssl.SSLContext:
 
 
 def _set_curves(context: ssl.SSLContext, curves: tuple[str, ...]) -> bool:
-    """Whether these are what the context offers now. Python's `ssl` can name several from 3.15 on.
-    Before, the library is asked: its context is what stands behind the head of every object in
-    Python's own, and `SSL_CTX_ctrl` says 0 to names that it does not know."""
+    """Set the curves that the context offers; return whether that could be done.
+
+    Python's `ssl` can name several from 3.15 on. Before, OpenSSL is asked: in CPython its context
+    is the first field of Python's own. `SSL_CTX_ctrl` says 0 to names that it does not know.
+    """
     names = ":".join(curves)
     if hasattr(context, "set_groups"):
         context.set_groups(names)
         return True
+    if sys.implementation.name != "cpython":
+        return False
     try:
         control = ctypes.CDLL(_ssl.__file__).SSL_CTX_ctrl
     except (AttributeError, OSError):  # linked into the interpreter, without its names

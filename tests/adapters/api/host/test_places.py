@@ -42,6 +42,19 @@ async def test_the_stranger_that_has_waited_longest_gives_way(autojump_clock):
     assert (3, 3, 1) == (places.taken, places.gave_way_count, places.turned_away_count)
 
 
+async def test_one_that_has_given_way_does_not_give_way_again():
+    """Its task may go on to wait for a request before it hears that it was told to end."""
+    places = Places(1, beside_max=0)
+    first = places.enter()
+    places.waits(first)
+    places.enter()
+
+    places.waits(first)
+
+    assert places.enter() is None
+    assert (1, 1) == (places.taken, places.gave_way_count)
+
+
 async def test_the_connection_of_a_user_gives_way_after_a_while(autojump_clock):
     places = Places(1, beside_max=0)
     user = known(places)
