@@ -54,7 +54,7 @@ LIVES = {
     "listeners": Life(listens=listeners.listening_to, faults=listeners.faults),
     "disks": Life(
         storm=0.0,
-        hits={"_hang": 6, "_drain": 1},
+        hits={"_hang": 10, "_drain": 1},
         uses_disks=True,
         surroundings=disks.virtual_threads,
         faults=disks.faults,

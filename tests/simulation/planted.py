@@ -1,8 +1,9 @@
-"""Faults planted in the actors, one at a time, to see that the simulation catches them.
+"""Faults planted in a copy of the packages, one at a time, to see that the simulation catches them.
 
-Each is one that somebody could make: what it is, the file in actors, and the lines before (blank
-and -) and after (blank and +). The list stands in README.md too, with how many of fifty seeds
-go red; `python -m tests.simulation.planting` counts them again.
+Each is one that somebody could make: what it is, the file in actors, the kind of life that sees it
+if that is not the usual one, and the lines before (blank and -) and after (blank and +). The list
+stands in README.md too, with how many of fifty seeds go red; `python -m tests.simulation.planting`
+counts them again.
 """
 
 from dataclasses import dataclass
@@ -211,6 +212,77 @@ chat/awaiting.py
 -    times = [ask.until for ask in stored.chat.asks if ask.until is not None]
 +    times = []
 
+# what a listener raises comes out in the turn
+episodes/buffer.py in listeners
+-            try:
+-                listener.hear(encoded, alone)
+-            except Exception as error:  # noqa: BLE001  it ends the listener, and nothing else
+-                self.listener = None
+-                self._end_listener(listener.fail, error)
++            listener.hear(encoded, alone)
+
+# a listener that has failed is called again
+episodes/buffer.py in listeners
+-                self.listener = None
+-                self._end_listener(listener.fail, error)
++                self._end_listener(listener.fail, error)
+
+# what a follower raises comes out in the turn
+episodes/buffer.py in listeners
+-            try:
+-                follower.note()
+-            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
+-                self.unfollow(follower)
+-                self._end_listener(follower.fail, error)
++            follower.note()
+
+# a follower that has failed is called again
+episodes/buffer.py in listeners
+-                self.unfollow(follower)
+
+# what is raised as an attempt begins comes out in the turn
+episodes/buffer.py in listeners
+-            try:
+-                began(episode)
+-            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
+-                self._totals.failed_count += 1
+-                end_listener(fail, error)
++            began(episode)
+
+# a listener that raises as it is told of its failure is heard by the turn
+episodes/listeners.py in listeners
+-    try:
+-        fail(error)
+-    except Exception as worse:  # noqa: BLE001  it must not reach the chat either
+-        emit("listener.broken", "error", error=worse, ended_by=repr(error))
++    fail(error)
+
+# a write is waited for as long as its disk hangs
+runtime/threads/work.py in disks
+-        with trio.move_on_after(seconds):
+-            await self._place.released.wait()
++        await self._place.released.wait()
+
+# all workspaces share the threads of one
+runtime/threads/work.py in disks
+-    place = await pool.acquire(key, keeps=keeps)
++    place = await pool.acquire(None, keeps=keeps)
+
+# a parent that waits for its agents holds up its process
+chat/decide.py in deploys
+-        return self.kind in _WAITS or (self.kind is Kind.GENERATE and not self.at_stake)
++        return self.kind in _WAITS
+
+# a chat that is handed over counts as one whose process died
+machine/transitions.py in deploys
+-    if request.after_death and chat.holder is not None and is_at_work:
++    if is_at_work:
+
+# chats that failed together ask again together
+turn/retries.py in outage
+-    return min(shortest + spread, PAUSE_SECONDS_MAX)
++    return min(shortest, PAUSE_SECONDS_MAX)
+
 # who stops keeps its lease
 supervisor/actor.py
 -        worker = self._worker
@@ -223,16 +295,25 @@ supervisor/actor.py
 @dataclass(frozen=True, slots=True)
 class Fault:
     what: str
-    file: str  # in actors
+    where: str  # the file, and maybe the life
     old: str
     new: str
 
+    @property
+    def path(self):
+        file, _, _ = self.where.partition(" in ")
+        return file if file.startswith(("runtime/", "adapters/")) else f"actors/{file}"
+
+    @property
+    def life(self):
+        return self.where.partition(" in ")[2] or "users"
+
 
 def _read(block):
-    what, file, *lines = block.strip("\n").splitlines()
+    what, where, *lines = block.strip("\n").splitlines()
     old = "\n".join(line[1:] for line in lines if line[0] in " -")
     new = "\n".join(line[1:] for line in lines if line[0] in " +")
-    return Fault(what.removeprefix("# "), file, old, new)
+    return Fault(what.removeprefix("# "), where, old, new)
 
 
 FAULTS = tuple(map(_read, PLANTED.strip("\n").split("\n\n")))

@@ -159,6 +159,7 @@ class Provider:
         """One to four calls. Some providers give the same ids again with every answer."""
         world, rng = self._world, self._world.rng
         called = CALLED + DELEGATING * self._delegates(prompt.asker.chat)
+        called += USE_DISKS * 4 * world.life.uses_disks
         names = [rng.choice(called) for _ in range(rng.choice([1, 1, 2, 3, 4]))]
         reuses = prompt.asker.chat.int % 3 == 0
         ids = [f"call{n if reuses else world.number()}" for n in range(len(names))]
