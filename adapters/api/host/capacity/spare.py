@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 
 NONE = -1
@@ -35,10 +35,10 @@ class Spare:
             self._take()
 
     def _take(self) -> None:
-        try:
+        if self._descriptor != NONE:
+            return  # it was lent to two listeners at once, and the other one has given it back
+        with suppress(OSError):  # there is no other one; the next time it is lent we try again
             self._descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            self._descriptor = NONE  # another has taken it; we try again next time
 
     def _give(self) -> None:
         if self._descriptor != NONE:

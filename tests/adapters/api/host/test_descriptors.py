@@ -1,5 +1,6 @@
 """How descriptors are shared out, at every limit."""
 
+import os
 import resource
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from adapters.api.host.bounds import BESIDE_MAX, CONNECTIONS_MAX, TURNED_AWAY_MAX
 from adapters.api.host.capacity import descriptors
 from adapters.api.host.capacity.descriptors import CLIENTS_MIN, OURS, PEERS_MIN, shares
+from adapters.api.host.capacity.spare import Spare
 
 POOL = 32
 
@@ -63,3 +65,18 @@ def test_where_the_system_allows_less_than_it_says_that_is_what_there_is(monkeyp
     monkeypatch.setattr(resource, "setrlimit", refuse)
 
     assert 256 == descriptors.take_all()
+
+
+def test_two_listeners_that_borrow_the_spare_at_once_cost_no_descriptor():
+    before = os.listdir("/proc/self/fd")
+    with Spare() as spare:
+        for _ in range(3):
+            first, second = spare.lent(), spare.lent()
+            first.__enter__()
+            second.__enter__()
+            first.__exit__(None, None, None)
+            second.__exit__(None, None, None)
+
+        assert len(os.listdir("/proc/self/fd")) == len(before) + 1
+
+    assert len(os.listdir("/proc/self/fd")) == len(before)
