@@ -52,7 +52,7 @@ class OwnAddress:
         page = headers.get("origin", headers.get("referer"))
         if page is None or self._is_own(page, scheme, headers.get("host", "")):
             return None
-        return "the page comes from another host than the one it asks; set access_url if it is ours"
+        return "the page is from another host than this one; if both are yours, set access_url"
 
     def _is_own(self, page: str, scheme: str, host: str) -> bool:
         found = _origin(page)
