@@ -11,6 +11,7 @@ from uuid import UUID
 
 from rich.console import Console
 
+from actors.approvals.policy import START
 from adapters.api.approvals.wire import ChatApproval
 from adapters.cli.talking import drawing
 from adapters.client import asks
@@ -23,7 +24,9 @@ from runtime.threads.limits import ThreadLimits
 TYPING = ThreadLimits("typed_lines", 64)  # one, and those whose readers have gone
 NOBODY = "nobody is there to be asked"
 Asked = tuple[UUID, str, datetime]
-HOW = "y allows it once · a always, in this chat · n denies it, with words if you like: n use make"
+DENIES = "n denies it, with words if you like: n use make"
+HOW = f"y allows it once · a always, in this chat · {DENIES}"
+HOW_TO_START = f"y allows it in this chat, until revoked · a in its agents as well · {DENIES}"
 
 
 class Approve(Enum):
@@ -82,17 +85,23 @@ class Consenting:
                 return "deny", NOBODY
         forget_what_was_typed()
         self._console.print(drawing.asked(approval))
-        self._console.print(HOW, style="dim")
+        self._console.print(choices_of(approval), style="dim")
         while (line := await typed("? ")) is not None:
             if (decision := read(line)) is not None:
                 return decision
-            self._console.print(HOW, style="dim")
+            self._console.print(choices_of(approval), style="dim")
         return None
 
 
 def asked(approval: ChatApproval) -> Asked:
     """It stays the same ask when the chat gets a title meanwhile."""
     return approval.chat_id, approval.tool_call_id, approval.requested_at
+
+
+def choices_of(approval: ChatApproval) -> str:
+    """Return what can be typed, and what comes of it. To allow the start of a server once is to
+    allow it for as long as the chat is there: it may have to be started again."""
+    return HOW_TO_START if approval.tool_name.startswith(START) else HOW
 
 
 def read(line: str) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from adapters.api.approvals.wire import ChatApproval
 from adapters.cli.talking import drawing
-from adapters.cli.talking.consenting import Approve, Consenting, read
+from adapters.cli.talking.consenting import Approve, Consenting, choices_of, read
 from adapters.client.awaiting import AsyncClient
 from adapters.client.transcript import Transcript
 
@@ -32,6 +32,16 @@ from adapters.client.transcript import Transcript
 )
 def test_only_what_is_clear_is_a_decision(line, decision):
     assert decision == read(line)
+
+
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [("execute", "y allows it once"), ("start:kit:d1", "y allows it in this chat")],
+)
+def test_a_person_is_told_how_long_it_holds(tool, says):
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+
+    assert choices_of(ChatApproval(UUID(int=1), "", "c", tool, "{}", at, None)).startswith(says)
 
 
 async def test_a_chat_that_gets_a_title_does_not_ask_again():
