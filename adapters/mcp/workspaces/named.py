@@ -19,10 +19,17 @@ from adapters.mcp.workspaces.filling import CannotFill, filled
 SERVERS_MAX = 32  # of a file; those that come after are told of, and left out
 NAME_CHARACTERS_MAX = 64
 SAID_CHARACTERS_MAX = 200  # of what is wrong
-# Of a command with its arguments and the names of its variables, or of a url and the names of its
-# headers: a person who is asked about more than that reads none of it, so it is refused.
+# Of a command with its arguments and what is shown of its variables, or of a url and the names of
+# its headers: a person who is asked about more than that reads none of it, so it is refused.
 SHOWN_CHARACTERS_MAX = 4_096
 
+# Names of variables that say where programs, libraries, packages and options come from: with
+# another PATH, NODE_OPTIONS or npm_config_registry the same command is another one.
+_CODE = re.compile(
+    r".*(path|home|lib|options|opts?|env|shell|command|preload|audit|startup"
+    r"|registry|index|index_url|mirror|proxy)",
+    re.IGNORECASE,
+)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # What a session sets by itself.
@@ -104,6 +111,11 @@ def _one(name: str, content: bytes, variables: Mapping[str, str]) -> Named | Unf
     return Named(name, Elsewhere(entry.url or "", headers, entry.type == "sse"))
 
 
+def decides_what_is_run(variable: str) -> bool:
+    """Whether a person who is asked about a program has to see the value of this variable."""
+    return _CODE.fullmatch(variable) is not None
+
+
 def _filled(entry: _Entry, variables: Mapping[str, str]) -> _Entry:
     def fill(text: str) -> str:
         return filled(text, variables)
@@ -124,7 +136,9 @@ def _faults(name: str, entry: _Entry) -> Iterator[str]:
     if (entry.command is None) is (entry.url is None):
         yield "a server has a command or a url"
     kinds = ("stdio",) if entry.command is not None else ("http", "streamable-http", "sse")
-    shown = (entry.command or "", *entry.args, *entry.env, entry.url or "", *entry.headers)
+    values = (value for name, value in entry.env.items() if decides_what_is_run(name))
+    texts = (entry.command or "", *entry.args, *entry.env, entry.url or "", *entry.headers)
+    shown = (*texts, *values)
     if (size := sum(map(len, shown))) > SHOWN_CHARACTERS_MAX:
         yield f"it has {size} characters to be shown to a person, may have {SHOWN_CHARACTERS_MAX}"
     if entry.type is not None and entry.type not in kinds:

@@ -20,7 +20,7 @@ from actors.turn.ports import LocalTool
 from adapters.mcp.listing import ServerTool, source_in_workspace
 from adapters.mcp.naming import offered_schema, tool_name
 from adapters.mcp.speaking.loading import LOAD_SECONDS_MAX
-from adapters.mcp.workspaces.named import Elsewhere, Named, Program
+from adapters.mcp.workspaces.named import Elsewhere, Named, Program, decides_what_is_run
 from adapters.mcp.workspaces.server import DISCOVERY_SECONDS
 
 DIGEST_CHARACTERS = 40  # of its hexadecimal form: two contents with one digest are out of reach
@@ -41,6 +41,7 @@ _SAID = {
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
+_LOGIN = re.compile(r"//[^/@\s]*@")
 _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -96,21 +97,27 @@ def _content(named: Named) -> list[Any]:
 
 def _shown(named: Named) -> dict[str, Any]:
     """What would be run or asked. Values of variables and headers may be secret, and so may those
-    of a query: their names are shown."""
+    of a query: their names are shown, and the values of those that decide which code is run."""
     match named.place:
         case Program(command, args, env):
             shown: dict[str, Any] = {"command": visible(shlex.join([command, *args]))}
-            names, key = env, "environment"
+            names, key = [_variable(*each) for each in env], "environment"
         case Elsewhere(url, headers, _):
             shown = {"address": visible(_bare(url))}
-            names, key = headers, "headers"
+            names, key = [name for name, _ in headers], "headers"
         case _:
             assert_never(named.place)
     return {
         "server": visible(named.name),
         **shown,
-        **({key: [visible(name) for name, _ in names]} if names else {}),
+        **({key: [visible(name) for name in names]} if names else {}),
     }
+
+
+def _variable(name: str, value: str) -> str:
+    """`NAME`; `NAME=value` of one that decides which code is run. Whom a URL logs in as is left
+    out, for a password stands beside it."""
+    return f"{name}={_LOGIN.sub('//…@', value)}" if decides_what_is_run(name) else name
 
 
 def visible(text: str) -> str:

@@ -58,6 +58,7 @@ def test_a_server_is_a_program_or_stands_elsewhere(entry, place):
         ("a", "Expected `object`, got `str`"),
         ({"command": "sh", "args": [" " * 4095]}, "it has 4097 characters to be shown"),
         ({"command": "sh", "env": {"A" * 4095: "1"}}, "it has 4097 characters to be shown"),
+        ({"command": "sh", "env": {"PATH": "a" * 4091}}, "it has 4097 characters to be shown"),
         ({"url": f"https://h/{'a' * 4087}"}, "it has 4097 characters to be shown"),
     ],
 )

@@ -82,6 +82,27 @@ def test_a_person_sees_what_would_be_run_and_no_value_that_may_be_secret():
     } == shown(Named("wiki", ADDRESS))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("PATH", "./bin:/bin", "PATH=./bin:/bin"),
+        ("NODE_OPTIONS", "--require ./x.js", "NODE_OPTIONS=--require ./x.js"),
+        ("BASH_ENV", "x", "BASH_ENV=x"),
+        ("LD_PRELOAD", "/x\x1b.so", r"LD_PRELOAD=/x\x1b.so"),
+        ("npm_config_registry", "http://evil.example", "npm_config_registry=http://evil.example"),
+        ("PIP_INDEX_URL", "https://me:s3cret@h/simple", "PIP_INDEX_URL=https://…@h/simple"),
+        ("RUBYOPT", "-r./x", "RUBYOPT=-r./x"),
+        ("API_KEY", "s3cret", "API_KEY"),
+        ("PATH_TOKEN", "s3cret", "PATH_TOKEN"),
+        ("DATABASE_URL", "postgres://me:s3cret@h", "DATABASE_URL"),
+    ],
+)
+def test_a_person_sees_the_values_that_decide_which_code_is_run(name, value, says):
+    program = Program("npx", ("-y", "search"), ((name, value),))
+
+    assert [says] == shown(Named("one", program))["environment"]
+
+
 def test_nothing_in_a_command_rewrites_what_a_person_reads():
     hostile = Program("sh", ("-c", "evil\x1b[2K\rls \u202efdp.exe\nrm"))
 
