@@ -25,7 +25,7 @@ from actors.compaction.rows import Compaction, NoSummary, Source, Summary
 from actors.episodes.buffer import Episode
 from actors.failures.wording import failure
 from actors.ids import EpisodeKey, chat_name
-from actors.machine.chat import Body, Chat, ChatError, Message, Role
+from actors.machine.chat import Body, Chat, ChatError, Message, Role, Stored
 from actors.machine.requests import (
     CommitStep,
     EnterRequiresAction,
@@ -119,14 +119,21 @@ def _waiting(action: AwaitClient, world: World) -> EnterRequiresAction:
 
 
 async def with_history(held: Held, world: World) -> Held | None:
-    """`held` with its history; None if what is stored has moved meanwhile, or is gone."""
+    """Return `held` with its history, or None if the chat has moved meanwhile, or is gone.
+
+    A history that does not belong to the chat, although that has not moved, is no work of ours: to
+    read it again would not help.
+    """
     if held.history is not None:
         return held
     chat = held.stored.chat
     history = await patiently(chat.id, "history", partial(world.reading.history, chat.id))
-    if not history or max(message.revision for message in history) > chat.history_version:
-        return None
-    return Held(held.stored, history, held.attempt_begun)
+    if history and max(message.revision for message in history) <= chat.history_version:
+        return Held(held.stored, history, held.attempt_begun)
+    found = await patiently(chat.id, "view", partial(world.reading.view, chat.id))
+    stands = isinstance(found, Stored) and found.chat.history_version == chat.history_version
+    assert not stands, f"{chat_name(chat.id)}: its history is empty, or newer than the chat"
+    return None
 
 
 async def _call_model(held: Held, tools: Toolset, world: World, at_stake: AtStake) -> Committed:

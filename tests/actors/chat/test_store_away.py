@@ -1,6 +1,8 @@
 """A store that is away for a moment, or for long; a chat that cannot be read; what is broken."""
 
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from operator import methodcaller
 from uuid import uuid4
 
 import pytest
@@ -139,6 +141,23 @@ async def test_an_interrupt_is_not_held_up_by_a_commit_that_fails(autojump_clock
 
         assert [HELLO, ANSWER] == stage.said
         assert "waiting" == stage.status
+
+
+@pytest.mark.parametrize("is_ahead", [True, False])
+async def test_a_history_that_contradicts_its_chat_breaks_the_chat(autojump_clock, is_ahead):
+    """Written past us. It is not read over and over: that would never end."""
+    provider = ScriptedProvider(["never"])
+    async with a_chat_at_work(provider, prepare=methodcaller("hang", "history")) as stage:
+        await stage.balky.reached.wait()
+        kept = stage.store.chats[stage.chat]
+        kept.messages = [replace(m, revision=99) for m in kept.messages if is_ahead]
+        stage.balky.go()
+        await trio.sleep(10)
+
+        [end] = stage.ends
+        assert isinstance(end, Broken)
+        assert "its history" in repr(end.error)
+        assert (1, []) == (stage.row.generation_attempt, provider.prompts)
 
 
 async def test_a_failed_assertion_breaks_the_chat_and_nothing_is_tried_again(autojump_clock):
