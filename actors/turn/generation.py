@@ -284,7 +284,7 @@ async def _counted(held: Held, world: World) -> Committed:
     chat = held.stored.chat
     if chat.process_deaths_count < retries.DEATHS_MAX:
         return await begin_attempt(held, world)
-    ended = await end_with_error(held, FinishError(retries.DEATHS_USED_UP), world)
+    ended = await end_with_error(held, FinishError(retries.TOO_MANY_DEATHS), world)
     if isinstance(ended, Left):
         deaths = chat.process_deaths_count
         emit("chat.deadly", "error", chat=chat_name(chat.id), deaths=deaths)

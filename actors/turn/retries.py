@@ -17,7 +17,7 @@ FAILURES_MAX = 25  # of the provider, at one history; the last one stops the cha
 # Likewise, once a model was paid for a summary that came to nothing: each attempt reads all of the
 # conversation. A message, or another request for a summary, begins to count anew.
 SUMMARY_FAILURES_MAX = 3
-DEATHS_MAX = 5  # of processes, at one history; then the chat is stopped with `DEATHS_USED_UP`
+DEATHS_MAX = 5  # of processes, at one history; then the chat is stopped with `TOO_MANY_DEATHS`
 FIRST_SECONDS = 1.0
 CAP_SECONDS = 60.0  # a provider may ask for a longer pause, and gets it
 PAUSE_SECONDS_MAX = 86_400.0  # but no longer one than this, whatever it asks for
@@ -25,7 +25,7 @@ PAUSE_SECONDS_MAX = 86_400.0  # but no longer one than this, whatever it asks fo
 # together do not ask again together.
 SPREAD = 0.5
 
-DEATHS_USED_UP = ChatError(
+TOO_MANY_DEATHS = ChatError(
     f"The chat has been stopped: {DEATHS_MAX} times in a row the process that ran it ended in the"
     " middle of the same step. Send a message to try again. If that happens again, ask the"
     " administrator to look into the daemon's log for what ends its processes; memory that is used"
