@@ -62,7 +62,7 @@ class Twice:
         status, _, archived = COLUMNS[state]
         rows = pick(draw, (1, 2, 3)) if state.value.endswith("1") else 0
         queue = tuple(self._queued(n, pick(draw, (False, True))) for n in range(1, rows + 1))
-        said = sane_step(draw, self.book.read(self.now))
+        said = self._said_before(draw, status)
         columns = {
             "status": status,
             "archived": archived,
@@ -82,13 +82,29 @@ class Twice:
         self.book.become(columns, queue, said, self.now)
         self.plain.become(columns, queue, said)
 
+    def _said_before(self, draw, status):
+        """Draw the last step; nearly always one with open calls if the chat waits for answers."""
+        for _ in range(5):
+            said = sane_step(draw, self.book.read(self.now))
+            if status is not Status.REQUIRES_ACTION or outstanding(advance((), said)):
+                break
+        return said
+
     def _asking(self, draw, said):
-        """A person is asked about some of the open calls; of the others the client is."""
+        """A person is asked about some of the open calls, and may have allowed all but the last of
+        these; about the others the client is asked."""
         calls = {call.id: call for call in outstanding(advance((), said))}
-        asked = pick(draw, (0, 0, 0, 1, 3))
+        asked = list(calls.values())[: pick(draw, (0, 1, 3, 3))]
         approvals = tuple(
-            Approval(call.id, call.name, "{}", self.now, pick(draw, (None, self.now)))
-            for call in list(calls.values())[:asked]
+            Approval(
+                call.id,
+                call.name,
+                "{}",
+                self.now,
+                pick(draw, (None, self.now)),
+                pick(draw, (None, *USERS)) if call is not asked[-1] else None,
+            )
+            for call in asked
         )
         ids = {approval.tool_call_id for approval in approvals}
         tools = self.book.chat.dynamic_tools

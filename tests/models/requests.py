@@ -265,9 +265,10 @@ def request_for(draw, stored, message_ids=(), *, sane=True, edits=True):
         likely = [*likely, *[ask.EnterRequiresAction] * 4]
     if outstanding_dynamic(stored) and ask.CompleteRequiresAction in allowed:
         likely = [*likely, *[ask.CompleteRequiresAction] * 4]
+    choices = [likely] * 3 + [allowed] * 6 + [asked]
     if stored.chat.asks and ask.DecideApproval in allowed:
-        likely = [*likely, ask.DecideApproval, ask.DecideApproval, ask.ExpireApprovals]
-    kind = pick(draw, pick(draw, [likely] * 3 + [allowed] * 6 + [asked]))
+        choices += [[*[ask.DecideApproval] * 5, ask.ExpireApprovals]] * 5
+    kind = pick(draw, pick(draw, choices))
     return _of_kind(draw, kind, stored, tuple(message_ids), sane)
 
 
