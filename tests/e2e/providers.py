@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import signal
 import subprocess
 from collections import Counter
 from urllib.parse import urlsplit
@@ -59,6 +60,24 @@ class Provider:
             while len(found := self.requests(chat)) < times:
                 await trio.sleep(POLL_SECONDS)
         return found[-1]
+
+    def behave(self, **settings):
+        """Answer like this from now on; what has begun goes on as it was."""
+        address = urlsplit(self.url)
+        asking = http.client.HTTPConnection(address.netloc, timeout=EVENTUALLY_SECONDS)
+        with contextlib.closing(asking) as http_:
+            http_.request("PUT", "/_fake/behaviour", json.dumps(settings))
+            answer = http_.getresponse()
+            assert 200 == answer.status, answer.read()
+
+    @contextlib.contextmanager
+    def frozen(self):
+        """Nothing is answered in the block, and everything that was asked in it behind it."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def by_chat(self):
         return Counter(asker(one) for one in self.requests())

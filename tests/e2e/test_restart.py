@@ -18,7 +18,8 @@ pytestmark = pytest.mark.slow
 
 TOKEN = "a-token-of-the-first-admin-for-these-tests"
 CHATS = "/api/experimental/chats"
-SLOWLY = "[[delta-ms: 40]] [[deltas: 60]] tell me"  # some two seconds
+SLOWLY = {"delta_ms": 40, "deltas": 6000}  # longer than any test waits
+QUICKLY = {"delta_ms": 5, "deltas": 60}
 AT_ONCE = "[[text: At once.]] and then?"
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": TOKEN,
@@ -39,6 +40,7 @@ async def test_watchers_of_a_daemon_that_is_restarted_end_with_what_is_stored(
     home, provider, database, how
 ):
     settings = {**SETTINGS, **provider.settings, "DATABASE_URL": database}
+    provider.behave(**SLOWLY)
     with a_daemon(home, **settings) as first:
         address = first.wait_ready()["listen"]
         url = f"http://{address}"
@@ -53,6 +55,7 @@ async def test_watchers_of_a_daemon_that_is_restarted_end_with_what_is_stored(
             await all_of(watchers, lambda state: len(state.parts) > 5 and state.queue)
 
             await trio.to_thread.run_sync(ENDINGS[how], first)
+            provider.behave(**QUICKLY)
 
             with a_daemon(home, listen=address, **settings) as second:
                 await trio.to_thread.run_sync(second.wait_ready)
@@ -78,7 +81,7 @@ async def test_watchers_of_a_daemon_that_is_restarted_end_with_what_is_stored(
 async def begun(client):
     """A chat that answers slowly, with a message behind it."""
     [organization] = (await client.get("/api/v2/users/me")).json()["organization_ids"]
-    new = {"organization_id": organization, "content": [{"type": "text", "text": SLOWLY}]}
+    new = {"organization_id": organization, "content": [{"type": "text", "text": "tell me"}]}
     chat = (await client.post(CHATS, json=new)).json()["id"]
     more = {"content": [{"type": "text", "text": AT_ONCE}]}
     sent = await client.post(f"{CHATS}/{chat}/messages", json=more)
