@@ -26,7 +26,7 @@ NOBODY = "nobody is there to be asked"
 Asked = tuple[UUID, str, datetime]
 DENIES = "n denies it, with words if you like: n use make"
 HOW = f"y allows it once · a always, in this chat · {DENIES}"
-HOW_TO_START = f"y allows it in this chat, until revoked · a in its agents as well · {DENIES}"
+HOW_TO_START = f"y allows it in this chat, until revoked · a in all chats of its family · {DENIES}"
 
 
 class Approve(Enum):
