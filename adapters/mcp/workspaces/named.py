@@ -140,7 +140,8 @@ def _faults(name: str, entry: _Entry) -> Iterator[str]:
     texts = (entry.command or "", *entry.args, *entry.env, entry.url or "", *entry.headers)
     shown = (*texts, *values)
     if (size := sum(map(len, shown))) > SHOWN_CHARACTERS_MAX:
-        yield f"it has {size} characters to be shown to a person, may have {SHOWN_CHARACTERS_MAX}"
+        most = SHOWN_CHARACTERS_MAX
+        yield f"it has {size} characters to be shown to a person, and {most} are allowed"
     if entry.type is not None and entry.type not in kinds:
         yield f"its type is {entry.type[:40]!r}, not {' or '.join(kinds)}"
     if entry.command is not None:

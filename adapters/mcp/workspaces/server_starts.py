@@ -133,4 +133,14 @@ def _is_seen(character: str) -> bool:
 def _bare(url: str) -> str:
     parts = urlsplit(url)
     query = "&".join(f"{pair.partition('=')[0]}=…" for pair in parts.query.split("&") if pair)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))
+    host = _ascii(parts.netloc.rpartition("@")[2])
+    return urlunsplit((parts.scheme, host, parts.path, query, ""))
+
+
+def _ascii(host: str) -> str:
+    """The name of a host as it is looked up: letters of another script that look like those of a
+    known name are then seen to be others."""
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        return host.encode("ascii", "backslashreplace").decode()

@@ -103,6 +103,22 @@ def test_a_person_sees_the_values_that_decide_which_code_is_run(name, value, say
     assert [says] == shown(Named("one", program))["environment"]
 
 
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        (
+            "https://me:s3cret@wiki.example:8443/mcp?key=s3cret#a",
+            "https://wiki.example:8443/mcp?key=…",
+        ),
+        ("https://w\u0456ki.example/mcp", "https://xn--wki-jhd.example/mcp"),
+        ("https://wiki.example\u3002evil.example/", "https://wiki.example.evil.example/"),
+        ("https://" + "\u0456" * 80, "https://\\u0456"),
+    ],
+)
+def test_a_person_sees_the_host_that_is_reached(url, says):
+    assert shown(Named("one", Elsewhere(url)))["address"].startswith(says)
+
+
 def test_nothing_in_a_command_rewrites_what_a_person_reads():
     hostile = Program("sh", ("-c", "evil\x1b[2K\rls \u202efdp.exe\nrm"))
 
