@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
+import psutil
+
 ROOT = Path(__file__).parents[1]
 RUN_SECONDS_MAX = 7200  # one run of everything that was named; then it is ended and counts as red
 END_SECONDS_MAX = 60  # for pytest to end its tests and their processes when it is interrupted
@@ -128,15 +130,16 @@ def run_once(what, *, workers, keep):
 
 
 def _end(pytest):
-    """End a run that still runs: politely, so that its tests end their processes; then by force."""
-    if pytest.poll() is not None:
-        return
-    pytest.send_signal(signal.SIGINT)
-    try:
-        pytest.wait(END_SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        os.killpg(pytest.pid, signal.SIGKILL)
-        pytest.wait()
+    """End a run that still runs, politely, then by force; and what its tests have left behind."""
+    if pytest.poll() is None:
+        pytest.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            pytest.wait(END_SECONDS_MAX)
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+            if os.getsid(process.pid) == pytest.pid:
+                process.kill()
+    pytest.wait()
 
 
 def _read(report):
