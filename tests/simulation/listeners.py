@@ -112,11 +112,16 @@ class Reader:
 
 
 def faults(world):
-    """Who did not fail has heard everything, and who comes again reads everything."""
+    """Who did not fail has heard everything, and who came again has read everything.
+
+    A process that has stopped did not let all of its listeners come again.
+    """
     for process in world.processes:
-        for feed in process.feeds if not process.is_dead else ():
+        if process.is_dead:
+            continue
+        for feed in process.feeds:
             for episode, reader in feed.readers.items():
-                if reader.read != episode.encoded:
+                if reader.read != episode.encoded and not process.is_gone:
                     yield f"{episode.key}: {len(reader.read)} of {len(episode.encoded)} pieces read"
             for hearer in feed.hearers:
                 if not hearer.has_failed and hearer.heard != hearer.episode.encoded:

@@ -11,7 +11,7 @@ SHORT_FREEZES = (0.3, 1.0, 2.0)  # a lease lives through these,
 LONG_FREEZES = (1.5 * LEASE_SECONDS, 2.5 * LEASE_SECONDS)  # and not through those
 PAUSES = (0.0, 0.5, 2.0)  # from the end of a process to the start of the next one
 CALM_SECONDS = 6.0  # between two faults of one daemon, on average
-DATABASE_CALM_SECONDS = 9.0
+DATABASE_CALM_SECONDS = 12.0
 
 
 @dataclass(frozen=True, slots=True)

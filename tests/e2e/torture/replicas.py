@@ -3,6 +3,7 @@
 Every process is ours and known by its number; none is looked for by name.
 """
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -34,7 +35,7 @@ class Replica:
         self.number = number
         self.url = ""
         self.lives = []
-        self.is_told_to_stop = False
+        self.is_ready = False
         self._home = home
         self._settings = {**SETTINGS, **settings}
 
@@ -46,19 +47,19 @@ class Replica:
         """Begin a life, and wait until it is ready."""
         for _ in range(STARTS_MAX):
             self._begin()
-            if await self._is_ready():
+            if await self._begun():
+                self.is_ready = True
                 return
             await trio.sleep(0.5)
         raise AssertionError(f"daemon {self.number} does not start:\n{self.lives[-1].text}")
 
     def _begin(self):
-        self.is_told_to_stop = False
         log = self._home.parent / f"daemon-{self.number}.{len(self.lives) + 1}.log"
         listen = self.url.removeprefix("http://") or "127.0.0.1:0"
         self.lives.append(Life(self._home, log, listen=listen, **self._settings))
 
-    async def _is_ready(self):
-        """False: it has refused to start, in words."""
+    async def _begun(self):
+        """Whether it is ready. If not, it has refused to start, in words."""
         life = self.lives[-1]
         with trio.fail_after(START_SECONDS_MAX):
             while (ready := life.entry("daemon.ready")) is None:
@@ -70,6 +71,7 @@ class Replica:
         return True
 
     async def strike(self, strike):
+        self.is_ready = strike.kind == "freeze"
         match strike.kind:
             case "kill":
                 self.process.kill()
@@ -138,7 +140,11 @@ class Site:
 
     async def strike(self, strike):
         if strike.target == DATABASE:
-            os.kill(postmaster(self.home), STOPS[strike.kind])  # its keeper starts it again
+            # Daemons refuse to start while it is away: on a slow machine none would ever begin.
+            while not any(replica.is_ready for replica in self.replicas):
+                await trio.sleep(POLL_SECONDS)
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it is away already
+                os.kill(postmaster(self.home), STOPS[strike.kind])  # its keeper starts it again
         else:
             await self.replicas[strike.target - 1].strike(strike)
 
