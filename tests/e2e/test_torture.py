@@ -29,6 +29,7 @@ SECONDS = float(os.environ.get("PROMPTCORNER_TORTURE_SECONDS", "30"))
 SEED = int(os.environ.get("PROMPTCORNER_TORTURE_SEED", "1"))
 DAEMONS_COUNT = 3
 TALKS_COUNT = 24
+BEGIN_SECONDS_MAX = 120.0  # until every chat is there and watched; then the first strikes fall
 LONGER_SECONDS_MAX = 240.0  # that users talk after the last strike, until they have said something
 QUIET_SECONDS_MAX = 240.0  # from the end of the storm until everything is at rest
 LOOK_SECONDS = 0.5
@@ -41,8 +42,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(SECONDS + 900)]
 class Storm:
     """While it lasts, users talk and strikes fall."""
 
-    def __init__(self, site, strikes, *, is_enough):
+    def __init__(self, site, strikes, *, has_begun, is_enough):
         self.is_over = False
+        self._has_begun = has_begun
         self._is_enough = is_enough
         self.struck = []
         self._site = site
@@ -50,6 +52,9 @@ class Storm:
 
     async def rage(self):
         """Each daemon, and the database, has strikes of its own: one after the other."""
+        with trio.move_on_after(BEGIN_SECONDS_MAX):
+            while not self._has_begun():
+                await trio.sleep(LOOK_SECONDS)
         began = trio.current_time()
         targets = sorted({strike.target for strike in self._strikes})
         async with trio.open_nursery() as nursery:
@@ -125,7 +130,11 @@ async def play(site, conninfo, strikes):
     def is_enough():
         return (path / "ran").exists() and checks.is_worth_a_storm(talks)
 
-    storm, began = Storm(site, strikes, is_enough=is_enough), trio.current_time()
+    def has_begun():
+        return all(each.watcher and each.watcher.came for each in talks)
+
+    storm = Storm(site, strikes, has_begun=has_begun, is_enough=is_enough)
+    began = trio.current_time()
     async with trio.open_nursery() as watchers:
         async with trio.open_nursery() as users:
             users.start_soon(storm.rage)

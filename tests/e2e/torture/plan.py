@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 DATABASE = 0  # daemons are numbered from 1
 LEASE_SECONDS = 4
-FIRST_SECONDS = 3.0  # before the first fault: everything has begun to work by then
+FIRST_SECONDS = 1.0  # before the first fault: every chat is there and watched by then
 KINDS = {"kill": 4, "restart": 3, "freeze": 4}  # of a daemon, and how often
 SHORT_FREEZES = (0.3, 1.0, 2.0)  # a lease lives through these,
 LONG_FREEZES = (1.5 * LEASE_SECONDS, 2.5 * LEASE_SECONDS)  # and not through those
