@@ -3,6 +3,7 @@ of them, as the API of another process would.
 """
 
 import contextlib
+import json
 import uuid
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,25 @@ from adapters.postgres.reading import Reading
 from tests.e2e.processes import EVENTUALLY_SECONDS
 
 LOOK_SECONDS = 0.02
+# A retry state lasts a second or two, and who looks now and then may miss it on a busy machine.
+NOTES_RETRIES = (
+    "CREATE TABLE IF NOT EXISTS noted_retries"
+    " (number bigserial, chat uuid, status text, retry_state json)",
+    """
+    CREATE OR REPLACE FUNCTION note_retry() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        INSERT INTO noted_retries (chat, status, retry_state)
+        VALUES (NEW.id, NEW.status, NEW.retry_state);
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE OR REPLACE TRIGGER note_retry AFTER UPDATE ON chats FOR EACH ROW
+    WHEN (NEW.retry_state IS NOT NULL
+          AND NEW.retry_state_version <> OLD.retry_state_version)
+    EXECUTE FUNCTION note_retry()
+    """,
+)
 AT_REST = ("waiting", "error")
 
 
@@ -95,6 +115,21 @@ class Client:
                 "SELECT title FROM chats WHERE id = %(chat)s", {"chat": chat}
             )
         return title
+
+    async def note_retries(self):
+        """Keep every retry state that a chat has from now on, for `retries`."""
+        async with self.pool.connection() as connection:
+            await connection.run([(statement, ()) for statement in NOTES_RETRIES])
+
+    async def retries(self, chat):
+        """Every retry state that the chat has had, as its row kept it, those that are over too."""
+        async with self.pool.connection() as connection:
+            rows = await connection.execute(
+                "SELECT status, retry_state::text FROM noted_retries WHERE chat = %(chat)s"
+                " ORDER BY number",
+                {"chat": chat},
+            )
+        return [{"status": status, **json.loads(state)} for status, state in rows]
 
     async def write_past_the_law(self, chat, content):
         """Put this into the last answer of the chat, as no program of ours would."""

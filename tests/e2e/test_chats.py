@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from typing import NamedTuple
 
-import psycopg
 import pytest
 import trio
 
@@ -20,7 +19,7 @@ from actors.machine.requests import (
 from actors.parts.model import JsonText, ToolCallPart, ToolResultPart
 from actors.titles.fallback import fallback_title
 from adapters.models.configured import named_model
-from tests.e2e.clients import LOOK_SECONDS, a_client, status
+from tests.e2e.clients import LOOK_SECONDS, a_client
 from tests.e2e.conftest import a_database
 from tests.e2e.crossing import ADMIN, sites
 from tests.e2e.daemons import Daemon, a_daemon
@@ -190,49 +189,26 @@ TRIED_AGAIN = {
 }
 
 
-# A pause is over in a second or two: it is noted by the server, so that nobody has to look in time.
-NOTES_PAUSES = """
-    CREATE TABLE pauses (chat uuid, retry json);
-    CREATE FUNCTION note_pause() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-        INSERT INTO pauses VALUES (NEW.id, NEW.retry_state);
-        RETURN NULL;
-    END $$;
-    CREATE TRIGGER noted AFTER UPDATE ON chats FOR EACH ROW
-      WHEN (OLD.retry_state IS NULL AND NEW.retry_state IS NOT NULL) EXECUTE FUNCTION note_pause()
-"""
-
-
-async def test_what_may_pass_is_tried_again_on_every_wire(house, client):
+async def test_what_may_pass_is_tried_again_on_every_wire(client):
     async def story(path, fault):
         text = f"[[text: At last.]] [[delta-chars: 1]] [[fault: {fault}@1]]"
         chat = await client.create(text, model=WIRES[path])
         answers.add(await client.answer(chat))
-        retry = noted(chat)
+        [retry] = await client.retries(chat)
         announced[path, fault] = (retry["kind"], retry.get("status_code"))
         delays.append(retry["delay_ms"] / TRIED_AGAIN[fault][-1])
         assert 2 == len(await client.history(chat))
 
-    def noted(chat):
-        [(retry,)] = notes.execute("SELECT retry FROM pauses WHERE chat = %s", (chat,)).fetchall()
-        return retry
-
     announced, delays, answers = {}, [], set()
-    with psycopg.connect(house.database, autocommit=True) as notes:
-        notes.execute(NOTES_PAUSES)
-        await stories(story)
-        notes.execute("DROP TRIGGER noted ON chats")
-
-    assert {(path, f): TRIED_AGAIN[f][:2] for path in WIRES for f in TRIED_AGAIN} == announced
-    assert 1 <= min(delays) < max(delays) <= 1.5
-    assert {"At last."} == answers
-
-
-async def stories(story):
+    await client.note_retries()
     async with trio.open_nursery() as nursery:
         for path in WIRES:
             for fault in TRIED_AGAIN:
                 nursery.start_soon(story, path, fault)
+
+    assert {(path, f): TRIED_AGAIN[f][:2] for path in WIRES for f in TRIED_AGAIN} == announced
+    assert 1 <= min(delays) < max(delays) <= 1.5
+    assert {"At last."} == answers
 
 
 # A fault of every attempt: the error that the chat stops with. Where a prompt is too long a summary
@@ -300,16 +276,12 @@ async def test_what_no_database_takes_comes_back_as_it_was_said(path, client, pr
 
 
 async def test_an_overloaded_provider_is_asked_again_and_says_so_meanwhile(client):
+    await client.note_retries()
     chat = await client.create("[[text: At last.]] [[fault: 529@1]]")
 
-    retrying = await client.until_true(chat, lambda stored: stored.chat.retry_state is not None)
-
-    assert ("running", 1, 529) == (
-        status(retrying),
-        retrying.chat.retry_state.attempt,
-        retrying.chat.retry_state.status_code,
-    )
     assert "At last." == await client.answer(chat)
+    [retry] = await client.retries(chat)
+    assert ("running", 1, 529) == (retry["status"], retry["attempt"], retry["status_code"])
     assert None is (await client.view(chat)).chat.retry_state
 
 
@@ -343,15 +315,15 @@ async def test_a_new_chat_is_given_a_title_by_the_model(client, provider):
 
 
 async def test_how_long_a_model_is_waited_for_can_be_set(provider, home, database):
-    guards = {"PROMPTCORNER_STARTUP_SECONDS": "0.5", "PROMPTCORNER_SILENCE_SECONDS": "1"}
+    guards = {"PROMPTCORNER_STARTUP_SECONDS": "3", "PROMPTCORNER_SILENCE_SECONDS": "3"}
     with a_daemon(home, DATABASE_URL=database, **guards, **provider.settings) as daemon:
         daemon.wait_ready()
         async with a_client(database) as client:
+            await client.note_retries()
             for fault in ("silence:0", "silence:3"):
                 chat = await client.create(f"[[fault: {fault}@1]] [[deltas: 5]]")
-                waiting = await client.until_true(chat, lambda stored: stored.chat.retry_state)
-
-                assert "stream_silence_timeout" == waiting.chat.retry_state.kind
                 assert await client.answer(chat)
+                [retry] = await client.retries(chat)
+                assert "stream_silence_timeout" == retry["kind"]
                 assert 2 == len(provider.requests(chat))
         assert 0 == daemon.stop()
