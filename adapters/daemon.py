@@ -201,7 +201,7 @@ async def work(frame: Frame) -> None:
                     "database": pulse.database,
                     "schema": pulse.schema,
                     "room": partial(missing_room, chats.store.pool),
-                    "lease": partial(lease, chats.supervisor),
+                    "lease": partial(missing_lease, chats.supervisor),
                 }
             )
             frame.curtain.rise()
@@ -235,7 +235,7 @@ async def first_lease(supervisor: Supervisor, curtain: Curtain) -> bool:
     return curtain.cause is None
 
 
-async def lease(supervisor: Supervisor) -> str | None:
+async def missing_lease(supervisor: Supervisor) -> str | None:
     """Return why this process cannot hold chats, or None if it can. A check of `/readyz`."""
     return None if supervisor.slots.worker else "there is none: this process runs no chats"
 

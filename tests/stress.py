@@ -94,16 +94,11 @@ def run_once(what, *, workers, keep):
     """Run the named tests once; `keep` is the path, without a suffix, of what the run writes."""
     report, output = keep.with_suffix(".xml"), keep.with_suffix(".txt")
     words = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        f"--junit-xml={report}",
-        "-o",
-        "junit_logging=no",
+        *(sys.executable, "-m", "pytest", "-q", "-n", str(workers)),
+        *("--dist", "loadfile", "--no-loadscope-reorder"),
+        *(f"--junit-xml={report}", "-o", "junit_family=xunit1", "-o", "junit_logging=no"),
+        *what,
     ]
-    words += ["-o", "junit_family=xunit1", "-n", str(workers)]
-    words += ["--dist", "loadfile", "--no-loadscope-reorder", *what]
     began = time.monotonic()
     with output.open("wb") as file:
         # In a session of its own: ctrl-C reaches this program only, which then ends it in order.
