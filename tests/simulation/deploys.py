@@ -1,7 +1,7 @@
 """An hour of deploys: every few seconds the oldest process is told to stop and a new one starts.
 
 Nothing else goes wrong: the provider answers, the store is there. Some chats say more in one step
-than a process has time for, so that deploys cut it dozens of times: that is no failure of anybody.
+than a process has time for, so that deploys cut it dozens of times: nothing has failed by that.
 A parent that only waits for its agents has nothing to finish, and its process does not wait for it.
 """
 
@@ -75,7 +75,7 @@ async def serving(world, do):
 
 
 async def lets_parents_go(process):
-    """A while after it has been told to stop no chat of it waits for agents any more."""
+    """Blame a process that was told to stop a while ago if a chat still waits for agents in it."""
     told_at = now()
     await trio.sleep(LEAVES_SECONDS)
     for chat, since in process.waits.values():
@@ -87,7 +87,7 @@ async def lets_parents_go(process):
 
 
 def script(provider, prompt):
-    """What a provider says that never fails."""
+    """Return the answer of a provider that never fails."""
     world = provider.world
     style = world.styles.get(prompt.asker.chat, "agent")
     if world.is_calm:
@@ -113,7 +113,7 @@ def ends(reason=FinishReason.STOP):
 
 
 def faults(world):
-    """A deploy is no failure: no chat stops because of it, and none is told that it is retried."""
+    """Yield the chats that a deploy has stopped, or that are told of a retry: it is no failure."""
     for kept in world.store.chats.values():
         chat = kept.chat
         if chat.status is Status.ERROR or chat.last_error is not None:

@@ -2,7 +2,7 @@
 
 A tool that works with files goes through the real threads of its workspace's disk, but no thread
 runs: what would run in one is done when the disk answers. One that hangs answers when it is mended.
-Whoever has not to do with that disk must not notice.
+Work that has nothing to do with that disk must not notice.
 """
 
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ class VirtualDisk:
         self._mended.set()
 
     async def answer(self, work, deliver):
-        """What the thread does, as soon as the disk lets it."""
+        """Do the work of a thread, as soon as the disk answers, and deliver its outcome."""
         await self._mended.wait()
         await trio.sleep(QUICK_SECONDS)
         deliver(outcome.capture(work))
@@ -62,7 +62,7 @@ def virtual_threads(world):
 
 
 async def work(process, chat, call, deadline_seconds):
-    """Read or write a file of the chat's workspace. What comes of it, in words."""
+    """Read or write a file of the chat's workspace; return what came of it, in words."""
     world, disk = process.world, disk_of(process, chat)
     began, done = now(), []
     do = disk.real.read if call.name == "fetch" else disk.real.write

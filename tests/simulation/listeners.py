@@ -1,5 +1,5 @@
-"""Those who listen to attempts, as feeds and links of the relay do. They raise now and then: that
-ends the one that raised, which comes again like a watcher does, and the turn never knows of it.
+"""Listeners to attempts, as feeds and links of the relay are. They raise now and then: that ends
+the one that raised, which comes again like a watcher does, and the turn never knows of it.
 """
 
 from contextlib import contextmanager
@@ -112,9 +112,9 @@ class Reader:
 
 
 def faults(world):
-    """Who did not fail has heard everything, and who came again has read everything.
+    """Yield what listeners missed that did not fail, or that came again.
 
-    A process that has stopped did not let all of its listeners come again.
+    In a process that has stopped not all of them could come again.
     """
     for process in world.processes:
         if process.is_dead:

@@ -59,7 +59,7 @@ class Replica:
         self.lives.append(Life(self._home, log, listen=listen, **self._settings))
 
     async def _begun(self):
-        """Whether it is ready. If not, it has refused to start, in words."""
+        """Return whether it became ready; if not, it has refused to start, in words."""
         life = self.lives[-1]
         with trio.fail_after(START_SECONDS_MAX):
             while (ready := life.entry("daemon.ready")) is None:
@@ -101,7 +101,7 @@ class Replica:
         return code
 
     def end(self):
-        """Whatever it does, it is gone when this returns."""
+        """Kill what is left of it; no process of it is there when this returns."""
         for life in self.lives:
             if life.process.poll() is None:
                 life.process.kill()
