@@ -70,7 +70,7 @@ class Threads:
 
     def blocked(self, key: Hashable, seconds: float) -> ThreadsBlocked:
         self.blocked_count += 1
-        whose = "" if key is None else f" of {key}"
+        whose = f" of {key}" if isinstance(key, str) else ""  # other keys may hold secrets
         return ThreadsBlocked(f"{self.kind.name}{whose}: no answer within {seconds:g} s")
 
     def statistics(self) -> ThreadsStatistics:

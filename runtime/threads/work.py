@@ -70,7 +70,7 @@ class _Job(Generic[Result]):
         self._grace_seconds = grace_seconds
         self._caller: trio.lowlevel.Task | None = None
         self._value: list[Result] = []
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self.is_unwanted = False
 
     async def result(self) -> Result:
@@ -104,7 +104,7 @@ class _Job(Generic[Result]):
         _here.job = self
         try:
             self._value.append(self._work())
-        except Exception as error:  # noqa: BLE001  # raised again before the caller
+        except BaseException as error:  # noqa: BLE001  # raised before the caller, not in trio
             self._error = error
         finally:
             del _here.job

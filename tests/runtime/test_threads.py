@@ -206,6 +206,35 @@ async def test_what_work_raises_is_raised_before_its_caller():
             await call(lambda: 1 // 0)
 
 
+async def test_work_that_ends_its_thread_ends_no_run():
+    """W2, W3: such an error, too, is raised before the caller, and nowhere else."""
+    for call in (partial(read, BOUND), partial(write, BOUND, grace_seconds=1)):
+        with pytest.raises(SystemExit):
+            await call(sys.exit)
+        with pytest.raises(Panic):
+            await call(panic)
+
+    assert (0, 0) == (counted().running, counted().keys)
+
+
+class Panic(BaseException):
+    """As libraries that are written in Rust raise it."""
+
+
+def panic():
+    raise Panic
+
+
+async def test_an_error_shows_no_key_that_is_no_name(disk):
+    """W5: a key may hold what is secret."""
+    secret = partial(print, "secret")
+    for _ in range(2):
+        await leave(disk, partial(read, BOUND, disk.touch, key=secret))
+
+    with pytest.raises(ThreadsBlocked, match=r"^hanging: no answer within 0\.05 s$"):
+        await read(BOUND, disk.touch, key=secret)
+
+
 def test_the_end_of_a_run_waits_for_no_thread(tmp_path):
     """W7: not even for a write that was left."""
     ends = []
