@@ -8,7 +8,7 @@ import errno
 import os
 import signal
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from subprocess import DEVNULL, PIPE, STDOUT, Popen
@@ -35,7 +35,8 @@ class Programs:
     """`key`: of those with the same one, only one runs at a time."""
 
     def __init__(self) -> None:
-        self._running: dict[Hashable, Popen[bytes] | None] = {}  # None: it is being begun
+        self._running: set[Hashable] = set()
+        self._left: dict[Hashable, Popen[bytes]] = {}
 
     async def run(
         self,
@@ -46,34 +47,32 @@ class Programs:
         environ: Mapping[str, str] | None = None,
         hears_errors: bool = False,
     ) -> ProgramResult | None:
-        """Run it to its end. None: it took too long, or the one before it still does. OSError: it
-        cannot be begun."""
-        self._forget()
-        if key in self._running:
+        """Run it to its end. None: it took too long, or another with this key has not ended.
+        OSError: it cannot be begun."""
+        self._reap()
+        if key in self._running or key in self._left:
             return None
-        self._running[key] = None
+        self._running.add(key)
+        popen = None
         try:
             errors = STDOUT if hears_errors else DEVNULL
             popen = await _begun(partial(_begin, words, environ, errors))
-            self._running[key] = popen
             with trio.move_on_after(seconds):
                 return await _lived(popen)
             return None
         finally:
-            if self._running[key] is None:
-                del self._running[key]
-            self._forget()
+            self._running.discard(key)
+            if popen is not None and popen.poll() is None:
+                self._left[key] = popen
 
     @property
     def running(self) -> int:
         """Those that were left included."""
-        self._forget()
-        return len(self._running)
+        self._reap()
+        return len(self._running) + len(self._left)
 
-    def _forget(self) -> None:
-        for key, popen in list(self._running.items()):
-            if popen is not None and popen.poll() is not None:
-                del self._running[key]
+    def _reap(self) -> None:
+        self._left = {key: popen for key, popen in self._left.items() if popen.poll() is None}
 
 
 async def _begun(begin: partial[Popen[bytes]]) -> Popen[bytes]:
@@ -121,20 +120,16 @@ async def _lived(popen: Popen[bytes]) -> ProgramResult:
 @contextmanager
 def _watched(popen: Popen[bytes]) -> Iterator[tuple[int, trio.lowlevel.FdStream]]:
     assert popen.stdout is not None, "it was begun with a pipe"
-    with popen.stdout:
-        stream = trio.lowlevel.FdStream(os.dup(popen.stdout.fileno()))
-    try:
-        pidfd = os.pidfd_open(popen.pid)
-    except OSError:  # too many files are open
-        popen.kill()
-        stream.close()
-        raise
-    try:
+    with popen.stdout, ExitStack() as opened:
+        try:
+            pidfd = os.pidfd_open(popen.pid)
+            opened.callback(os.close, pidfd)
+            stream = trio.lowlevel.FdStream(os.dup(popen.stdout.fileno()))
+            opened.callback(stream.close)
+        except OSError:  # too many files are open
+            popen.kill()
+            raise
         yield pidfd, stream
-    finally:
-        os.close(pidfd)
-        with suppress(trio.ClosedResourceError):
-            stream.close()
 
 
 async def _heard(stream: trio.lowlevel.FdStream) -> bytes:

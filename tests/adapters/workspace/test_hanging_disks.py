@@ -1,5 +1,6 @@
 """A disk that hangs holds up its own workspace, for a bounded time, and nothing else."""
 
+import errno
 import os
 from functools import partial
 
@@ -195,6 +196,47 @@ async def test_one_that_cannot_be_ended_is_left_and_no_other_is_begun_in_its_pla
         while programs.running:
             await trio.sleep(0.01)
     assert await programs.run(["true"], key="a", seconds=20) is not None
+
+
+async def test_one_that_has_ended_is_still_heard_to_its_end_whoever_counts_it_meanwhile(tmp_path):
+    """What it has begun may write on, and its place is not another's before that."""
+    programs, results = Programs(), []
+    os.mkfifo(tmp_path / "go")
+    script = f"(read line < {tmp_path}/go; echo late) & echo $$ > {tmp_path}/pid"
+
+    async def run():
+        results.append(await programs.run(["sh", "-c", script], key="a", seconds=20))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(run)
+        with trio.fail_after(20):
+            while not (tmp_path / "pid").exists() or not (pid := (tmp_path / "pid").read_text()):
+                await trio.sleep(0.01)
+            while _runs(int(pid)):
+                await trio.sleep(0.01)
+        assert programs.running == 1
+        assert await programs.run(["true"], key="a", seconds=20) is None
+        with open(tmp_path / "go", "w") as go:
+            go.write("\n")
+
+    assert [b"late\n"] == [ended.said for ended in results]
+    assert programs.running == 0
+
+
+async def test_one_that_cannot_be_watched_is_ended(monkeypatch):
+    """As when too many files are open."""
+    programs = Programs()
+
+    def dup(descriptor):
+        raise OSError(errno.EMFILE, "too many open files")
+
+    monkeypatch.setattr(os, "dup", dup)
+    with pytest.raises(OSError, match="too many open files"):
+        await programs.run(["sleep", "1000"], key="a", seconds=20)
+
+    with trio.fail_after(20):
+        while programs.running:
+            await trio.sleep(0.01)
 
 
 async def test_a_program_says_how_it_went_and_what():
