@@ -114,7 +114,7 @@ class Caretaker:
         self._woken, self._left_over = trio.Event(), trio.Event()
         self._sizes: dict[UUID, int] = {}  # of those in which commands run, when last looked at
         self._written: OrderedDict[UUID, int] = OrderedDict()  # by tools, since then
-        self._full: OrderedDict[UUID, None] = OrderedDict()
+        self._full: OrderedDict[UUID, int] = OrderedDict()  # their sizes when last looked at
         self._programs = Programs()
         self._measured_count = self._closed_count = self._removed_count = 0
 
@@ -160,7 +160,7 @@ class Caretaker:
         if size <= disk_mb * MIB:
             self._full.pop(workspace, None)
             return None
-        self._is_full(workspace)
+        self._note_full(workspace, size)
         return Refused(_full(size, disk_mb))
 
     def _note(self, workspace: UUID, count: int) -> int:
@@ -241,12 +241,12 @@ class Caretaker:
             if size <= disk_mb * MIB:
                 self._full.pop(workspace, None)
                 continue
-            self._is_full(workspace)
+            self._note_full(workspace, size)
             if before is not None and size > before:
                 await self._end(workspace, f"ended: {_full(size, disk_mb)}")
 
-    def _is_full(self, workspace: UUID) -> None:
-        self._full[workspace] = None
+    def _note_full(self, workspace: UUID, size: int) -> None:
+        self._full[workspace] = size
         if len(self._full) > NOTED_MAX:
             self._full.popitem(last=False)
 
@@ -259,9 +259,12 @@ class Caretaker:
         return found
 
     async def _measure(self, workspace: UUID) -> int:
+        """Return how many bytes it takes. If that cannot be measured, now or because it is being
+        measured already, one that was full stays so, and any other takes nothing."""
         self._measured_count += 1
         self._written.pop(workspace, None)
-        return await self._size_of(self._directory / str(workspace))
+        size = await self._size_of(self._directory / str(workspace))
+        return self._full.get(workspace, 0) if size is None else size
 
     async def _closed_here(self, workspace: UUID) -> None:
         self._closed_count += 1
@@ -288,15 +291,15 @@ class Caretaker:
             done = await self._programs.run(command, key=("rm", aside), seconds=DELETE_SECONDS)
             self._removed_count += done is not None
 
-    async def _size_of(self, place: Path) -> int:
-        """What it takes of the disk, in bytes. What cannot be measured counts as nothing."""
+    async def _size_of(self, place: Path) -> int | None:
+        """Return what it takes of the disk, in bytes; None if that cannot be measured."""
         with suppress(OSError):
             command = ["du", "-skx", "--", str(place)]
             done = await self._programs.run(command, key=("du", place), seconds=DU_SECONDS)
             if done is not None:
                 kibibytes, _, _ = done.said.partition(b"\t")
                 return int(kibibytes or b"0") * 1024
-        return 0
+        return None
 
     async def _see_to_left_overs(self) -> NoReturn:
         while True:

@@ -520,6 +520,26 @@ async def test_a_full_workspace_is_written_to_again_when_there_is_room(daemon, c
     assert {"ok": True} == written
 
 
+async def test_a_full_workspace_is_full_for_all_who_write_at_once(daemon, chat, small):
+    """It is measured once at a time: who comes meanwhile finds it as it was."""
+    (small / "big").write_bytes(os.urandom(3_000_000))
+    await a_server(daemon, chat)
+    caretaker = daemon.workspaces.caretaker
+    await caretaker.measure()
+    id, refused = UUID(small.parent.name), []
+
+    async def ask():
+        refused.append(await caretaker.room(id, 1, 1))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(ask)
+        nursery.start_soon(caretaker.measure)
+
+    assert None not in refused
+    assert 1 == daemon.workspaces.statistics().kept.full
+
+
 async def test_one_that_is_full_no_more_is_not_counted(daemon, chat, small):
     (small / "big").write_bytes(os.urandom(3_000_000))
     await a_server(daemon, chat)
