@@ -69,13 +69,12 @@ class Lifeline:
         self._reap()
         if self._shell is not None and _write(self._shell, line):
             return
-        deaf, self._shell = self._shell, None
-        shell = _begun()
+        shell = _begun()  # if that fails the one before stays: without its pipe it would kill
         known = "".join(f"+ {group}\n" for group in self._groups)
         if not _write(shell, known + line):
             self._kill(shell)
             raise BrokenPipeError("the shell that ends commands does not listen")
-        self._shell = shell
+        deaf, self._shell = self._shell, shell
         if deaf is not None:  # which would not have killed what it was not told of
             self._kill(deaf)
 

@@ -1,6 +1,7 @@
 """What ends commands when this process is gone."""
 
 import os
+import resource
 import signal
 import subprocess
 
@@ -88,6 +89,30 @@ async def test_one_that_does_not_listen_holds_nobody_up(lifeline, group):
 
     assert trio.current_time() - began < 20, "a write that blocks is one for ever"
     assert [signal.SIGKILL] * 2 == [await killed(each) for each in (first, second)]
+
+
+async def test_one_that_cannot_be_replaced_stays_and_ends_nothing(lifeline, group):
+    """Without its pipe it would end all that it knows of, as if this process were gone."""
+    first = group()
+    lifeline.add(first.pid)
+    shell = lifeline._shell
+    os.kill(shell.pid, signal.SIGSTOP)
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (shell.stdin.fileno(), hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            for number in range(10_000):  # more than its pipe holds
+                lifeline.add(4_000_000 + number % 2)
+                lifeline.forget(4_000_000 + number % 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert lifeline._shell is shell
+    os.kill(shell.pid, signal.SIGCONT)
+    assert first.poll() is None
+    await lifeline.close()
+    assert signal.SIGKILL == await killed(first)
 
 
 async def test_others_go_on_while_it_ends(lifeline, group):
