@@ -143,7 +143,7 @@ class _MeasuredToolset:
         except Exception:  # a bug in a tool is that tool's result, as far as the model is concerned
             figures.tool_errors.labels(*labels).inc()
             raise
-        size = len(output.result.encode("utf-8", "replace"))
+        size = _bytes_of(output.result)
         figures.tool_result_size_bytes.labels(*labels).observe(size)
         if output.is_error:
             figures.tool_errors.labels(*labels).inc()
@@ -153,24 +153,29 @@ class _MeasuredToolset:
 
 
 def _size(messages: Iterable[Said]) -> int:
-    """Of text and data, in characters: what is said, not how it is wrapped."""
+    """Return the bytes of text and data: what is said, not how it is wrapped."""
     size = 0
     for said in messages:
         match said:
             case UserSaid(parts) | AssistantSaid(parts):
                 size += sum(map(_part_size, parts))
             case ToolsSaid(answers):
-                size += sum(len(answer.text) for answer in answers)
+                size += sum(_bytes_of(answer.text) for answer in answers)
     return size
 
 
 def _part_size(part: TextPart | ReasoningPart | FilePart | ToolCallPart | ToolResultPart) -> int:
     match part:
         case TextPart() | ReasoningPart():
-            return len(part.text)
+            return _bytes_of(part.text)
         case FilePart():
-            return len(part.data or "")
+            return _bytes_of(part.data or "")
         case ToolCallPart():
-            return len(part.args or "")
+            return _bytes_of(part.args or "")
         case ToolResultPart():
-            return len(part.result)
+            return _bytes_of(part.result)
+
+
+def _bytes_of(text: str) -> int:
+    # Python knows of a text whether it is ASCII, so most are not encoded for this.
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

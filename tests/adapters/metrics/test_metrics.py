@@ -29,7 +29,7 @@ LIMITS = Limits(startup_seconds=60, silence_seconds=600)
 PROMPT = Prompt(
     "rehearsal",
     (
-        UserSaid((TextPart("12345"), FilePart("image/png", data="abc"))),
+        UserSaid((TextPart("1234é"), FilePart("image/png", data="abc"))),
         ToolsSaid((ToolAnswer("c1", "f", "12"),)),
     ),
 )
@@ -80,7 +80,7 @@ async def test_a_call_of_a_model_is_counted_with_what_it_was_asked(autojump_cloc
     assert 2 == len(heard)
     assert 1 == read(figures, "chatd_steps_total", **labels)
     assert 2 == read(figures, "chatd_message_count_sum", **labels)
-    assert 10 == read(figures, "chatd_prompt_size_bytes_sum", **labels)
+    assert 11 == read(figures, "chatd_prompt_size_bytes_sum", **labels)
     assert (1, 2.0) == (
         read(figures, "chatd_ttft_seconds_count", **labels),
         pytest.approx(read(figures, "chatd_ttft_seconds_sum", **labels)),
