@@ -216,8 +216,7 @@ async def test_one_that_has_ended_is_still_heard_to_its_end_whoever_counts_it_me
                 await trio.sleep(0.01)
         assert programs.running == 1
         assert await programs.run(["true"], key="a", seconds=20) is None
-        with open(tmp_path / "go", "w") as go:
-            go.write("\n")
+        (tmp_path / "go").write_text("\n")
 
     assert [b"late\n"] == [ended.said for ended in results]
     assert programs.running == 0

@@ -73,6 +73,13 @@ async def test_without_any_command_there_is_none(lifeline):
     assert lifeline._shell is None
 
 
+def fill(lifeline):
+    """Tell it more than its pipe holds."""
+    for number in range(10_000):
+        lifeline.add(4_000_000 + number % 2)
+        lifeline.forget(4_000_000 + number % 2)
+
+
 async def test_one_that_does_not_listen_holds_nobody_up(lifeline, group):
     first, second = group(), group()
     lifeline.add(first.pid)
@@ -80,9 +87,7 @@ async def test_one_that_does_not_listen_holds_nobody_up(lifeline, group):
     os.kill(stopped.pid, signal.SIGSTOP)
     began = trio.current_time()
 
-    for number in range(10_000):  # more than its pipe holds
-        lifeline.add(4_000_000 + number % 2)
-        lifeline.forget(4_000_000 + number % 2)
+    fill(lifeline)
     lifeline.add(second.pid)
     assert lifeline._shell is not stopped
     await lifeline.close()
@@ -102,9 +107,7 @@ async def test_one_that_cannot_be_replaced_stays_and_ends_nothing(lifeline, grou
     resource.setrlimit(resource.RLIMIT_NOFILE, (shell.stdin.fileno(), hard))
     try:
         with pytest.raises(OSError, match="Too many open files"):
-            for number in range(10_000):  # more than its pipe holds
-                lifeline.add(4_000_000 + number % 2)
-                lifeline.forget(4_000_000 + number % 2)
+            fill(lifeline)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
