@@ -6,6 +6,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Generic, TypeVar, cast
 
+import outcome
 import trio
 
 from runtime.errors import Misuse
@@ -69,8 +70,7 @@ class _Job(Generic[Result]):
         self._place = place
         self._grace_seconds = grace_seconds
         self._caller: trio.lowlevel.Task | None = None
-        self._value: list[Result] = []
-        self._error: BaseException | None = None
+        self._outcome: outcome.Outcome[Result] | None = None
         self.is_unwanted = False
 
     async def result(self) -> Result:
@@ -83,11 +83,10 @@ class _Job(Generic[Result]):
                     await trio.lowlevel.checkpoint()
         finally:
             self._place.leave()
-        if isinstance(self._error, Unwanted):
+        assert self._outcome is not None, "its thread has ended"
+        if isinstance(self._outcome, outcome.Error) and isinstance(self._outcome.error, Unwanted):
             await trio.lowlevel.checkpoint()  # which says that we are cancelled
-        if self._error is not None:
-            raise self._error
-        return self._value[0]
+        return self._outcome.unwrap()
 
     async def _live(self) -> None:
         try:
@@ -97,15 +96,14 @@ class _Job(Generic[Result]):
                 limiter=cast("trio.CapacityLimiter", self._place),
             )
         except RuntimeError as error:  # the system has no more threads
-            self._error = error
+            self._outcome = outcome.Error(error)
         self._wake()
 
     def _in_thread(self) -> None:
         _here.job = self
         try:
-            self._value.append(self._work())
-        except BaseException as error:  # noqa: BLE001  # raised before the caller, not in trio
-            self._error = error
+            # Errors of every kind: they are raised before the caller, and never in trio's own task.
+            self._outcome = outcome.capture(self._work)
         finally:
             del _here.job
 
