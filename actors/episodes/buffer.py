@@ -230,7 +230,7 @@ class Episodes:
         for began, fail in tuple(self._followers.values()):
             try:
                 began(episode)
-            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
+            except Exception as error:  # noqa: BLE001  the follower is told, and nothing else ends
                 self._totals.failed_count += 1
                 end_listener(fail, error)
         return episode
