@@ -244,7 +244,7 @@ episodes/buffer.py in listeners
 episodes/buffer.py in listeners
 -            try:
 -                began(episode)
--            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
+-            except Exception as error:  # noqa: BLE001  the follower is told, and nothing else ends
 -                self._totals.failed_count += 1
 -                end_listener(fail, error)
 +            began(episode)
