@@ -35,7 +35,7 @@ from adapters.models.contents import Contents, Source
 from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, lost_at_start, migrate, open_database
-from adapters.postgres.pulse import Pulse, missing_room
+from adapters.postgres.pulse import Pulse, RoomCheck
 from adapters.processes.membership import Herald, Membership, Parent
 from adapters.providers.dial import Dial
 from adapters.relay.opening import open_relaying, open_stand
@@ -200,7 +200,7 @@ async def work(frame: Frame) -> None:
                 {
                     "database": pulse.database,
                     "schema": pulse.schema,
-                    "room": partial(missing_room, chats.store.pool),
+                    "room": RoomCheck(chats.store.pool).missing,
                     "lease": partial(missing_lease, chats.supervisor),
                 }
             )

@@ -74,20 +74,39 @@ class Pulse:
         return Felt(database=why, schema="not known")
 
 
-async def missing_room(pool: Pool) -> str | None:
-    """Return why nothing can be stored. None: there is room, or nothing has missed any."""
-    if pool.full is None:
+class RoomCheck:
+    """Asks whether the disk of the database has room, once some was missing. It takes one
+    connection of the pool at most: those who ask meanwhile get the same answer."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._turn = trio.Lock()
+        self._found_at = -math.inf
+        self._found: str | None = None
+
+    async def missing(self) -> str | None:
+        """Return why nothing can be stored. None: there is room, or none was missing."""
+        asked_at = now()
+        async with self._turn:
+            if self._found_at < asked_at:
+                self._found = await self._look()
+                self._found_at = now()
+            return self._found
+
+    async def _look(self) -> str | None:
+        pool = self._pool
+        if pool.full is None:
+            return None
+        try:
+            with trio.fail_after(ANSWER_SECONDS):
+                async with pool.connection() as connection:
+                    await take_room(connection)
+        except DatabaseFull as fault:
+            return f"the disk of the database is full: {fault}"
+        except (DatabaseFault, trio.TooSlowError):
+            return f"the disk of the database was full, and cannot be asked now: {pool.full}"
+        pool.full = None
         return None
-    try:
-        with trio.fail_after(ANSWER_SECONDS):
-            async with pool.connection() as connection:
-                await take_room(connection)
-    except DatabaseFull as fault:
-        return f"its disk is full: {fault}"
-    except (DatabaseFault, trio.TooSlowError):
-        return f"its disk was full, and cannot be asked now: {pool.full}"
-    pool.full = None
-    return None
 
 
 async def take_room(connection: Connection) -> None:

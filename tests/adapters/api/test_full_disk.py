@@ -10,7 +10,7 @@ import trio
 
 from adapters.cli.examining.stored import room
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.pulse import missing_room
+from adapters.postgres.pulse import RoomCheck
 from tests.adapters.api.edges import PATIENCE_SECONDS, an_edge, eventually
 from tests.adapters.api.who_may import CHATS
 from tests.fakes.full_disk import a_small_disk
@@ -42,20 +42,20 @@ async def test_a_full_disk_is_named_and_no_work_is_lost(disk):
 
             disk.fill()
             refused = await member.post(CHATS, {**new, **saying(incompressible(200_000))})
-            why = await missing_room(pool)
+            why = await RoomCheck(pool).missing()
             await eventually(lambda: has_tried_to_store(pool))
             status = (await member.get(chat)).document["status"]
 
             disk.make_room()
             await until(socket, "status", status="waiting")
-            why_not = await missing_room(pool)
+            why_not = await RoomCheck(pool).missing()
 
         messages = (await member.get(f"{chat}/messages")).document["messages"]
 
     assert (503, "This cannot be stored now.") == (refused.status, refused.document["message"])
     assert refused.headers["retry-after"]
     assert "it was not stored" in refused.document["detail"]
-    assert why.startswith("its disk is full: ")
+    assert why.startswith("the disk of the database is full: ")
     assert "No space left on device" in why
     assert ("running", None) == (status, why_not)
     assert ANSWER in {part["text"] for m in messages for part in m["content"]}
