@@ -31,6 +31,7 @@ from adapters.workspace.sandbox import (
     Limits,
     NoSandbox,
     Sandbox,
+    command_line,
     environment,
     sandbox_of,
     tell,
@@ -103,14 +104,18 @@ class LocalProcesses:
         row = self.workspace
         limits = Limits(row.memory_mb, row.file_mb, row.processes, row.seconds)
         passing = self.sandbox.passing(self.ground)
+        try:
+            arguments = await command_line(
+                self.sandbox, command.text, self.ground, workdir=workdir, limits=limits
+            )
+        except DiskSilent as silent:
+            return Refused(str(silent))
         return Order(
             chat=self.chat.id,
             workspace=row.id,
             command=command,
             workdir=workdir,
-            arguments=self.sandbox.command(
-                command.text, self.ground, workdir=workdir, limits=limits
-            ),
+            arguments=arguments,
             environment=environment(self.environ, self.chat.id, self.ground, passing=passing),
             seconds_max=seconds_max,
             disk_mb=row.disk_mb,

