@@ -30,7 +30,7 @@ SEED = int(os.environ.get("PROMPTCORNER_TORTURE_SEED", "1"))
 DAEMONS_COUNT = 3
 TALKS_COUNT = 24
 BEGIN_SECONDS_MAX = 120.0  # until every chat is there and watched; then the first strikes fall
-LONGER_SECONDS_MAX = 240.0  # that users talk after the last strike, until they have said something
+LONGER_SECONDS_MAX = 240.0  # that users talk after the last strike, until enough has happened
 QUIET_SECONDS_MAX = 240.0  # from the end of the storm until everything is at rest
 LOOK_SECONDS = 0.5
 DELEGATING = "default"  # what a compatible provider's model is called that has no other name
@@ -50,6 +50,10 @@ class Storm:
         self._site = site
         self._strikes = strikes
 
+    @property
+    def kinds(self):
+        return {strike.kind for strike in self.struck}
+
     async def rage(self):
         """Each daemon, and the database, has strikes of its own: one after the other."""
         with trio.move_on_after(BEGIN_SECONDS_MAX):
@@ -62,7 +66,7 @@ class Storm:
                 nursery.start_soon(self._rage_at, target, began)
             await trio.sleep_until(began + SECONDS)
         with trio.move_on_after(LONGER_SECONDS_MAX):
-            while not self._is_enough():  # this machine is slow: little has been said yet
+            while not self._is_enough():  # this machine is slow: little has happened yet
                 await trio.sleep(LOOK_SECONDS)
         self.is_over = True  # and every daemon is there again
 
@@ -70,8 +74,9 @@ class Storm:
         for strike in self._strikes:
             if strike.target == target:
                 await trio.sleep_until(began + strike.at)
-                if trio.current_time() > began + SECONDS:
-                    return  # this machine is slow: the strikes before took their time
+                is_late = trio.current_time() > began + SECONDS  # this machine is slow
+                if is_late and len(self.kinds) >= checks.KINDS_MIN:
+                    return
                 print(f"{trio.current_time() - began:6.1f} s, as planned for {strike}")
                 self.struck.append(strike)
                 await self._site.strike(strike)
@@ -128,7 +133,7 @@ async def play(site, conninfo, strikes):
     talks = [a_talk(number, options, requests, rng) for number in range(TALKS_COUNT)]
 
     def is_enough():
-        return (path / "ran").exists() and checks.is_worth_a_storm(talks)
+        return not any(checks.lacks_of_storms(storm, talks, (path / "ran").exists()))
 
     def has_begun():
         return all(each.watcher and each.watcher.came for each in talks)

@@ -125,7 +125,9 @@ class Talk:
                 return f"delegate {mark}"
             case "work":
                 seconds = self.rng.choice([0, 0, 0.5, 2])
-                call = f'execute:{{"command": "echo {mark} >> ran; sleep {seconds}"}}'
+                # The time of a daemon that is frozen meanwhile counts, and that of a slow machine.
+                command = f"echo {mark} >> ran; sleep {seconds}"
+                call = f'execute:{{"command": "{command}", "timeout": "5m"}}'
                 return f"[[tool-calls: {call}]] {spoken} {mark}"
             case _:
                 return f"{spoken} {mark}"
