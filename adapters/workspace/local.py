@@ -283,7 +283,7 @@ class LocalWorkspaces:
 
     async def start(self, chat: Chat, row: Registered) -> Standing:
         await self.registry.start(row.id)
-        template = await self.templates.named(row.template)
+        template = None if row.is_set_up else await self.templates.named(row.template)
         set_up = await self.set_up(chat, row, template)
         self._moved_in(chat)
         return Standing(row, self.home(row.id), set_up=set_up)

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -15,9 +16,10 @@ from adapters.bus import Switchboard
 from adapters.postgres.workspaces.lives import Lives
 from adapters.workspace.local import Keeping
 from adapters.workspace.making import UNREGISTERED
-from adapters.workspace.templates import Templates
+from adapters.workspace.templates import READING, Templates
+from runtime.threads.work import read
 from tests.adapters.tools.workspace.conftest import a_daemon
-from tests.fakes.hanging import HangingDisk, all_ended, use_up_trios_threads
+from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
 from tests.patience import PATIENCE_SECONDS
 
 DAY = 86_400
@@ -605,6 +607,23 @@ async def test_nothing_of_a_workspace_needs_a_thread_of_trios(store, near):
             await one.workspaces.caretaker.measure()
             await one.workspaces.caretaker.clear()
         nursery.cancel_scope.cancel()
+
+
+async def test_templates_that_hang_do_not_keep_a_workspace_from_being_started(
+    daemon, chat, home, tmp_path
+):
+    """What has been set up needs none any more."""
+    await daemon.call(chat, "stop_workspace")
+    disk = HangingDisk(tmp_path / "disk")
+    for _ in range(READING.threads_max):
+        await leave(disk, partial(read, READING, disk.touch))
+
+    started = await daemon.call(chat, "start_workspace")
+
+    assert started["started"]
+    disk.mend()
+    await all_ended()
+    disk.close()
 
 
 async def test_a_disk_that_hangs_does_not_hold_up_who_gives_up(daemon, tmp_path, monkeypatch):
