@@ -56,7 +56,7 @@ class Programs:
         popen = None
         try:
             errors = STDOUT if hears_errors else DEVNULL
-            popen = await _begun(partial(_begin, words, environ, errors))
+            popen = await _begun(partial(self._begin, key, words, environ, errors))
             with trio.move_on_after(seconds):
                 return await _lived(popen)
             return None
@@ -71,8 +71,37 @@ class Programs:
         self._reap()
         return len(self._running) + len(self._left)
 
+    def _begin(
+        self,
+        key: Hashable,
+        words: Sequence[str],
+        environ: Mapping[str, str] | None,
+        errors: int,
+    ) -> Popen[bytes]:
+        """Begin it, in a thread. One whose caller has left meanwhile is ended and left."""
+        popen = Popen(
+            words,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=errors,
+            env=environ,
+            start_new_session=True,
+            bufsize=0,
+        )
+        try:
+            check_wanted()
+        except Unwanted:
+            _kill(popen)
+            assert popen.stdout is not None, "it was begun with a pipe"
+            popen.stdout.close()
+            self._left[key] = popen
+            raise
+        return popen
+
     def _reap(self) -> None:
-        self._left = {key: popen for key, popen in self._left.items() if popen.poll() is None}
+        for key, popen in list(self._left.items()):
+            if popen.poll() is not None:
+                del self._left[key]
 
 
 async def _begun(begin: partial[Popen[bytes]]) -> Popen[bytes]:
@@ -82,23 +111,10 @@ async def _begun(begin: partial[Popen[bytes]]) -> Popen[bytes]:
         raise OSError(errno.EAGAIN, "no program can be begun now") from blocked
 
 
-def _begin(words: Sequence[str], environ: Mapping[str, str] | None, errors: int) -> Popen[bytes]:
-    popen = Popen(
-        words,
-        stdin=DEVNULL,
-        stdout=PIPE,
-        stderr=errors,
-        env=environ,
-        start_new_session=True,
-        bufsize=0,
-    )
-    try:
-        check_wanted()
-    except Unwanted:
-        with popen:
-            popen.kill()
-        raise
-    return popen
+def _kill(popen: Popen[bytes]) -> None:
+    """With its whole group."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(popen.pid, signal.SIGKILL)
 
 
 async def _lived(popen: Popen[bytes]) -> ProgramResult:
@@ -108,8 +124,7 @@ async def _lived(popen: Popen[bytes]) -> ProgramResult:
             said = await _heard(stream)
             await trio.lowlevel.wait_readable(pidfd)
         finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(popen.pid, signal.SIGKILL)
+            _kill(popen)
             with trio.move_on_after(REAP_SECONDS, shield=True):
                 await trio.lowlevel.wait_readable(pidfd)
         code = popen.poll()
@@ -127,7 +142,7 @@ def _watched(popen: Popen[bytes]) -> Iterator[tuple[int, trio.lowlevel.FdStream]
             stream = trio.lowlevel.FdStream(os.dup(popen.stdout.fileno()))
             opened.callback(stream.close)
         except OSError:  # too many files are open
-            popen.kill()
+            _kill(popen)
             raise
         yield pidfd, stream
 

@@ -4,6 +4,7 @@ import errno
 import os
 import threading
 from functools import partial
+from subprocess import Popen
 
 import pytest
 import trio
@@ -11,6 +12,7 @@ import trio
 from actors.workspace.ports import Command, Refused
 from adapters.workspace.bubblewrap import Unseen
 from adapters.workspace.disks import disk as disks
+from adapters.workspace.disks import programs
 from adapters.workspace.disks.disk import FILES
 from adapters.workspace.disks.programs import Programs
 from adapters.workspace.files import LocalFiles
@@ -248,6 +250,33 @@ async def test_one_that_has_ended_is_still_heard_to_its_end_whoever_counts_it_me
 
     assert [b"late\n"] == [ended.said for ended in results]
     assert programs.running == 0
+
+
+async def test_one_that_is_not_wanted_any_more_gives_its_thread_back_even_if_nothing_ends_it(
+    disk, monkeypatch
+):
+    table, killed = programs.Programs(), []
+
+    def begin_late(*words, **named):
+        disk.touch()
+        return Popen(*words, **named)
+
+    with monkeypatch.context() as deaf:
+        deaf.setattr(programs, "Popen", begin_late)
+        deaf.setattr(programs, "BEGIN_SECONDS", 0.02)
+        deaf.setattr(os, "killpg", lambda *words: killed.append(words))
+        await leave(disk, partial(table.run, ["sleep", "1000"], key="a", seconds=20))
+        disk.mend()
+        with trio.fail_after(20):
+            while statistics()[programs.BEGINNING.name].running:
+                await trio.sleep(0.01)
+
+    assert table.running == 1
+    assert await table.run(["true"], key="a", seconds=20) is None
+    os.killpg(*killed[0])
+    with trio.fail_after(20):
+        while table.running:
+            await trio.sleep(0.01)
 
 
 async def test_one_that_cannot_be_watched_is_ended(monkeypatch):
