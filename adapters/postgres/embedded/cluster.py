@@ -18,7 +18,7 @@ from adapters.postgres.embedded.wanted import Wanted
 from adapters.refusals import CannotStart
 from runtime.log import emit
 from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import check_wanted, write
+from runtime.threads.work import check_wanted, read, write
 
 LOCK_SECONDS_MAX = 90.0  # longer than another process may take to start or stop the server
 READY_SECONDS_MAX = 60.0  # a server that recovers from a crash reads its log first
@@ -112,7 +112,7 @@ async def tend(cluster: Cluster) -> None:
         await trio.sleep(nap)
         nap = TEND_SECONDS
         try:
-            if cluster.attended():
+            if await read(STARTING, cluster.attended):
                 continue
             attend = partial(cluster.attend, check_wanted)
             await write(STARTING, attend, grace_seconds=LOCK_SECONDS_MAX)

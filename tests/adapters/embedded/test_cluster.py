@@ -9,13 +9,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import psycopg
 import pytest
 import trio
 
-from adapters.postgres.embedded import Wanted, join, locks, tend, use, using
+from adapters.postgres.embedded import Cluster, Wanted, join, locks, tend, use, using
 from adapters.postgres.embedded import keeper as keeper_module
 from adapters.refusals import CannotStart
 from tests.e2e.processes import (
@@ -26,6 +28,7 @@ from tests.e2e.processes import (
     kill_all,
     postmaster,
 )
+from tests.fakes.hanging import HangingDisk, all_ended, leave
 
 pytestmark = pytest.mark.slow
 
@@ -369,3 +372,26 @@ def test_a_log_at_its_bound_begins_anew(tmp_path):
         writer.write(b"x")
     keeper_module.trim(str(log))
     assert 0 == log.stat().st_size
+
+
+async def test_a_disk_that_hangs_holds_up_who_tends_the_server_and_nobody_else(
+    tmp_path, monkeypatch
+):
+    wanted, disk, ours = Wanted(tmp_path), HangingDisk(tmp_path / "disk"), os.open
+    cluster, main = Cluster(wanted, os.open(os.devnull, os.O_RDONLY)), threading.current_thread()
+
+    def hanging(path, *words, **named):
+        if path == str(wanted.keeper):
+            assert threading.current_thread() is not main, "everything waits for it"
+            disk.touch()
+        return ours(path, *words, **named)
+
+    monkeypatch.setattr(os, "open", hanging)
+    monkeypatch.setattr("adapters.postgres.embedded.cluster.TEND_SECONDS", 0.01)
+    with trio.fail_after(20):
+        await leave(disk, partial(tend, cluster))
+
+    disk.mend()
+    await all_ended()
+    disk.close()
+    os.close(cluster._users)
