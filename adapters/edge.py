@@ -16,11 +16,10 @@ import trio
 from adapters.api.admission import Admission
 from adapters.api.approvals.routes import Approvals
 from adapters.api.auth.opening import Auth, open_auth
-from adapters.api.auth.shown import Head
 from adapters.api.catalogue.settings import Feature
 from adapters.api.catalogue.subjects import catalogue_subjects
 from adapters.api.door.app import Callers, Door
-from adapters.api.endpoints import Answer, Caller, Endpoint, Routes, Upgrade
+from adapters.api.endpoints import Answer, Caller, Endpoint, Head, Routes, Upgrade
 from adapters.api.host.requests import Request
 from adapters.api.host.server import Server
 from adapters.api.openapi.published import Published

@@ -55,6 +55,21 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """What of a request says who asks."""
+
+    method: str
+    path: str  # without the query
+    headers: Mapping[str, str]  # by their names in lower case
+    query: Sequence[tuple[str, str]] = ()
+    foreign_page: str | None = None  # in words: a page of somebody else made a browser ask
+
+    def parameter(self, name: str) -> str:
+        """The first that is not empty."""
+        return next((value for key, value in self.query if key == name and value), "")
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One request, as a handler gets it: let in, its body read, nothing of it believed yet."""
 

@@ -12,9 +12,9 @@ from math import inf
 
 from actors.ids import UserId
 from adapters.api.auth.scopes import READ_CHATS, READING, covers, granted
-from adapters.api.auth.shown import TICKET_PARAMETER, TOKEN_CHARACTERS_MAX, Head, shown_by
+from adapters.api.auth.shown import TICKET_PARAMETER, TOKEN_CHARACTERS_MAX, shown_by
 from adapters.api.auth.signing import Signing
-from adapters.api.endpoints import Access, Answer, Caller, Endpoint, Via
+from adapters.api.endpoints import Access, Answer, Caller, Endpoint, Head, Via
 from adapters.api.refused import Refused, forbidden, foreign_origin, not_found
 from adapters.caching import Cache, CacheStatistics
 from adapters.postgres.people.tokens import Good, Tokens, hash_of

@@ -1,9 +1,8 @@
 """What a request shows of who asks: every place where a token may stand, in their order. Pure."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.api.endpoints import Via
+from adapters.api.endpoints import Head, Via
 
 COOKIE = "coder_session_token"
 HEADER = "coder-session-token"
@@ -13,21 +12,6 @@ TICKET_PARAMETER = "ticket"
 
 # A longer one is none of ours, and not worth the work on it.
 TOKEN_CHARACTERS_MAX = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What of a request says who asks."""
-
-    method: str
-    path: str  # without the query
-    headers: Mapping[str, str]  # by their names in lower case
-    query: Sequence[tuple[str, str]] = ()
-    foreign_page: str | None = None  # in words: a page of somebody else made a browser ask
-
-    def parameter(self, name: str) -> str:
-        """The first that is not empty."""
-        return next((value for key, value in self.query if key == name and value), "")
 
 
 @dataclass(frozen=True, slots=True)

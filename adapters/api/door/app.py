@@ -12,11 +12,10 @@ from typing import Annotated, Protocol
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
-from adapters.api.auth.shown import Head
 from adapters.api.door.proxies import HEADER, Network, asker
 from adapters.api.door.rates import Rates
 from adapters.api.door.tree import OtherMethods, Tree, segments
-from adapters.api.endpoints import Access, Answer, Call, Caller, Endpoint, Upgrade
+from adapters.api.endpoints import Access, Answer, Call, Caller, Endpoint, Head, Upgrade
 from adapters.api.host.answering import full, refusal
 from adapters.api.host.requests import Request
 from adapters.api.origins import OwnAddress

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.api.auth.shown import Head, Shown, cookie, shown_by
-from adapters.api.endpoints import Via
+from adapters.api.auth.shown import Shown, cookie, shown_by
+from adapters.api.endpoints import Head, Via
 
 # Every place there is, in the order in which it is looked at.
 PLACES = {
