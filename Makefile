@@ -50,4 +50,4 @@ stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 L
 	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS)
 
 diagram: install  ## redraw docs/states.md from the table of the law
-	$(BIN)/python -m actors.machine.diagram docs/states.md
+	$(BIN)/python -m actors.law.diagram docs/states.md

@@ -32,15 +32,15 @@ from uuid import UUID
 
 import trio
 
-from actors.ids import ChatId, UserId
-from actors.machine.chat import Message, Role
-from actors.machine.states import Status
-from actors.parts.model import TextPart, ToolResultPart
-from actors.store.answers import Applied
-from actors.store.hints import ChatMoved, News
-from adapters import config
-from adapters.api.sending import Sending
-from adapters.composing import Chats, dial_of, open_chats
+from actors.law.chat import Message, Role
+from actors.law.ids import ChatId, UserId
+from actors.law.parts.model import TextPart, ToolResultPart
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.hints import ChatMoved, News
+from adapters import settings as config
+from adapters.access.sending import Sending
+from adapters.daemon.composing import Chats, dial_of, open_chats
 from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection

@@ -22,14 +22,14 @@ from uuid import uuid4
 
 import trio
 
-from actors.ids import ChatId, Holder, RunnerId, UserId, WorkerId
-from actors.machine.change import Change
-from actors.machine.chat import Body, Role, Stored
-from actors.machine.fences import fence_of
-from actors.machine.requests import Acquire, CommitStep, CreateChat, NewChat
-from actors.machine.transitions import bundle
-from actors.parts.model import JsonText, TextPart, ToolCallPart
-from actors.store.answers import Applied
+from actors.law.change import Change
+from actors.law.chat import Body, Role, Stored
+from actors.law.ids import ChatId, Holder, RunnerId, UserId, WorkerId
+from actors.law.parts.model import JsonText, TextPart, ToolCallPart
+from actors.law.requests import Acquire, CommitStep, CreateChat, NewChat
+from actors.law.store.answers import Applied
+from actors.law.store.fences import fence_of
+from actors.law.transitions import bundle
 from adapters.postgres import embedded
 from adapters.postgres.codec import statements, writing
 from adapters.postgres.committing import Committer

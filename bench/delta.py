@@ -20,21 +20,21 @@ from uuid import uuid4
 import msgspec
 import trio
 
-from actors.episodes.buffer import Episode
-from actors.ids import ChatId, EpisodeKey
-from actors.parts.assemble import Answer
-from actors.parts.model import TextPart
-from actors.parts.prompt import Prompt, UserSaid
-from actors.turn.answering import ask
-from actors.turn.ports import Model
-from actors.turn.world import Limits
-from adapters.api.pieces import encoded
+from actors.chat.turn.answering import ask
+from actors.chat.turn.ports import Model
+from actors.chat.turn.world import Limits
+from actors.law.ids import ChatId, EpisodeKey
+from actors.law.parts.assemble import Answer
+from actors.law.parts.model import TextPart
+from actors.law.parts.prompt import Prompt, UserSaid
+from actors.streams.episodes.buffer import Episode
+from adapters.chats.pieces import encoded
 from adapters.models.connecting import connected
 from adapters.models.environment import offered
-from adapters.providers.anthropic import wire as anthropic
-from adapters.providers.dial import dialler, tls_context
-from adapters.providers.http import HttpClient
-from adapters.providers.openai_chat import wire as openai_chat
+from adapters.models.providers.anthropic import wire as anthropic
+from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.http import HttpClient
+from adapters.models.providers.openai_chat import wire as openai_chat
 from bench.house import a_provider
 from bench.report import Target
 

@@ -27,22 +27,22 @@ import psutil
 import trio
 from trio_websocket import ConnectionClosed, WebSocketRequest, serve_websocket
 
-from actors.episodes.buffer import Episode, Episodes
-from actors.ids import ChatId, EpisodeKey, MessageId, UserId
-from actors.machine.change import Change
-from actors.machine.chat import Body, Message, Role
-from actors.machine.requests import CreateChat, NewChat
-from actors.machine.transitions import create
-from actors.parts.model import TextPart
-from actors.subscribers.diff import Found, Have
-from actors.subscribers.feeds import open_feeds
-from adapters.api.endpoints import Upgrade
-from adapters.api.host.requests import Request
-from adapters.api.host.server import Server
-from adapters.api.pieces import encoded as as_piece
-from adapters.api.streams.encoding import encoded
-from adapters.api.streams.serving import serve_socket
-from adapters.bus import Switchboard
+from actors.law.change import Change
+from actors.law.chat import Body, Message, Role
+from actors.law.ids import ChatId, EpisodeKey, MessageId, UserId
+from actors.law.parts.model import TextPart
+from actors.law.requests import CreateChat, NewChat
+from actors.law.transitions import create
+from actors.streams.episodes.buffer import Episode, Episodes
+from actors.streams.subscribers.diff import Found, Have
+from actors.streams.subscribers.feeds import open_feeds
+from adapters.chats.pieces import encoded as as_piece
+from adapters.chats.streams.encoding import encoded
+from adapters.chats.streams.serving import serve_socket
+from adapters.http.endpoints import Upgrade
+from adapters.http.host.requests import Request
+from adapters.http.host.server import Server
+from adapters.postgres.bus import Switchboard
 from bench.apart import apart, told
 from bench.report import Target
 

@@ -13,10 +13,10 @@ from uuid import uuid4
 
 import psutil
 
-from actors.ids import ChatId, UserId
-from actors.machine.chat import Body, Role
-from actors.machine.requests import CreateChat, NewChat
-from actors.parts.model import TextPart
+from actors.law.chat import Body, Role
+from actors.law.ids import ChatId, UserId
+from actors.law.parts.model import TextPart
+from actors.law.requests import CreateChat, NewChat
 from adapters.postgres import embedded
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.migrating import migrate

@@ -19,10 +19,10 @@ from uuid import UUID
 import msgspec
 import trio
 
-from actors.ids import ChatId, MessageId, ModelConfigId, UserId
-from actors.machine.chat import Body, Message, Role, Visibility
-from actors.machine.requests import NewChat
-from actors.parts.model import (
+from actors.chat.turn.ports import Model
+from actors.law.chat import Body, Message, Role, Visibility
+from actors.law.ids import ChatId, MessageId, ModelConfigId, UserId
+from actors.law.parts.model import (
     JsonText,
     Part,
     ReasoningPart,
@@ -30,9 +30,9 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.parts.prompt import CallSettings, Prompt
-from actors.turn.ports import Model
-from adapters.daemon import look_less_for_garbage
+from actors.law.parts.prompt import CallSettings, Prompt
+from actors.law.requests import NewChat
+from adapters.daemon.daemon import look_less_for_garbage
 from adapters.models.prompting import Prompting, Standing
 from bench.report import Target
 

@@ -24,24 +24,24 @@ from uuid import UUID
 
 import trio
 
-from actors.episodes.buffer import Episodes
-from actors.ids import ChatId, EpisodeKey, Holder, RunnerId, WorkerId
-from actors.machine.chat import Role
-from actors.machine.refusals import ChatNotFound
-from actors.machine.states import Status
-from actors.parts.model import TextPart
-from actors.relay.relays import open_relays
-from actors.subscribers.diff import Found, Have
-from actors.subscribers.feeds import Feeds, open_feeds
-from adapters.api.door.app import nothing_here
-from adapters.api.endpoints import Upgrade
-from adapters.api.host.requests import Request
-from adapters.api.host.server import Server
-from adapters.api.pieces import encoded as as_piece
-from adapters.api.streams.encoding import encoded
-from adapters.api.streams.serving import serve_socket
-from adapters.bus import Switchboard
-from adapters.providers.dial import dialler, tls_context
+from actors.law.chat import Role
+from actors.law.ids import ChatId, EpisodeKey, Holder, RunnerId, WorkerId
+from actors.law.parts.model import TextPart
+from actors.law.refusals import ChatNotFound
+from actors.law.states import Status
+from actors.streams.episodes.buffer import Episodes
+from actors.streams.relay.relays import open_relays
+from actors.streams.subscribers.diff import Found, Have
+from actors.streams.subscribers.feeds import Feeds, open_feeds
+from adapters.chats.pieces import encoded as as_piece
+from adapters.chats.streams.encoding import encoded
+from adapters.chats.streams.serving import serve_socket
+from adapters.http.door.app import nothing_here
+from adapters.http.endpoints import Upgrade
+from adapters.http.host.requests import Request
+from adapters.http.host.server import Server
+from adapters.models.providers.dial import dialler, tls_context
+from adapters.postgres.bus import Switchboard
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import Backstage, Host
 from adapters.relay.tickets import Tickets

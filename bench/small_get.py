@@ -20,16 +20,16 @@ from uuid import uuid4
 import h11
 import trio
 
-from actors.ids import UserId
-from adapters.api.auth.callers import Callers
-from adapters.api.auth.signing import Signing
-from adapters.api.door.app import Door
-from adapters.api.endpoints import Answer, Call, Endpoint, said
-from adapters.api.host.requests import Request
-from adapters.api.host.server import Server
-from adapters.api.routes.later import Later
-from adapters.postgres.people.tokens import Good, Kind, Tokens, hash_of
-from adapters.postgres.people.user import Standing, User
+from actors.law.ids import UserId
+from adapters.chats.routes.later import Later
+from adapters.http.door.app import Door
+from adapters.http.endpoints import Answer, Call, Endpoint, said
+from adapters.http.host.requests import Request
+from adapters.http.host.server import Server
+from adapters.people.auth.callers import Callers
+from adapters.people.auth.signing import Signing
+from adapters.people.store.tokens import Good, Kind, Tokens, hash_of
+from adapters.people.store.user import Standing, User
 from bench.report import Target
 
 QUESTION = "what does a small GET cost?"

@@ -17,17 +17,17 @@ from typing import cast
 
 import trio
 
-from actors.episodes.buffer import Episodes
-from actors.ids import EpisodeKey
-from actors.machine.chat import Chat
-from actors.parts.model import JsonText, ToolCallPart, ToolResultPart
-from actors.parts.prompt import Tool
-from actors.store.answers import Applied
-from actors.turn.ports import Calling, LocalTool, Offered, ToolOutput
-from actors.turn.tool_batch import run_batch
-from actors.turn.work import AtStake
-from actors.turn.world import World
-from adapters.api.pieces import encoded
+from actors.chat.turn.ports import Calling, LocalTool, Offered, ToolOutput
+from actors.chat.turn.tool_batch import run_batch
+from actors.chat.turn.work import AtStake
+from actors.chat.turn.world import World
+from actors.law.chat import Chat
+from actors.law.ids import EpisodeKey
+from actors.law.parts.model import JsonText, ToolCallPart, ToolResultPart
+from actors.law.parts.prompt import Tool
+from actors.law.store.answers import Applied
+from actors.streams.episodes.buffer import Episodes
+from adapters.chats.pieces import encoded
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.journal import Journal
@@ -50,7 +50,7 @@ SPREAD = [SLOWEST_SECONDS * (n + 1) / CALLS for n in range(CALLS)]
 
 
 class Sleeping:
-    """Fulfils `actors.turn.ports.Toolset`: a call sleeps for as long as it says."""
+    """Fulfils `actors.chat.turn.ports.Toolset`: a call sleeps for as long as it says."""
 
     offered = Offered((LocalTool(Tool("sleep", "", JsonText("{}")), 60.0),))
 

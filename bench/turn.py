@@ -20,16 +20,16 @@ from dataclasses import dataclass
 
 import trio
 
-from actors.ids import ChatId, UserId
-from actors.machine.chat import UserMessage
-from actors.machine.requests import SendMessage
-from actors.machine.states import Status
-from actors.parts.model import TextPart
-from actors.store.answers import Applied
-from actors.store.hints import ChatMoved, News
+from actors.law.chat import UserMessage
+from actors.law.ids import ChatId, UserId
+from actors.law.parts.model import TextPart
+from actors.law.requests import SendMessage
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.hints import ChatMoved, News
 from actors.supervisor.verbs import take
-from adapters import config
-from adapters.composing import Chats, dial_of, open_chats
+from adapters import settings as config
+from adapters.daemon.composing import Chats, dial_of, open_chats
 from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection

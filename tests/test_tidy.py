@@ -37,11 +37,11 @@ SHARED_THREADS = {
     "trio.Path": ("pathlib.Path in runtime.threads", ""),
     "trio.open_file": ("open in runtime.threads", ""),
     "trio.wrap_file": ("open in runtime.threads", ""),
-    "trio.run_process": ("adapters.workspace.disks.programs", ""),
+    "trio.run_process": ("adapters.workspaces.disks.programs", ""),
     # The parent of processes, and the commands that copy a database, have no workspaces.
     "trio.lowlevel.open_process": (
-        "adapters.workspace.disks.programs",
-        "adapters/processes/family.py adapters/postgres/dumping/programs.py",
+        "adapters.workspaces.disks.programs",
+        "adapters/daemon/processes/family.py adapters/postgres/dumping/programs.py",
     ),
     "trio.socket.socket": ("a socket made in runtime.threads, then from_stdlib_socket", ""),
     "trio.socket.getaddrinfo": ("adapters.network.names.looked_up", ""),
@@ -51,8 +51,8 @@ SHARED_THREADS = {
     "anyio.to_thread.run_sync": ("runtime.threads", "adapters/client/tools.py"),
     "anyio.Path": ("pathlib.Path in runtime.threads", ""),
     "anyio.open_file": ("open in runtime.threads", ""),
-    "anyio.run_process": ("adapters.workspace.disks.programs", ""),
-    "anyio.open_process": ("adapters.workspace.disks.programs", ""),
+    "anyio.run_process": ("adapters.workspaces.disks.programs", ""),
+    "anyio.open_process": ("adapters.workspaces.disks.programs", ""),
     "anyio.getaddrinfo": ("adapters.network.names.looked_up", ""),
     "asyncio.to_thread": ("runtime.threads", ""),
 }

@@ -22,14 +22,10 @@ from actors.chat.mail import (
     NothingAtStake,
     WorkEnded,
 )
-from actors.ids import Holder, chat_name
-from actors.machine.chat import ChatError, Stored
-from actors.machine.requests import Abandon, FinishError
-from actors.store.faults import StoreAway
-from actors.turn.causes import Gone
-from actors.turn.commits import Committed, commit, end_with_error
-from actors.turn.generation import generate
-from actors.turn.work import (
+from actors.chat.turn.causes import Gone
+from actors.chat.turn.commits import Committed, commit, end_with_error
+from actors.chat.turn.generation import generate
+from actors.chat.turn.work import (
     Advanced,
     AtStake,
     CutShort,
@@ -43,7 +39,11 @@ from actors.turn.work import (
     newer,
     without_attempt,
 )
-from actors.turn.world import World
+from actors.chat.turn.world import World
+from actors.law.chat import ChatError, Stored
+from actors.law.ids import Holder, chat_name
+from actors.law.requests import Abandon, FinishError
+from actors.law.store.faults import StoreAway
 from runtime import ends
 from runtime.backoff import delay_seconds
 from runtime.cause import Cause, Shutdown

@@ -7,14 +7,14 @@ from math import inf
 
 import trio
 
-from actors.machine.chat import RetryState, Stored
-from actors.machine.closing import outstanding_dynamic
-from actors.machine.fences import fence_of, stands
-from actors.machine.requests import CancelRequiresAction, ExpireApprovals, Request
-from actors.turn.commits import Committed, begin_attempt, commit
-from actors.turn.patience import patiently
-from actors.turn.work import Held, Left, Obsolete
-from actors.turn.world import World
+from actors.chat.turn.commits import Committed, begin_attempt, commit
+from actors.chat.turn.work import Held, Left, Obsolete
+from actors.chat.turn.world import World
+from actors.law.chat import RetryState, Stored
+from actors.law.closing import outstanding_dynamic
+from actors.law.requests import CancelRequiresAction, ExpireApprovals, Request
+from actors.law.store.fences import fence_of, stands
+from actors.law.store.patience import patiently
 
 
 async def await_client(held: Held, world: World) -> Committed:

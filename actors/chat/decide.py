@@ -11,11 +11,11 @@ work) is answered by one of four decisions:
 
 from dataclasses import dataclass
 
-from actors.ids import Holder
-from actors.machine.chat import Chat
-from actors.machine.states import Status
-from actors.turn.causes import Archived, HistoryMoved, LeaseTaken, StatusMoved, UserInterrupted
-from actors.turn.work import Kind
+from actors.chat.turn.causes import Archived, HistoryMoved, LeaseTaken, StatusMoved, UserInterrupted
+from actors.chat.turn.work import Kind
+from actors.law.chat import Chat
+from actors.law.ids import Holder
+from actors.law.states import Status
 from runtime.cause import Cause, Shutdown
 
 

@@ -3,18 +3,18 @@
 from functools import partial
 
 from actors.chat.partials import partial_rows
-from actors.episodes.buffer import Episode
-from actors.ids import EpisodeKey
-from actors.machine.chat import Body, Chat
-from actors.machine.closing import outstanding
-from actors.machine.requests import FinishInterruption
-from actors.parts.model import ToolCallPart, ToolResultPart
-from actors.turn.commits import Committed, commit
-from actors.turn.compacting.scribe import book_due
-from actors.turn.patience import patiently
-from actors.turn.steps import Ended, tool_rows
-from actors.turn.work import Held
-from actors.turn.world import World
+from actors.chat.turn.commits import Committed, commit
+from actors.chat.turn.compacting.scribe import book_due
+from actors.chat.turn.steps import Ended, tool_rows
+from actors.chat.turn.work import Held
+from actors.chat.turn.world import World
+from actors.law.chat import Body, Chat
+from actors.law.closing import outstanding
+from actors.law.ids import EpisodeKey
+from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.requests import FinishInterruption
+from actors.law.store.patience import patiently
+from actors.streams.episodes.buffer import Episode
 from runtime.clock import now, wall
 
 

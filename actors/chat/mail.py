@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from actors.machine.chat import Stored
-from actors.turn.work import Outcome
+from actors.chat.turn.work import Outcome
+from actors.law.chat import Stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ closed by the law when the interruption is finished.
 
 from datetime import datetime
 
-from actors.ids import ModelConfigId
-from actors.machine.chat import Body, Role
-from actors.parts.assemble import Assembly
-from actors.parts.model import FilePart, Part, ToolCallPart
-from actors.parts.usage import CUT_SHORT
+from actors.law.chat import Body, Role
+from actors.law.ids import ModelConfigId
+from actors.law.parts.assemble import Assembly
+from actors.law.parts.model import FilePart, Part, ToolCallPart
+from actors.law.parts.usage import CUT_SHORT
 
 
 def partial_rows(

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from actors.machine.chat import Message, Role
-from actors.parts.json_text import is_object
-from actors.parts.model import (
+from actors.law.chat import Message, Role
+from actors.law.parts.json_text import is_object
+from actors.law.parts.model import (
     ContextFilePart,
     FilePart,
     FileReferencePart,
@@ -17,7 +17,7 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
 from actors.prompts.files import Accepts, Files, file_said
 from actors.prompts.results import answer_said
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from operator import is_
 from sys import getsizeof
 
-from actors.machine.chat import Message
-from actors.parts.model import (
+from actors.law.chat import Message
+from actors.law.parts.model import (
     ContextFilePart,
     FilePart,
     FileReferencePart,
@@ -20,7 +20,7 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.parts.prompt import Said
+from actors.law.parts.prompt import Said
 from actors.prompts.converting import said
 from actors.prompts.files import Accepts, Files
 from actors.prompts.pairing import Pairing

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from actors.parts.model import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.parts.prompt import AssistantSaid, Said, ToolAnswer, ToolsSaid
+from actors.law.parts.model import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.prompt import AssistantSaid, Said, ToolAnswer, ToolsSaid
 from actors.prompts.results import unanswered
 
 UNKNOWN_TOOL = "unknown_tool"

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from actors.failures.wording import failure, subject
-from actors.machine.chat import Message
-from actors.parts.failure import FailureKind, ProviderFailure
-from actors.parts.model import FilePart
-from actors.parts.prompt import Said, ToolsSaid, UserSaid
+from actors.law.chat import Message
+from actors.law.failures.wording import failure, subject
+from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.model import FilePart
+from actors.law.parts.prompt import Said, ToolsSaid, UserSaid
 from actors.prompts.converting import system_texts
 from actors.prompts.files import Accepts, Files
 from actors.prompts.growing import Growing

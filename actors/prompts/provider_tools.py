@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from actors.failures.classify import mismatch
-from actors.parts.failure import ProviderFailure
-from actors.parts.json_text import is_json
-from actors.parts.model import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.parts.notes import ANTHROPIC, notes_of
-from actors.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
+from actors.law.failures.classify import mismatch
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.json_text import is_json
+from actors.law.parts.model import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.notes import ANTHROPIC, notes_of
+from actors.law.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
 from actors.prompts.results import text_of
 from actors.prompts.selecting import provider_executed
 

@@ -8,9 +8,9 @@ import base64
 import binascii
 import re
 
-from actors.parts.json_text import parsed
-from actors.parts.model import FilePart, JsonText, ToolResultPart
-from actors.parts.prompt import ToolAnswer
+from actors.law.parts.json_text import parsed
+from actors.law.parts.model import FilePart, JsonText, ToolResultPart
+from actors.law.parts.prompt import ToolAnswer
 
 NO_RESULT = "the tool call was interrupted before it produced a result"
 

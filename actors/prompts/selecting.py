@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from actors.ids import ModelConfigId
-from actors.machine.chat import Message, Role, Visibility
-from actors.parts.model import Part, ToolCallPart, ToolResultPart
+from actors.law.chat import Message, Role, Visibility
+from actors.law.ids import ModelConfigId
+from actors.law.parts.model import Part, ToolCallPart, ToolResultPart
 
 IdentityOf = Callable[[ModelConfigId | None], str | None]
 

@@ -13,11 +13,12 @@ from typing import assert_never
 
 import trio
 
-from actors.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
-from actors.machine.chat import Stored
-from actors.machine.states import Status
-from actors.store.hints import ChatMoved, LookAtEverything, News, WorkWaits
-from actors.store.ports import Room, Unreadable
+from actors.chat.turn.causes import LeaseExpired
+from actors.law.chat import Stored
+from actors.law.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
+from actors.law.states import Status
+from actors.law.store.hints import ChatMoved, LookAtEverything, News, WorkWaits
+from actors.law.store.ports import Room, Unreadable
 from actors.supervisor import decide, verbs
 from actors.supervisor.crew import Crew, Member
 from actors.supervisor.decide import Forget, GiveBack, Park, Search
@@ -40,7 +41,6 @@ from actors.supervisor.settling import settle
 from actors.supervisor.slots import Slots
 from actors.supervisor.statistics import SupervisorStatistics
 from actors.supervisor.world import World
-from actors.turn.causes import LeaseExpired
 from runtime.cause import Shutdown
 from runtime.children import Children, open_children, run_child
 from runtime.clock import now

@@ -11,12 +11,12 @@ from functools import partial
 
 from actors.chat import verbs as chat_verbs
 from actors.chat.mail import ChatMail
-from actors.ids import ChatId, Holder, RunnerId, chat_name
-from actors.machine.chat import Stored
-from actors.machine.states import Status
-from actors.store.hints import ChatMoved
+from actors.chat.turn.work import Held
+from actors.law.chat import Stored
+from actors.law.ids import ChatId, Holder, RunnerId, chat_name
+from actors.law.states import Status
+from actors.law.store.hints import ChatMoved
 from actors.supervisor.world import World
-from actors.turn.work import Held
 from runtime.cause import Cause
 from runtime.children import Child, Children, Running
 from runtime.ends import End

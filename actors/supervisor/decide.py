@@ -5,17 +5,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import assert_never
 
-from actors.ids import RunnerId
-from actors.machine.chat import ChatError
-from actors.machine.requests import (
-    Abandon,
-    FinishError,
-    FinishInterruption,
-    Interrupt,
-    Request,
-)
-from actors.machine.states import Status
-from actors.store.hints import ChatMoved
+from actors.law.chat import ChatError
+from actors.law.ids import RunnerId
+from actors.law.requests import Abandon, FinishError, FinishInterruption, Interrupt, Request
+from actors.law.states import Status
+from actors.law.store.hints import ChatMoved
 from runtime.backoff import delay_seconds
 from runtime.ends import Broken, Crashed, End, Finished, Stopped
 

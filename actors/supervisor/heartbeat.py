@@ -25,9 +25,9 @@ from uuid import UUID
 
 import trio
 
-from actors.ids import WorkerId
-from actors.store.ports import Beat, Leases
-from actors.turn.causes import LeaseExpired
+from actors.chat.turn.causes import LeaseExpired
+from actors.law.ids import WorkerId
+from actors.law.store.ports import Beat, Leases
 from runtime.backoff import delay_seconds
 from runtime.children import run_child
 from runtime.clock import now

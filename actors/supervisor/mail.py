@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from actors.ids import RunnerId, WorkerId
-from actors.machine.chat import Stored
-from actors.store.hints import ChatMoved
-from actors.store.ports import Unreadable
+from actors.law.chat import Stored
+from actors.law.ids import RunnerId, WorkerId
+from actors.law.store.hints import ChatMoved
+from actors.law.store.ports import Unreadable
 from runtime.ends import End
 
 

@@ -8,13 +8,13 @@ from typing import assert_never
 
 import trio
 
-from actors.ids import ChatId, Holder, chat_name
-from actors.machine.chat import Stored
-from actors.machine.fences import MovedOn, fence_of
-from actors.machine.requests import Abandon, Request
-from actors.machine.states import Status
-from actors.store.answers import Applied
-from actors.store.ports import Ledger, Reading
+from actors.law.chat import Stored
+from actors.law.ids import ChatId, Holder, chat_name
+from actors.law.requests import Abandon, Request
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.fences import MovedOn, fence_of
+from actors.law.store.ports import Ledger, Reading
 from actors.supervisor.decide import GiveBack, Park, requests_to_park
 from runtime.backoff import delay_seconds
 from runtime.children import run_child

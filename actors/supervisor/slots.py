@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
-from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.requests import Request, TakeUp
-from actors.store.ports import Room
+from actors.law.ids import Holder, RunnerId, WorkerId
+from actors.law.requests import Request, TakeUp
+from actors.law.store.ports import Room
 from actors.supervisor.world import Limits
 from runtime.statistics import CounterMetric, GaugeMetric
 

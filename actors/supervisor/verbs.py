@@ -1,6 +1,6 @@
 """What others may do to the supervisor. Nobody else builds its mail."""
 
-from actors.machine.chat import Stored
+from actors.law.chat import Stored
 from actors.supervisor.mail import Compare, Drain, LookForWork, SupervisorMail, Take
 from runtime.errors import ActorGone, MailboxFull
 from runtime.mailbox import Address

@@ -6,10 +6,10 @@ from typing import Protocol
 from uuid import UUID
 
 from actors.chat.mail import ChatMail
-from actors.ids import Holder
-from actors.store.bus import Bus
-from actors.store.ports import Leases, Ledger, Reading
-from actors.turn.work import Held
+from actors.chat.turn.work import Held
+from actors.law.ids import Holder
+from actors.law.store.bus import Bus
+from actors.law.store.ports import Leases, Ledger, Reading
 from runtime.mailbox import Address, Mailbox
 
 

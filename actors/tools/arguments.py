@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from actors.parts.json_text import is_json
+from actors.law.parts.json_text import is_json
 
 RESEND = "send the call again with well-formed arguments"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 
-from actors.machine.chat import Chat
+from actors.law.chat import Chat
 
 
 class Kind(Enum):

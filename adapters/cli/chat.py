@@ -7,7 +7,7 @@ from uuid import UUID
 
 from adapters.cli.asking.words import ELSEWHERE, add_daemon, token_of, url_of
 from adapters.cli.settings import add_command
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 
 if TYPE_CHECKING:
     from adapters.cli.settings import Commands

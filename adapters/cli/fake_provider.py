@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from adapters.refusals import CannotStart
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.settings import SEED_MAX, SETTINGS, Unfit, read
+from adapters.settings.refusals import CannotStart
 
 NAME = "fake-provider"
 LISTEN = "127.0.0.1:7391"

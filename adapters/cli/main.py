@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from adapters.cli import backup, bench, chat, config_show, doctor, fake_provider, migrate, serve
 from adapters.cli.asking import providers, tokens, users, workspaces
 from adapters.cli.settings import Form
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 from runtime.errors import Misuse, require_assertions
 
 # In the order of --help.

@@ -5,8 +5,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from adapters.config.table import SETTINGS, Setting, Subject
-from adapters.directories import CONFIG_FILE_SAYS
+from adapters.settings.directories import CONFIG_FILE_SAYS
+from adapters.settings.table import SETTINGS, Setting, Subject
 
 EVERY = tuple(Subject)
 OF_THE_DATABASE = (Subject.DATA, Subject.LOG)  # of commands that need nothing else

@@ -17,8 +17,8 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import UNSET
 
-from adapters.api.wire.messages import ChatMessage
-from adapters.api.wire.streams import ChatStreamEvent, ChatStreamToolCall
+from adapters.chats.wire.messages import ChatMessage
+from adapters.chats.wire.streams import ChatStreamEvent, ChatStreamToolCall
 from adapters.client import asks
 from adapters.client.asks import Ask
 from adapters.client.faults import CONNECTIONS_MAX, Ended, Refused, Unreachable, wait_seconds

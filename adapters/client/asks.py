@@ -15,8 +15,8 @@ from uuid import UUID
 
 import msgspec
 
-from adapters.api.approvals.wire import ChatApproval, ChatApprovalDecision, ChatApprovals
-from adapters.api.wire import chats, sending
+from adapters.chats.wire import chats, sending
+from adapters.tools.approvals.wire import ChatApproval, ChatApprovalDecision, ChatApprovals
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -22,8 +22,8 @@ from uuid import UUID, uuid4
 import anyio
 import httpx2
 
-from adapters.api.wire.chats import Chat
-from adapters.api.wire.streams import ChatStreamEvent
+from adapters.chats.wire.chats import Chat
+from adapters.chats.wire.streams import ChatStreamEvent
 from adapters.client import asks, exchange
 from adapters.client.answering import Answering
 from adapters.client.asks import Ask, Content

@@ -20,8 +20,8 @@ from uuid import UUID, uuid4
 
 import httpx2
 
-from adapters.api.wire.chats import Chat
-from adapters.api.wire.streams import ChatStreamEvent
+from adapters.chats.wire.chats import Chat
+from adapters.chats.wire.streams import ChatStreamEvent
 from adapters.client import asks, exchange
 from adapters.client.asks import Ask, Content
 from adapters.client.faults import (

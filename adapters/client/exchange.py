@@ -9,7 +9,7 @@ import httpcore2
 import httpx2
 import msgspec
 
-from adapters.api.wire.streams import ChatStreamEvent
+from adapters.chats.wire.streams import ChatStreamEvent
 from adapters.client import asks, frames
 from adapters.client.asks import Ask, Nothing
 from adapters.client.faults import Refused, refused

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import httpx2
 import msgspec
 
-from adapters.api.refused import Refusal, Validation
+from adapters.http.refused import Refusal, Validation
 from runtime.backoff import delay_seconds
 
 TRIES_MAX = 6  # of one request that may be repeated, about 3 s; then its fault is raised

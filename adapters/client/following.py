@@ -20,7 +20,7 @@ from hashlib import blake2b
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from adapters.api.wire.streams import ChatStreamEvent, encoded
+from adapters.chats.wire.streams import ChatStreamEvent, encoded
 
 # With what a stream begins before it says what waits for consent, if anything does.
 _BEFORE_ASKS = frozenset(

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from adapters.api.approvals.wire import ChatApproval
-from adapters.api.wire.messages import (
+from adapters.chats.wire.messages import (
     ChatError,
     ChatMessage,
     ChatMessagePart,
     ChatQueuedMessage,
     ChatStreamRetry,
 )
-from adapters.api.wire.streams import ChatStreamEvent, ChatStreamMessagePart, ChatStreamToolCall
+from adapters.chats.wire.streams import ChatStreamEvent, ChatStreamMessagePart, ChatStreamToolCall
+from adapters.tools.approvals.wire import ChatApproval
 
 IDLE = frozenset({"waiting", "error", "requires_action"})  # nothing happens before somebody acts
 

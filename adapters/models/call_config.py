@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from actors.parts.model import JsonText
-from actors.parts.options import (
+from actors.law.parts.model import JsonText
+from actors.law.parts.options import (
     AnthropicOptions,
     GoogleOptions,
     OpenAICompatOptions,
@@ -24,7 +24,7 @@ from actors.parts.options import (
     SafetySetting,
     VercelOptions,
 )
-from actors.parts.prompt import EFFORTS, OUTPUT_TOKENS_MAX, CallSettings, Effort, WebSearch
+from actors.law.parts.prompt import EFFORTS, OUTPUT_TOKENS_MAX, CallSettings, Effort, WebSearch
 
 _Bool = bool | UnsetType | None
 _Int = int | UnsetType | None

@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from actors.ids import ModelConfigId, UserId
-from actors.machine.chat import Body, Chat, ChatError, Message, Role, Visibility
-from actors.parts.model import TextPart
-from actors.store.bus import Bus
-from actors.store.hints import CatalogueChanged, LookAtEverything, News
-from actors.turn.ports import Model, Titles
-from adapters.caching import Cache, CacheStatistics
+from actors.chat.turn.ports import Model, Titles
+from actors.law.chat import Body, Chat, ChatError, Message, Role, Visibility
+from actors.law.ids import ModelConfigId, UserId
+from actors.law.parts.model import TextPart
+from actors.law.store.bus import Bus
+from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
 from adapters.models.choosing import (
     NO_MODEL,
     Choice,
@@ -42,12 +41,13 @@ from adapters.models.contents import (
     assembled,
     own_key_subject,
 )
+from adapters.models.providers.http import HttpClient
 from adapters.models.sanitising import sanitised
 from adapters.models.settings import Override, OwnSettings
 from adapters.models.stage import Stage
-from adapters.postgres.catalogue.reading import CatalogueReading
-from adapters.providers.http import HttpClient
-from adapters.secrets import CannotOpen, Vault
+from adapters.models.store.reading import CatalogueReading
+from adapters.settings.caching import Cache, CacheStatistics
+from adapters.settings.secrets import CannotOpen, Vault
 from runtime.log import emit
 
 KEEP_SECONDS = 10.0  # should news of a change have got lost unnoticed
@@ -65,7 +65,7 @@ class CatalogueStatistics:
 
 
 class Catalogue:
-    """Fulfils `actors.turn.ports.Models`. It `follow`s the bus as long as it is used."""
+    """Fulfils `actors.chat.turn.ports.Models`. It `follow`s the bus as long as it is used."""
 
     def __init__(
         self,
@@ -261,8 +261,8 @@ class Catalogue:
 
 
 class TitlesByOverride:
-    """Fulfils `actors.turn.ports.Titles`: another model may be set for them. A rehearsal is not
-    asked: it would call all chats the same."""
+    """Fulfils `actors.chat.turn.ports.Titles`: another model may be set for them. A rehearsal is
+    not asked: it would call all chats the same."""
 
     def __init__(self, titles: Titles, catalogue: Catalogue) -> None:
         self._titles = titles

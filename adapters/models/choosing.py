@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 from uuid import UUID
 
-from actors.ids import ModelConfigId
-from actors.parts.prompt import EFFORTS, CallSettings
+from actors.law.ids import ModelConfigId
+from actors.law.parts.prompt import EFFORTS, CallSettings
 from adapters.models.configured import ModelConfig
 from adapters.models.contents import REHEARSAL_MODEL, Contents, ListedModel, Provider
 from adapters.models.settings import ALLOW_OWN_OVERRIDES, Override, OwnSettings

@@ -3,14 +3,14 @@ an administrator has set for all."""
 
 from collections.abc import Callable
 
-from actors.machine.chat import Chat
-from actors.turn.ports import CompactionPlan, Model
+from actors.chat.turn.ports import CompactionPlan, Model
+from actors.law.chat import Chat
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import THRESHOLD_USUAL
 
 
 class ConfiguredCompacting:
-    """Fulfils `actors.turn.ports.Compacting`."""
+    """Fulfils `actors.chat.turn.ports.Compacting`."""
 
     def __init__(self, catalogue: Catalogue, *, count: Callable[[Model, str], None]) -> None:
         self._catalogue = catalogue

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
-from actors.ids import ModelConfigId
-from actors.parts.prompt import CallSettings, Effort, ProviderTool
-from adapters.providers.bedrock.credentials import Credentials
-from adapters.providers.dial import split_url
+from actors.law.ids import ModelConfigId
+from actors.law.parts.prompt import CallSettings, Effort, ProviderTool
+from adapters.models.providers.bedrock.credentials import Credentials
+from adapters.models.providers.dial import split_url
 
 # Ids of what is configured by name only: the same name is the same id in every process and start.
 _NAMES = UUID("6f1f3d06-6a0c-4d2e-9a52-0d4f2f6d9b51")

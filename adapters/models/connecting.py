@@ -3,19 +3,19 @@
 from collections import OrderedDict
 from collections.abc import Callable
 
-from actors.turn.ports import Model, Provider
+from actors.chat.turn.ports import Model, Provider
 from adapters.models.configured import ModelConfig
-from adapters.providers.anthropic.provider import BASE_URL as ANTHROPIC
-from adapters.providers.anthropic.provider import Anthropic
-from adapters.providers.bedrock.provider import Bedrock
-from adapters.providers.facts.openai import answers_on_responses
-from adapters.providers.google.provider import BASE_URL as GOOGLE
-from adapters.providers.google.provider import Google
-from adapters.providers.http import HttpClient
-from adapters.providers.openai_chat.dialects import dialect_of
-from adapters.providers.openai_chat.provider import ChatCompletions
-from adapters.providers.openai_responses.provider import BASE_URL as OPENAI
-from adapters.providers.openai_responses.provider import Responses
+from adapters.models.providers.anthropic.provider import BASE_URL as ANTHROPIC
+from adapters.models.providers.anthropic.provider import Anthropic
+from adapters.models.providers.bedrock.provider import Bedrock
+from adapters.models.providers.facts.openai import answers_on_responses
+from adapters.models.providers.google.provider import BASE_URL as GOOGLE
+from adapters.models.providers.google.provider import Google
+from adapters.models.providers.http import HttpClient
+from adapters.models.providers.openai_chat.dialects import dialect_of
+from adapters.models.providers.openai_chat.provider import ChatCompletions
+from adapters.models.providers.openai_responses.provider import BASE_URL as OPENAI
+from adapters.models.providers.openai_responses.provider import Responses
 
 MODELS_KEPT_MAX = 4_096  # that were made; the one not asked for longest is made anew
 

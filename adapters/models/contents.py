@@ -14,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.ids import ModelConfigId
+from actors.law.ids import ModelConfigId
 from adapters.models.call_config import (
     NOTHING_SAID,
     CallConfig,
@@ -30,15 +30,10 @@ from adapters.models.configured import (
     named_model,
     named_provider,
 )
+from adapters.models.providers.bedrock.credentials import DEFAULT_REGION, Bearer, Credentials
+from adapters.models.providers.bedrock.signing import Keys
 from adapters.models.settings import Settings
-from adapters.postgres.catalogue.stored import (
-    StoredCatalogue,
-    StoredKey,
-    StoredModel,
-    StoredProvider,
-)
-from adapters.providers.bedrock.credentials import DEFAULT_REGION, Bearer, Credentials
-from adapters.providers.bedrock.signing import Keys
+from adapters.models.store.stored import StoredCatalogue, StoredKey, StoredModel, StoredProvider
 
 TYPES = (
     "anthropic",

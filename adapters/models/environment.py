@@ -7,7 +7,7 @@ OPENROUTER_API_KEY   [OPENROUTER_BASE_URL]
 AI_GATEWAY_API_KEY   [AI_GATEWAY_BASE_URL]   (Vercel)
 AZURE_OPENAI_API_KEY, AZURE_OPENAI_BASE_URL
 OPENAI_COMPAT_BASE_URL  [OPENAI_COMPAT_API_KEY]   vLLM, Ollama and their like
-AWS_…                (Bedrock; see adapters/providers/bedrock/credentials.py)
+AWS_…                (Bedrock; see adapters/models/providers/bedrock/credentials.py)
 
 PROMPTCORNER_MODEL=provider/model   the model of chats that name none
 """
@@ -23,8 +23,8 @@ from adapters.models.configured import (
     named_model,
     named_provider,
 )
-from adapters.providers.bedrock.credentials import ambient, region_of
-from adapters.refusals import CannotStart
+from adapters.models.providers.bedrock.credentials import ambient, region_of
+from adapters.settings.refusals import CannotStart
 
 MODEL = "PROMPTCORNER_MODEL"
 

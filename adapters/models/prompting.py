@@ -9,17 +9,17 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
-from actors.ids import ChatId, FileId
-from actors.machine.change import referenced_files
-from actors.machine.chat import Chat, ChatError, Message, Role
-from actors.parts.failure import ProviderFailure
-from actors.parts.prompt import Asker, Prompt, Tool
+from actors.chat.turn.ports import Model
+from actors.law.change import referenced_files
+from actors.law.chat import Chat, ChatError, Message, Role
+from actors.law.ids import ChatId, FileId
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.prompt import Asker, Prompt, Tool
 from actors.prompts.files import Files, accepts
 from actors.prompts.growing import Growing
 from actors.prompts.projection import Target, projected
 from actors.prompts.selecting import IdentityOf
 from actors.tools.gating import may_search
-from actors.turn.ports import Model
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
@@ -58,7 +58,7 @@ class PromptingStatistics:
 
 
 class Prompting:
-    """Fulfils `actors.turn.ports.Prompts`."""
+    """Fulfils `actors.chat.turn.ports.Prompts`."""
 
     def __init__(self, around: Surroundings, files: FileReader) -> None:
         self._around = around

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from actors.ids import ModelConfigId
-from actors.parts.prompt import EFFORTS
+from actors.law.ids import ModelConfigId
+from actors.law.parts.prompt import EFFORTS
 from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT
 
 CONTEXTS = ("general", "explore", "title_generation", "compaction")  # of the deployment

@@ -15,12 +15,12 @@ from enum import Enum, auto
 import trio
 from psycopg import Error
 
-from actors.ids import ChatId, MessageId, QueuedId
-from actors.machine.change import Change
-from actors.store.answers import Applied
-from actors.store.bus import Seen
-from actors.store.hints import Hint
-from actors.store.outbox import Outbox, Tell, Untold
+from actors.law.change import Change
+from actors.law.ids import ChatId, MessageId, QueuedId
+from actors.law.store.answers import Applied
+from actors.law.store.bus import Seen
+from actors.law.store.hints import Hint
+from actors.law.store.outbox import Outbox, Tell, Untold
 from adapters.postgres.codec.writing import Write, write_together
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool

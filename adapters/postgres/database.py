@@ -7,11 +7,11 @@ from functools import partial
 
 from psycopg.errors import InsufficientPrivilege
 
-from adapters.config import Config
 from adapters.postgres import embedded, migrating
 from adapters.postgres.driver import reaching
 from adapters.postgres.driver.faults import DatabaseFault
-from adapters.refusals import CannotStart
+from adapters.settings import Config
+from adapters.settings.refusals import CannotStart
 from runtime.threads.work import read
 
 

@@ -16,8 +16,8 @@ from uuid import UUID, uuid4
 import msgspec
 import trio
 
-from actors.machine.states import Status
-from actors.store.hints import (
+from actors.law.states import Status
+from actors.law.store.hints import (
     AsksChanged,
     Became,
     CatalogueChanged,

@@ -16,9 +16,9 @@ from uuid import UUID
 import msgspec
 import trio
 
-from actors.machine.chat import Chat
-from actors.parts.model import ToolCallPart, ToolResultPart
-from actors.turn.ports import Entry, ToolOutput
+from actors.chat.turn.ports import Entry, ToolOutput
+from actors.law.chat import Chat
+from actors.law.parts.model import ToolCallPart, ToolResultPart
 from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, kept_id, to_json
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
@@ -48,7 +48,7 @@ class _Note:
 
 
 class Journal:
-    """Fulfils `actors.turn.ports.Journal`."""
+    """Fulfils `actors.chat.turn.ports.Journal`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

@@ -10,12 +10,12 @@ from uuid import UUID
 
 import msgspec
 
-from actors.ids import WorkerId
-from actors.machine.chat import Files, Stored
-from actors.machine.states import Status
-from actors.store.hints import ChatMoved, hints_of
-from actors.store.outbox import Outbox, Tell
-from actors.store.ports import Beat, Room, Unreadable
+from actors.law.chat import Files, Stored
+from actors.law.ids import WorkerId
+from actors.law.states import Status
+from actors.law.store.hints import ChatMoved, hints_of
+from actors.law.store.outbox import Outbox, Tell
+from actors.law.store.ports import Beat, Room, Unreadable
 from adapters.postgres.codec import parts, rows
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
@@ -32,7 +32,7 @@ _tail_of = msgspec.json.Decoder(tuple[_TailRow, ...]).decode
 
 
 class Leases:
-    """Fulfils `actors.store.ports.Leases`."""
+    """Fulfils `actors.law.store.ports.Leases`."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float, tell: Tell, url: str = "") -> None:
         self._pool = pool

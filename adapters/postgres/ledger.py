@@ -15,20 +15,20 @@ from typing import Any
 
 from psycopg.errors import UniqueViolation
 
-from actors.ids import ChatId, chat_name
-from actors.machine import requests as ask
-from actors.machine.change import Change, join, unchanged
-from actors.machine.chat import NO_FILES, Chat, Stored
-from actors.machine.fences import Fence, MovedOn, stands
-from actors.machine.needs import Needs, files_of, needs, needs_the_time
-from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal, Repeated
-from actors.machine.states import State
-from actors.machine.transitions import bundle, create, transition
-from actors.store.answers import Applied
-from actors.store.bus import Seen
-from actors.store.hints import hints_of_change
-from actors.store.outbox import Outbox, Tell, Untold
-from actors.store.receipts import Receipt
+from actors.law import requests as ask
+from actors.law.change import Change, join, unchanged
+from actors.law.chat import NO_FILES, Chat, Stored
+from actors.law.ids import ChatId, chat_name
+from actors.law.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal, Repeated
+from actors.law.states import State
+from actors.law.store.answers import Applied
+from actors.law.store.bus import Seen
+from actors.law.store.fences import Fence, MovedOn, stands
+from actors.law.store.hints import hints_of_change
+from actors.law.store.needs import Needs, files_of, needs, needs_the_time
+from actors.law.store.outbox import Outbox, Tell, Untold
+from actors.law.store.receipts import Receipt
+from actors.law.transitions import bundle, create, transition
 from adapters.postgres.codec import rows, statements, writing
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.committing import (
@@ -53,7 +53,7 @@ class _Refused(Exception):
 
 
 class Ledger:
-    """Fulfils `actors.store.ports.Ledger`."""
+    """Fulfils `actors.law.store.ports.Ledger`."""
 
     def __init__(
         self,

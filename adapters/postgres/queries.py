@@ -1,5 +1,4 @@
-"""Named SQL: the .sql files beside and below this module are the only place with SQL, this the only
-reader.
+"""Named SQL: the .sql files of the adapters are the only place with SQL, this the only reader.
 
 A file is a sequence of `-- name: x`, one line or more that say why, and the statement. What
 several statements share is a `-- part: x`, put in wherever `{x}` stands.
@@ -36,7 +35,7 @@ def _filled(statement: str, parts: dict[str, str]) -> str:
 
 
 def _read() -> dict[str, str]:
-    return parse("\n".join(_body(file.read_text()) for file in _sql_files(files(__package__))))
+    return parse("\n".join(_body(file.read_text()) for file in _sql_files(files("adapters"))))
 
 
 def _sql_files(folder: Traversable) -> Iterator[Traversable]:

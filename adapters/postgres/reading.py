@@ -1,10 +1,10 @@
 """What holds, read from PostgreSQL: each answer is one trip and one snapshot."""
 
-from actors.ids import ChatId
-from actors.machine.chat import Message, Stored
-from actors.machine.refusals import ChatNotFound
-from actors.machine.requests import DynamicTool
-from actors.store.ports import Changes
+from actors.law.chat import Message, Stored
+from actors.law.ids import ChatId
+from actors.law.refusals import ChatNotFound
+from actors.law.requests import DynamicTool
+from actors.law.store.ports import Changes
 from adapters.postgres.codec import rows, statements
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row, Statement
@@ -12,7 +12,7 @@ from adapters.postgres.queries import SQL
 
 
 class Reading:
-    """Fulfils `actors.store.ports.Reading`."""
+    """Fulfils `actors.law.store.ports.Reading`."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool

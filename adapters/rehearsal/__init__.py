@@ -1,8 +1,8 @@
 """The rehearsal model: a provider that is not one, on the real wire formats of four vendors.
 
 It serves tests, benchmarks and demonstrations, as a process of its own (`promptcorner
-fake-provider`) or within another (`server.serve`). It shares no code with `adapters.providers`:
-a fake that shares code with what it tests proves little.
+fake-provider`) or within another (`server.serve`). It shares no code with
+`adapters.models.providers`: a fake that shares code with what it tests proves little.
 
 `behaviour` says what it does, as data; `settings` reads that from flags, JSON and markers in a
 message; `answers` makes of a request what is said; `wires` write it as a vendor would; `pacing`

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
-from adapters.config import Address
+from adapters.settings import Address
 
 LOOPBACK = "127.0.0.1"
 

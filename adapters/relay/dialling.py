@@ -21,15 +21,15 @@ from wsproto.events import (
 )
 from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 
-from actors.ids import WorkerId
-from actors.relay.frames import News, Wish
-from actors.relay.ports import Line, Unlinked
-from adapters.api.host.bounds import PING_SECONDS
+from actors.law.ids import WorkerId
+from actors.streams.relay.frames import News, Wish
+from actors.streams.relay.ports import Line, Unlinked
+from adapters.http.host.bounds import PING_SECONDS
+from adapters.models.providers.broken import Unreachable, Untrusted
+from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, split_url
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
-from adapters.providers.broken import Unreachable, Untrusted
-from adapters.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, split_url
 from adapters.relay.door import PATH
 from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import NEWS_BYTES_MAX, Garbled, news_of, wishes_encoded
@@ -52,7 +52,7 @@ REFUSALS = {
 
 
 class SocketLine:
-    """Fulfils `actors.relay.ports.Line`, once it has been let in."""
+    """Fulfils `actors.streams.relay.ports.Line`, once it has been let in."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self._stream = stream
@@ -161,7 +161,7 @@ class Addresses:
 
 
 class Dialler:
-    """Fulfils `actors.relay.ports.Peers`."""
+    """Fulfils `actors.streams.relay.ports.Peers`."""
 
     def __init__(
         self,

@@ -10,15 +10,15 @@ from typing import Annotated, Protocol
 
 import trio
 
-from actors.episodes.buffer import Episodes
-from actors.ids import WorkerId
-from actors.relay.serving import Serving
-from adapters.api.door.app import nothing_here
-from adapters.api.endpoints import Answer, Socket, SocketClosed, Upgrade
-from adapters.api.host.frames import framed_bytes
-from adapters.api.host.requests import Request
-from adapters.api.host.server import Serve
-from adapters.api.refused import Refused
+from actors.law.ids import WorkerId
+from actors.streams.episodes.buffer import Episodes
+from actors.streams.relay.serving import Serving
+from adapters.http.door.app import nothing_here
+from adapters.http.endpoints import Answer, Socket, SocketClosed, Upgrade
+from adapters.http.host.frames import framed_bytes
+from adapters.http.host.requests import Request
+from adapters.http.host.server import Serve
+from adapters.http.refused import Refused
 from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import WISHES_BYTES_MAX, Garbled, news_encoded, wishes_of
 from runtime.clock import wall
@@ -161,7 +161,7 @@ class Backstage:
         self.host: Host | None = None  # until there are chats
 
     async def answer(self, request: Request) -> Answer | Upgrade:
-        """Fulfils `adapters.api.host.server.Serve`."""
+        """Fulfils `adapters.http.host.server.Serve`."""
         if request.path != PATH:
             return await self._behind(request)
         if self.host is None:

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from adapters.config import Address, Config
 from adapters.postgres.driver import reaching
 from adapters.relay.address import Nowhere, own_host
+from adapters.settings import Address, Config
 from runtime.threads.work import read
 
 ADVICE = "set relay_listen to an address of this machine that the other processes reach"

@@ -11,7 +11,7 @@ from hashlib import sha256
 from secrets import token_hex
 from uuid import UUID
 
-from actors.ids import WorkerId
+from actors.law.ids import WorkerId
 
 PURPOSE = "relay"  # of the key, among those derived from the secret one
 HEADER = "x-promptcorner-relay"

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from actors.ids import ChatId, EpisodeKey
-from actors.relay.frames import (
+from actors.law.ids import ChatId, EpisodeKey
+from actors.streams.relay.frames import (
     BATCH_BYTES_MAX,
     BATCH_PIECES_MAX,
     FOLLOWS_MAX,

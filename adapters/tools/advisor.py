@@ -7,7 +7,15 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from actors.context.advising import (
+from actors.chat.turn.ports import Calling, LocalTool, Prompts, ToolOutput
+from actors.chat.turn.steps import error_output
+from actors.chat.turn.world import Limits
+from actors.law.chat import Chat, ChatError, Message
+from actors.law.ids import EpisodeKey
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.model import JsonText
+from actors.law.parts.prompt import Tool
+from actors.prompts.context.advising import (
     ADVISOR,
     USED_UP,
     Advised,
@@ -16,18 +24,10 @@ from actors.context.advising import (
     uses,
     without_call,
 )
-from actors.context.consulting import advice_in, consult
-from actors.episodes.pieces import ResultPiece
-from actors.ids import EpisodeKey
-from actors.machine.chat import Chat, ChatError, Message
-from actors.parts.failure import ProviderFailure
-from actors.parts.model import JsonText
-from actors.parts.prompt import Tool
-from actors.turn.ports import Calling, LocalTool, Prompts, ToolOutput
-from actors.turn.steps import error_output
-from actors.turn.world import Limits
-from adapters.models.booking import Bookkeeper
+from actors.streams.episodes.pieces import ResultPiece
+from actors.upkeep.consulting import advice_in, consult
 from adapters.models.catalogue import Catalogue
+from adapters.models.costs.booking import Bookkeeper
 from adapters.models.settings import AdvisorSettings
 from adapters.tools.schemas import read, schema_of
 

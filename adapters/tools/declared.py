@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from actors.ids import ChatId, chat_name
-from actors.machine.chat import Chat
-from actors.machine.requests import DynamicTool
-from actors.parts.model import JsonText
-from actors.parts.prompt import Tool
+from actors.law.chat import Chat
+from actors.law.ids import ChatId, chat_name
+from actors.law.parts.model import JsonText
+from actors.law.parts.prompt import Tool
+from actors.law.requests import DynamicTool
 from actors.tools.gating import kind_of, may_use_others
 from runtime.log import emit
 

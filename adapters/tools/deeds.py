@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from actors.machine.chat import Chat
-from actors.parts.model import JsonText
+from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.steps import error_output
+from actors.law.chat import Chat
+from actors.law.parts.model import JsonText
 from actors.tools.gating import allowed, kind_of
-from actors.turn.ports import Calling, LocalTool, ToolOutput
-from actors.turn.steps import error_output
 from adapters.tools.schemas import read
 
 Told = Mapping[str, Any]

@@ -9,15 +9,15 @@ from uuid import UUID, uuid5
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.context.plans import PLAN_BYTES_MAX, path_fault, plan_name, plan_of
-from actors.context.ports import NO_WORKSPACES, ChatFiles, Document, PlanFiles, Unreadable
-from actors.ids import FileId
-from actors.machine.chat import FILES_PER_CHAT_MAX, Chat, Message
-from actors.parts.model import FilePart, JsonText
-from actors.parts.prompt import Tool
+from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.steps import error_output
+from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
+from actors.law.ids import FileId
+from actors.law.parts.model import FilePart, JsonText
+from actors.law.parts.prompt import Tool
+from actors.prompts.context.plans import PLAN_BYTES_MAX, path_fault, plan_name, plan_of
+from actors.prompts.context.ports import NO_WORKSPACES, ChatFiles, Document, PlanFiles, Unreadable
 from actors.tools.gating import allowed, kind_of
-from actors.turn.ports import Calling, LocalTool, ToolOutput
-from actors.turn.steps import error_output
 from adapters.tools.schemas import read, schema_of
 
 DEADLINE_SECONDS = 60.0

@@ -7,16 +7,16 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from actors.context.ports import Unreadable
-from actors.context.skills import FILE_BYTES_MAX, Entry, Source, find, path_fault
-from actors.machine.chat import Chat, Message
-from actors.parts.model import JsonText
-from actors.parts.prompt import Tool
+from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.steps import error_output
+from actors.law.chat import Chat, Message
+from actors.law.parts.model import JsonText
+from actors.law.parts.prompt import Tool
+from actors.prompts.context.ports import Unreadable
+from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Source, find, path_fault
 from actors.tools.gating import allowed, kind_of
-from actors.turn.ports import Calling, LocalTool, ToolOutput
-from actors.turn.steps import error_output
-from adapters.context.skills import SkillIndex
 from adapters.tools.schemas import read, schema_of
+from adapters.workspaces.context.skills import SkillIndex
 
 DEADLINE_SECONDS = 60.0
 READ, READ_FILE = "read_skill", "read_skill_file"

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
-from actors.ids import chat_name
-from actors.machine.chat import Chat, Message
-from actors.turn.ports import Calling, LocalTool, Offered, ToolOutput
+from actors.chat.turn.ports import Calling, LocalTool, Offered, ToolOutput
+from actors.law.chat import Chat, Message
+from actors.law.ids import chat_name
 from adapters.tools.declared import DeclaredTools
 from runtime.log import emit
 
@@ -30,7 +30,7 @@ class ToolSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Fulfils `actors.turn.ports.Toolset`."""
+    """Fulfils `actors.chat.turn.ports.Toolset`."""
 
     offered: Offered
     # By the names of their tools.
@@ -45,7 +45,7 @@ class Box:
 
 
 class Toolbox:
-    """Fulfils `actors.turn.ports.Tools`."""
+    """Fulfils `actors.chat.turn.ports.Tools`."""
 
     def __init__(self, declared: DeclaredTools) -> None:
         self._declared = declared

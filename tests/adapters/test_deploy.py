@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from adapters import config
-from adapters.config.table import NAMED
+from adapters import settings as config
+from adapters.settings.table import NAMED
 
 HERE = Path(__file__).parents[2] / "docs" / "deploy"
 VARIABLES = {name: row for row in config.SETTINGS for name in row.variables}

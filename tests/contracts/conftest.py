@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.actors.machine.chats import ANN, BOB
+from tests.actors.law.chats import ANN, BOB
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.contracts.worlds import MemoryWorld
 

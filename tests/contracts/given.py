@@ -2,11 +2,11 @@
 
 from contextlib import asynccontextmanager
 
-from actors.machine import requests as ask
-from actors.machine.fences import fence_of
-from actors.parts.model import FilePart
-from actors.store.answers import Applied
-from tests.actors.machine.chats import ANN, HOLDER, user
+from actors.law import requests as ask
+from actors.law.parts.model import FilePart
+from actors.law.store.answers import Applied
+from actors.law.store.fences import fence_of
+from tests.actors.law.chats import ANN, HOLDER, user
 from tests.adapters.postgres.stores import new_chat_id
 
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.failures.classify import mismatch
-from actors.machine.chat import Role, Visibility
-from actors.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.parts.prompt import Prompt
+from actors.law.chat import Role, Visibility
+from actors.law.failures.classify import mismatch
+from actors.law.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.prompt import Prompt
 from actors.prompts.projection import Target, projected
-from adapters.providers.anthropic import request as anthropic
-from adapters.providers.google import request as google
-from adapters.providers.openai_chat import request as chat
-from adapters.providers.openai_chat.dialects import OPENAI, OPENROUTER
-from adapters.providers.openai_responses import request as responses
+from adapters.models.providers.anthropic import request as anthropic
+from adapters.models.providers.google import request as google
+from adapters.models.providers.openai_chat import request as chat
+from adapters.models.providers.openai_chat.dialects import OPENAI, OPENROUTER
+from adapters.models.providers.openai_responses import request as responses
 from tests.actors.prompts.rows import history, row
 
 OURS, THEIRS = UUID(int=1), UUID(int=2)

@@ -12,19 +12,19 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from actors.parts.assemble import Assembly
-from actors.parts.model import ReasoningPart, SourcePart, TextPart, ToolCallPart, ToolResultPart
-from actors.parts.usage import Usage
-from adapters.providers.anthropic.events import MessageDecoder, sse_split
-from adapters.providers.anthropic.provider import Anthropic, answer_tool
-from adapters.providers.bedrock.events import EventSplit
-from adapters.providers.bedrock.provider import Bedrock
-from adapters.providers.bedrock.signing import Keys
-from adapters.providers.http import HttpClient
-from tests.adapters.providers.google import test_recordings as google
-from tests.adapters.providers.openai_chat import recorded as chat
-from tests.adapters.providers.openai_responses import test_recordings as responses
-from tests.adapters.providers.replay import NOW
+from actors.law.parts.assemble import Assembly
+from actors.law.parts.model import ReasoningPart, SourcePart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.usage import Usage
+from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
+from adapters.models.providers.anthropic.provider import Anthropic, answer_tool
+from adapters.models.providers.bedrock.events import EventSplit
+from adapters.models.providers.bedrock.provider import Bedrock
+from adapters.models.providers.bedrock.signing import Keys
+from adapters.models.providers.http import HttpClient
+from tests.adapters.models.providers.google import test_recordings as google
+from tests.adapters.models.providers.openai_chat import recorded as chat
+from tests.adapters.models.providers.openai_responses import test_recordings as responses
+from tests.adapters.models.providers.replay import NOW
 from tests.fakes.anthropic_prompts import continued, normal, prompt_of
 from tests.fakes.network import Network, streamed, whole
 from tests.fakes.recordings import cuts, recordings

@@ -2,14 +2,14 @@
 
 import pytest
 
-from actors.ids import MessageId
-from actors.machine import requests as ask
-from actors.machine.chat import Role
-from actors.machine.fences import MovedOn, fence_of
-from actors.machine.refusals import ChatNotFound, InvalidState, MessageNotFound, NotAllowed
-from actors.machine.states import State, Status
-from actors.store.answers import Applied
-from tests.actors.machine.chats import (
+from actors.law import requests as ask
+from actors.law.chat import Role
+from actors.law.ids import MessageId
+from actors.law.refusals import ChatNotFound, InvalidState, MessageNotFound, NotAllowed
+from actors.law.states import State, Status
+from actors.law.store.answers import Applied
+from actors.law.store.fences import MovedOn, fence_of
+from tests.actors.law.chats import (
     ANN,
     BOB,
     BROKEN,

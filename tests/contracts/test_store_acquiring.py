@@ -7,16 +7,16 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine import requests as ask
-from actors.machine.change import Change
-from actors.machine.chat import Files, Stored
-from actors.machine.fences import fence_of
-from actors.machine.states import Status
-from actors.machine.transitions import bundle
-from actors.store.hints import ChatMoved
-from actors.store.ports import Room
-from tests.actors.machine.chats import (
+from actors.law import requests as ask
+from actors.law.change import Change
+from actors.law.chat import Files, Stored
+from actors.law.ids import Holder, RunnerId, WorkerId
+from actors.law.states import Status
+from actors.law.store.fences import fence_of
+from actors.law.store.hints import ChatMoved
+from actors.law.store.ports import Room
+from actors.law.transitions import bundle
+from tests.actors.law.chats import (
     BROKEN,
     DYNAMIC,
     HOLDER,

@@ -3,14 +3,14 @@
 import pytest
 import trio
 
-from actors.machine import requests as ask
-from actors.machine.closing import outstanding
-from actors.machine.fences import MovedOn, fence_of
-from actors.machine.refusals import FilesUnavailable, NotAllowed
-from actors.machine.states import Status
-from actors.parts.model import FilePart
-from actors.store.answers import Applied
-from tests.actors.machine.chats import (
+from actors.law import requests as ask
+from actors.law.closing import outstanding
+from actors.law.parts.model import FilePart
+from actors.law.refusals import FilesUnavailable, NotAllowed
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.fences import MovedOn, fence_of
+from tests.actors.law.chats import (
     ANN,
     BROKEN,
     DYNAMIC,

@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from actors.machine import requests as ask
-from actors.machine.chat import Body, ChatError, RetryState, Role, Visibility
-from actors.parts.model import (
+from actors.law import requests as ask
+from actors.law.chat import Body, ChatError, RetryState, Role, Visibility
+from actors.law.parts.model import (
     ContextFilePart,
     FilePart,
     FileReferencePart,
@@ -23,8 +23,8 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.parts.usage import UNPRICED, Cost, Usage
-from tests.actors.machine.chats import ANN, BOB, assistant, call, result, send, step, tool
+from actors.law.parts.usage import UNPRICED, Cost, Usage
+from tests.actors.law.chats import ANN, BOB, assistant, call, result, send, step, tool
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_chat, a_held_chat, applied
 from tests.fakes.records import full

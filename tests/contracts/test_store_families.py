@@ -1,12 +1,12 @@
 """The ledger and what hangs together: files with their chat, children with their root."""
 
-from actors.machine import requests as ask
-from actors.machine.chat import FILES_PER_CHAT_MAX
-from actors.machine.refusals import FilesFull, FilesUnavailable, InvalidState, NotAllowed, NotRoot
-from actors.machine.states import State, Status
-from actors.parts.model import FilePart
-from actors.store.answers import Applied
-from tests.actors.machine.chats import ANN, BROKEN, send, user
+from actors.law import requests as ask
+from actors.law.chat import FILES_PER_CHAT_MAX
+from actors.law.parts.model import FilePart
+from actors.law.refusals import FilesFull, FilesUnavailable, InvalidState, NotAllowed, NotRoot
+from actors.law.states import State, Status
+from actors.law.store.answers import Applied
+from tests.actors.law.chats import ANN, BROKEN, send, user
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_chat, applied, stays
 

@@ -3,12 +3,12 @@
 import pytest
 import trio
 
-from actors.machine import requests as ask
-from actors.machine.chat import Verdict
-from actors.machine.states import Status
-from actors.parts.model import FilePart
-from actors.store.hints import AsksChanged, Became, ChatMoved, WorkWaits
-from tests.actors.machine.chats import (
+from actors.law import requests as ask
+from actors.law.chat import Verdict
+from actors.law.parts.model import FilePart
+from actors.law.states import Status
+from actors.law.store.hints import AsksChanged, Became, ChatMoved, WorkWaits
+from tests.actors.law.chats import (
     ANN,
     BROKEN,
     DYNAMIC,

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tests.actors.machine.chats import HOLDER, OTHER_HOLDER
+from tests.actors.law.chats import HOLDER, OTHER_HOLDER
 
 MINE, OTHER = HOLDER.worker, OTHER_HOLDER.worker
 

@@ -1,6 +1,6 @@
 """Every request from every state, on what is really stored: the matrix of the law, once more.
 
-The pure matrix (tests/actors/machine/test_matrix.py) says where each pair leads or that it is
+The pure matrix (tests/actors/law/test_matrix.py) says where each pair leads or that it is
 refused; here each is asked of a store, by the long way and by the short one, and all rows are
 what the law alone decides.
 """
@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from actors.machine import requests as ask
-from actors.machine.change import Change
-from actors.machine.chat import HistoryRow, Suffix
-from actors.machine.fences import fence_of
-from actors.machine.states import State, state_of
-from actors.machine.transitions import transition
-from actors.store.answers import Applied
-from tests.actors.machine.chats import (
+from actors.law import requests as ask
+from actors.law.change import Change
+from actors.law.chat import HistoryRow, Suffix
+from actors.law.states import State, state_of
+from actors.law.store.answers import Applied
+from actors.law.store.fences import fence_of
+from actors.law.transitions import transition
+from tests.actors.law.chats import (
     ANN,
     BROKEN,
     COLUMNS,
@@ -31,7 +31,7 @@ from tests.actors.machine.chats import (
     step,
     user,
 )
-from tests.actors.machine.test_matrix import ASKED, LANDINGS
+from tests.actors.law.test_matrix import ASKED, LANDINGS
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import applied
 

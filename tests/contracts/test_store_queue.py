@@ -1,10 +1,10 @@
 """The ledger and the queue: what waits, in which order, and what becomes of it."""
 
-from actors.machine import requests as ask
-from actors.machine.chat import QUEUE_ROWS_MAX
-from actors.machine.refusals import QueuedNotFound, QueueFull
-from actors.machine.states import Status
-from tests.actors.machine.chats import ANN, BOB, SMART, send, user
+from actors.law import requests as ask
+from actors.law.chat import QUEUE_ROWS_MAX
+from actors.law.refusals import QueuedNotFound, QueueFull
+from actors.law.states import Status
+from tests.actors.law.chats import ANN, BOB, SMART, send, user
 from tests.contracts.given import a_chat, applied, stays
 
 

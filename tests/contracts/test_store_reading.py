@@ -1,11 +1,11 @@
 """Reading: what holds, and what is new to one who has seen something before."""
 
-from actors.machine import requests as ask
-from actors.machine.chat import Files, Visibility
-from actors.machine.closing import outstanding
-from actors.machine.refusals import ChatNotFound
-from actors.store.ports import Changes
-from tests.actors.machine.chats import (
+from actors.law import requests as ask
+from actors.law.chat import Files, Visibility
+from actors.law.closing import outstanding
+from actors.law.refusals import ChatNotFound
+from actors.law.store.ports import Changes
+from tests.actors.law.chats import (
     HOLDER,
     LOCAL,
     assistant,

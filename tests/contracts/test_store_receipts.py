@@ -1,9 +1,9 @@
 """A receipt stands with what it was given for, and a second of its name with nothing."""
 
-from actors.machine import requests as ask
-from actors.machine.refusals import NotAllowed, Repeated
-from actors.store.receipts import Receipt
-from tests.actors.machine.chats import ANN, BOB, HOLDER, send, user
+from actors.law import requests as ask
+from actors.law.refusals import NotAllowed, Repeated
+from actors.law.store.receipts import Receipt
+from tests.actors.law.chats import ANN, BOB, HOLDER, send, user
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_chat, applied, stays
 

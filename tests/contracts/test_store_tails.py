@@ -6,13 +6,13 @@ from uuid import UUID
 
 import pytest
 
-from actors.ids import WorkerId
-from actors.machine import requests as ask
-from actors.machine.chat import Verdict
-from actors.machine.fences import fence_of
-from actors.parts.model import TextPart, ToolCallPart, ToolResultPart
-from actors.store.ports import Room
-from tests.actors.machine.chats import (
+from actors.law import requests as ask
+from actors.law.chat import Verdict
+from actors.law.ids import WorkerId
+from actors.law.parts.model import TextPart, ToolCallPart, ToolResultPart
+from actors.law.store.fences import fence_of
+from actors.law.store.ports import Room
+from tests.actors.law.chats import (
     ANN,
     DYNAMIC,
     HOLDER,

@@ -1,8 +1,8 @@
 """The ledger and a turn: steps, calls of the client, retries, compaction."""
 
-from actors.machine import requests as ask
-from actors.machine.states import Status
-from tests.actors.machine.chats import (
+from actors.law import requests as ask
+from actors.law.states import Status
+from tests.actors.law.chats import (
     DYNAMIC,
     HOLDER,
     RETRY,

@@ -8,8 +8,8 @@ tests/adapters/postgres/stores.py.
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from actors.machine.chat import Chat, Message, Queued
-from actors.machine.requests import NewChat
+from actors.law.chat import Chat, Message, Queued
+from actors.law.requests import NewChat
 from tests.fakes.store import MemoryStore
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 import trio
 
-from actors.ids import ChatId, UserId
-from actors.machine.chat import Body, Role, Stored, UserMessage
-from actors.machine.requests import CreateChat, NewChat, SendMessage
-from actors.parts.model import TextPart
-from actors.store.answers import Applied
-from actors.store.hints import ChatMoved, News
+from actors.law.chat import Body, Role, Stored, UserMessage
+from actors.law.ids import ChatId, UserId
+from actors.law.parts.model import TextPart
+from actors.law.requests import CreateChat, NewChat, SendMessage
+from actors.law.store.answers import Applied
+from actors.law.store.hints import ChatMoved, News
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool

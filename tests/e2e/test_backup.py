@@ -13,8 +13,8 @@ import pytest
 from psycopg import sql
 
 from adapters.cli.keeping.archive import making
-from adapters.refusals import CannotStart
-from adapters.secrets import Vault
+from adapters.settings.refusals import CannotStart
+from adapters.settings.secrets import Vault
 from tests.e2e.clients import a_client
 from tests.e2e.conftest import a_database
 from tests.e2e.daemons import command, environment, run

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pytest
 import trio
 
-from actors.machine.requests import (
+from actors.law.parts.model import JsonText, ToolCallPart, ToolResultPart
+from actors.law.requests import (
     Busy,
     CompleteRequiresAction,
     DynamicResult,
@@ -16,8 +17,7 @@ from actors.machine.requests import (
     Interrupt,
     SendMessage,
 )
-from actors.parts.model import JsonText, ToolCallPart, ToolResultPart
-from actors.titles.fallback import fallback_title
+from actors.upkeep.titles.fallback import fallback_title
 from adapters.models.configured import named_model
 from tests.e2e.clients import LOOK_SECONDS, a_client
 from tests.e2e.conftest import a_database
@@ -212,7 +212,7 @@ async def test_what_may_pass_is_tried_again_on_every_wire(client):
 
 
 # A fault of every attempt: the error that the chat stops with. Where a prompt is too long a summary
-# is tried (tests/adapters/api/routes/test_long_chats.py).
+# is tried (tests/adapters/chats/routes/test_long_chats.py).
 ENDS_THE_TURN = {
     "401": ("auth", 401),
     "400": ("generic", 400),

@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from actors.machine.chat import Role, Visibility
-from actors.machine.requests import RequestCompaction
+from actors.law.chat import Role, Visibility
+from actors.law.requests import RequestCompaction
 from tests.e2e.clients import a_client
 from tests.e2e.daemons import a_daemon, holder_among
 from tests.e2e.providers import a_provider

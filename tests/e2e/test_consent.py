@@ -9,12 +9,12 @@ import psycopg
 import pytest
 import trio
 
-from actors.machine.answers import DENIED, LATE
-from actors.turn.tool_batch import MAY_HAVE_RUN
+from actors.chat.turn.tool_batch import MAY_HAVE_RUN
+from actors.law.answers import DENIED, LATE
 from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.transcript import Transcript
-from tests.adapters.context.ground import put
+from tests.adapters.workspaces.context.ground import put
 from tests.e2e.clients import a_client
 from tests.e2e.daemons import a_daemon
 from tests.e2e.pausing import a_pause

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 import trio
 
-from tests.adapters.context.ground import put, skill
+from tests.adapters.workspaces.context.ground import put, skill
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import EVENTUALLY_SECONDS
 from tests.e2e.providers import a_provider

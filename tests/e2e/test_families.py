@@ -10,10 +10,10 @@ import signal
 import pytest
 import trio
 
-from actors.machine.chat import Role
-from actors.machine.refusals import NotAllowed
-from actors.machine.requests import Interrupt
-from actors.parts.model import ToolCallPart, ToolResultPart
+from actors.law.chat import Role
+from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.refusals import NotAllowed
+from actors.law.requests import Interrupt
 from adapters.postgres.kin.family import PostgresFamily
 from tests.e2e.clients import AT_REST, a_client, status, text_of
 from tests.e2e.conftest import a_database

@@ -11,8 +11,8 @@ import pytest
 import trio
 from psycopg.conninfo import make_conninfo
 
-from actors.machine.requests import Acquire, RecordGenerationAttempt
-from actors.turn.retries import DEATHS_MAX, FAILURES_MAX
+from actors.chat.turn.retries import DEATHS_MAX, FAILURES_MAX
+from actors.law.requests import Acquire, RecordGenerationAttempt
 from adapters.postgres.embedded import Wanted
 from tests.e2e.clients import AT_REST, LOOK_SECONDS, a_client, status
 from tests.e2e.daemons import STOP_SECONDS_MAX, a_daemon, holder_among

@@ -12,7 +12,7 @@ import psutil
 import pytest
 import trio
 
-from tests.adapters.metrics.linting import faults_of, promtool_faults_of, sentences
+from tests.adapters.daemon.metrics.linting import faults_of, promtool_faults_of, sentences
 from tests.e2e.conftest import a_database
 from tests.e2e.crossing import ADMIN, HEADER, over, pieces, sites
 from tests.e2e.daemons import STOP_SECONDS_MAX, Daemon, a_daemon, end_leases

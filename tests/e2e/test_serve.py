@@ -7,7 +7,7 @@ import subprocess
 import psycopg
 import pytest
 
-from adapters.config import SETTINGS
+from adapters.settings import SETTINGS
 from tests.e2e.daemons import STOP_SECONDS_MAX, a_daemon, command, environment, run
 from tests.e2e.processes import belonging_to, eventually, keepers, postmaster
 

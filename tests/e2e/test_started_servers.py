@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from actors.approvals.sorting import NOBODY
-from adapters.mcp.workspaces.server_starts import NEVER_ALLOWED, NOT_ALLOWED_YET
-from tests.adapters.context.ground import put
+from actors.tools.approvals.sorting import NOBODY
+from adapters.tools.mcp.workspaces.server_starts import NEVER_ALLOWED, NOT_ALLOWED_YET
+from tests.adapters.workspaces.context.ground import put
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import ROOT
 from tests.e2e.test_consent import api_of, provider, settings

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 import trio
 
-from actors.turn.tool_batch import MAY_HAVE_RUN
+from actors.chat.turn.tool_batch import MAY_HAVE_RUN
 from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.tools import tool

@@ -10,8 +10,8 @@ from collections import Counter
 import pytest
 import trio
 
-from actors.machine.chat import Role
-from actors.parts.model import ToolCallPart, ToolResultPart
+from actors.law.chat import Role
+from actors.law.parts.model import ToolCallPart, ToolResultPart
 from tests.e2e.clients import AT_REST, a_client
 from tests.e2e.daemons import a_daemon
 from tests.e2e.delegating import REPORT, a_model

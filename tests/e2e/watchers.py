@@ -9,9 +9,9 @@ import httpx2
 import trio
 from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
-from adapters.api.wire.streams import encoded
+from adapters.chats.wire.streams import encoded
 from adapters.client.awaiting import AsyncClient
-from tests.adapters.api.streams.clients import State
+from tests.adapters.chats.streams.clients import State
 from tests.patience import PATIENCE_SECONDS
 
 HEADER = "Coder-Session-Token"

@@ -3,9 +3,9 @@
 import json
 from dataclasses import replace
 
-from actors.parts.model import FilePart, TextPart, ToolCallPart
-from actors.parts.options import AnthropicOptions
-from actors.parts.prompt import (
+from actors.law.parts.model import FilePart, TextPart, ToolCallPart
+from actors.law.parts.options import AnthropicOptions
+from actors.law.parts.prompt import (
     AnswerSchema,
     CallSettings,
     ComputerUse,
@@ -16,7 +16,7 @@ from actors.parts.prompt import (
     UserSaid,
     WebSearch,
 )
-from tests.adapters.providers.replay import replayed
+from tests.adapters.models.providers.replay import replayed
 
 
 def prompt_of(request, *, cached=False):

@@ -12,7 +12,7 @@ from collections import Counter
 
 import trio
 
-from actors.store.faults import StoreAway
+from actors.law.store.faults import StoreAway
 
 
 class Away(Exception):

@@ -14,20 +14,13 @@ from datetime import UTC, datetime
 
 import trio
 
-from actors.failures import wording
-from actors.parts.deltas import (
-    Failed,
-    Finished,
-    FinishReason,
-    TextDelta,
-    TextEnded,
-    ToolCall,
-)
-from actors.parts.failure import FailureKind
-from actors.parts.model import JsonText
-from actors.parts.prompt import CallSettings, Prompt, Tool
-from actors.parts.usage import Cost
-from actors.turn.ports import Entry, LocalTool, Model, Offered, ToolOutput
+from actors.chat.turn.ports import Entry, LocalTool, Model, Offered, ToolOutput
+from actors.law.failures import wording
+from actors.law.parts.deltas import Failed, Finished, FinishReason, TextDelta, TextEnded, ToolCall
+from actors.law.parts.failure import FailureKind
+from actors.law.parts.model import JsonText
+from actors.law.parts.prompt import CallSettings, Prompt, Tool
+from actors.law.parts.usage import Cost
 
 HANGS = object()
 BREAKS_OFF = object()

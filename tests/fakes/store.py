@@ -18,21 +18,21 @@ from uuid import uuid4
 
 import trio
 
-from actors.ids import Holder, MessageId, QueuedId, RunnerId
-from actors.machine import requests as ask
-from actors.machine.change import Change, join, unchanged
-from actors.machine.chat import Body, Chat, Files, HistoryRow, Message, Queued, Role, Stored, Suffix
-from actors.machine.closing import advance
-from actors.machine.fences import MovedOn, stands
-from actors.machine.needs import needs
-from actors.machine.refusals import ChatNotFound, NotAllowed, NotRoot, Repeated
-from actors.machine.states import State, Status
-from actors.machine.transitions import bundle, create, transition
-from actors.parts.usage import Usage
-from actors.store.answers import Applied
-from actors.store.hints import hints_of, hints_of_change
-from actors.store.outbox import Outbox
-from actors.store.ports import Beat, Changes
+from actors.law import requests as ask
+from actors.law.change import Change, join, unchanged
+from actors.law.chat import Body, Chat, Files, HistoryRow, Message, Queued, Role, Stored, Suffix
+from actors.law.closing import advance
+from actors.law.ids import Holder, MessageId, QueuedId, RunnerId
+from actors.law.parts.usage import Usage
+from actors.law.refusals import ChatNotFound, NotAllowed, NotRoot, Repeated
+from actors.law.states import State, Status
+from actors.law.store.answers import Applied
+from actors.law.store.fences import MovedOn, stands
+from actors.law.store.hints import hints_of, hints_of_change
+from actors.law.store.needs import needs
+from actors.law.store.outbox import Outbox
+from actors.law.store.ports import Beat, Changes
+from actors.law.transitions import bundle, create, transition
 
 LEASE_SECONDS = 30.0
 URGENCY = (Status.INTERRUPTING, Status.REQUIRES_ACTION, Status.RUNNING)

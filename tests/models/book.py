@@ -6,18 +6,10 @@ as a database would sort it, ids counted up.
 
 from dataclasses import replace
 
-from actors.ids import MessageId, QueuedId
-from actors.machine.change import Change, change, newly_referenced_files
-from actors.machine.chat import (
-    NO_FILES,
-    Files,
-    HistoryRow,
-    Message,
-    Role,
-    Stored,
-    Suffix,
-)
-from actors.machine.needs import needs
+from actors.law.change import Change, change, newly_referenced_files
+from actors.law.chat import NO_FILES, Files, HistoryRow, Message, Role, Stored, Suffix
+from actors.law.ids import MessageId, QueuedId
+from actors.law.store.needs import needs
 from tests.models.requests import FILES
 
 

@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from actors.machine.chat import Role, Visibility
-from actors.machine.closing import outstanding
-from actors.machine.states import State, Status
-from actors.parts.model import ToolCallPart, ToolResultPart
+from actors.law.chat import Role, Visibility
+from actors.law.closing import outstanding
+from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.states import State, Status
 from tests.models.law import tag
 
 

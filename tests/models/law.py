@@ -10,16 +10,16 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from actors.ids import QueuedId
-from actors.machine import requests as ask
-from actors.machine.change import Change
-from actors.machine.chat import Approval, Files, Queued, UserMessage
-from actors.machine.closing import advance, outstanding
-from actors.machine.refusals import NotAllowed
-from actors.machine.states import State, Status
-from actors.machine.transitions import bundle, create, transition
-from actors.parts.model import TextPart
-from tests.actors.machine.chats import COLUMNS
+from actors.law import requests as ask
+from actors.law.change import Change
+from actors.law.chat import Approval, Files, Queued, UserMessage
+from actors.law.closing import advance, outstanding
+from actors.law.ids import QueuedId
+from actors.law.parts.model import TextPart
+from actors.law.refusals import NotAllowed
+from actors.law.states import State, Status
+from actors.law.transitions import bundle, create, transition
+from tests.actors.law.chats import COLUMNS
 from tests.models.book import Book, narrowed
 from tests.models.plain import Plain
 from tests.models.requests import (

@@ -1,6 +1,6 @@
 """Mistakes planted in the law, one at a time, to see that the nets catch them.
 
-Each is one that somebody could make: what it is, the file in actors/machine and the nets that
+Each is one that somebody could make: what it is, the file in actors/law and the nets that
 must go red, and the lines before (blank and -) and after (blank and +). The same list stands in
 tests/README.md.
 """
@@ -370,16 +370,16 @@ change.py: transitions, model
 +        said=second.said,
 
 # a fence does not look at the history
-fences.py: transitions
+store/fences.py: transitions
 -        and chat.history_version == fence.history_version
 
 # a fence looks at the worker only
-fences.py: transitions
+store/fences.py: transitions
 -        chat.holder == fence.holder
 +        chat.holder is not None and chat.holder.worker == fence.holder.worker
 
 # a fence of the noughth attempt stands for every attempt
-fences.py: transitions
+store/fences.py: transitions
 -        and fence.attempt in (None, chat.generation_attempt)
 +        and (not fence.attempt or fence.attempt == chat.generation_attempt)
 """  # noqa: E501  # lines of the law, and one character
@@ -388,7 +388,7 @@ fences.py: transitions
 @dataclass(frozen=True, slots=True)
 class Mutation:
     what: str
-    file: str  # in actors/machine
+    file: str  # in actors/law
     old: str
     new: str
     nets: tuple[str, ...]
@@ -407,7 +407,7 @@ MUTATIONS = tuple(map(_read, PLANTED.strip("\n").split("\n\n")))
 
 def table():
     """The list as it stands in tests/README.md."""
-    head = f"| planted in actors/machine | in | {' | '.join(NETS)} |\n|---|---|{'---|' * len(NETS)}"
+    head = f"| planted in actors/law | in | {' | '.join(NETS)} |\n|---|---|{'---|' * len(NETS)}"
     rows = (
         f"| {m.what} | {m.file} | {' | '.join('x' if net in m.nets else ' ' for net in NETS)} |"
         for m in MUTATIONS

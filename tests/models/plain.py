@@ -8,8 +8,8 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-from actors.machine.chat import Body, ChatError, Role, Visibility
-from actors.parts.model import FilePart, ToolCallPart, ToolResultPart
+from actors.law.chat import Body, ChatError, Role, Visibility
+from actors.law.parts.model import FilePart, ToolCallPart, ToolResultPart
 
 OVER = ("waiting", "error")
 DEFAULT_ERROR = ChatError(

@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 from hypothesis.control import BuildContext
 from hypothesis.internal.conjecture.data import ConjectureData
 
-from actors.ids import (
+from actors.law import requests as ask
+from actors.law.chat import Body, ChatError, RetryState, Role, UserMessage, Verdict, Visibility
+from actors.law.closing import outstanding, outstanding_dynamic
+from actors.law.ids import (
     ChatId,
     FileId,
     Holder,
@@ -27,12 +30,9 @@ from actors.ids import (
     UserId,
     WorkerId,
 )
-from actors.machine import requests as ask
-from actors.machine.chat import Body, ChatError, RetryState, Role, UserMessage, Verdict, Visibility
-from actors.machine.closing import outstanding, outstanding_dynamic
-from actors.machine.table import REQUESTS, leads_to
-from actors.parts import model as parts
-from actors.parts.usage import Usage
+from actors.law.parts import model as parts
+from actors.law.parts.usage import Usage
+from actors.law.table import REQUESTS, leads_to
 
 USERS = tuple(UserId(UUID(int=100 + n)) for n in range(3))
 MODELS = tuple(ModelConfigId(UUID(int=200 + n)) for n in range(3))

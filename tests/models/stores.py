@@ -19,16 +19,16 @@ import trio
 from hypothesis.control import BuildContext
 from hypothesis.internal.conjecture.data import ConjectureData
 
-from actors.ids import ChatId
-from actors.machine import requests as ask
-from actors.machine.change import Change
-from actors.machine.chat import Stored
-from actors.machine.closing import outstanding
-from actors.machine.fences import Fence, fence_of
-from actors.machine.states import Status
-from actors.machine.transitions import transition
-from actors.store.answers import Applied
-from actors.store.hints import AsksChanged, WorkWaits
+from actors.law import requests as ask
+from actors.law.change import Change
+from actors.law.chat import Stored
+from actors.law.closing import outstanding
+from actors.law.ids import ChatId
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.fences import Fence, fence_of
+from actors.law.store.hints import AsksChanged, WorkWaits
+from actors.law.transitions import transition
 from tests.adapters.postgres.stores import open_store
 from tests.contracts.worlds import MemoryWorld
 from tests.fakes.store import Clock, with_clean_json

@@ -10,7 +10,7 @@ import pytest
 from tests.models.mutations import MODEL, MUTATIONS, NETS, table
 
 ROOT = Path(__file__).parents[2]
-LAW = ("__init__.py", "ids.py", "machine", "parts")  # what the nets import of `actors`
+LAW = ("__init__.py", "law", "tools")  # what the nets import of `actors`
 SECONDS_MAX = 1800  # about 40 on two idle cores
 
 
@@ -32,7 +32,7 @@ def test_the_nets_see_every_planted_mistake_and_none_in_the_law_as_it_is(tmp_pat
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda m: m.what)
 def test_what_a_mistake_replaces_stands_once_in_its_file(mutation):
-    text = (ROOT / "actors/machine" / mutation.file).read_text()
+    text = (ROOT / "actors/law" / mutation.file).read_text()
 
     assert text.count(mutation.old) == 1, "the law was rewritten: plant the mistake anew"
 
@@ -67,7 +67,7 @@ def _copy(top):
 
 def _planted(top, mutation):
     _copy(top)
-    path = top / "actors/machine" / mutation.file
+    path = top / "actors/law" / mutation.file
     path.write_text(path.read_text().replace(mutation.old, mutation.new))
     return str(top)
 

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from actors.machine import requests as ask
-from actors.machine.chat import Verdict
-from actors.store.answers import Applied
-from tests.actors.machine.chats import assistant, call, step
+from actors.law import requests as ask
+from actors.law.chat import Verdict
+from actors.law.store.answers import Applied
+from tests.actors.law.chats import assistant, call, step
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.models.requests import FILES, USERS
 from tests.models.stores import Asked, Play, play

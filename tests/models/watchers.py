@@ -13,18 +13,18 @@ from functools import partial
 import pytest
 import trio
 
-from actors.episodes.buffer import Episodes
-from actors.ids import EpisodeKey
-from actors.machine import requests as ask
-from actors.machine.chat import Role
-from actors.machine.closing import outstanding_dynamic
-from actors.machine.states import Status
-from actors.parts.model import TextPart
-from actors.store.answers import Applied
-from actors.store.hints import AsksChanged, ChatMoved
-from actors.subscribers.actor import Ended, Feed, World
-from actors.subscribers.diff import Found, Have, heads_of, is_shown
-from actors.subscribers.events import (
+from actors.law import requests as ask
+from actors.law.chat import Role
+from actors.law.closing import outstanding_dynamic
+from actors.law.ids import EpisodeKey
+from actors.law.parts.model import TextPart
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.hints import AsksChanged, ChatMoved
+from actors.streams.episodes.buffer import Episodes
+from actors.streams.subscribers.actor import Ended, Feed, World
+from actors.streams.subscribers.diff import Found, Have, heads_of, is_shown
+from actors.streams.subscribers.events import (
     ActionRequired,
     Asking,
     AsksAre,
@@ -32,10 +32,10 @@ from actors.subscribers.events import (
     MessageStands,
     QueueIs,
 )
-from actors.subscribers.subscription import Subscription
-from adapters.api.pieces import encoded as piece_encoded
-from adapters.api.streams.encoding import encoded
-from tests.adapters.api.streams.clients import State
+from actors.streams.subscribers.subscription import Subscription
+from adapters.chats.pieces import encoded as piece_encoded
+from adapters.chats.streams.encoding import encoded
+from tests.adapters.chats.streams.clients import State
 from tests.fakes.store import MemoryStore
 from tests.models.requests import FILES, HOLDERS, new_chat, pick, request_for
 

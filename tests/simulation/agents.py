@@ -5,16 +5,16 @@
 
 import json
 
-from actors.machine.chat import Body, Role
-from actors.machine.requests import CreateChat, NewChat
-from actors.parts.model import JsonText, TextPart, ToolResultPart
-from actors.parts.prompt import Tool
-from actors.store.answers import Applied
-from actors.subagents.ports import Kin
-from actors.subagents.rules import child_id, has_settled
-from actors.subagents.waiting import wait_for
-from actors.turn.ports import LocalTool, ToolOutput
-from adapters.api.sending import Sending
+from actors.agents.ports import Kin
+from actors.agents.rules import child_id, has_settled
+from actors.agents.waiting import wait_for
+from actors.chat.turn.ports import LocalTool, ToolOutput
+from actors.law.chat import Body, Role
+from actors.law.parts.model import JsonText, TextPart, ToolResultPart
+from actors.law.parts.prompt import Tool
+from actors.law.requests import CreateChat, NewChat
+from actors.law.store.answers import Applied
+from adapters.access.sending import Sending
 from runtime.clock import now
 
 AGENTS_MAX = 3  # of a root

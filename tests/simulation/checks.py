@@ -8,12 +8,12 @@ from collections import Counter, defaultdict
 
 import trio
 
-from actors.ids import EpisodeKey
-from actors.machine import requests as ask
-from actors.machine.chat import Role, Verdict, Visibility
-from actors.machine.fences import MovedOn
-from actors.machine.states import State, Status, state_of
-from actors.parts.model import TextPart, ToolResultPart
+from actors.law import requests as ask
+from actors.law.chat import Role, Verdict, Visibility
+from actors.law.ids import EpisodeKey
+from actors.law.parts.model import TextPart, ToolResultPart
+from actors.law.states import State, Status, state_of
+from actors.law.store.fences import MovedOn
 from tests.fakes.watching import shown
 from tests.simulation import talk
 from tests.simulation.provider import DELEGATING, RULES

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import trio
 
-from actors.ids import MessageId, QueuedId, UserId
-from actors.machine import requests as ask
-from actors.machine.chat import Body, Role, UserMessage, Verdict
-from actors.machine.closing import outstanding_dynamic
-from actors.machine.states import Status
-from actors.parts.model import TextPart
-from actors.store.answers import Applied
+from actors.law import requests as ask
+from actors.law.chat import Body, Role, UserMessage, Verdict
+from actors.law.closing import outstanding_dynamic
+from actors.law.ids import MessageId, QueuedId, UserId
+from actors.law.parts.model import TextPart
+from actors.law.states import Status
+from actors.law.store.answers import Applied
 from actors.supervisor.verbs import take
 from runtime.clock import now
 from tests.simulation import disks

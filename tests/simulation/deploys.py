@@ -9,11 +9,11 @@ from functools import partial
 
 import trio
 
-from actors.machine import requests as ask
-from actors.machine.chat import Body, Role
-from actors.machine.states import Status
-from actors.parts.deltas import Finished, FinishReason
-from actors.parts.usage import Usage
+from actors.law import requests as ask
+from actors.law.chat import Body, Role
+from actors.law.parts.deltas import Finished, FinishReason
+from actors.law.parts.usage import Usage
+from actors.law.states import Status
 from runtime.clock import now
 from tests.simulation.deeds import ANN, create, said, served
 from tests.simulation.deeds import apply as send

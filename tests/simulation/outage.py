@@ -9,10 +9,10 @@ from collections import Counter
 
 import trio
 
-from actors.machine import requests as ask
-from actors.machine.chat import Body, Role
-from actors.machine.states import Status
-from actors.parts.deltas import Failed
+from actors.law import requests as ask
+from actors.law.chat import Body, Role
+from actors.law.parts.deltas import Failed
+from actors.law.states import Status
 from actors.supervisor.world import Limits as Capacity
 from runtime.clock import now
 from tests.simulation.deeds import ANN, create, said

@@ -10,51 +10,51 @@ from dataclasses import dataclass
 
 PLANTED = r"""
 # a fence does not look at the history
-machine/fences.py
+law/store/fences.py
 -        and chat.history_version == fence.history_version
 
 # a fence does not look at the status
-machine/fences.py
+law/store/fences.py
 -        and chat.status is fence.status
 
 # a fence looks at the worker only
-machine/fences.py
+law/store/fences.py
 -        chat.holder == fence.holder
 +        chat.holder is not None and chat.holder.worker == fence.holder.worker
 
 # the next attempt is taken for counted
-turn/work.py
+chat/turn/work.py
 -    return replace(held, attempt_begun=False)
 +    return replace(held)
 
 # an attempt is never counted before it is made
-turn/commits.py
+chat/turn/commits.py
 -    if held.attempt_begun:
 +    if held.attempt_begun or held.history is not None:
 
 # a view that is older than what is known replaces it
-turn/work.py
+chat/turn/work.py
 -    older, newest = sorted((known, other), key=lambda held: held.stored.chat.snapshot_version)
 +    newest, older = sorted((known, other), key=lambda held: held.stored.chat.snapshot_version)
 
 # a history is cached, but what is said in it is not added
-turn/commits.py
+chat/turn/commits.py
 -    return Held(applied.stored, history + said if said else history, attempt_begun=begun)
 +    return Held(applied.stored, history, attempt_begun=begun)
 
 # the journal is written, but not read
-turn/tool_batch.py
+chat/turn/tool_batch.py
          for entry in await patiently(self._chat.id, "journal", begin):
 -            self._recall(entry)
 +            pass
 
 # a call that may have run is run again, whatever its tool
-turn/tool_batch.py
+chat/turn/tool_batch.py
 -        elif tool is None or not tool.repeatable:
 +        elif tool is None or tool.exclusive:
 
 # of a batch that is cut short nothing is kept
-turn/tool_batch.py
+chat/turn/tool_batch.py
 -    try:
 -        await batch.run()
 -    finally:  # cut short, too: nothing is awaited here
@@ -73,7 +73,7 @@ chat/interruption.py
 +    kept: tuple[Body, ...] = ()
 
 # our own silence guard is taken for the end of the answer
-turn/answering.py
+chat/turn/answering.py
 -    if guard.requested is not None:  # our own doing, whatever came out of the connection then
 +    if crash is not None and guard.requested is not None:
 
@@ -103,22 +103,22 @@ chat/decide.py
 +    if chat.holder is None:
 
 # of a summary models are not told
-turn/generation.py
+chat/turn/generation.py
 -    rows = compaction.rows(said, model.config_id)
 +    rows = compaction.rows(said, model.config_id)[1:]
 
 # a summary is made of a summary
-compaction/fullness.py
+prompts/compaction/fullness.py
 -    return bool(_since(bodies)) and made < SUMMARIES_PER_TURN_MAX
 +    return made < SUMMARIES_PER_TURN_MAX
 
 # a wish for a summary is not used up
-turn/generation.py
+chat/turn/generation.py
 -    step = CommitStep(rows, consumes_compaction=is_summary)
 +    step = CommitStep(rows)
 
 # what was too long is asked again in the same attempt
-turn/generation.py
+chat/turn/generation.py
 -    counted = await _counted(without_attempt(held), world)
 +    counted = await _counted(held, world)
 
@@ -198,12 +198,12 @@ supervisor/actor.py
 +        if self._crew.is_full:
 
 # the turn goes on while a person is asked
-machine/closing.py
+law/closing.py
 -    return bool(stored.chat.asks or outstanding_dynamic(stored))
 +    return bool(outstanding_dynamic(stored))
 
 # what should be asked runs
-approvals/policy.py
+tools/approvals/policy.py
 -        return Policy.DENY if self.policy is Policy.DENY else Policy.ASK
 +        return Policy.ALLOW
 
@@ -213,7 +213,7 @@ chat/awaiting.py
 +    times = []
 
 # what a listener raises comes out in the turn
-episodes/buffer.py in listeners
+streams/episodes/buffer.py in listeners
 -            try:
 -                listener.hear(encoded, alone)
 -            except Exception as error:  # noqa: BLE001  it ends the listener, and nothing else
@@ -222,13 +222,13 @@ episodes/buffer.py in listeners
 +            listener.hear(encoded, alone)
 
 # a listener that has failed is called again
-episodes/buffer.py in listeners
+streams/episodes/buffer.py in listeners
 -                self.listener = None
 -                self._end_listener(listener.fail, error)
 +                self._end_listener(listener.fail, error)
 
 # what a follower raises comes out in the turn
-episodes/buffer.py in listeners
+streams/episodes/buffer.py in listeners
 -            try:
 -                follower.note()
 -            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
@@ -237,11 +237,11 @@ episodes/buffer.py in listeners
 +            follower.note()
 
 # a follower that has failed is called again
-episodes/buffer.py in listeners
+streams/episodes/buffer.py in listeners
 -                self.unfollow(follower)
 
 # what is raised as an attempt begins comes out in the turn
-episodes/buffer.py in listeners
+streams/episodes/buffer.py in listeners
 -            try:
 -                began(episode)
 -            except Exception as error:  # noqa: BLE001  the follower is told, and nothing else ends
@@ -250,7 +250,7 @@ episodes/buffer.py in listeners
 +            began(episode)
 
 # a listener that raises as it is told of its failure is heard by the turn
-episodes/listeners.py in listeners
+streams/episodes/listeners.py in listeners
 -    try:
 -        fail(error)
 -    except Exception as worse:  # noqa: BLE001  it must not reach the chat either
@@ -274,12 +274,12 @@ chat/decide.py in deploys
 +        return self.kind in _WAITS
 
 # a chat that is handed over counts as one whose process died
-machine/transitions.py in deploys
+law/transitions.py in deploys
 -    if request.after_death and chat.holder is not None and is_at_work:
 +    if is_at_work:
 
 # chats that failed together ask again together
-turn/retries.py in outage
+chat/turn/retries.py in outage
 -    return min(shortest + spread, PAUSE_SECONDS_MAX)
 +    return min(shortest, PAUSE_SECONDS_MAX)
 

@@ -4,17 +4,17 @@ from functools import partial
 
 import trio
 
-from actors.approvals.ports import Approving
 from actors.chat.actor import ChatActor
-from actors.episodes.buffer import Episodes
-from actors.store.hints import LookAtEverything
+from actors.chat.turn.world import Limits as Guards
+from actors.chat.turn.world import World as TurnWorld
+from actors.law.store.hints import LookAtEverything
+from actors.streams.episodes.buffer import Episodes
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits as Capacity
 from actors.supervisor.world import World as SupervisorWorld
-from actors.turn.world import Limits as Guards
-from actors.turn.world import World as TurnWorld
-from adapters.bus import Switchboard
+from actors.tools.approvals.ports import Approving
+from adapters.postgres.bus import Switchboard
 from runtime.children import Child, open_children
 from runtime.clock import now
 from runtime.restart import Restart

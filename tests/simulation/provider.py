@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 
 import trio
 
-from actors.compaction.wording import INSTRUCTIONS
-from actors.failures import wording
-from actors.machine.chat import Role, Verdict
-from actors.parts.deltas import (
+from actors.chat.turn.ports import CompactionPlan, LocalTool, Model, Offered, ToolOutput
+from actors.law.chat import Role, Verdict
+from actors.law.failures import wording
+from actors.law.parts.deltas import (
     Failed,
     Finished,
     FinishReason,
@@ -25,11 +25,11 @@ from actors.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.parts.failure import FailureKind
-from actors.parts.model import JsonText
-from actors.parts.prompt import Asker, CallSettings, Prompt, Tool, UserSaid
-from actors.parts.usage import Usage
-from actors.turn.ports import CompactionPlan, LocalTool, Model, Offered, ToolOutput
+from actors.law.parts.failure import FailureKind
+from actors.law.parts.model import JsonText
+from actors.law.parts.prompt import Asker, CallSettings, Prompt, Tool, UserSaid
+from actors.law.parts.usage import Usage
+from actors.prompts.compaction.wording import INSTRUCTIONS
 from tests.simulation import agents, disks
 from tests.simulation.agents import AGENT_TOOLS
 

@@ -5,11 +5,11 @@ a summary takes the place of it for models alone.
 import json
 from collections import Counter
 
-from actors.compaction.fullness import SUMMARIES_PER_TURN_MAX
-from actors.machine import requests as ask
-from actors.machine.chat import Role, Visibility
-from actors.machine.states import Status
-from actors.parts.model import TextPart, ToolCallPart, ToolResultPart
+from actors.law import requests as ask
+from actors.law.chat import Role, Visibility
+from actors.law.parts.model import TextPart, ToolCallPart, ToolResultPart
+from actors.law.states import Status
+from actors.prompts.compaction.fullness import SUMMARIES_PER_TURN_MAX
 
 
 class Talk:

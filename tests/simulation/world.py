@@ -18,7 +18,7 @@ from uuid import UUID
 
 import trio
 
-from actors.ids import ChatId
+from actors.law.ids import ChatId
 from runtime.log import LOGGER_NAME
 from tests.simulation.checks import Checks
 from tests.simulation.line import Away

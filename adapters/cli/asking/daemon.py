@@ -8,10 +8,10 @@ from urllib.parse import quote, urlsplit
 import httpx2
 import msgspec
 
-from adapters.api.refused import Refusal
 from adapters.cli.asking.nearby import NEAR
-from adapters.config.kinds import Unfit, WebAddress
-from adapters.refusals import CannotStart
+from adapters.http.refused import Refusal
+from adapters.settings.kinds import Unfit, WebAddress
+from adapters.settings.refusals import CannotStart
 
 ANSWER_SECONDS = 30.0  # for each step of an answer; then it is given up
 FORBIDDEN = 403

@@ -5,17 +5,17 @@ import sys
 
 import trio
 
-from adapters.api.auth.opening import LINK_PATH
 from adapters.cli.deeds.opening import opened
-from adapters.config import Config
 from adapters.network import names
+from adapters.people.auth.opening import LINK_PATH
+from adapters.people.store.invitations import Invitations, Link
+from adapters.people.store.users import Users
 from adapters.postgres import migrating
 from adapters.postgres.database import open_database, refusing
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.people.invitations import Invitations, Link
-from adapters.postgres.people.users import Users
-from adapters.refusals import CannotStart
+from adapters.settings import Config
+from adapters.settings.refusals import CannotStart
 
 DRAIN_SECONDS = 1.0
 

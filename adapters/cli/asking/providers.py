@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from adapters.cli.asking.words import add_verb, secret_of, shown, speaking, told
 from adapters.cli.settings import add_command
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.api.wire.catalogue import AIProvider, UpdateAIProviderRequest
     from adapters.cli.asking.daemon import Daemon
     from adapters.cli.settings import Commands
+    from adapters.models.wire.catalogue import AIProvider, UpdateAIProviderRequest
 
 NAME = "providers"
 PROVIDERS = "/api/v2/ai/providers"
@@ -92,7 +92,7 @@ def add_to(commands: "Commands") -> None:
 
 
 def list_(options: argparse.Namespace) -> int:
-    from adapters.api.wire.catalogue import AIProvider, ChatModelConfig
+    from adapters.models.wire.catalogue import AIProvider, ChatModelConfig
 
     with speaking(options) as daemon:
         providers, answer = daemon.get(PROVIDERS, list[AIProvider])
@@ -106,7 +106,7 @@ def list_(options: argparse.Namespace) -> int:
 
 
 def add(options: argparse.Namespace) -> int:
-    from adapters.api.wire.catalogue import AIProvider, CreateAIProviderRequest
+    from adapters.models.wire.catalogue import AIProvider, CreateAIProviderRequest
 
     wanted = CreateAIProviderRequest(
         type=options.type,
@@ -130,7 +130,7 @@ def add(options: argparse.Namespace) -> int:
 def _add_model(
     options: argparse.Namespace, daemon: "Daemon", provider: "AIProvider", name: str
 ) -> None:
-    from adapters.api.wire.catalogue import ChatModelConfig, WriteChatModelConfigRequest
+    from adapters.models.wire.catalogue import ChatModelConfig, WriteChatModelConfigRequest
 
     model = WriteChatModelConfigRequest(
         ai_provider_id=provider.id, model=name, context_limit=options.context
@@ -139,27 +139,27 @@ def _add_model(
 
 
 def key_(options: argparse.Namespace) -> int:
-    from adapters.api.wire.catalogue import AIProviderKeyChange, UpdateAIProviderRequest
+    from adapters.models.wire.catalogue import AIProviderKeyChange, UpdateAIProviderRequest
 
     new = AIProviderKeyChange(api_key=_key(options))
     return _change(options, UpdateAIProviderRequest(api_keys=[new]))
 
 
 def enable(options: argparse.Namespace) -> int:
-    from adapters.api.wire.catalogue import UpdateAIProviderRequest
+    from adapters.models.wire.catalogue import UpdateAIProviderRequest
 
     return _change(options, UpdateAIProviderRequest(enabled=True))
 
 
 def disable(options: argparse.Namespace) -> int:
-    from adapters.api.wire.catalogue import UpdateAIProviderRequest
+    from adapters.models.wire.catalogue import UpdateAIProviderRequest
 
     return _change(options, UpdateAIProviderRequest(enabled=False))
 
 
 def _change(options: argparse.Namespace, change: "UpdateAIProviderRequest") -> int:
-    from adapters.api.wire.catalogue import AIProvider
     from adapters.cli.asking.daemon import step
+    from adapters.models.wire.catalogue import AIProvider
 
     with speaking(options) as daemon:
         path = f"{PROVIDERS}/{step(options.name)}"

@@ -10,9 +10,9 @@ from adapters.cli.asking.words import add_verb, daemon_at, shown, speaking, told
 from adapters.cli.settings import add_command
 
 if TYPE_CHECKING:
-    from adapters.api.wire.people import ShownToken
     from adapters.cli.asking.daemon import Daemon
     from adapters.cli.settings import Commands
+    from adapters.people.wire import ShownToken
 
 NAME = "tokens"
 DAYS, DAYS_MAX = 30, 3650  # that a token is good for; more is refused
@@ -83,7 +83,7 @@ def create(options: argparse.Namespace) -> int:
 
 
 def _create(options: argparse.Namespace, daemon: "Daemon") -> int:
-    from adapters.api.wire.people import NewKey, NewToken
+    from adapters.people.wire import NewKey, NewToken
 
     lifetime = options.days * NANOSECONDS_OF_A_DAY
     wanted = NewToken(options.name, lifetime, None, options.scope)
@@ -92,7 +92,7 @@ def _create(options: argparse.Namespace, daemon: "Daemon") -> int:
 
 
 def list_(options: argparse.Namespace) -> int:
-    from adapters.api.wire.people import ShownToken
+    from adapters.people.wire import ShownToken
 
     query = {"include_all": "true"} if options.all else {}
     with speaking(options) as daemon:
@@ -101,8 +101,8 @@ def list_(options: argparse.Namespace) -> int:
 
 
 def revoke(options: argparse.Namespace) -> int:
-    from adapters.api.wire.people import ShownToken
     from adapters.cli.asking.daemon import step
+    from adapters.people.wire import ShownToken
 
     with speaking(options) as daemon:
         path = f"{_tokens(options)}/{step(options.name)}"
@@ -113,7 +113,7 @@ def revoke(options: argparse.Namespace) -> int:
 
 def _session(options: argparse.Namespace) -> str:
     """A session's token, for a moment."""
-    from adapters.api.wire.people import LoggedIn, Login
+    from adapters.people.wire import LoggedIn, Login
 
     if sys.stdin.isatty():
         password = getpass.getpass(f"password of {options.login}: ")

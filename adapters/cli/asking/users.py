@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from adapters.cli.asking.words import add_verb, shown, speaking, told
 from adapters.cli.settings import OF_THE_DATABASE, add_command, add_settings, secrets
-from adapters.config.table import Subject
+from adapters.settings.table import Subject
 
 if TYPE_CHECKING:
-    from adapters.api.wire.people import ShownUser
     from adapters.cli.settings import Commands
+    from adapters.people.wire import ShownUser
 
 NAME = "users"
 USERS = "/api/v2/users"
@@ -79,7 +79,7 @@ def _add_creating(verbs: "Commands", teaches: str) -> None:
 
 
 def list_(options: argparse.Namespace) -> int:
-    from adapters.api.wire.people import UsersPage
+    from adapters.people.wire import UsersPage
 
     query = {"q": options.search} if options.search else {}
     with speaking(options) as daemon:
@@ -88,7 +88,7 @@ def list_(options: argparse.Namespace) -> int:
 
 
 def create(options: argparse.Namespace) -> int:
-    from adapters.api.wire.people import NewUser, NewUserAnswer
+    from adapters.people.wire import NewUser, NewUserAnswer
 
     roles = ("owner",) if options.admin else ()
     wanted = NewUser(options.user, options.name, options.email, None, roles)
@@ -122,8 +122,8 @@ def demote(options: argparse.Namespace) -> int:
 
 
 def _change(options: argparse.Namespace, what: str, roles: Sequence[str] | None = None) -> int:
-    from adapters.api.wire.people import Roles, ShownUser
     from adapters.cli.asking.daemon import step
+    from adapters.people.wire import Roles, ShownUser
 
     with speaking(options) as daemon:
         body = None if roles is None else Roles(roles)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from adapters.cli.asking.nearby import NEAR, listening_uids
 from adapters.cli.settings import Form
 from adapters.cli.tables import documented, table
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 
 if TYPE_CHECKING:
     from adapters.cli.asking.daemon import Daemon
@@ -92,9 +92,9 @@ def token_of(options: argparse.Namespace) -> str:
 
 def _of_this_machine(options: argparse.Namespace) -> str:
     """Whoever can read the daemon's secret key needs no token of his own."""
-    from adapters import config
-    from adapters.directories import default_config_file
-    from adapters.secrets import FILE_NAME, local_token, open_vault
+    from adapters import settings as config
+    from adapters.settings.directories import default_config_file
+    from adapters.settings.secrets import FILE_NAME, local_token, open_vault
 
     told = config.read({}, os.environ, default_config_file())
     url, file = urlsplit(url_of(options)), told.data_dir / FILE_NAME

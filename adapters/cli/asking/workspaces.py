@@ -8,12 +8,12 @@ from uuid import UUID
 from adapters.cli.asking.users import moment
 from adapters.cli.asking.words import add_verb, shown, speaking, told
 from adapters.cli.settings import add_command
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 
 if TYPE_CHECKING:
-    from adapters.api.wire.workspaces import Workspace, WorkspaceTemplate
     from adapters.cli.asking.daemon import Daemon
     from adapters.cli.settings import Commands
+    from adapters.workspaces.wire import Workspace, WorkspaceTemplate
 
 NAME = "workspaces"
 WORKSPACES, TEMPLATES = "/api/v2/workspaces", "/api/v2/templates"
@@ -53,7 +53,7 @@ def add_to(commands: "Commands") -> None:
 
 
 def list_(options: argparse.Namespace) -> int:
-    from adapters.api.wire.workspaces import Workspaces
+    from adapters.workspaces.wire import Workspaces
 
     query = {"limit": str(LISTED_MAX), **({"q": options.search} if options.search else {})}
     with speaking(options) as daemon:
@@ -76,7 +76,7 @@ def remove(options: argparse.Namespace) -> int:
 
 
 def templates(options: argparse.Namespace) -> int:
-    from adapters.api.wire.workspaces import WorkspaceTemplate
+    from adapters.workspaces.wire import WorkspaceTemplate
 
     with speaking(options) as daemon:
         found, answer = daemon.get(TEMPLATES, list[WorkspaceTemplate])
@@ -84,7 +84,7 @@ def templates(options: argparse.Namespace) -> int:
 
 
 def _change(options: argparse.Namespace, verb: str) -> int:
-    from adapters.api.wire.workspaces import Workspace
+    from adapters.workspaces.wire import Workspace
 
     with speaking(options) as daemon:
         path = f"{WORKSPACES}/{_id_of(daemon, options.workspace)}/{verb}"
@@ -94,7 +94,7 @@ def _change(options: argparse.Namespace, verb: str) -> int:
 
 def _id_of(daemon: "Daemon", name: str) -> UUID:
     """Names are those of one user each; ids are everybody's."""
-    from adapters.api.wire.workspaces import Workspaces
+    from adapters.workspaces.wire import Workspaces
 
     try:
         return UUID(name)

@@ -6,9 +6,9 @@ import sys
 
 import msgspec
 
-from adapters import config
+from adapters import settings as config
 from adapters.cli.tables import documented, table
-from adapters.directories import default_config_file
+from adapters.settings.directories import default_config_file
 
 
 def run(options: argparse.Namespace) -> int:

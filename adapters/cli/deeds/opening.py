@@ -3,8 +3,9 @@
 import argparse
 import os
 
-from adapters import config, logs
-from adapters.directories import default_config_file
+from adapters import settings as config
+from adapters.settings import logs
+from adapters.settings.directories import default_config_file
 
 
 def opened(options: argparse.Namespace, *, process: int | None = None) -> config.Config:

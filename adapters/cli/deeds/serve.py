@@ -5,10 +5,10 @@ import os
 import sys
 
 from adapters.cli.deeds.opening import opened
-from adapters.config import Config
+from adapters.daemon.processes.membership import membership_of
 from adapters.network import names
-from adapters.processes.membership import membership_of
-from adapters.refusals import CannotStart
+from adapters.settings import Config
+from adapters.settings.refusals import CannotStart
 
 
 def run(options: argparse.Namespace) -> int:
@@ -17,15 +17,15 @@ def run(options: argparse.Namespace) -> int:
     if member is None and config.processes > 1:
         return names.run(_parent, config)
 
-    from adapters import daemon  # which a parent does without
+    from adapters.daemon import daemon  # which a parent does without
 
     names.run(daemon.serve, config, member)
     return 0
 
 
 async def _parent(config: Config) -> int:
-    from adapters.processes.family import serve
-    from adapters.processes.sockets import bound
+    from adapters.daemon.processes.family import serve
+    from adapters.daemon.processes.sockets import bound
 
     _heed_connections(config)
     sockets, address = await bound(config.host, config.port, config.processes)

@@ -5,13 +5,14 @@ import os
 import sys
 from collections.abc import Sequence
 
-from adapters import config, logs
+from adapters import settings as config
 from adapters.cli.examining import machine, network, stored
 from adapters.cli.examining.finding import Finding, State, from_refusal, ok
 from adapters.cli.tables import documented, plain
-from adapters.directories import default_config_file
 from adapters.network import names
-from adapters.refusals import CannotStart
+from adapters.settings import logs
+from adapters.settings.directories import default_config_file
+from adapters.settings.refusals import CannotStart
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import assert_never
 
-from adapters.api.host.capacity.descriptors import SCARCE
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
-from adapters.config import Config, Shown
-from adapters.config.table import NAMED
-from adapters.refusals import CannotStart
-from adapters.secrets import open_vault
-from adapters.workspace.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbox_of
+from adapters.http.host.capacity.descriptors import SCARCE
+from adapters.settings import Config, Shown
+from adapters.settings.refusals import CannotStart
+from adapters.settings.secrets import open_vault
+from adapters.settings.table import NAMED
+from adapters.workspaces.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbox_of
 
 MIB = 1024 * 1024
 ROOM_BYTES, ROOM_BYTES_MIN = 2048 * MIB, 200 * MIB  # less: a warning; then something is wrong

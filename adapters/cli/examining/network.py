@@ -7,22 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 import httpx2
 import trio
 
-from actors.parts.failure import ProviderFailure
-from actors.parts.model import TextPart
-from actors.parts.prompt import CallSettings, Prompt, UserSaid
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.model import TextPart
+from actors.law.parts.prompt import CallSettings, Prompt, UserSaid
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
-from adapters.config import Address, Config
-from adapters.mcp.oauth.guard import is_reachable
 from adapters.models.configured import ModelConfig
 from adapters.models.connecting import connected
 from adapters.models.environment import offered
-from adapters.providers.dial import dialler, tls_context
-from adapters.providers.http import HttpClient
-from adapters.providers.proxy import proxied, proxy_of
-from adapters.refusals import CannotStart
+from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.http import HttpClient
+from adapters.models.providers.proxy import proxied, proxy_of
 from adapters.relay.address import Nowhere
 from adapters.relay.place import ADVICE, first_address
+from adapters.settings import Address, Config
+from adapters.settings.refusals import CannotStart
+from adapters.tools.mcp.oauth.guard import is_reachable
 
 ASK_SECONDS = 5.0  # for a daemon of ours to answer
 ANSWER_SECONDS = 60.0  # for a provider to say one word; then something is wrong

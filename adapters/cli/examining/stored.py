@@ -8,7 +8,6 @@ from psycopg.conninfo import conninfo_to_dict
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
 from adapters.cli.examining.network import peer
-from adapters.config import Config
 from adapters.postgres import embedded, migrating
 from adapters.postgres.database import Database, open_database, refusing
 from adapters.postgres.driver.connection import Connection
@@ -16,7 +15,8 @@ from adapters.postgres.driver.faults import DatabaseFull
 from adapters.postgres.dumping.programs import ProgramFailed, path_of
 from adapters.postgres.pulse import take_room
 from adapters.postgres.queries import SQL
-from adapters.refusals import CannotStart
+from adapters.settings import Config
+from adapters.settings.refusals import CannotStart
 from runtime.clock import wall
 
 SUBJECT = "database"

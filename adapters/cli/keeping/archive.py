@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 
 FORMAT = 1  # a backup with a higher one is refused
 DUMP, KEY, MANIFEST = "database.dump", "secret.key", "manifest.json"

@@ -1,7 +1,7 @@
 """The secret key of this place, if it has one: asked for, never made."""
 
-from adapters.config import Config
-from adapters.secrets import Vault, open_vault
+from adapters.settings import Config
+from adapters.settings.secrets import Vault, open_vault
 
 
 def vault_here(config: Config) -> Vault | None:

@@ -11,7 +11,6 @@ from adapters.cli.deeds.opening import opened
 from adapters.cli.keeping.archive import Archive
 from adapters.cli.keeping.archive import opened as opened_archive
 from adapters.cli.keeping.keys import vault_here
-from adapters.config import Config
 from adapters.network import names
 from adapters.postgres import migrating
 from adapters.postgres.database import Database, open_database, refusing
@@ -19,8 +18,9 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.dumping.dump import fill
 from adapters.postgres.dumping.programs import ProgramFailed
 from adapters.postgres.queries import SQL
-from adapters.refusals import CannotStart
-from adapters.secrets import Vault
+from adapters.settings import Config
+from adapters.settings.refusals import CannotStart
+from adapters.settings.secrets import Vault
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from adapters.api.wire.catalogue import AIProvider, ChatModelConfig
 from adapters.cli.asking.daemon import Daemon
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.asking.providers import MODELS, PROVIDERS
@@ -16,8 +15,9 @@ from adapters.cli.measuring.figures import PERCENTILES, Seen, document, rows, su
 from adapters.cli.measuring.load import Load, client_of
 from adapters.cli.measuring.load import run as run_load
 from adapters.cli.tables import documented, table
+from adapters.models.wire.catalogue import AIProvider, ChatModelConfig
 from adapters.network import names
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 
 REHEARSAL = "rehearsal"  # the source of a model that costs nothing
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import httpx2
 import trio
 
-from adapters.api.wire.streams import ChatStreamEvent
+from adapters.chats.wire.streams import ChatStreamEvent
 from adapters.cli.measuring.figures import Seen
 from adapters.client import asks
 from adapters.client.awaiting import AsyncClient

@@ -11,13 +11,13 @@ from uuid import UUID
 
 from rich.console import Console
 
-from actors.approvals.policy import START
-from adapters.api.approvals.wire import ChatApproval
+from actors.tools.approvals.policy import START
 from adapters.cli.talking import drawing
 from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.faults import Refused
 from adapters.client.transcript import Transcript
+from adapters.tools.approvals.wire import ChatApproval
 from runtime.threads import work
 from runtime.threads.limits import ThreadLimits
 

@@ -13,7 +13,7 @@ from adapters.client.awaiting import AsyncClient
 from adapters.client.calling import Client
 from adapters.client.faults import Refused, Unreachable
 from adapters.network import names
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 
 __all__ = ["Wanted", "list_chats", "talk"]
 

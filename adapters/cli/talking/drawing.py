@@ -9,11 +9,11 @@ from rich.console import Group, RenderableType
 from rich.markdown import Markdown
 from rich.text import Text
 
-from adapters.api.approvals.wire import ChatApproval
-from adapters.api.wire.messages import ChatMessage, ChatMessagePart
+from adapters.chats.wire.messages import ChatMessage, ChatMessagePart
 from adapters.cli.tables import plain
 from adapters.client.asks import CostShown
 from adapters.client.transcript import Transcript, text_of
+from adapters.tools.approvals.wire import ChatApproval
 
 ARGUMENTS_MAX = 72  # characters of a call's arguments; the rest is cut
 RESULT_MAX = 100

@@ -14,8 +14,8 @@ from rich.live import Live
 from rich.segment import Segment, Segments
 from rich.spinner import Spinner
 
-from adapters.api.wire.messages import ChatMessage
-from adapters.api.wire.streams import ChatStreamEvent
+from adapters.chats.wire.messages import ChatMessage
+from adapters.chats.wire.streams import ChatStreamEvent
 from adapters.cli.talking import drawing
 from adapters.client.transcript import Transcript, text_of
 from runtime.clock import now

@@ -14,7 +14,7 @@ from uuid import UUID
 import trio
 from rich.console import Console
 
-from adapters.api.wire.chats import Chat
+from adapters.chats.wire.chats import Chat
 from adapters.cli.tables import plain
 from adapters.cli.talking import drawing, screen
 from adapters.cli.talking.consenting import Approve, Consenting, typed

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from actors.parts.json_text import well_formed
+from actors.law.parts.json_text import well_formed
 
 CONTENT_BYTES_MAX = 64 * 1024
 NAME_BYTES_MAX = 256

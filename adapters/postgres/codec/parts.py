@@ -17,9 +17,9 @@ from uuid import UUID
 
 import msgspec
 
-from actors.ids import FileId
-from actors.parts import model
-from actors.parts.model import JsonText, Part
+from actors.law.ids import FileId
+from actors.law.parts import model
+from actors.law.parts.model import JsonText, Part
 
 CONTENT_VERSION = 1
 

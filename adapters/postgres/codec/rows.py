@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from actors.ids import Holder, MessageId, QueuedId
-from actors.machine.chat import (
+from actors.law.chat import (
     Approval,
     Body,
     Chat,
@@ -23,9 +22,10 @@ from actors.machine.chat import (
     UserMessage,
     Visibility,
 )
-from actors.machine.requests import DynamicTool
-from actors.machine.states import Status
-from actors.parts.usage import Cost, Usage
+from actors.law.ids import Holder, MessageId, QueuedId
+from actors.law.parts.usage import Cost, Usage
+from actors.law.requests import DynamicTool
+from actors.law.states import Status
 from adapters.postgres.codec.parts import Unreadable, calls_from_json, from_json, unescaped
 
 Row = Sequence[Any]

@@ -3,9 +3,9 @@
 from collections.abc import Set
 from typing import Any
 
-from actors.ids import ChatId, FileId, MessageId
-from actors.machine.change import Change
-from actors.store.receipts import Receipt
+from actors.law.change import Change
+from actors.law.ids import ChatId, FileId, MessageId
+from actors.law.store.receipts import Receipt
 from adapters.postgres.driver.values import Statement
 from adapters.postgres.queries import SQL
 

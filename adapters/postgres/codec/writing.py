@@ -13,10 +13,10 @@ from uuid import UUID
 
 import msgspec
 
-from actors.ids import ChatId
-from actors.machine.change import Change
-from actors.machine.chat import Approval, Body, Decided, Queued
-from actors.machine.requests import NewChat
+from actors.law.change import Change
+from actors.law.chat import Approval, Body, Decided, Queued
+from actors.law.ids import ChatId
+from actors.law.requests import NewChat
 from adapters.postgres.codec.parts import escaped, kept_id, kept_text, to_json, whole
 from adapters.postgres.driver.values import Json, Statement
 from adapters.postgres.queries import SQL

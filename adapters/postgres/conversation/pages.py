@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from actors.ids import ChatId, MessageId, ModelConfigId, QueuedId
-from actors.machine.chat import Message, Queued
-from actors.parts.model import TextPart
+from actors.law.chat import Message, Queued
+from actors.law.ids import ChatId, MessageId, ModelConfigId, QueuedId
+from actors.law.parts.model import TextPart
 from adapters.postgres.codec import rows, statements
 from adapters.postgres.codec.parts import from_json
 from adapters.postgres.driver.pool import Pool

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from psycopg import errors
 
-from actors.store.faults import StoreAway
+from actors.law.store.faults import StoreAway
 
 
 class DatabaseFault(StoreAway):

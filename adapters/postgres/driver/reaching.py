@@ -7,7 +7,7 @@ import socket
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 from runtime.threads.limits import ThreadLimits
 
 VERSION_MIN = 15

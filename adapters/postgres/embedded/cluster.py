@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from adapters.postgres.embedded import keeper, locks, preparing, refusals
 from adapters.postgres.embedded.locks import Patience, patient
 from adapters.postgres.embedded.wanted import Wanted
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 from runtime.log import emit
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import check_wanted, read, write

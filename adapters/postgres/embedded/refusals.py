@@ -3,7 +3,7 @@
 import errno
 from pathlib import Path
 
-from adapters.refusals import CannotStart
+from adapters.settings.refusals import CannotStart
 
 SUBJECT = "embedded database"
 QUOTED_BYTES_MAX = 300  # of what a program said; the rest stands in the log

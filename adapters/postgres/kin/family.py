@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from actors.ids import ChatId
-from actors.machine.chat import ChatError, Role
-from actors.machine.states import Status
-from actors.subagents.ports import Children, Household, Kin, Said
-from actors.subagents.rules import is_whole, report_in
+from actors.agents.ports import Children, Household, Kin, Said
+from actors.agents.rules import is_whole, report_in
+from actors.law.chat import ChatError, Role
+from actors.law.ids import ChatId
+from actors.law.states import Status
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.parts import from_json
 from adapters.postgres.driver.pool import Pool
@@ -18,7 +18,7 @@ ANSWERS_READ = 20  # of a chat that has only called tools lately; before them th
 
 
 class PostgresFamily:
-    """Fulfils `actors.subagents.ports.Family`."""
+    """Fulfils `actors.agents.ports.Family`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

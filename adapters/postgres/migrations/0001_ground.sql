@@ -1,6 +1,6 @@
 -- The ground: users, chats and what is said in them, what waits, who works.
 --
--- The law of a chat is written once, in actors/machine. This schema only holds what the law has
+-- The law of a chat is written once, in actors/law. This schema only holds what the law has
 -- computed, and refuses writes that do not add up: a write past the law (a bug, a hand in psql)
 -- fails here instead of slipping through the fences of work in flight.
 --

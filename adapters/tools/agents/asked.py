@@ -6,10 +6,10 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from actors.parts.prompt import Tool
-from actors.subagents.places import CHILDREN_MAX
-from actors.subagents.rules import SAYS
-from actors.turn.ports import LocalTool
+from actors.agents.places import CHILDREN_MAX
+from actors.agents.rules import SAYS
+from actors.chat.turn.ports import LocalTool
+from actors.law.parts.prompt import Tool
 from adapters.models.call_config import selectable
 from adapters.models.contents import ListedModel
 from adapters.tools.schemas import schema_of

@@ -10,37 +10,30 @@ from functools import partial
 from hashlib import sha256
 from uuid import UUID
 
-from actors.ids import ChatId, ModelConfigId
-from actors.machine.chat import Chat, Message, UserMessage
-from actors.machine.refusals import InvalidState, NotAllowed, QueueFull, Refusal, Repeated
-from actors.machine.requests import (
-    Busy,
-    CreateChat,
-    Interrupt,
-    NewChat,
-    Request,
-    SendMessage,
-)
-from actors.machine.states import Status
-from actors.parts.model import TextPart
-from actors.parts.prompt import EFFORTS
-from actors.store.answers import Applied
-from actors.store.bus import Bus
-from actors.store.receipts import Receipt
-from actors.subagents import rules
-from actors.subagents.places import Places, no_place
-from actors.subagents.ports import Family, Kin
-from actors.subagents.rules import AgentType
-from actors.subagents.waiting import wait_for
-from actors.titles.fallback import (
+from actors.agents import rules
+from actors.agents.places import Places, no_place
+from actors.agents.ports import Family, Kin
+from actors.agents.rules import AgentType
+from actors.agents.waiting import wait_for
+from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.law.chat import Chat, Message, UserMessage
+from actors.law.ids import ChatId, ModelConfigId
+from actors.law.parts.model import TextPart
+from actors.law.parts.prompt import EFFORTS
+from actors.law.refusals import InvalidState, NotAllowed, QueueFull, Refusal, Repeated
+from actors.law.requests import Busy, CreateChat, Interrupt, NewChat, Request, SendMessage
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.bus import Bus
+from actors.law.store.patience import patiently
+from actors.law.store.receipts import Receipt
+from actors.upkeep.titles.fallback import (
     SOURCE_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,
     fallback_title,
     printable,
 )
-from actors.turn.patience import patiently
-from actors.turn.ports import Calling, LocalTool, ToolOutput
-from adapters.api.sending import Sending
+from adapters.access.sending import Sending
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import Choice, NoChoice
 from adapters.models.words.standing import told_of_place

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from actors.parts.prompt import Tool
-from actors.turn.ports import LocalTool
+from actors.chat.turn.ports import LocalTool
+from actors.law.parts.prompt import Tool
 from adapters.tools.schemas import schema_of
 
 DEADLINE_SECONDS = 60.0  # of those that only look

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from actors.machine.chat import Chat, Message
-from actors.turn.patience import patiently
-from actors.turn.ports import Calling, LocalTool, ToolOutput
-from actors.workspace.ranking import NO_USES, Candidate, ranked
-from adapters.postgres.workspaces.registry import Registered
+from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.law.chat import Chat, Message
+from actors.law.store.patience import patiently
+from actors.tools.workspace.ranking import NO_USES, Candidate, ranked
 from adapters.tools.deeds import Arguments, Deed, Told, Wrong, given, served, told
 from adapters.tools.lifecycle.asked import (
     TOOLS,
@@ -19,10 +18,11 @@ from adapters.tools.lifecycle.asked import (
     StopWorkspace,
 )
 from adapters.tools.workspace.shown import ended
-from adapters.workspace.disks.disk import DiskSilent
-from adapters.workspace.local import LocalWorkspaces, SetUp
-from adapters.workspace.making import NotMade, TooMany
-from adapters.workspace.templates import Faulty, Template
+from adapters.workspaces.disks.disk import DiskSilent
+from adapters.workspaces.local import LocalWorkspaces, SetUp
+from adapters.workspaces.making import NotMade, TooMany
+from adapters.workspaces.store.registry import Registered
+from adapters.workspaces.templates import Faulty, Template
 
 PAGE = 10
 DESCRIPTION_CHARACTERS_MAX = 200  # in a list

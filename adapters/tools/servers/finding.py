@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from actors.machine.chat import Message
-from actors.parts.json_text import parsed
-from actors.parts.model import ToolResultPart
+from actors.law.chat import Message
+from actors.law.parts.json_text import parsed
+from actors.law.parts.model import ToolResultPart
 from actors.prompts.selecting import model_rows
 
 FIND_TOOLS = "find_tools"

@@ -14,22 +14,22 @@ from typing import Annotated, Any, Protocol
 import trio
 from msgspec import Meta, Struct
 
-from actors.ids import MessageId
-from actors.machine.chat import Chat, ChatError, Message, Role
-from actors.parts.model import JsonText
-from actors.parts.prompt import Tool
-from actors.store.bus import Bus
-from actors.store.hints import ChatMoved, News
+from actors.chat.turn.ports import Calling, LocalTool, Models, ToolOutput
+from actors.chat.turn.steps import error_output
+from actors.law.chat import Chat, ChatError, Message, Role
+from actors.law.ids import MessageId
+from actors.law.parts.model import JsonText
+from actors.law.parts.prompt import Tool
+from actors.law.store.bus import Bus
+from actors.law.store.hints import ChatMoved, News
 from actors.tools.gating import kind_of
-from actors.turn.ports import Calling, LocalTool, Models, ToolOutput
-from actors.turn.steps import error_output
-from adapters.mcp.faults import Fault
-from adapters.mcp.listing import ServerTool, all_distinct
-from adapters.mcp.naming import arguments_of
-from adapters.mcp.opening import Reached
-from adapters.mcp.servers import Server, used_by
-from adapters.mcp.tolerant import Result
-from adapters.mcp.workspaces.running import WorkspaceServers
+from adapters.tools.mcp.faults import Fault
+from adapters.tools.mcp.listing import ServerTool, all_distinct
+from adapters.tools.mcp.naming import arguments_of
+from adapters.tools.mcp.opening import Reached
+from adapters.tools.mcp.servers import Server, used_by
+from adapters.tools.mcp.tolerant import Result
+from adapters.tools.mcp.workspaces.running import WorkspaceServers
 from adapters.tools.schemas import read, schema_of
 from adapters.tools.servers import finding
 from adapters.tools.servers.finding import FIND_TOOLS, Deferred

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from actors.ids import ChatId, MessageId
-from actors.machine.chat import Chat
-from adapters.caching import Cache
-from adapters.mcp.listing import ServerTool
+from actors.law.chat import Chat
+from actors.law.ids import ChatId, MessageId
+from adapters.settings.caching import Cache
+from adapters.tools.mcp.listing import ServerTool
 
 TURNS_MAX = 2_000  # whose lists are kept; the one not asked for longest is made anew
 KEEP_SECONDS = 3_600.0  # of a turn that takes longer: then its servers are asked once more

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from actors.parts.prompt import Tool
-from actors.turn.ports import LocalTool
-from actors.workspace.editing import Edit
-from actors.workspace.numbering import LINES_MAX
+from actors.chat.turn.ports import LocalTool
+from actors.law.parts.prompt import Tool
+from actors.tools.workspace.editing import Edit
+from actors.tools.workspace.numbering import LINES_MAX
 from adapters.tools.schemas import schema_of
 
 DEADLINE_SECONDS = 60.0  # of all but those that wait for commands

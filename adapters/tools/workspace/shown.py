@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from actors.workspace.commands import advice
-from actors.workspace.ports import Process
+from actors.tools.workspace.commands import advice
+from actors.tools.workspace.ports import Process
 
 LISTED_MAX = 10  # of the commands of a chat; those that have run long ago are not listed
 

@@ -7,26 +7,19 @@ from posixpath import basename, isabs, normpath
 from typing import Any
 from uuid import uuid5
 
-from actors.context.ports import ChatFiles, Document
-from actors.ids import FileId
-from actors.machine.chat import FILES_PER_CHAT_MAX, Chat, Message
-from actors.parts.model import FilePart
-from actors.turn.patience import patiently
-from actors.turn.ports import Calling, LocalTool, ToolOutput
-from actors.workspace.changes import FileEdits
-from actors.workspace.commands import meant, seconds_of
-from actors.workspace.numbering import LINES_MAX, numbered
-from actors.workspace.plans import unwritable
-from actors.workspace.ports import (
-    Command,
-    NotStarted,
-    Refused,
-    Signal,
-    Workspace,
-    Workspaces,
-)
-from adapters.api.files.media_types import Mismatched, Unsupported, media_type_of
-from adapters.api.files.names import cleaned
+from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
+from actors.law.ids import FileId
+from actors.law.parts.model import FilePart
+from actors.law.store.patience import patiently
+from actors.prompts.context.ports import ChatFiles, Document
+from actors.tools.workspace.changes import FileEdits
+from actors.tools.workspace.commands import meant, seconds_of
+from actors.tools.workspace.numbering import LINES_MAX, numbered
+from actors.tools.workspace.plans import unwritable
+from actors.tools.workspace.ports import Command, NotStarted, Refused, Signal, Workspace, Workspaces
+from adapters.http.file_names import cleaned
+from adapters.http.media_types import Mismatched, Unsupported, media_type_of
 from adapters.tools.deeds import Arguments, Told, Wrong, given, served, told
 from adapters.tools.workspace.asked import (
     TOOLS,

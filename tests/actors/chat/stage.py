@@ -8,11 +8,13 @@ from uuid import uuid4
 import trio
 
 from actors.chat.actor import ChatActor
+from actors.chat.turn.work import Held
+from actors.chat.turn.world import Limits, World
 from actors.chat.verbs import look_again
-from actors.episodes.buffer import Episodes
-from actors.ids import ChatId, Holder, RunnerId, UserId, WorkerId
-from actors.machine.chat import Body, Role, UserMessage
-from actors.machine.requests import (
+from actors.law.chat import Body, Role, UserMessage
+from actors.law.ids import ChatId, Holder, RunnerId, UserId, WorkerId
+from actors.law.parts.model import TextPart, ToolCallPart, ToolResultPart
+from actors.law.requests import (
     Acquire,
     CreateChat,
     DynamicTool,
@@ -21,13 +23,11 @@ from actors.machine.requests import (
     RecordRetryState,
     SendMessage,
 )
-from actors.parts.model import TextPart, ToolCallPart, ToolResultPart
-from actors.store.hints import ChatMoved
-from actors.turn.work import Held
-from actors.turn.world import Limits, World
+from actors.law.store.hints import ChatMoved
+from actors.streams.episodes.buffer import Episodes
 from runtime.children import run_child
 from runtime.scope import CausedScope
-from tests.actors.machine.chats import RETRY
+from tests.actors.law.chats import RETRY
 from tests.fakes.balky import BalkyStore
 from tests.fakes.scripted import MemoryJournal, OneModel, PlainPrompts, ScriptedTools, TwoMicros
 from tests.fakes.store import MemoryStore

@@ -7,15 +7,15 @@ import pytest
 import trio
 
 from actors.chat.awaiting import await_client
+from actors.chat.turn.causes import LeaseTaken
+from actors.chat.turn.work import Held, Left, Obsolete
 from actors.chat.verbs import drain, look_again
-from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.requests import Acquire, CompleteRequiresAction, DynamicResult, Interrupt
-from actors.turn.causes import LeaseTaken
-from actors.turn.work import Held, Left, Obsolete
+from actors.law.ids import Holder, RunnerId, WorkerId
+from actors.law.requests import Acquire, CompleteRequiresAction, DynamicResult, Interrupt
 from runtime.ends import Finished
 from tests.actors.chat.stage import ANN, a_chat_at_work
-from tests.actors.machine.chats import NOW, a_chat
-from tests.actors.machine.chats import State as ChatState
+from tests.actors.law.chats import NOW, a_chat
+from tests.actors.law.chats import State as ChatState
 from tests.fakes.scripted import ScriptedProvider, ScriptedTools, call
 
 SECONDS = 300  # REQUIRES_ACTION_SECONDS

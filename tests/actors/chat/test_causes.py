@@ -21,16 +21,16 @@ from uuid import uuid4
 import pytest
 import trio
 
+from actors.chat.turn.causes import HistoryMoved, LeaseTaken
 from actors.chat.verbs import look_again
-from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.chat import UserMessage
-from actors.machine.requests import Acquire, EditMessage, Interrupt
-from actors.parts.model import TextPart
-from actors.turn.causes import HistoryMoved, LeaseTaken
-from adapters.providers.broken import Unreachable
-from adapters.providers.http import HttpClient
-from adapters.providers.openai_chat.dialects import OPENAI
-from adapters.providers.openai_chat.provider import ChatCompletions
+from actors.law.chat import UserMessage
+from actors.law.ids import Holder, RunnerId, WorkerId
+from actors.law.parts.model import TextPart
+from actors.law.requests import Acquire, EditMessage, Interrupt
+from adapters.models.providers.broken import Unreachable
+from adapters.models.providers.http import HttpClient
+from adapters.models.providers.openai_chat.dialects import OPENAI
+from adapters.models.providers.openai_chat.provider import ChatCompletions
 from runtime.cause import Shutdown
 from runtime.ends import Finished, Stopped
 from tests.actors.chat.stage import ANN, a_chat_at_work

@@ -6,16 +6,16 @@ from uuid import uuid4
 import pytest
 import trio
 
-from actors.approvals.policy import Policy, read_rules
-from actors.approvals.ports import Approving
-from actors.approvals.sorting import NOBODY
+from actors.chat.turn.tool_batch import MAY_HAVE_RUN
 from actors.chat.verbs import drain
-from actors.ids import UserId
-from actors.machine import requests as ask
-from actors.machine.answers import DENIED, LATE
-from actors.machine.chat import Verdict
-from actors.machine.closing import outstanding
-from actors.turn.tool_batch import MAY_HAVE_RUN
+from actors.law import requests as ask
+from actors.law.answers import DENIED, LATE
+from actors.law.chat import Verdict
+from actors.law.closing import outstanding
+from actors.law.ids import UserId
+from actors.tools.approvals.policy import Policy, read_rules
+from actors.tools.approvals.ports import Approving
+from actors.tools.approvals.sorting import NOBODY
 from tests.actors.chat.stage import ANN, a_chat_at_work
 from tests.fakes.scripted import MemoryJournal, ScriptedProvider, ScriptedTools, call
 

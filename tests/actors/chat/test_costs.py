@@ -2,9 +2,9 @@
 
 import trio
 
-from actors.machine.chat import UserMessage
-from actors.machine.requests import EditMessage, Interrupt
-from actors.parts.model import TextPart
+from actors.law.chat import UserMessage
+from actors.law.parts.model import TextPart
+from actors.law.requests import EditMessage, Interrupt
 from tests.actors.chat.stage import ANN, a_chat_at_work
 from tests.fakes.scripted import HANGS, ScriptedProvider, ScriptedTools, call
 

@@ -3,11 +3,11 @@
 import pytest
 
 from actors.chat.decide import Cancel, Carry, End, Go, InFlight, decide
-from actors.machine.states import State, Status
-from actors.turn.causes import Archived, HistoryMoved, LeaseTaken, StatusMoved, UserInterrupted
-from actors.turn.work import Kind
+from actors.chat.turn.causes import Archived, HistoryMoved, LeaseTaken, StatusMoved, UserInterrupted
+from actors.chat.turn.work import Kind
+from actors.law.states import State, Status
 from runtime.cause import Shutdown
-from tests.actors.machine.chats import HISTORY, HOLDER, INTERRUPTING, OTHER_HOLDER, RETRY, a_chat
+from tests.actors.law.chats import HISTORY, HOLDER, INTERRUPTING, OTHER_HOLDER, RETRY, a_chat
 
 WAITS = (Kind.AWAIT_CLIENT, Kind.AWAIT_ATTEMPT)
 

@@ -8,15 +8,10 @@ import pytest
 import trio
 
 from actors.chat.actor import LEAVE_SECONDS, ChatActor
+from actors.chat.turn.work import Held
 from actors.chat.verbs import drain, look_again
-from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.requests import (
-    Acquire,
-    Busy,
-    FinishTurn,
-    RecordGenerationAttempt,
-)
-from actors.turn.work import Held
+from actors.law.ids import Holder, RunnerId, WorkerId
+from actors.law.requests import Acquire, Busy, FinishTurn, RecordGenerationAttempt
 from runtime.ends import Finished
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.balky import Away

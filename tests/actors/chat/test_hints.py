@@ -7,12 +7,12 @@ import trio
 
 from actors.chat.actor import MAILBOX_CAPACITY
 from actors.chat.mail import DrainNow, Look, WorkEnded
+from actors.chat.turn.causes import Gone
+from actors.chat.turn.work import Left
 from actors.chat.verbs import drain, look_again
-from actors.machine.chat import UserMessage
-from actors.machine.requests import EditMessage, Interrupt
-from actors.parts.model import TextPart
-from actors.turn.causes import Gone
-from actors.turn.work import Left
+from actors.law.chat import UserMessage
+from actors.law.parts.model import TextPart
+from actors.law.requests import EditMessage, Interrupt
 from runtime.ends import Finished
 from runtime.errors import MailboxFull
 from tests.actors.chat.stage import ANN, a_chat_at_work

@@ -2,17 +2,17 @@
 
 import trio
 
-from actors.episodes.buffer import EPISODE_BYTES_MAX, RETENTION_SECONDS, Episodes
-from actors.machine.requests import Interrupt
-from actors.parts.deltas import (
+from actors.chat.turn.ports import ToolOutput
+from actors.law.parts.deltas import (
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
     ToolCall,
     ToolInputDelta,
 )
-from actors.parts.model import ReasoningPart, ToolCallPart, ToolResultPart
-from actors.turn.ports import ToolOutput
+from actors.law.parts.model import ReasoningPart, ToolCallPart, ToolResultPart
+from actors.law.requests import Interrupt
+from actors.streams.episodes.buffer import EPISODE_BYTES_MAX, RETENTION_SECONDS, Episodes
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.balky import Away
 from tests.fakes.scripted import (

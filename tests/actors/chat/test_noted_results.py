@@ -6,11 +6,11 @@ from uuid import uuid4
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.episodes.buffer import Episodes
-from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.requests import Acquire, Interrupt
-from actors.turn.causes import LeaseExpired
-from actors.turn.work import Held
+from actors.chat.turn.causes import LeaseExpired
+from actors.chat.turn.work import Held
+from actors.law.ids import Holder, RunnerId, WorkerId
+from actors.law.requests import Acquire, Interrupt
+from actors.streams.episodes.buffer import Episodes
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.scripted import HANGS, ScriptedProvider, ScriptedTools, call
 

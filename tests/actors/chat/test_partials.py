@@ -7,11 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.chat.partials import partial_rows
-from actors.machine.chat import Body, Role
-from actors.machine.requests import FinishInterruption
-from actors.machine.states import State
-from actors.parts.assemble import Assembly
-from actors.parts.deltas import (
+from actors.law.chat import Body, Role
+from actors.law.parts.assemble import Assembly
+from actors.law.parts.deltas import (
     FileMade,
     Finished,
     FinishReason,
@@ -25,16 +23,12 @@ from actors.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.parts.json_text import is_json
-from actors.parts.model import (
-    FilePart,
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
-from actors.parts.usage import CUT_SHORT
-from tests.actors.machine.chats import FAST, NOW, a_chat, done
+from actors.law.parts.json_text import is_json
+from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.usage import CUT_SHORT
+from actors.law.requests import FinishInterruption
+from actors.law.states import State
+from tests.actors.law.chats import FAST, NOW, a_chat, done
 
 LATER = NOW + timedelta(seconds=90)
 OPEN = ToolInputStarted("a", "f")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from actors.chat.awaiting import seconds_left_of
-from actors.machine.chat import RetryState
+from actors.law.chat import RetryState
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

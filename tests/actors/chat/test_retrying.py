@@ -7,10 +7,10 @@ from random import Random
 import pytest
 import trio
 
+from actors.chat.turn.retries import DEATHS_MAX, FAILURES_MAX
 from actors.chat.verbs import drain
-from actors.machine.requests import Interrupt
-from actors.parts.deltas import Failed
-from actors.turn.retries import DEATHS_MAX, FAILURES_MAX
+from actors.law.parts.deltas import Failed
+from actors.law.requests import Interrupt
 from runtime.ends import Finished
 from tests.actors.chat.stage import a_chat_at_work, moves, run_time
 from tests.fakes.scripted import (

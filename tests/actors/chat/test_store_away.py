@@ -10,8 +10,8 @@ import trio
 
 from actors.chat.actor import FAULTS_MAX
 from actors.chat.verbs import look_again
-from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.requests import Acquire, Interrupt
+from actors.law.ids import Holder, RunnerId, WorkerId
+from actors.law.requests import Acquire, Interrupt
 from runtime.ends import Broken
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.balky import Away, Full

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from actors.machine.requests import Busy, Interrupt
+from actors.law.requests import Busy, Interrupt
 from runtime.cause import Shutdown
 from runtime.ends import Finished
 from tests.actors.chat.stage import a_chat_at_work, moves

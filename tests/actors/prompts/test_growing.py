@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.machine.chat import Visibility
-from actors.parts.model import FilePart
+from actors.law.chat import Visibility
+from actors.law.parts.model import FilePart
 from actors.prompts.growing import Growing
 from actors.prompts.projection import Target, projected
 from tests.actors.prompts.rows import (

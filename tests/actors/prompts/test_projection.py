@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from actors.machine.chat import Visibility
-from actors.parts.failure import FailureKind
-from actors.parts.model import (
+from actors.law.chat import Visibility
+from actors.law.parts.failure import FailureKind
+from actors.law.parts.model import (
     ContextFilePart,
     FilePart,
     FileReferencePart,
@@ -21,7 +21,7 @@ from actors.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
 from actors.prompts.files import PASTED_BYTES_MAX, StoredFile, accepts
 from actors.prompts.projection import IMAGE_BYTES_MAX, Projected, Target, projected
 from actors.prompts.results import NO_RESULT

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from actors.failures.classify import mismatch
-from actors.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.failures.classify import mismatch
+from actors.law.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
 from actors.prompts.projection import Target, projected
 from actors.prompts.provider_tools import Guarded, guarded, sanitised, sanitised_step
 from tests.actors.prompts.rows import assistant, call, history, searched, user

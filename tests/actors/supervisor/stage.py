@@ -15,18 +15,18 @@ import trio
 import trio.testing
 
 from actors.chat.mail import DrainNow
-from actors.ids import ChatId, chat_name
-from actors.machine.fences import fence_of
-from actors.machine.requests import Abandon, CreateChat, DynamicTool, FinishTurn, NewChat
-from actors.store.ports import Unreadable
+from actors.law.ids import ChatId, chat_name
+from actors.law.requests import Abandon, CreateChat, DynamicTool, FinishTurn, NewChat
+from actors.law.store.fences import fence_of
+from actors.law.store.ports import Unreadable
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits, World
-from adapters.bus import Switchboard
+from adapters.postgres.bus import Switchboard
 from runtime.children import Child, open_children
 from runtime.mailbox import open_mailbox
 from runtime.restart import Restart
-from tests.actors.machine.chats import ANN, user
+from tests.actors.law.chats import ANN, user
 from tests.fakes.store import MemoryStore
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)

@@ -4,10 +4,11 @@ from uuid import UUID
 
 import pytest
 
-from actors.ids import RunnerId
-from actors.machine.requests import Abandon
-from actors.machine.states import State, Status
-from actors.store.hints import ChatMoved
+from actors.chat.turn.causes import Gone, LeaseExpired
+from actors.law.ids import RunnerId
+from actors.law.requests import Abandon
+from actors.law.states import State, Status
+from actors.law.store.hints import ChatMoved
 from actors.supervisor.decide import (
     CRASHES_MAX,
     FAULT,
@@ -22,10 +23,9 @@ from actors.supervisor.decide import (
     looked,
     requests_to_park,
 )
-from actors.turn.causes import Gone, LeaseExpired
 from runtime.cause import Shutdown
 from runtime.ends import Broken, Crashed, Finished, Stopped
-from tests.actors.machine.chats import ANN, CHAT, HOLDER, a_chat, done
+from tests.actors.law.chats import ANN, CHAT, HOLDER, a_chat, done
 
 IDLE, LOOKING, AGAIN = Search.IDLE, Search.LOOKING, Search.LOOKING_AGAIN
 ERROR = KeyError("x")

@@ -7,10 +7,10 @@ import trio
 import trio.testing
 
 from actors.chat.mail import DrainNow
-from actors.machine.states import Status
-from actors.store.hints import WorkWaits
+from actors.law.states import Status
+from actors.law.store.hints import WorkWaits
 from actors.supervisor import verbs
-from adapters.bus import Switchboard
+from adapters.postgres.bus import Switchboard
 from runtime.ends import Finished
 from runtime.errors import ActorGone
 from tests.actors.supervisor.stage import STUCK_SECONDS, a_new_chat, a_process, a_store, settled

@@ -10,12 +10,12 @@ import trio
 import trio.testing
 
 from actors.chat.mail import LookAgain
-from actors.ids import ChatId, WorkerId
-from actors.machine.requests import Interrupt
-from actors.store.hints import LookAtEverything
+from actors.law.ids import ChatId, WorkerId
+from actors.law.requests import Interrupt
+from actors.law.store.hints import LookAtEverything
 from actors.supervisor import verbs
 from actors.supervisor.heartbeat import Heartbeat
-from adapters.bus import Switchboard
+from adapters.postgres.bus import Switchboard
 from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
 from tests.fakes.store import MemoryStore
 

@@ -8,9 +8,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from actors.ids import Holder, RunnerId, WorkerId
-from actors.machine.requests import TakeUp
-from actors.store.ports import Room
+from actors.law.ids import Holder, RunnerId, WorkerId
+from actors.law.requests import TakeUp
+from actors.law.store.ports import Room
 from actors.supervisor.slots import Slots
 from actors.supervisor.world import Limits
 

@@ -7,13 +7,13 @@ import trio
 import trio.testing
 
 from actors.chat.mail import LookAgain
-from actors.machine.requests import Acquire, FinishTurn, Interrupt
-from actors.machine.states import Status
-from actors.store.hints import LookAtEverything
+from actors.law.requests import Acquire, FinishTurn, Interrupt
+from actors.law.states import Status
+from actors.law.store.hints import LookAtEverything
 from actors.supervisor import verbs
 from actors.supervisor.decide import CRASHES_MAX, FAULT
-from adapters.bus import Switchboard
-from tests.actors.machine.chats import OTHER_HOLDER, send
+from adapters.postgres.bus import Switchboard
+from tests.actors.law.chats import OTHER_HOLDER, send
 from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
 
 # taking

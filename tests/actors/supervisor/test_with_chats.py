@@ -6,16 +6,16 @@ import pytest
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.episodes.buffer import Episodes
-from actors.machine.requests import CompleteRequiresAction, DynamicResult, Interrupt
-from actors.machine.states import Status
-from actors.parts.model import TextPart
+from actors.chat.turn.world import World
+from actors.law.parts.model import TextPart
+from actors.law.requests import CompleteRequiresAction, DynamicResult, Interrupt
+from actors.law.states import Status
+from actors.streams.episodes.buffer import Episodes
 from actors.supervisor.decide import FAULT
 from actors.supervisor.world import Limits
-from actors.turn.world import World
-from adapters.bus import Switchboard
+from adapters.postgres.bus import Switchboard
 from runtime.ends import Finished
-from tests.actors.machine.chats import ANN, send
+from tests.actors.law.chats import ANN, send
 from tests.actors.supervisor.stage import Cable, Process, a_new_chat, a_store, supervising
 from tests.fakes.scripted import (
     MemoryJournal,

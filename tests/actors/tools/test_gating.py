@@ -3,7 +3,7 @@
 import pytest
 
 from actors.tools.gating import Kind, allowed, may_search
-from tests.actors.machine.chats import CHAT, a_chat
+from tests.actors.law.chats import CHAT, a_chat
 
 COLUMNS = (
     Kind.ROOT,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from adapters.cli.main import main
-from adapters.config import SETTINGS
+from adapters.settings import SETTINGS
 
 
 @pytest.fixture(autouse=True)

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from adapters.api.approvals.wire import ChatApproval
 from adapters.cli.talking import drawing
 from adapters.cli.talking.consenting import Approve, Consenting, choices_of, read
 from adapters.client.awaiting import AsyncClient
 from adapters.client.transcript import Transcript
+from adapters.tools.approvals.wire import ChatApproval
 
 
 @pytest.mark.parametrize(

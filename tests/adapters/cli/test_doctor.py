@@ -7,14 +7,14 @@ import pytest
 import trio
 from psycopg.conninfo import make_conninfo
 
-from adapters import config
+from adapters import settings as config
 from adapters.cli.examining import machine, network, stored
 from adapters.cli.examining.finding import Finding, State, from_refusal
-from adapters.config import Shown
-from adapters.refusals import CannotStart
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from adapters.rehearsal.settings import read as behaving
+from adapters.settings import Shown
+from adapters.settings.refusals import CannotStart
 
 OK, WARNING, WRONG = State.OK, State.WARNING, State.WRONG
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters import config
+from adapters import settings as config
 from adapters.cli.examining import network
 from adapters.cli.examining.finding import State
 from adapters.relay import place

@@ -10,8 +10,8 @@ import pytest
 
 from adapters.cli.asking.nearby import listening_uids
 from adapters.cli.asking.words import token_of
-from adapters.refusals import CannotStart
-from adapters.secrets import Vault, local_token
+from adapters.settings.refusals import CannotStart
+from adapters.settings.secrets import Vault, local_token
 
 NOBODY = 65534
 LISTEN = f"""\

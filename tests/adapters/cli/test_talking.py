@@ -10,7 +10,7 @@ import pytest
 import trio
 from rich.console import Console
 
-from adapters.api.wire.chats import Chat
+from adapters.chats.wire.chats import Chat
 from adapters.cli.main import main
 from adapters.cli.talking.talk import Wanted, converse
 from adapters.client.awaiting import AsyncClient

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.cli.main import COMMANDS, main
 from adapters.cli.settings import WIDTH
-from adapters.config import SETTINGS
+from adapters.settings import SETTINGS
 from tests.adapters.cli.commands import all_commands, examples, is_understood
 
 ROOT = Path(__file__).parents[3]

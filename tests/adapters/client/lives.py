@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
-from adapters.api.approvals.wire import ChatApproval
-from adapters.api.wire.messages import ChatMessage, ChatMessagePart
-from adapters.api.wire.streams import ChatStreamEvent, ChatStreamMessagePart, ChatStreamStatus
+from adapters.chats.wire.messages import ChatMessage, ChatMessagePart
+from adapters.chats.wire.streams import ChatStreamEvent, ChatStreamMessagePart, ChatStreamStatus
+from adapters.tools.approvals.wire import ChatApproval
 
 CHAT = UUID(int=7)
 

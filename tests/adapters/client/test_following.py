@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.api.wire.messages import ChatError
-from adapters.api.wire.streams import (
+from adapters.chats.wire.messages import ChatError
+from adapters.chats.wire.streams import (
     ChatStreamActionRequired,
     ChatStreamStatus,
     ChatStreamToolCall,

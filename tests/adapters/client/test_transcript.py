@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from adapters.api.wire.messages import ChatError, ChatMessagePart, ChatStreamRetry
-from adapters.api.wire.streams import (
+from adapters.chats.wire.messages import ChatError, ChatMessagePart, ChatStreamRetry
+from adapters.chats.wire.streams import (
     ChatStreamActionRequired,
     ChatStreamMessagePart,
     ChatStreamStatus,

@@ -15,15 +15,15 @@ import httpx2
 import msgspec
 import trio
 
-from adapters.api.approvals.wire import ChatApproval
-from adapters.api.wire.messages import ChatMessage, ChatMessagePart
-from adapters.api.wire.streams import (
+from adapters.chats.wire.messages import ChatMessage, ChatMessagePart
+from adapters.chats.wire.streams import (
     ChatStreamActionRequired,
     ChatStreamEvent,
     ChatStreamStatus,
     ChatStreamToolCall,
 )
 from adapters.client.awaiting import AsyncClient
+from adapters.tools.approvals.wire import ChatApproval
 
 CHAT = UUID(int=7)
 

@@ -2,10 +2,10 @@
 
 from uuid import uuid4
 
-from actors.parts.model import TextPart
-from actors.parts.prompt import Prompt, UserSaid
+from actors.law.parts.model import TextPart
+from actors.law.parts.prompt import Prompt, UserSaid
 from adapters.models.configured import ModelConfig, ProviderConfig, named_model
-from adapters.providers.bedrock.credentials import Bearer
+from adapters.models.providers.bedrock.credentials import Bearer
 
 
 def a_config(type="anthropic", model="claude-sonnet-4-5", *, base_url=None, **more):

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from actors.parts.options import (
+from actors.law.parts.options import (
     AnthropicOptions,
     GoogleOptions,
     OpenAICompatOptions,
@@ -14,7 +14,7 @@ from actors.parts.options import (
     SafetySetting,
     VercelOptions,
 )
-from actors.parts.prompt import EFFORTS, CallSettings, WebSearch
+from actors.law.parts.prompt import EFFORTS, CallSettings, WebSearch
 from adapters.models.call_config import (
     CallConfig,
     faults_of,

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from actors.ids import ModelConfigId
+from actors.law.ids import ModelConfigId
 from adapters.models.choosing import (
     CHOICES_MAX,
     Choice,
@@ -29,8 +29,8 @@ from adapters.models.settings import (
     stored_override,
     stored_own_override,
 )
-from adapters.postgres.catalogue.stored import StoredCatalogue, StoredKey
-from tests.adapters.catalogue.ground import SINCE, a_model, a_provider
+from adapters.models.store.stored import StoredCatalogue, StoredKey
+from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
 HERE = a_provider("here", "openai")
 THERE = a_provider("there", "anthropic")

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.models.configured import misconfigured
 from adapters.models.connecting import connected, uses_responses
-from adapters.providers.http import HttpClient
+from adapters.models.providers.http import HttpClient
 from tests.adapters.models.given import a_config, hello
 from tests.fakes.network import Network, whole
 

@@ -15,10 +15,10 @@ from adapters.models.contents import (
     assembled,
 )
 from adapters.models.environment import offered
-from adapters.postgres.catalogue.stored import StoredCatalogue, StoredKey
-from adapters.providers.bedrock.credentials import Bearer
-from adapters.providers.bedrock.signing import Keys
-from tests.adapters.catalogue.ground import SINCE, a_model, a_provider
+from adapters.models.providers.bedrock.credentials import Bearer
+from adapters.models.providers.bedrock.signing import Keys
+from adapters.models.store.stored import StoredCatalogue, StoredKey
+from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant", "OPENAI_API_KEY": "sk-oai"}
 AMBIENT = Keys("access", "secret", None)

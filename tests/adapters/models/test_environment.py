@@ -3,9 +3,9 @@
 import pytest
 
 from adapters.models.environment import offered
-from adapters.providers.bedrock.credentials import Bearer
-from adapters.providers.bedrock.signing import Keys
-from adapters.refusals import CannotStart
+from adapters.models.providers.bedrock.credentials import Bearer
+from adapters.models.providers.bedrock.signing import Keys
+from adapters.settings.refusals import CannotStart
 
 ALL = {
     "ANTHROPIC_API_KEY": "k",

@@ -8,15 +8,15 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.ids import ChatId, FileId
-from actors.machine.chat import Body, ChatError, Message, Role, Visibility
-from actors.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolResultPart
-from actors.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
+from actors.chat.turn.ports import Model
+from actors.law.chat import Body, ChatError, Message, Role, Visibility
+from actors.law.ids import ChatId, FileId
+from actors.law.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolResultPart
+from actors.law.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
 from actors.prompts.files import StoredFile
 from actors.prompts.growing import Growing
-from actors.turn.ports import Model
 from adapters.models.prompting import ROWS_MIN, Known, Prompting, PromptingStatistics, Standing
-from tests.actors.machine.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
+from tests.actors.law.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
 
 FAMILY = ChatId(UUID(int=78))
 IMAGE, OTHER = FileId(UUID(int=1)), FileId(UUID(int=2))

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from actors.ids import ModelConfigId
+from actors.law.ids import ModelConfigId
 from adapters.models.settings import (
     ADVISOR,
     INCLUDE_DEFAULT_SYSTEM_PROMPT,

@@ -6,12 +6,12 @@ from functools import partial
 import pytest
 import trio
 
-from adapters.mcp.oauth.guard import resolved
+from adapters.models.providers.broken import Unreachable
+from adapters.models.providers.dial import Origin, dialled, dialler, hang_up, tls_context
 from adapters.network import names
 from adapters.network.names import LOOK_UPS, Resolver
 from adapters.postgres.driver.link import Link
-from adapters.providers.broken import Unreachable
-from adapters.providers.dial import Origin, dialled, dialler, hang_up, tls_context
+from adapters.tools.mcp.oauth.guard import resolved
 from runtime.threads.limits import ThreadLimits, statistics
 from runtime.threads.work import read
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads

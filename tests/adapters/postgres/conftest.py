@@ -9,7 +9,7 @@ import trio.testing
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
-from tests.actors.machine.chats import ANN, BOB
+from tests.actors.law.chats import ANN, BOB
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.fakes.severed_network import severed_network
 from tests.patience import PATIENCE_SECONDS

@@ -17,10 +17,10 @@ import psycopg
 import trio
 from psycopg.conninfo import make_conninfo
 
-from actors.ids import ChatId, FileId, Holder
-from actors.machine.chat import Decided, Verdict
-from actors.machine.requests import DynamicTool, NewChat
-from actors.machine.states import Status
+from actors.law.chat import Decided, Verdict
+from actors.law.ids import ChatId, FileId, Holder
+from actors.law.requests import DynamicTool, NewChat
+from actors.law.states import Status
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.parts import unescaped
 from adapters.postgres.committing import Committer

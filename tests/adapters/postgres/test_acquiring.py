@@ -7,13 +7,13 @@ import pytest
 import trio
 import trio.testing
 
-from actors.ids import WorkerId
-from actors.machine.chat import Stored
-from actors.store.hints import ChatMoved
-from actors.store.ports import Room, Unreadable
+from actors.law.chat import Stored
+from actors.law.ids import WorkerId
+from actors.law.store.hints import ChatMoved
+from actors.law.store.ports import Room, Unreadable
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.queries import SQL
-from tests.actors.machine.chats import ANN, BOB, send
+from tests.actors.law.chats import ANN, BOB, send
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.contracts.given import a_chat, applied
 from tests.patience import PATIENCE_SECONDS

@@ -4,12 +4,12 @@ from functools import partial
 
 import trio
 
-from actors.machine import requests as ask
-from actors.machine.refusals import NotAllowed
-from actors.machine.states import State
-from actors.store.answers import Applied
-from adapters.postgres.approvals.consent import Consents
-from tests.actors.machine.chats import ANN, user
+from actors.law import requests as ask
+from actors.law.refusals import NotAllowed
+from actors.law.states import State
+from actors.law.store.answers import Applied
+from adapters.tools.approvals.consent import Consents
+from tests.actors.law.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_chat
 from tests.e2e.pausing import MOMENTS, a_pause

@@ -5,14 +5,14 @@ import trio
 from psycopg.errors import InvalidTextRepresentation
 from trio.testing import wait_all_tasks_blocked
 
-from actors.machine import requests as ask
-from actors.machine.fences import MovedOn, fence_of
-from actors.parts.model import JsonText
-from actors.store.answers import Applied
-from actors.store.hints import ChatMoved
+from actors.law import requests as ask
+from actors.law.parts.model import JsonText
+from actors.law.store.answers import Applied
+from actors.law.store.fences import MovedOn, fence_of
+from actors.law.store.hints import ChatMoved
 from adapters.postgres import committing
 from adapters.postgres.driver.connection import Connection
-from tests.actors.machine.chats import HOLDER, RETRY, assistant, result, send, step, tool, user
+from tests.actors.law.chats import HOLDER, RETRY, assistant, result, send, step, tool, user
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.patience import PATIENCE_SECONDS
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.machine.closing import outstanding
-from actors.parts.model import (
+from actors.law.closing import outstanding
+from actors.law.parts.model import (
     JsonText,
     Part,
     ReasoningPart,
@@ -24,7 +24,7 @@ from adapters.postgres.codec.parts import (
     to_json,
     unescaped,
 )
-from tests.actors.machine.chats import assistant, call, result, step, tool
+from tests.actors.law.chats import assistant, call, result, step, tool
 from tests.contracts.given import a_held_chat, applied
 from tests.fakes.records import st_of
 from tests.fakes.store import with_clean_json

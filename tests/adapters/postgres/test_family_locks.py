@@ -6,11 +6,11 @@ from uuid import uuid4
 import pytest
 import trio
 
-from adapters.postgres.approvals.consent import Consents
-from adapters.postgres.workspaces.lives import Lives
-from adapters.postgres.workspaces.owned import OwnedWorkspaces
-from adapters.postgres.workspaces.registry import Registered, Registry
-from tests.actors.machine.chats import ANN
+from adapters.tools.approvals.consent import Consents
+from adapters.workspaces.store.lives import Lives
+from adapters.workspaces.store.owned import OwnedWorkspaces
+from adapters.workspaces.store.registry import Registered, Registry
+from tests.actors.law.chats import ANN
 from tests.contracts.given import a_chat
 from tests.e2e.pausing import a_pause
 

@@ -9,9 +9,9 @@ import pytest
 import trio
 import trio.testing
 
-from actors.ids import ChatId, RunnerId, UserId, WorkerId
-from actors.machine.states import Status
-from actors.store.hints import CatalogueChanged, ChatMoved, Hint, LookAtEverything, WorkWaits
+from actors.law.ids import ChatId, RunnerId, UserId, WorkerId
+from actors.law.states import Status
+from actors.law.store.hints import CatalogueChanged, ChatMoved, Hint, LookAtEverything, WorkWaits
 from adapters.postgres import hints as hints_module
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import CHANNEL, Hints

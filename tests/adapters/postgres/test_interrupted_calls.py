@@ -5,15 +5,15 @@ not know it yet, is about to run them: none of them begins any more.
 import trio
 
 from actors.chat.interruption import interrupt
-from actors.episodes.buffer import Episodes
-from actors.ids import EpisodeKey
-from actors.machine.requests import Acquire, Interrupt
-from actors.parts.model import JsonText, ToolCallPart
-from actors.turn.tool_batch import run_batch
-from actors.turn.work import AtStake, Held, Left
-from actors.turn.world import Limits, World
+from actors.chat.turn.tool_batch import run_batch
+from actors.chat.turn.work import AtStake, Held, Left
+from actors.chat.turn.world import Limits, World
+from actors.law.ids import EpisodeKey
+from actors.law.parts.model import JsonText, ToolCallPart
+from actors.law.requests import Acquire, Interrupt
+from actors.streams.episodes.buffer import Episodes
 from adapters.postgres.journal import Journal
-from tests.actors.machine.chats import OTHER_HOLDER, assistant, step
+from tests.actors.law.chats import OTHER_HOLDER, assistant, step
 from tests.contracts.given import a_held_chat, applied
 from tests.e2e.pausing import a_pause
 from tests.fakes.scripted import OneModel, PlainPrompts, ScriptedProvider, ScriptedTools, TwoMicros

@@ -10,9 +10,9 @@ import trio
 import trio.testing
 from psycopg import DatabaseError
 
-from actors.ids import FileId
-from actors.parts.model import FilePart, JsonText, Part, TextPart, ToolCallPart
-from actors.turn.ports import ToolOutput
+from actors.chat.turn.ports import ToolOutput
+from actors.law.ids import FileId
+from actors.law.parts.model import FilePart, JsonText, Part, TextPart, ToolCallPart
 from adapters.postgres.journal import KEEP_SECONDS, Journal
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_held_chat

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from uuid import uuid4
 
-from actors.context.ports import Document
-from actors.ids import FileId
-from actors.machine.chat import FILES_PER_CHAT_MAX
-from actors.machine.requests import CreateChat, NewChat
+from actors.law.chat import FILES_PER_CHAT_MAX
+from actors.law.ids import FileId
+from actors.law.requests import CreateChat, NewChat
+from actors.prompts.context.ports import Document
 from actors.prompts.files import StoredFile
-from adapters.postgres.files.kept import KeptFiles
-from adapters.postgres.files.shelf import PromptFiles
-from tests.actors.machine.chats import ANN, user
+from adapters.chats.files.kept import KeptFiles
+from adapters.chats.files.shelf import PromptFiles
+from tests.actors.law.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id
 
 

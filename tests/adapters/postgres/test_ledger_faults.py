@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import trio
 
-from actors.machine import requests as ask
-from actors.machine.fences import MovedOn
-from actors.store.answers import Applied
-from actors.store.hints import ChatMoved
+from actors.law import requests as ask
+from actors.law.store.answers import Applied
+from actors.law.store.fences import MovedOn
+from actors.law.store.hints import ChatMoved
 from adapters.postgres.driver.faults import DatabaseFault, OutcomeUnknown, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
-from tests.actors.machine.chats import ANN, assistant, call, send, step, user
+from tests.actors.law.chats import ANN, assistant, call, send, step, user
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.fakes.severed_network import severed_network

@@ -12,15 +12,15 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.ids import ChatId
-from actors.machine import requests as ask
-from adapters.postgres.approvals.consent import Consents
+from actors.law import requests as ask
+from actors.law.ids import ChatId
+from adapters.chats.shelf.pins import Pins
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.shelves.pins import Pins
-from adapters.postgres.workspaces.lives import Lives
-from adapters.postgres.workspaces.owned import OwnedWorkspaces
-from adapters.postgres.workspaces.registry import Registered, Registry
-from tests.actors.machine.chats import ANN, user
+from adapters.tools.approvals.consent import Consents
+from adapters.workspaces.store.lives import Lives
+from adapters.workspaces.store.owned import OwnedWorkspaces
+from adapters.workspaces.store.registry import Registered, Registry
+from tests.actors.law.chats import ANN, user
 from tests.contracts.given import applied
 
 WORKSPACE = UUID(int=1)

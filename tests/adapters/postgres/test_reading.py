@@ -3,11 +3,11 @@
 import pytest
 import trio
 
-from actors.machine import requests as ask
-from actors.machine.chat import Role
-from actors.machine.fences import fence_of
+from actors.law import requests as ask
+from actors.law.chat import Role
+from actors.law.store.fences import fence_of
 from adapters.postgres.driver.connection import Connection
-from tests.actors.machine.chats import ANN, HOLDER, assistant, call, result, step, tool
+from tests.actors.law.chats import ANN, HOLDER, assistant, call, result, step, tool
 from tests.contracts.given import a_chat, a_held_chat, applied
 from tests.patience import PATIENCE_SECONDS
 

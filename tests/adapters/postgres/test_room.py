@@ -1,4 +1,4 @@
-"""Whether the disk of the database has room, once some was missing. tests/adapters/api has a disk
+"""Whether the disk of the database has room, once some was missing. tests/adapters/chats has a disk
 that is really full.
 """
 

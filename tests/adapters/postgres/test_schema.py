@@ -5,8 +5,8 @@ import re
 import pytest
 from psycopg import errors
 
-from actors.machine import requests as ask
-from tests.actors.machine.chats import HOLDER, RETRY, send
+from actors.law import requests as ask
+from tests.actors.law.chats import HOLDER, RETRY, send
 from tests.contracts.given import a_chat, a_held_chat, applied
 
 INSERT_MESSAGE = (

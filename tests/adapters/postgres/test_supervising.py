@@ -7,18 +7,18 @@ import pytest
 import trio
 import trio.testing
 
-from actors.machine import requests as ask
-from actors.machine.states import Status
+from actors.law import requests as ask
+from actors.law.states import Status
 from actors.supervisor import verbs
 from actors.supervisor.world import Limits
-from adapters.bus import Switchboard
+from adapters.postgres.bus import Switchboard
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import Hints
 from adapters.postgres.leases import Leases
 from adapters.postgres.ledger import Ledger
 from adapters.postgres.reading import Reading
-from tests.actors.machine.chats import ANN, BOB, user
+from tests.actors.law.chats import ANN, BOB, user
 from tests.actors.supervisor.stage import Process, supervising
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.contracts.given import a_chat, applied

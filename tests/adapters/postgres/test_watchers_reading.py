@@ -2,12 +2,12 @@
 
 import pytest
 
-from actors.machine import requests as ask
-from actors.machine.refusals import ChatNotFound
-from actors.machine.states import Status
-from actors.subscribers.diff import Have
-from adapters.postgres.streams.reading import WatchersReading
-from tests.actors.machine.chats import DYNAMIC, assistant, call, edit, send, step, system, user
+from actors.law import requests as ask
+from actors.law.refusals import ChatNotFound
+from actors.law.states import Status
+from actors.streams.subscribers.diff import Have
+from adapters.chats.streams.reading import WatchersReading
+from tests.actors.law.chats import DYNAMIC, assistant, call, edit, send, step, system, user
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_held_chat, applied
 

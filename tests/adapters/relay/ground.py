@@ -13,16 +13,16 @@ from uuid import uuid4
 
 import trio
 
-from actors.episodes.buffer import Episodes
-from actors.ids import WorkerId
-from actors.relay.relays import Relays, open_relays
-from adapters.api.door.app import nothing_here
-from adapters.api.host.server import Server
-from adapters.providers.dial import dialler, tls_context
+from actors.law.ids import WorkerId
+from actors.streams.episodes.buffer import Episodes
+from actors.streams.relay.relays import Relays, open_relays
+from adapters.http.door.app import nothing_here
+from adapters.http.host.server import Server
+from adapters.models.providers.dial import dialler, tls_context
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import Backstage, Host
 from adapters.relay.tickets import Tickets
-from tests.actors.relay.cable import HERE, as_said
+from tests.actors.streams.relay.cable import HERE, as_said
 from tests.patience import PATIENCE_SECONDS
 
 KEY = b"k" * 32

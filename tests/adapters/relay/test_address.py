@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.config import Address
 from adapters.relay.address import Nowhere, own_address, own_host, own_url
+from adapters.settings import Address
 
 FOUND = {  # where it listens, our end of the way to the database: where others find us
     ("127.0.0.1", None): "127.0.0.1",

@@ -9,19 +9,19 @@ import trio
 import trio.lowlevel
 from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
-from actors.relay.frames import Unfollow
-from actors.relay.ports import Unlinked
-from actors.relay.serving import Serving
-from adapters.api.endpoints import Upgrade
-from adapters.api.host.frames import framed_bytes
-from adapters.api.host.server import Server
+from actors.streams.relay.frames import Unfollow
+from actors.streams.relay.ports import Unlinked
+from actors.streams.relay.serving import Serving
+from adapters.http.endpoints import Upgrade
+from adapters.http.host.frames import framed_bytes
+from adapters.http.host.server import Server
 from adapters.relay import dialling, door
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import PATH, REPLACED
 from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import WISHES_BYTES_MAX, wishes_encoded
 from runtime.clock import wall
-from tests.actors.relay.cable import HERE, Ear, a_key, say
+from tests.actors.streams.relay.cable import HERE, Ear, a_key, say
 from tests.adapters.relay.ground import KEY, a_pair
 from tests.patience import PATIENCE_SECONDS
 

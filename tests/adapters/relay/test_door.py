@@ -2,22 +2,22 @@
 
 import trio
 
-from actors.episodes.buffer import Episodes
-from actors.ids import WorkerId
-from actors.relay import serving
-from actors.relay.frames import Follow, Pieces
-from adapters.api.host.requests import Peer, Request
+from actors.law.ids import WorkerId
+from actors.streams.episodes.buffer import Episodes
+from actors.streams.relay import serving
+from actors.streams.relay.frames import Follow, Pieces
+from adapters.http.host.requests import Peer, Request
 from adapters.relay.door import PATH, Host
 from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import news_of, wishes_encoded
 from runtime.clock import wall
-from tests.actors.relay.cable import HERE, THERE, a_key, as_said, say
+from tests.actors.streams.relay.cable import HERE, THERE, a_key, as_said, say
 from tests.adapters.relay.ground import KEY
 from tests.patience import PATIENCE_SECONDS
 
 
 class Greedy:
-    """Fulfils `adapters.api.endpoints.Socket`: no send ever waits."""
+    """Fulfils `adapters.http.endpoints.Socket`: no send ever waits."""
 
     def __init__(self, wishes, enough):
         self.messages = []

@@ -10,14 +10,14 @@ from trio_websocket import ConnectionClosed
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, BytesMessage
 
-from actors.ids import WorkerId
-from actors.relay.frames import Ended, Follow, Stands
+from actors.law.ids import WorkerId
+from actors.streams.relay.frames import Ended, Follow, Stands
 from adapters.relay import dialling, door
 from adapters.relay.dialling import SocketLine
 from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import news_encoded, news_of, wishes_encoded
 from runtime.clock import wall
-from tests.actors.relay.cable import HERE, a_key
+from tests.actors.streams.relay.cable import HERE, a_key
 from tests.adapters.relay.ground import KEY, a_pair
 from tests.adapters.relay.test_crossing import a_socket, refused
 

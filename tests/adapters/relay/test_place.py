@@ -2,11 +2,11 @@
 
 import pytest
 
-from adapters import config
-from adapters.config import Address
+from adapters import settings as config
 from adapters.postgres.driver import reaching
-from adapters.refusals import CannotStart
 from adapters.relay.place import first_address
+from adapters.settings import Address
+from adapters.settings.refusals import CannotStart
 
 NOBODY = "postgresql://u@127.0.0.1:1/x"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.ids import WorkerId
+from actors.law.ids import WorkerId
 from adapters.relay import tickets
 from adapters.relay.tickets import NONCES_MAX, WINDOW_SECONDS, Tickets
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.ids import ChatId, EpisodeKey
-from actors.relay.frames import (
+from actors.law.ids import ChatId, EpisodeKey
+from actors.streams.relay.frames import (
     BATCH_BYTES_MAX,
     FOLLOWS_MAX,
     PIECE_BYTES_MAX,
@@ -18,7 +18,7 @@ from actors.relay.frames import (
     Stands,
     Wish,
 )
-from actors.relay.link import WISHES_AT_ONCE_MAX
+from actors.streams.relay.link import WISHES_AT_ONCE_MAX
 from adapters.relay.wire import (
     NEWS_BYTES_MAX,
     WISHES_BYTES_MAX,

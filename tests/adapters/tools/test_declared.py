@@ -9,10 +9,10 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.machine.requests import DynamicTool
-from actors.parts.model import JsonText
-from actors.parts.prompt import Tool
-from actors.turn.ports import LocalTool
+from actors.chat.turn.ports import LocalTool
+from actors.law.parts.model import JsonText
+from actors.law.parts.prompt import Tool
+from actors.law.requests import DynamicTool
 from adapters.tools.declared import (
     CHARACTERS_MAX,
     CHATS_MAX,
@@ -21,7 +21,7 @@ from adapters.tools.declared import (
     parameters,
 )
 from adapters.tools.toolbox import Toolbox
-from tests.actors.machine.chats import State, a_chat
+from tests.actors.law.chats import State, a_chat
 from tests.adapters.postgres.stores import new_chat_id
 
 

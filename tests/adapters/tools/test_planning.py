@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from actors.context.ports import Unreadable
-from actors.parts.model import FilePart, ToolCallPart
-from actors.turn.ports import Calling
+from actors.chat.turn.ports import Calling
+from actors.law.parts.model import FilePart, ToolCallPart
+from actors.prompts.context.ports import Unreadable
 from adapters.tools.planning import ASK, PROPOSE, PlanningTools
-from tests.actors.machine.chats import CHAT, a_chat
+from tests.actors.law.chats import CHAT, a_chat
 
 PLACE = "/home/x/PLAN.md"
 FIRST = {"label": "A", "description": "the first"}

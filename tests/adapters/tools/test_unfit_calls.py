@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from actors.approvals.policy import Consent, Policy
-from actors.approvals.sorting import sorted_out
-from actors.parts.model import ToolCallPart
+from actors.law.parts.model import ToolCallPart
+from actors.tools.approvals.policy import Consent, Policy
+from actors.tools.approvals.sorting import sorted_out
 from actors.tools.refusing import refusals
 from adapters.tools import advisor, skills
 from adapters.tools.agents import asked as agents
@@ -16,7 +16,7 @@ from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.schemas import read
 from adapters.tools.workspace import asked as workspace
 from adapters.tools.workspace.source import WorkspaceTools
-from tests.actors.machine.chats import a_chat
+from tests.actors.law.chats import a_chat
 
 OF = {  # what each tool reads its arguments as
     tool: source._deeds()[tool.tool.name][0]

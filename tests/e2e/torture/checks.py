@@ -10,7 +10,7 @@ from collections import Counter
 import psycopg
 from psycopg.rows import dict_row
 
-from actors.turn.tool_batch import MAY_HAVE_RUN
+from actors.chat.turn.tool_batch import MAY_HAVE_RUN
 from tests.e2e.torture.users import answer_of
 
 CHATS = "SELECT id::text, parent_id::text, status, worker_id::text, last_error FROM chats"

@@ -3,8 +3,8 @@
 import pytest
 
 from adapters.rehearsal.behaviour import Behaviour
-from tests.adapters.api.conftest import fresh
-from tests.adapters.api.routes.daemon import a_daemon
+from tests.adapters.chats.routes.daemon import a_daemon
+from tests.adapters.conftest import fresh
 from tests.adapters.tools.agents.ground import a_parent
 
 __all__ = ["fresh"]

@@ -3,7 +3,9 @@
 import json
 from dataclasses import dataclass, replace
 
-from actors.machine.requests import (
+from actors.chat.turn.ports import Calling
+from actors.law.parts.model import JsonText, ToolCallPart
+from actors.law.requests import (
     Abandon,
     Acquire,
     Ask,
@@ -12,13 +14,11 @@ from actors.machine.requests import (
     EnterRequiresAction,
     NewChat,
 )
-from actors.parts.model import JsonText, ToolCallPart
-from actors.turn.ports import Calling
-from adapters.api.sending import Sending
+from adapters.access.sending import Sending
 from adapters.postgres.kin.family import PostgresFamily
 from adapters.tools.agents.source import AgentTools
-from tests.actors.machine.chats import HOLDER, assistant, call, user
-from tests.adapters.api.routes.daemon import Daemon
+from tests.actors.law.chats import HOLDER, assistant, call, user
+from tests.adapters.chats.routes.daemon import Daemon
 from tests.adapters.postgres.stores import new_chat_id
 from tests.fakes.balky import Away
 

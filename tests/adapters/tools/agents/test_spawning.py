@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.ids import ChatId
-from actors.subagents.places import AT_WORK_MAX
-from actors.subagents.ports import Household
+from actors.agents.places import AT_WORK_MAX
+from actors.agents.ports import Household
+from actors.law.ids import ChatId
 from adapters.models.settings import override_name
 from adapters.models.words.standing import ATTACHED, DETACHED_CHILD
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error

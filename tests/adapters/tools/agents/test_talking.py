@@ -6,11 +6,11 @@ from functools import partial
 import pytest
 import trio
 
-from actors.machine.chat import QUEUE_ROWS_MAX, Role
-from actors.machine.requests import Interrupt
-from actors.machine.states import Status
+from actors.law.chat import QUEUE_ROWS_MAX, Role
+from actors.law.requests import Interrupt
+from actors.law.states import Status
 from actors.tools.gating import WHO
-from adapters.api.sending import Sending
+from adapters.access.sending import Sending
 from adapters.tools.agents.asked import TOOLS
 from tests.adapters.tools.agents.ground import SLOW, a_parent
 

@@ -9,8 +9,8 @@ import pytest
 import trio
 import trio.testing
 
-from actors.ids import EpisodeKey
-from actors.store.hints import LookAtEverything
+from actors.law.ids import EpisodeKey
+from actors.law.store.hints import LookAtEverything
 from adapters.postgres.queries import SQL
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
 from tests.patience import PATIENCE_SECONDS
@@ -120,8 +120,8 @@ async def test_while_it_waits_nothing_is_asked_and_no_timer_fires(parent):
     ours = (
         "test_waiting._wait",
         "actors.chat.",
-        "actors.turn.",
-        "actors.subagents.",
+        "actors.chat.turn.",
+        "actors.agents.",
         "adapters.tools.",
     )
     assert [] == [name for name in steps.names if any(word in name for word in ours)]

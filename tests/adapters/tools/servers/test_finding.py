@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from actors.machine.chat import Body, Message, Role, Visibility
-from actors.parts.model import JsonText, TextPart, ToolResultPart
+from actors.law.chat import Body, Message, Role, Visibility
+from actors.law.parts.model import JsonText, TextPart, ToolResultPart
 from adapters.tools.servers.finding import (
     CATALOGUE_TOKENS_MAX,
     MATCHES_MAX,
@@ -16,7 +16,16 @@ from adapters.tools.servers.finding import (
     catalogue,
     find,
 )
-from tests.adapters.mcp.given import AT, HISTORY, calling, configured, names, said, tools_of, using
+from tests.adapters.tools.mcp.given import (
+    AT,
+    HISTORY,
+    calling,
+    configured,
+    names,
+    said,
+    tools_of,
+    using,
+)
 from tests.fakes.tool_server import a_server, listing, tool
 
 

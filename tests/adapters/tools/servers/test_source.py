@@ -7,15 +7,15 @@ import pytest
 import trio
 import trio.testing
 
-from actors.ids import ChatId
-from actors.machine.states import Status
-from actors.store.hints import ChatMoved
-from adapters.mcp.listing import PAGES_MAX
-from adapters.mcp.oauth.tokens import Token
-from adapters.mcp.reaching import ANSWER_BYTES_MAX, CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
-from adapters.mcp.servers import Secrets
-from adapters.mcp.sessions import LEAVE_SECONDS
-from tests.adapters.mcp.given import (
+from actors.law.ids import ChatId
+from actors.law.states import Status
+from actors.law.store.hints import ChatMoved
+from adapters.tools.mcp.listing import PAGES_MAX
+from adapters.tools.mcp.oauth.tokens import Token
+from adapters.tools.mcp.reaching import ANSWER_BYTES_MAX, CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
+from adapters.tools.mcp.servers import Secrets
+from adapters.tools.mcp.sessions import LEAVE_SECONDS
+from tests.adapters.tools.mcp.given import (
     HISTORY,
     NoWorkspaces,
     another,

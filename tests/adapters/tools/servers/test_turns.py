@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from actors.parts.prompt import Tool
-from actors.turn.ports import LocalTool
-from adapters.mcp.listing import ServerTool, Source
-from adapters.mcp.workspaces.named import Named, Program
-from adapters.mcp.workspaces.server_starts import start_tool
+from actors.chat.turn.ports import LocalTool
+from actors.law.parts.prompt import Tool
+from adapters.tools.mcp.listing import ServerTool, Source
+from adapters.tools.mcp.workspaces.named import Named, Program
+from adapters.tools.mcp.workspaces.server_starts import start_tool
 from adapters.tools.servers.finding import FIND_TOOLS
-from tests.adapters.mcp.given import (
+from tests.adapters.tools.mcp.given import (
     HISTORY,
     NoWorkspaces,
     calling,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.machine.chat import Role
+from actors.law.chat import Role
 from adapters.rehearsal.behaviour import Behaviour, Call
-from tests.adapters.api.routes import daemon
-from tests.adapters.mcp.workspaces.test_running import SCRIPT, gone, shell
+from tests.adapters.chats.routes import daemon
+from tests.adapters.tools.mcp.workspaces.test_running import SCRIPT, gone, shell
 
 pytestmark = pytest.mark.slow
 CREATES = Call("create_workspace", json.dumps({"template_id": "web"}))

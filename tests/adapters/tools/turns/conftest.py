@@ -1,5 +1,5 @@
 """A database of its own for each of these turns."""
 
-from tests.adapters.api.conftest import fresh
+from tests.adapters.conftest import fresh
 
 __all__ = ["fresh"]

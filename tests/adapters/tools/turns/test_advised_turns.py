@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from actors.context.advising import RULES, USED_UP
-from actors.machine.chat import Role
+from actors.law.chat import Role
+from actors.prompts.context.advising import RULES, USED_UP
 from adapters.models.settings import ADVISOR
-from adapters.postgres.catalogue.settings import Settings
+from adapters.models.store.settings import Settings
 from adapters.rehearsal.behaviour import Behaviour, Call
-from tests.actors.relay.cable import Ear
-from tests.adapters.api.routes.daemon import a_daemon
+from tests.actors.streams.relay.cable import Ear
+from tests.adapters.chats.routes.daemon import a_daemon
 
 pytestmark = pytest.mark.slow
 ON = {"PROMPTCORNER_EXPERIMENTS": "chat-advisor"}

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from actors.machine.chat import Role
+from actors.law.chat import Role
 from adapters.rehearsal.behaviour import Behaviour, Call
-from tests.adapters.api.routes.daemon import a_daemon
+from tests.adapters.chats.routes.daemon import a_daemon
 
 pytestmark = pytest.mark.slow
 QUESTION = {

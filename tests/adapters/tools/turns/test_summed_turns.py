@@ -3,9 +3,9 @@
 import pytest
 import trio
 
-from actors.store.hints import Became, SummaryChanged
+from actors.law.store.hints import Became, SummaryChanged
 from adapters.rehearsal.behaviour import Behaviour
-from tests.adapters.api.routes.daemon import PATIENCE_SECONDS, a_daemon
+from tests.adapters.chats.routes.daemon import PATIENCE_SECONDS, a_daemon
 
 pytestmark = pytest.mark.slow
 ANSWER = "The login now leads to the page where it began. " * 5

@@ -9,20 +9,20 @@ from uuid import uuid4
 
 import pytest
 
-from actors.ids import ChatId
-from actors.machine.requests import CreateChat, NewChat
-from actors.parts.model import ToolCallPart
-from actors.turn.ports import Calling
-from adapters.bus import Switchboard
-from adapters.postgres.files.kept import KeptFiles
-from adapters.postgres.workspaces.registry import Registry
+from actors.chat.turn.ports import Calling
+from actors.law.ids import ChatId
+from actors.law.parts.model import ToolCallPart
+from actors.law.requests import CreateChat, NewChat
+from adapters.chats.files.kept import KeptFiles
+from adapters.postgres.bus import Switchboard
 from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.workspace.source import WorkspaceTools
-from adapters.workspace.local import USUALLY, LocalWorkspaces
-from adapters.workspace.processes import open_processes
-from adapters.workspace.sandbox import NoSandbox, Unconfined, sandbox_of
-from adapters.workspace.templates import Templates
-from tests.actors.machine.chats import ANN, BOB, user
+from adapters.workspaces.local import USUALLY, LocalWorkspaces
+from adapters.workspaces.processes import open_processes
+from adapters.workspaces.sandbox import NoSandbox, Unconfined, sandbox_of
+from adapters.workspaces.store.registry import Registry
+from adapters.workspaces.templates import Templates
+from tests.actors.law.chats import ANN, BOB, user
 from tests.adapters.postgres.stores import migrated_database, open_store
 
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from actors.parts.model import FilePart
-from actors.workspace.plans import plan_path
+from actors.law.parts.model import FilePart
+from actors.tools.workspace.plans import plan_path
 from adapters.tools.workspace.asked import TOOLS
 
 

@@ -11,12 +11,12 @@ import pytest
 import trio
 import trio.testing
 
-from actors.store.hints import LookAtEverything, WorkspaceClosed
-from adapters.bus import Switchboard
-from adapters.postgres.workspaces.lives import Lives
-from adapters.workspace.local import Keeping
-from adapters.workspace.making import UNREGISTERED
-from adapters.workspace.templates import READING, Templates
+from actors.law.store.hints import LookAtEverything, WorkspaceClosed
+from adapters.postgres.bus import Switchboard
+from adapters.workspaces.local import Keeping
+from adapters.workspaces.making import UNREGISTERED
+from adapters.workspaces.store.lives import Lives
+from adapters.workspaces.templates import READING, Templates
 from runtime.threads.work import read
 from tests.adapters.tools.workspace.conftest import a_daemon
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
@@ -577,7 +577,7 @@ async def test_what_templates_say_of_the_disk_is_kept_with_the_workspace(daemon,
 
 
 async def test_of_workspaces_that_tools_wrote_to_so_many_are_remembered(daemon, monkeypatch):
-    monkeypatch.setattr("adapters.workspace.keeping.NOTED_MAX", 3)
+    monkeypatch.setattr("adapters.workspaces.keeping.NOTED_MAX", 3)
     caretaker = daemon.workspaces.caretaker
     ids = [uuid4() for _ in range(5)]
 

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 import trio
 
-from adapters.postgres.workspaces.owned import OwnedWorkspaces
-from adapters.workspace.sandbox import NoSandbox
-from tests.actors.machine.chats import BOB
+from adapters.workspaces.sandbox import NoSandbox
+from adapters.workspaces.store.owned import OwnedWorkspaces
+from tests.actors.law.chats import BOB
 from tests.adapters.tools.workspace.conftest import a_daemon
 from tests.patience import PATIENCE_SECONDS
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.machine.chat import Role
-from actors.workspace.plans import plan_path
+from actors.law.chat import Role
+from actors.tools.workspace.plans import plan_path
 from adapters.rehearsal.behaviour import Behaviour, Call
-from tests.adapters.api.conftest import fresh
-from tests.adapters.api.routes import daemon
+from tests.adapters.chats.routes import daemon
+from tests.adapters.conftest import fresh
 
 __all__ = ["fresh"]
 pytestmark = pytest.mark.slow

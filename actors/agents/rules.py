@@ -1,0 +1,161 @@
+"""Who may spawn what, what a child is told, and what is said of it to its parent. Pure.
+
+A family is `DEPTH_MAX` levels deep: children have no children. A child is an ordinary chat; it goes
+on existing when its work is done, and can be given more.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+from uuid import UUID, uuid5
+
+from actors.agents.ports import Kin, Said
+from actors.law.chat import Chat, ChatError, Role
+from actors.law.failures.wording import words
+from actors.law.ids import ChatId
+from actors.law.parts.failure import FailureKind
+from actors.law.parts.model import Part, TextPart
+from actors.law.parts.usage import CUT_SHORT
+from actors.law.states import Status
+
+DEPTH_MAX = 1  # of agents below a chat of a user; an agent that spawns is refused
+# In which nothing is to be reported yet. A child that waits for its user goes on when he has
+# decided, and he is asked at the root of the family: to say that it has settled would make a model
+# ask again and again.
+BUSY = frozenset({Status.RUNNING, Status.INTERRUPTING, Status.REQUIRES_ACTION})
+
+UNKNOWN_ERROR = "it was stopped by an error of which nothing is known"
+
+
+class AgentType(Enum):
+    GENERAL = "general"
+    EXPLORE = "explore"
+    COMPUTER_USE = "computer_use"
+
+
+SAYS: Mapping[AgentType, str] = {
+    AgentType.GENERAL: "larger pieces of work: investigating, reviewing, changing things",
+    AgentType.EXPLORE: "looking things up without changing anything",
+}
+NO_DESKTOP = (
+    "an agent of type computer_use needs a desktop, and this deployment has none; use type general"
+)
+
+
+def type_of(name: str) -> AgentType | str:
+    """The type, or why there is no such agent."""
+    try:
+        wanted = AgentType(name)
+    except ValueError:
+        return f"there is no agent of type {name!r}; there are {', '.join(t.value for t in SAYS)}"
+    return wanted if wanted in SAYS else NO_DESKTOP
+
+
+def may_spawn(chat: Chat) -> str | None:
+    """Why this chat cannot spawn agents; None: it can."""
+    if not chat.is_root:
+        return (
+            f"this chat is an agent's own: agents are {DEPTH_MAX} level deep,"
+            " and agents do not spawn agents; do the work here"
+        )
+    if chat.mode:
+        return "a chat that only looks cannot spawn agents; do the work here"
+    return None
+
+
+def child_id(parent: Chat, tool_call_id: str) -> ChatId:
+    """The same for the same call: after a crash the call is made again, and finds its child."""
+    name = f"{parent.history_version}/{tool_call_id}"
+    return ChatId(uuid5(UUID(str(parent.id)), name))
+
+
+def has_settled(status: Status) -> bool:
+    return status not in BUSY
+
+
+def is_whole(role: Role, cost_source: str | None) -> bool:
+    """Whether work whose last message is this has come to its end: with an answer that was heard
+    to its end. A message without an answer, or a result, is where somebody stopped it."""
+    return role is Role.ASSISTANT and cost_source not in (None, CUT_SHORT.source)
+
+
+def report_in(parts: Sequence[Part]) -> str:
+    """Of the message in which a child has said something last."""
+    return "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
+
+
+def settled(child: Kin) -> dict[str, Any]:
+    """What a parent learns of a child that has come to rest. An error is news, no failure to wait;
+    and what was said last before somebody cut the work short is no report."""
+    said = child.said or Said("", is_whole=False)
+    document = introduced(child)
+    if child.status is Status.ERROR:
+        return document | told_error(child.last_error) | {"report": said.report}
+    if child.status is Status.WAITING and said.is_whole:
+        return document | {"report": said.report}
+    return document | {"report": "", "unfinished": True}
+
+
+def told_error(error: ChatError | None) -> dict[str, Any]:
+    if error is None:
+        return told_error(ChatError(UNKNOWN_ERROR))
+    document = {
+        "last_error": _reason(error),
+        "last_error_kind": error.kind,
+        "last_error_retryable": error.retryable,
+    }
+    return document | ({"last_error_detail": error.detail} if error.detail else {})
+
+
+def _reason(error: ChatError) -> str:
+    """A message that says nothing gives way to what the provider said."""
+    if not error.detail:
+        return error.message or UNKNOWN_ERROR
+    nothing = words(
+        FailureKind.GENERIC, error.provider, retryable=error.retryable, status=error.status_code
+    )
+    if error.message in ("", nothing.ended, nothing.retrying):
+        return error.detail
+    return f"{error.message} ({error.detail})"
+
+
+def introduced(child: Kin) -> dict[str, Any]:
+    return {
+        "chat_id": str(child.id),
+        "title": child.title,
+        "status": child.status.value,
+        "type": child.type,
+    }
+
+
+def told_of_family(chat: Chat) -> Sequence[str]:
+    """What a chat is told of what it is to others, and others to it."""
+    if not chat.is_root:
+        return (ROLE,)
+    return () if may_spawn(chat) else (ORCHESTRATION,)
+
+
+ROLE = """\
+<delegated-work>
+You work for another agent, which gave you this piece of its work and reads your last message as \
+your report. Nobody else answers you: do not ask, decide. End with a report that stands by itself: \
+what you did or found, with its places, and what is still open.
+</delegated-work>"""
+
+EXPLORE = """\
+<read-only>
+You look, and change nothing: no files, no state of any program, no commits. Use tools and \
+commands only to read. Answer with what you found and where it stands.
+</read-only>"""
+
+ORCHESTRATION = """\
+<agents>
+You can give pieces of your work to agents of your own, with spawn_agent. They work at the same \
+time as you and each other, know nothing of this conversation, and report to you.
+- Give away what can be done by itself and would fill your own context: searches, reviews, changes \
+in one place. Keep what needs the whole conversation.
+- Write the prompt so that it stands by itself: the goal, what is known, what the report has to say.
+- Spawn what can be done at the same time before you wait; wait for all of it in one call of \
+wait_agent. Do not end your turn while agents work whose reports you need.
+- Read a report as you would a colleague's: check what matters before you rely on it.
+</agents>"""

@@ -1,0 +1,96 @@
+"""Until children have settled: by their news, never by asking again and again.
+
+Whoever waits follows the children first and reads then, so that nothing is missed in between.
+While he waits there is no query and no tick: a child that settles is told of by its commit, here or
+over the bus, and once they seem to have settled the store is asked whether it is so. A store that
+is away for a moment is asked again.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+
+import trio
+
+from actors.agents.ports import Family, Kin
+from actors.agents.rules import has_settled
+from actors.law.ids import ChatId
+from actors.law.store.bus import Bus
+from actors.law.store.hints import ChatMoved, LookAtEverything, News
+from actors.law.store.patience import patiently
+from runtime.scope import CausedScope
+
+LAST_LOOK_SECONDS = 5.0  # when the time is over; then what was known before is the answer
+
+
+async def wait_for(
+    parent: ChatId,
+    children: Sequence[ChatId],
+    *,
+    family: Family,
+    bus: Bus,
+    seconds: float,
+    any_of_them: bool = False,
+) -> Sequence[Kin] | None:
+    """How the children stand when all of them (or any) have settled, or the time is over; without
+    those that are no descendants: then nobody is waited for. None: the store never answered."""
+    watch = _Watch(children, any_of_them)
+    look = partial(patiently, parent, "agents", partial(family.standing, parent, children))
+    with ExitStack() as following:
+        for child in children:
+            following.enter_context(bus.follow_chat(child, watch.hear))
+        with CausedScope(seconds=seconds):
+            while True:
+                watch.begin_look()
+                watch.looked(await look())
+                if watch.has_enough:
+                    return watch.found
+                await watch.until_it_seems_enough()
+    with CausedScope(seconds=LAST_LOOK_SECONDS):
+        watch.looked(await look())  # it may have come at the last moment
+    return watch.found
+
+
+class _Watch:
+    """Who has settled, as far as the latest look and the news since its beginning tell."""
+
+    def __init__(self, children: Sequence[ChatId], any_of_them: bool) -> None:
+        self.found: Sequence[Kin] | None = None
+        self._children = children
+        self._any = any_of_them
+        self._settled: dict[ChatId, bool] = {}
+        self._heard: dict[ChatId, bool] = {}  # since the latest look began
+        self._newest: dict[ChatId, int] = {}  # snapshot that was heard of: older news came late
+        self._in_doubt = False  # news may have got lost
+        self._news = trio.Event()
+
+    def begin_look(self) -> None:
+        self._heard.clear()
+        self._in_doubt = False
+
+    def looked(self, found: Sequence[Kin]) -> None:
+        self.found = found
+        self._settled = {child.id: has_settled(child.status) for child in found}
+
+    @property
+    def has_enough(self) -> bool:
+        return len(self._settled) < len(self._children) or self._enough(self._settled)
+
+    async def until_it_seems_enough(self) -> None:
+        while not (self._in_doubt or self._enough(self._settled | self._heard)):
+            self._news = trio.Event()
+            await self._news.wait()
+
+    def hear(self, news: News) -> None:
+        match news:
+            case ChatMoved(chat=chat, status=status, snapshot_version=snapshot):
+                if snapshot < self._newest.get(chat, 0):
+                    return
+                self._newest[chat] = snapshot
+                self._heard[chat] = has_settled(status)
+            case LookAtEverything():
+                self._in_doubt = True
+        self._news.set()
+
+    def _enough(self, settled: dict[ChatId, bool]) -> bool:
+        return any(settled.values()) if self._any else all(settled.values())

@@ -1,0 +1,173 @@
+"""Ask a model and show its answer as it comes, under two guards: it has to begin, and to go on.
+
+Our own guard is asked before anything is blamed on the provider: an attempt that we cut short is a
+timeout, whatever came out of the connection on the way.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from actors.chat.turn.causes import Silent, SlowStart
+from actors.chat.turn.ports import Batch, Model
+from actors.chat.turn.world import Limits
+from actors.law.chat import Role
+from actors.law.failures import wording
+from actors.law.failures.classify import classify
+from actors.law.failures.signals import Signals
+from actors.law.ids import chat_name
+from actors.law.parts.assemble import NOBODY, Answer, Assembly
+from actors.law.parts.deltas import (
+    Delta,
+    Failed,
+    Finished,
+    FinishReason,
+    ReasoningDelta,
+    TextDelta,
+    ToolInputDelta,
+    ToolInputStarted,
+)
+from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.model import Part, ReasoningPart, TextPart, ToolResultPart
+from actors.law.parts.prompt import Prompt
+from actors.streams.episodes.buffer import Episode
+from actors.streams.episodes.pieces import ArgsPiece, Piece, ReasoningPiece
+from runtime.clock import now, wall
+from runtime.ends import holds_assertion
+from runtime.log import emit
+from runtime.scope import CausedScope
+
+# A guard is renewed at most once in this share of the silence it allows, which may so be cut short
+# by as much: every renewal costs a seventh of what a delta does.
+RENEWED_SHARE = 0.002
+UNEXPECTED = "what speaks with the provider failed; the log of the server says how"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a model made of a prompt, and how long it took."""
+
+    said: Answer | ProviderFailure
+    runtime_ms: int
+
+
+async def ask(
+    model: Model,
+    prompt: Prompt,
+    episode: Episode,
+    limits: Limits,
+    *,
+    servers: Mapping[str, UUID] = NOBODY,
+) -> Asked:
+    """`servers`: whose the tools are, by their names, that belong to a server."""
+    began = episode.asked_model_at = now()
+    hearing, guard = _Hearing(episode, Assembly(servers)), CausedScope()
+    gone_wrong = await _listen(model, prompt, hearing, guard, limits)
+    # What was heard to its end counts, whatever happened on the way out.
+    said = hearing.outcome(model.label) or gone_wrong
+    assert said is not None, "a provider's answer ends with Finished or Failed"
+    if isinstance(said, ProviderFailure) and said.retryable:
+        was_slow = said is gone_wrong and isinstance(guard.requested, SlowStart)
+        model.meter.attempt_failed(FailureKind.TIMEOUT if was_slow else said.kind)
+    return Asked(said, round((now() - began) * 1000))
+
+
+async def _listen(
+    model: Model, prompt: Prompt, hearing: "_Hearing", guard: CausedScope, limits: Limits
+) -> ProviderFailure | None:
+    """Hear what the model says; what went wrong meanwhile, if anything did."""
+    began = now()
+    guard.renew(limits.startup_seconds, SlowStart(limits.startup_seconds))
+    silent, until = Silent(limits.silence_seconds), 0.0
+    crash: Exception | None = None
+    try:
+        with guard:
+            async with model.provider.stream(prompt) as batches:
+                async for batch in batches:
+                    if (at := now()) >= until:
+                        if not until and not isinstance(batch[0], Failed):
+                            model.meter.answer_began(at - began)
+                        guard.renew(limits.silence_seconds, silent)
+                        until = at + limits.silence_seconds * RENEWED_SHARE
+                    hearing.hear(batch, wall())
+    except Exception as error:
+        if holds_assertion(error):
+            raise
+        crash = error
+    if guard.requested is not None:  # our own doing, whatever came out of the connection then
+        return wording.silent(model.label)
+    return None if crash is None else hearing.broken_off(crash, model.label)
+
+
+class _Hearing:
+    """Takes in what a provider says, and shows it."""
+
+    def __init__(self, episode: Episode, assembly: Assembly) -> None:
+        self._episode = episode
+        self._assembly = episode.answer = assembly
+        self._end: Finished | Failed | None = None
+
+    def hear(self, batch: Batch, at: datetime) -> None:
+        pieces = shown(batch, self._assembly, at)
+        alone = len(pieces) == 1
+        for piece in pieces:
+            role = Role.TOOL if type(piece) is ToolResultPart else Role.ASSISTANT
+            self._episode.add(role, piece, alone=alone)
+        last = batch[-1]
+        if isinstance(last, Finished | Failed):
+            self._end = last
+
+    def outcome(self, label: str) -> Answer | ProviderFailure | None:
+        """None: the provider has not come to its end."""
+        end = self._end
+        if end is None:
+            return None
+        if isinstance(end, Failed):
+            return end.failure
+        answer = self._assembly.answer()
+        withheld = end.reason is FinishReason.CONTENT_FILTER
+        if withheld and all(isinstance(part, ReasoningPart) for part in answer.parts):
+            return wording.withheld(label, answer.refusal)
+        return answer
+
+    def broken_off(self, error: Exception, label: str) -> ProviderFailure:
+        """A provider does not raise; one that does is mended, and its chat is told meanwhile."""
+        chat = chat_name(self._episode.key.chat)
+        emit("provider.crashed", "error", chat=chat, provider=label, error=error)
+        failure = classify(Signals(f"{type(error).__name__}: {error}", label), wall())
+        return replace(failure, detail=UNEXPECTED)
+
+
+def shown(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piece]:
+    """What watchers get to see of a batch. Text that arrived together is shown together."""
+    pieces: list[Piece] = []
+    text: list[str] = []
+    for delta in batch:
+        completed = assembly.add(delta, at)
+        if type(delta) is TextDelta:
+            if delta.text:
+                text.append(delta.text)
+            continue
+        if text:
+            pieces.append(TextPart("".join(text)))
+            text.clear()
+        piece = _shown(delta, completed, assembly)
+        if piece is not None:
+            pieces.append(piece)
+    if text:
+        pieces.append(TextPart("".join(text)))
+    return pieces
+
+
+def _shown(delta: Delta, completed: Part | None, assembly: Assembly) -> Piece | None:
+    match delta:
+        case ReasoningDelta(text=text):
+            return ReasoningPiece(text, assembly.began_at(delta.block)) if text else None
+        case ToolInputStarted() | ToolInputDelta():
+            args = "" if isinstance(delta, ToolInputStarted) else delta.args_delta
+            server = assembly.server_of(delta)
+            return ArgsPiece(delta.id, delta.name, args, delta.provider_executed, server)
+        case _:
+            # Text and thoughts have been shown while they came; everything else is shown whole.
+            return None if isinstance(completed, TextPart | ReasoningPart) else completed

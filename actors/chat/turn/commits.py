@@ -1,0 +1,87 @@
+"""How a chat's tasks write: every write fenced, its answer turned into what holds now.
+
+A task knows what is stored (`Held`), so it commits the short way; what comes back is the `Held` of
+the next step, and nothing has to be read again. A store that is away for a moment costs a moment:
+what a model has said meanwhile, or a tool has done, is kept and written then.
+"""
+
+from collections.abc import Sequence
+
+from actors.chat.turn.work import Advanced, Held, Left, Obsolete
+from actors.chat.turn.world import World
+from actors.law.chat import Message
+from actors.law.refusals import ChatNotFound, Refusal
+from actors.law.requests import Abandon, FinishError, FinishTurn, RecordGenerationAttempt, Request
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.fences import Fence, MovedOn
+from actors.law.store.patience import patiently
+
+Committed = Advanced | Obsolete | Left
+
+
+async def commit(
+    held: Held, requests: Sequence[Request], world: World, *, of_attempt: bool = False
+) -> Committed:
+    """Write `requests` as one bundle. `of_attempt`: only while the attempt behind it stands."""
+    fence = _fence(held, of_attempt=of_attempt)
+    tries = 0
+
+    async def write() -> Applied | Refusal | MovedOn:
+        nonlocal tries
+        tries += 1
+        return await world.ledger.commit(held.stored, requests, fence=fence)
+
+    answer = await patiently(held.stored.chat.id, "commit", write)
+    if isinstance(answer, MovedOn):
+        has_moved = answer.found.history_version != fence.history_version
+        return Obsolete(answer, is_in_doubt=tries > 1 and has_moved)
+    if isinstance(answer, ChatNotFound):
+        return Left()
+    assert isinstance(answer, Applied), (
+        f"the law refused what it was asked in its own terms: {answer}"
+    )
+    if answer.chat.holder is None:
+        return Left()
+    return Advanced(_after(held, answer, requests))
+
+
+async def end_turn(held: Held, requests: Sequence[Request], world: World) -> Committed:
+    """Finish the turn in the same write; if nothing waits, the chat is given back with it."""
+    finish = FinishTurn(gives_back=True)
+    return await commit(held, [*requests, finish], world, of_attempt=True)
+
+
+async def end_with_error(held: Held, error: FinishError, world: World) -> Committed:
+    return await commit(held, [error, Abandon()], world)
+
+
+async def begin_attempt(held: Held, world: World) -> Committed:
+    """Count the attempt to come, unless the write that led here has done so."""
+    if held.attempt_begun:
+        return Advanced(held)
+    return await commit(held, [RecordGenerationAttempt()], world)
+
+
+def _fence(held: Held, *, of_attempt: bool) -> Fence:
+    chat = held.stored.chat
+    assert chat.holder is not None, "only a chat that is held is worked on"
+    attempt = chat.generation_attempt if of_attempt else None
+    return Fence(
+        chat.holder, chat.status, chat.history_version, attempt=attempt, archived=chat.archived
+    )
+
+
+def _after(held: Held, applied: Applied, requests: Sequence[Request]) -> Held:
+    change = applied.change
+    begun = (
+        isinstance(requests[-1], RecordGenerationAttempt) and change.chat.status is Status.RUNNING
+    )
+    history = held.history
+    if change.unsaid or history is None:
+        return Held(applied.stored, None, attempt_begun=begun)
+    said = tuple(
+        Message(id, change.chat.snapshot_version, applied.at, False, body)
+        for id, body in zip(applied.message_ids, change.said, strict=True)
+    )
+    return Held(applied.stored, history + said if said else history, attempt_begun=begun)

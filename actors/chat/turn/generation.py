@@ -1,0 +1,361 @@
+"""Task: one attempt at one action of a turn. Reads what is next off the history, and does it.
+
+An attempt is counted where it survives a crash before anything is asked, and what it says is shown
+in an episode of its own. Why it failed is stored, and how long the pause is before the next one;
+the budget for that is the chat's, not this task's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import assert_never
+
+from actors.chat.turn import retries, steps
+from actors.chat.turn.answering import ask
+from actors.chat.turn.commits import Committed, begin_attempt, commit, end_turn, end_with_error
+from actors.chat.turn.compacting.scribe import Scribe, book_due
+from actors.chat.turn.next_action import (
+    Action,
+    AwaitClient,
+    CallModel,
+    EndTurn,
+    RunTools,
+    Summarise,
+    next_action,
+)
+from actors.chat.turn.ports import CompactionPlan, Model, Offered, Toolset
+from actors.chat.turn.tool_batch import run_batch
+from actors.chat.turn.work import Advanced, AtStake, Held, Left, Obsolete, Whole, without_attempt
+from actors.chat.turn.world import World
+from actors.law.chat import Body, Chat, ChatError, Message, Role, Stored
+from actors.law.failures.wording import failure
+from actors.law.ids import EpisodeKey, chat_name
+from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.prompt import Prompt
+from actors.law.parts.usage import UNPRICED, Cost
+from actors.law.requests import (
+    CommitStep,
+    EnterRequiresAction,
+    FinishError,
+    RecordGenerationAttempt,
+    RecordRetryState,
+    Request,
+)
+from actors.law.store.patience import patiently
+from actors.prompts.compaction.fullness import (
+    STILL_FULL,
+    THRESHOLD_OFF,
+    Fullness,
+    Verdict,
+    fullness,
+    is_progress,
+    may_summarise,
+    verdict,
+)
+from actors.prompts.compaction.portions import tokens_about
+from actors.prompts.compaction.rows import Compaction, NoSummary, Source, Summary
+from actors.streams.episodes.buffer import Episode
+from runtime.log import emit
+
+NO_SUMMARY = NoSummary(
+    "The model made no summary of the conversation. Choose another model, or start a new chat."
+)
+NOT_SHORTER = NoSummary(
+    "The summary of the conversation is as long as what it would replace. Choose a model with a"
+    " larger context window, edit an earlier message, or start a new chat."
+)
+
+
+async def generate(held: Held, world: World, at_stake: AtStake) -> Committed:
+    """Do what comes next in the turn; say what is at stake meanwhile.
+
+    The attempt is counted before anything is read: where the history cannot be read, the chat's
+    actor sees by the count that the store answers and that the fault is another.
+    """
+    counted = await _counted(held, world)
+    if not isinstance(counted, Advanced):
+        return counted
+    known = await with_history(counted.held, world)
+    if known is None:
+        return Obsolete()
+    chat, history = known.stored.chat, known.history or ()
+    tools = await world.tools.for_turn(chat, history)
+    action = await _next(chat, history, tools.offered, world)
+    match action:
+        case EndTurn():
+            return await end_turn(known, (), world)
+        case AwaitClient():
+            return await commit(known, [_waiting(action, world)], world)
+        case RunTools():
+            return await _run_tools(known, action, tools, world, at_stake)
+        case Summarise():
+            return await _summarise(known, tools, Source.MANUAL, world, at_stake)
+        case CallModel():
+            return await _call_model(known, tools, world, at_stake)
+        case _:
+            assert_never(action)
+
+
+async def _next(chat: Chat, history: Sequence[Message], offered: Offered, world: World) -> Action:
+    """What people have allowed always is looked up only where calls would not run without it."""
+    approving = world.approving
+    consent = approving.consent_under(chat.approval_policy)
+    action = next_action(chat, history, offered, consent)
+    denied = isinstance(action, RunTools) and action.denied
+    if not (denied or (isinstance(action, AwaitClient | RunTools) and action.asks)):
+        return action
+    granted = await patiently(chat.id, "grants", partial(approving.grants.of, chat.root, chat.id))
+    return next_action(chat, history, offered, replace(consent, granted=granted))
+
+
+def _waiting(action: AwaitClient, world: World) -> EnterRequiresAction:
+    return EnterRequiresAction(action.asks, world.approving.seconds)
+
+
+async def with_history(held: Held, world: World) -> Held | None:
+    """Return `held` with its history, or None if the chat has moved meanwhile, or is gone.
+
+    A history that does not belong to the chat, although that has not moved, is no work of ours: to
+    read it again would not help.
+    """
+    if held.history is not None:
+        return held
+    chat = held.stored.chat
+    history = await patiently(chat.id, "history", partial(world.reading.history, chat.id))
+    if history and max(message.revision for message in history) <= chat.history_version:
+        return Held(held.stored, history, held.attempt_begun)
+    found = await patiently(chat.id, "view", partial(world.reading.view, chat.id))
+    stands = isinstance(found, Stored) and found.chat.history_version == chat.history_version
+    assert not stands, f"{chat_name(chat.id)}: its history is empty, or newer than the chat"
+    return None
+
+
+async def _call_model(held: Held, tools: Toolset, world: World, at_stake: AtStake) -> Committed:
+    chat, history = held.stored.chat, held.history or ()
+    model = await world.models.model_for(chat)
+    if isinstance(model, ChatError):
+        return await end_with_error(held, FinishError(model), world)
+    plan = await world.compacting.plan_for(chat, model)
+    match verdict(history, _fullness(history, plan)):
+        case Verdict.SUMMARISE:
+            return await _summarise(held, tools, Source.AUTOMATIC, world, at_stake)
+        case Verdict.STILL_FULL:
+            world.compacting.ended(plan.model, "error")
+            return await end_with_error(held, FinishError(STILL_FULL), world)
+        case Verdict.PROCEED:
+            pass
+    prompt = await world.prompts.prompt_for(chat, history, model, tools.offered.told)
+    if isinstance(prompt, ChatError):
+        return await end_with_error(held, FinishError(prompt), world)
+    at_stake.add(Whole.ANSWER)
+    world.titles.begin(chat, history, model)
+    episode = world.episodes.begin(_key(chat))
+    try:
+        servers = tools.offered.servers
+        asked = await ask(model, prompt, episode, world.limits, servers=servers)
+    finally:
+        world.episodes.end(episode)
+    if isinstance(asked.said, ProviderFailure):
+        if episode.encoded:  # what it had said by then is paid for
+            await _book_answer(episode, UNPRICED, world)
+        is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
+        if asked.said.too_long and is_wanted:
+            return await _make_room(held, tools, world, at_stake)
+        return await _failed(held, asked.said, world)
+    cost = world.prices.cost(model, asked.said.usage)
+    rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
+    committed = await _commit_step(held, rows, tools.offered, world)
+    if not rows or _is_lost(committed):
+        await _book_answer(episode, cost, world)
+    return committed
+
+
+def _is_lost(committed: Committed) -> bool:
+    """What was said has not been written, and what it cost stands nowhere. In doubt it has been."""
+    return isinstance(committed, Obsolete) and not committed.is_in_doubt
+
+
+async def _book_answer(episode: Episode, cost: Cost, world: World) -> None:
+    """That has not become a message; if it is kept as one all the same, then without its cost."""
+    await world.books.book(episode.key.chat, "answer", [cost])
+    episode.is_booked = True
+
+
+async def _make_room(held: Held, tools: Toolset, world: World, at_stake: AtStake) -> Committed:
+    """The provider says that the window is too small, whatever we knew of it."""
+    counted = await _counted(without_attempt(held), world)
+    if not isinstance(counted, Advanced):
+        return counted
+    return await _summarise(counted.held, tools, Source.AUTOMATIC, world, at_stake)
+
+
+async def _summarise(
+    held: Held, tools: Toolset, source: Source, world: World, at_stake: AtStake
+) -> Committed:
+    """Put a summary in the place of what was said, for the model; then the turn goes on."""
+    chat, history = held.stored.chat, held.history or ()
+    model = await world.models.model_for(chat)
+    if isinstance(model, ChatError):
+        return await end_with_error(held, FinishError(model), world)
+    plan = await world.compacting.plan_for(chat, model)
+    prompt = await world.prompts.prompt_for(chat, history, plan.model, tools.offered.told)
+    if isinstance(prompt, ChatError):
+        return await end_with_error(held, FinishError(prompt), world)
+    at_stake.add(Whole.ANSWER)
+    compaction = Compaction(_key(chat), source, _fullness(history, plan))
+    scribe = Scribe(compaction, plan.model, world.episodes.begin(compaction.key), world)
+    said = await _shown_summary(compaction, scribe, prompt, world)
+    if not isinstance(said, Summary):
+        await book_due(scribe.episode, world)
+        return await _not_summarised(held, said, plan.model, world, is_paid=scribe.is_paid)
+    rows = compaction.rows(said, model.config_id)
+    committed = await _commit_step(held, rows, tools.offered, world, is_summary=True)
+    if _is_lost(committed):
+        await book_due(scribe.episode, world)
+    elif not isinstance(committed, Obsolete):
+        world.compacting.ended(plan.model, "success")
+    return committed
+
+
+async def _shown_summary(
+    compaction: Compaction, scribe: Scribe, prompt: Prompt, world: World
+) -> Summary | NoSummary | ProviderFailure:
+    """Watchers see that it is made, and the whole of it when it is there."""
+    episode = scribe.episode
+    try:
+        episode.add(Role.ASSISTANT, compaction.begun())
+        said = await _summary(compaction, scribe, prompt)
+        match said:
+            case Summary():
+                episode.add(Role.TOOL, compaction.succeeded(said))
+            case NoSummary(why):
+                episode.add(Role.TOOL, compaction.failed(why))
+            case ProviderFailure():
+                episode.add(Role.TOOL, compaction.failed(said.message))
+            case _:
+                assert_never(said)
+        return said
+    finally:
+        world.episodes.end(episode)
+
+
+async def _summary(
+    compaction: Compaction, scribe: Scribe, prompt: Prompt
+) -> Summary | NoSummary | ProviderFailure:
+    text = await scribe.summary(prompt)
+    if isinstance(text, ProviderFailure):
+        return text
+    if not text:
+        return NO_SUMMARY
+    full = compaction.full
+    before = full.tokens + full.coming or tokens_about(prompt.messages)
+    # Whoever asks for a summary gets one, however little there is to be summed up.
+    if compaction.source is Source.AUTOMATIC and not is_progress(text, tokens_before=before):
+        return NOT_SHORTER
+    assert scribe.episode.due is not None, "what was said last has not been booked"
+    return Summary(text, scribe.runtime_ms, scribe.episode.due)
+
+
+async def _not_summarised(
+    held: Held, said: NoSummary | ProviderFailure, model: Model, world: World, *, is_paid: bool
+) -> Committed:
+    is_late = False
+    if isinstance(said, NoSummary):
+        said = failure(FailureKind.GENERIC, model.label, retryable=True, message=said.why)
+    else:
+        is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
+    world.compacting.ended(model, "timeout" if is_late else "error")
+    failures_max = retries.SUMMARY_FAILURES_MAX if is_paid else retries.FAILURES_MAX
+    return await _failed(held, said, world, failures_max=failures_max)
+
+
+def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:
+    return fullness(history, limit=plan.context_limit, threshold_percent=plan.threshold_percent)
+
+
+async def _counted(held: Held, world: World) -> Committed:
+    """The chat with its next attempt counted; or stopped, for it may be what processes die of."""
+    chat = held.stored.chat
+    if chat.process_deaths_count < retries.DEATHS_MAX:
+        return await begin_attempt(held, world)
+    ended = await end_with_error(held, FinishError(retries.TOO_MANY_DEATHS), world)
+    if isinstance(ended, Left):
+        deaths = chat.process_deaths_count
+        emit("chat.deadly", "error", chat=chat_name(chat.id), deaths=deaths)
+    return ended
+
+
+async def _failed(
+    held: Held,
+    failure: ProviderFailure,
+    world: World,
+    *,
+    failures_max: int = retries.FAILURES_MAX,
+) -> Committed:
+    """Say why there is a pause, and how long; or why there is no other attempt."""
+    following = retries.after(
+        failure,
+        failures_count=held.stored.chat.provider_failures_count + 1,
+        now=world.wall(),
+        chance=world.chance(),
+        failures_max=failures_max,
+    )
+    if isinstance(following, ChatError):
+        return await end_with_error(held, FinishError(following), world)
+    return await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)
+
+
+async def _run_tools(
+    held: Held, action: RunTools, tools: Toolset, world: World, at_stake: AtStake
+) -> Committed:
+    chat, history = held.stored.chat, held.history or ()
+    episode = world.episodes.begin(_key(chat))
+    try:
+        rows = await run_batch(
+            chat, history, action.calls, tools, episode, world, at_stake, denied=action.denied
+        )
+    finally:
+        world.episodes.end(episode)
+    return await _commit_step(held, rows, tools.offered, world)
+
+
+async def _commit_step(
+    held: Held,
+    rows: tuple[Body, ...],
+    offered: Offered,
+    world: World,
+    *,
+    is_summary: bool = False,
+) -> Committed:
+    """Write the step, and with it what it leads to: one transaction for both."""
+    if not rows:
+        return await end_turn(held, (), world)
+    following = await _leads_to(held.stored.chat, held.history or (), rows, offered, world)
+    match following:
+        case EndTurn():
+            return await end_turn(held, [CommitStep(rows, ends_turn=True)], world)
+        case AwaitClient():
+            request: Request = _waiting(following, world)
+        case CallModel() | RunTools() | Summarise():
+            request = RecordGenerationAttempt()
+        case _:
+            assert_never(following)
+    step = CommitStep(rows, consumes_compaction=is_summary)
+    return await commit(held, [step, request], world, of_attempt=True)
+
+
+async def _leads_to(
+    chat: Chat,
+    history: Sequence[Message],
+    rows: tuple[Body, ...],
+    offered: Offered,
+    world: World,
+) -> Action:
+    """What comes next once `rows` are part of the history."""
+    at = history[-1].created_at
+    coming = [Message(history[-1].id, 0, at, False, body) for body in rows]
+    return await _next(chat, [*history, *coming], offered, world)
+
+
+def _key(chat: Chat) -> EpisodeKey:
+    return EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)

@@ -1,0 +1,162 @@
+"""What a turn does next, read off its history. Pure: the same history, the same action.
+
+First match wins: open calls are answered before anything else, a turn that is complete ends, and
+only then is the model asked.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+
+from actors.chat.turn.ports import LocalTool, Offered
+from actors.law.chat import Body, Chat, Message, Role, Visibility
+from actors.law.closing import outstanding
+from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.requests import Ask
+from actors.prompts.compaction.fullness import is_worth_it
+from actors.tools.approvals.policy import FREELY, Consent
+from actors.tools.approvals.sorting import sorted_out
+
+NONE_DENIED: Mapping[str, str] = MappingProxyType({})
+STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the turn ends, quietly
+
+
+class Reason(Enum):
+    """Why a turn ends."""
+
+    COMPLETE = "complete"
+    TOOL = "ended_by_tool"
+    STEPS = "steps_used_up"
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    calls: tuple[ToolCallPart, ...]
+    # Of these, by id: not run, and answered in these words.
+    denied: Mapping[str, str] = field(default_factory=lambda: NONE_DENIED)
+    asks: tuple[Ask, ...] = ()  # about the others, once these have run
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitClient:
+    """And whoever says whether calls may run."""
+
+    calls: tuple[ToolCallPart, ...]
+    asks: tuple[Ask, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Summarise:
+    """Somebody has asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndTurn:
+    reason: Reason
+
+
+Action = CallModel | RunTools | AwaitClient | Summarise | EndTurn
+
+
+def next_action(
+    chat: Chat, history: Sequence[Message], offered: Offered, consent: Consent = FREELY
+) -> Action:
+    tools = by_name(offered.local)
+    declared = {tool.name for tool in offered.declared} - tools.keys()
+    bodies = [message.body for message in history if _counts(message)]
+    last = _last_assistant(bodies)
+    if last is not None:
+        action = _for_open_calls(open_calls(bodies[last:]), declared, tools, chat, consent)
+        if action is not None:
+            return action
+    if chat.compaction_requested_at is not None and is_worth_it(history):
+        return Summarise()
+    turn = bodies[_prompt(bodies) :]
+    if _ended_by_tool(turn, tools):
+        return EndTurn(Reason.TOOL)
+    if last is not None and last == len(bodies) - 1:
+        return EndTurn(Reason.COMPLETE)
+    if sum(body.role is Role.ASSISTANT for body in turn) >= STEPS_PER_TURN_MAX:
+        return EndTurn(Reason.STEPS)
+    return CallModel()
+
+
+def by_name(local: Iterable[LocalTool]) -> dict[str, LocalTool]:
+    """Under every name that a model may call it by."""
+    named = {alias: tool for tool in local for alias in tool.aliases}
+    return named | {tool.tool.name: tool for tool in local}
+
+
+def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:
+    """The calls of the first message, an assistant's, that nobody has answered.
+
+    One result answers an id, so of two calls under one id the first is the one that is run.
+    """
+    calls: dict[str, ToolCallPart] = {}
+    for call in outstanding(tuple(tail)):
+        calls.setdefault(call.id, call)
+    return tuple(calls.values())
+
+
+def _for_open_calls(
+    calls: tuple[ToolCallPart, ...],
+    dynamic: Set[str],
+    tools: dict[str, LocalTool],
+    chat: Chat,
+    consent: Consent,
+) -> Action | None:
+    # What a person was asked about runs here or not at all, whoever has a tool of its name by now.
+    ours = {approval.tool_call_id for approval in chat.approvals}
+    theirs = tuple(call for call in calls if call.name in dynamic and call.id not in ours)
+    here = tuple(call for call in calls if call not in theirs)
+    # An exclusive tool refuses all company, the client's calls too: they are refused together.
+    if len(calls) > 1 and any(_exclusive(call, tools) for call in here):
+        return RunTools(calls)
+    found = sorted_out(here, chat, tools, consent)
+    if found.run:
+        return RunTools(found.run, found.denied, found.asks)
+    return AwaitClient(theirs, found.asks) if calls else None
+
+
+def _exclusive(call: ToolCallPart, tools: dict[str, LocalTool]) -> bool:
+    tool = tools.get(call.name)
+    return tool is not None and tool.exclusive
+
+
+def _ended_by_tool(turn: Iterable[Body], tools: dict[str, LocalTool]) -> bool:
+    return any(
+        isinstance(part, ToolResultPart)
+        and not part.is_error
+        and part.name in tools
+        and tools[part.name].ends_turn
+        for body in turn
+        if body.role is Role.TOOL
+        for part in body.parts
+    )
+
+
+def _counts(message: Message) -> bool:
+    """Summaries and what they replaced, and what only the model sees, do not count."""
+    body = message.body
+    return not message.deleted and not body.compressed and body.visibility is not Visibility.MODEL
+
+
+def _last_assistant(bodies: Sequence[Body]) -> int | None:
+    for index in range(len(bodies) - 1, -1, -1):
+        if bodies[index].role is Role.ASSISTANT:
+            return index
+    return None
+
+
+def _prompt(bodies: Sequence[Body]) -> int:
+    """Where the turn begins: behind the last thing that a user said."""
+    for index in range(len(bodies) - 1, -1, -1):
+        if bodies[index].role is Role.USER:
+            return index + 1
+    return 0

@@ -1,0 +1,284 @@
+"""What a chat asks of the world, said as protocols. Adapters implement these."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+from uuid import UUID
+
+from actors.law.chat import Chat, ChatError, Message
+from actors.law.ids import ChatId, ModelConfigId
+from actors.law.parts.assemble import Answer
+from actors.law.parts.deltas import Delta
+from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.model import JsonText, Part, ToolCallPart
+from actors.law.parts.prompt import CallSettings, Prompt, ProviderTool, Tool
+from actors.law.parts.usage import Cost, Usage
+from actors.streams.episodes.pieces import Piece
+from actors.tools.approvals.policy import ServerStart
+
+Batch = Sequence[Delta]  # what arrived in one read; never empty
+
+
+class Provider(Protocol):
+    """One configured provider with its key. What it does wrong comes back as data, not raised."""
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        """Ask, and read the answer as it comes. Leaving hangs up.
+
+        Entering waits for nothing; the first batch waits for the connection too. The last delta of
+        the last batch is `Finished` or `Failed`. Keep-alives of the provider are not seen here, so
+        the time between two batches is its silence.
+        """
+        ...
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        """Ask, and wait for the whole answer. Has no deadline of its own."""
+        ...
+
+
+class ModelMeter(Protocol):
+    """Measures how a model answers. Waits for nothing and raises nothing."""
+
+    def answer_began(self, seconds: float) -> None:
+        """The first part of an answer came so long after the model was asked."""
+        ...
+
+    def attempt_failed(self, kind: FailureKind) -> None:
+        """An attempt failed in a way that is tried again."""
+        ...
+
+
+class Unmetered:
+    """Measures nothing."""
+
+    def answer_began(self, seconds: float) -> None:
+        pass
+
+    def attempt_failed(self, kind: FailureKind) -> None:
+        pass
+
+
+UNMETERED = Unmetered()
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A configured model, ready to be asked."""
+
+    provider: Provider
+    config_id: ModelConfigId | None
+    identity: str  # of the provider: parts that only it understands are replayed to it alone
+    transport: str  # whose wire format it speaks: anthropic, openai, google, …
+    label: str  # what users call the provider
+    name: str  # what the provider calls the model
+    settings: CallSettings
+    provider_tools: tuple[ProviderTool, ...] = ()
+    context_limit: int | None = None
+    meter: ModelMeter = UNMETERED
+
+
+class Models(Protocol):
+    async def model_for(self, chat: Chat) -> Model | ChatError:
+        """The model of the chat's next call, or why there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """How a chat is compacted before its next call."""
+
+    model: Model  # that writes the summary
+    threshold_percent: int  # of the window; at 100 nothing is compacted unless asked for
+    context_limit: int | None = None  # the smallest that counts; None: nobody has configured one
+
+
+class Compacting(Protocol):
+    async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
+        """`model`: the one that the chat asks."""
+        ...
+
+    def ended(self, model: Model, result: str) -> None:
+        """To be counted: success, error or timeout."""
+        ...
+
+
+class OnRequest:
+    """Nothing is compacted unless somebody asks for it, and then by the chat's own model."""
+
+    async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
+        return CompactionPlan(model, 100, model.context_limit)
+
+    def ended(self, model: Model, result: str) -> None:
+        pass
+
+
+ON_REQUEST = OnRequest()
+
+
+class Titles(Protocol):
+    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
+        """This model is about to be asked: a chat that is new may be given a title meanwhile.
+        Waits for nothing."""
+        ...
+
+
+class Untitled:
+    """Chats keep the titles that they were given."""
+
+    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
+        pass
+
+
+UNTITLED = Untitled()
+
+
+class Prices(Protocol):
+    def cost(self, model: Model, usage: Usage) -> Cost:
+        """What was paid for `usage`, as far as anybody knows."""
+        ...
+
+
+Side = Literal["title", "summary", "advice", "compaction", "answer"]
+
+
+class Books(Protocol):
+    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
+        """Note what was bought for a chat without becoming a message of it. Nothing depends on it:
+        what cannot be noted is told to whoever looks after the daemon."""
+        ...
+
+
+class Unbooked:
+    """Only messages are paid for."""
+
+    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
+        pass
+
+
+UNBOOKED = Unbooked()
+
+
+class Prompts(Protocol):
+    async def prompt_for(
+        self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[Tool]
+    ) -> Prompt | ChatError:
+        """What the model is asked now, or why it cannot be asked."""
+        ...
+
+    def forget(self, chat: ChatId) -> None:
+        """Nobody works on this chat here any more: nothing needs to be kept for its next call."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTool:
+    """A tool that runs here, and what the batch rules have to know of it."""
+
+    tool: Tool
+    deadline_seconds: float  # then its result is an error that says so
+    exclusive: bool = False  # has to be the only call of its batch
+    serial: bool = False  # runs after the others, one at a time, in call order
+    repeatable: bool = False  # running it twice does no harm: it may run again after a crash
+    only_waits: bool = False  # for others: a process that stops lets go of it; has to be repeatable
+    ends_turn: bool = False  # a result without error ends the turn
+    strict: bool = False  # arguments that can be read in two ways are refused
+    accepts: JsonText | None = None  # a schema, where it takes more than the model is told of
+    hidden: bool = False  # may be called, but the model is not told of it
+    aliases: tuple[str, ...] = ()  # by which it may be called, too
+    is_foreign: bool = False  # a server's: of one that is set up for all, or of the workspace
+    server: UUID | None = None  # which one, if it is set up for all
+    start: ServerStart | None = None  # the server of the workspace that a call starts
+
+    def __post_init__(self) -> None:
+        assert self.repeatable or not self.only_waits, f"{self.tool.name} runs again elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool says. `shown` are files it made, for the user to see."""
+
+    result: JsonText
+    is_error: bool = False
+    is_media: bool = False
+    shown: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """The tools of a turn, each in a fixed order. One that runs here comes before one of the same
+    name that the client executes."""
+
+    local: tuple[LocalTool, ...] = ()
+    declared: tuple[Tool, ...] = ()  # that the client executes
+
+    @property
+    def told(self) -> tuple[Tool, ...]:
+        """What the model is told of."""
+        here = [tool.tool for tool in self.local if not tool.hidden]
+        names = {tool.tool.name for tool in self.local}
+        return (*here, *(tool for tool in self.declared if tool.name not in names))
+
+    @property
+    def servers(self) -> Mapping[str, UUID]:
+        """Whose each tool of a server is, by its name."""
+        return {tool.tool.name: tool.server for tool in self.local if tool.server is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """A call, and what its tool may know of where it comes from."""
+
+    chat: Chat
+    call: ToolCallPart
+    history: Sequence[Message]
+    show: Callable[[Piece], object]  # to watchers, while it runs; its result takes its place
+    age_seconds: float = 0.0  # since it was begun, in an attempt or a process that is gone
+
+
+class Toolset(Protocol):
+    """What can be called in a turn."""
+
+    @property
+    def offered(self) -> Offered: ...
+
+    async def run(self, calling: Calling) -> ToolOutput:
+        """Run one call. An error of the tool is its output; what is raised is a bug in it."""
+        ...
+
+
+class Tools(Protocol):
+    async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Toolset:
+        """Asked for at every attempt, and waits for nothing that is known from the one before."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A call that was begun, here or by a process now gone; and what came of it, if it ended."""
+
+    tool_call_id: str
+    begun_at: datetime
+    output: ToolOutput | None = None
+    ended_at: datetime | None = None
+    age_seconds: float = field(default=0.0, compare=False)  # by the journal's own clock
+
+
+class Journal(Protocol):
+    """Which local calls have been begun and have ended: what survives a crash in mid-batch.
+
+    A batch is named by the chat's history version: ids of calls may come again in later steps.
+    """
+
+    async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+        """Note that these are begun now. What was begun before is left as it is and returned."""
+        ...
+
+    async def look(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+        """What was begun of these before. Nothing is noted."""
+        ...
+
+    async def end(self, chat: Chat, tool_call_id: str, output: ToolOutput) -> None:
+        """Note what came of a call."""
+        ...

@@ -1,0 +1,100 @@
+"""The messages that a step is committed as. Pure.
+
+An answer is one assistant message with all it said, in the order in which it was said, the results
+of the provider's own tools in their places. A batch of tools is one tool message per call, in call
+order: its result, and behind it the files that the tool made.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from actors.chat.turn.ports import Model, ToolOutput
+from actors.law.chat import Body, Message, Role
+from actors.law.ids import ModelConfigId
+from actors.law.parts.assemble import Answer
+from actors.law.parts.json_text import is_json, well_formed
+from actors.law.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
+from actors.law.parts.usage import Cost
+from actors.prompts.provider_tools import sanitised_step
+from actors.tools.truncation import truncated
+
+# Its own tools come in pairs that are replayed whole or not at all.
+_ANTHROPIC = ("anthropic", "bedrock")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A local call that has come to its end."""
+
+    call: ToolCallPart
+    output: ToolOutput
+    at: datetime
+
+
+def answer_rows(answer: Answer, model: Model, *, runtime_ms: int, cost: Cost) -> tuple[Body, ...]:
+    """Nothing at all was said: no message."""
+    said = sanitised_step(answer.parts) if model.transport in _ANTHROPIC else answer.parts
+    parts = tuple(map(_storable, said))
+    if not parts:
+        return ()
+    body = Body(
+        Role.ASSISTANT,
+        parts,
+        model_config_id=model.config_id,
+        usage=answer.usage,
+        context_limit=answer.context_limit or model.context_limit,
+        runtime_ms=runtime_ms or None,
+        cost=cost,
+    )
+    return (body,)
+
+
+def tool_rows(ended: Sequence[Ended], *, model_config_id: ModelConfigId | None) -> tuple[Body, ...]:
+    return tuple(
+        Body(Role.TOOL, (result_of(end), *end.output.shown), model_config_id=model_config_id)
+        for end in ended
+    )
+
+
+def result_of(end: Ended) -> ToolResultPart:
+    output = end.output
+    return ToolResultPart(
+        end.call.id,
+        end.call.name,
+        JsonText(well_formed(output.result)),
+        is_error=output.is_error,
+        is_media=output.is_media,
+        mcp_server_config_id=end.call.mcp_server_config_id,
+        created_at=end.at,
+    )
+
+
+def error_output(text: str) -> ToolOutput:
+    """What a tool's error looks like to the model."""
+    return ToolOutput(JsonText(json.dumps({"error": text})), is_error=True)
+
+
+def window(history: Sequence[Message]) -> int | None:
+    """Of the model that said something last, as far as it is known."""
+    limits = (message.body.context_limit for message in reversed(history))
+    return next((limit for limit in limits if limit), None)
+
+
+def bounded(output: ToolOutput, bytes_max: int) -> ToolOutput:
+    """A result that says too much is cut, and is a text from then on. Media are never cut."""
+    if output.is_media or len(output.result.encode("utf-8", "replace")) <= bytes_max:
+        return output
+    key = "error" if output.is_error else "output"
+    said = json.loads(output.result)
+    lone = isinstance(said, dict) and said.keys() == {key} and isinstance(said[key], str)
+    text = truncated(said[key] if lone else output.result, bytes_max)
+    return replace(output, result=JsonText(json.dumps({key: text}, ensure_ascii=False)))
+
+
+def _storable(part: Part) -> Part:
+    """Arguments that are not JSON are not stored; the call is, and will be answered as broken."""
+    if isinstance(part, ToolCallPart) and part.args is not None and not is_json(part.args):
+        return replace(part, args=None)
+    return part

@@ -1,0 +1,176 @@
+"""Run the local calls of one step: all at once, each under its deadline, journalled.
+
+The rules of a batch: an exclusive tool refuses company; calls whose arguments cannot be read, or
+that nobody may allow, are answered unrun; serial tools run after the others, in call order; a
+result keeps its share of the model's window. Results are shown in call order when all are there,
+or, if the batch is cut short, those that are: what has finished is kept.
+
+A call is at stake while it runs and until its end is journalled, unless its tool only waits: then
+another process may go on with it. One that may not be run again is at stake already when it is
+journalled as begun.
+
+The journal is what a crash leaves: a call that ended is not run again, its result is used; a call
+that had begun is run again only if that does no harm, otherwise the model is told that it may
+have run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+import trio
+
+from actors.chat.turn.next_action import NONE_DENIED, by_name
+from actors.chat.turn.ports import Calling, Entry, ToolOutput, Toolset
+from actors.chat.turn.steps import Ended, bounded, error_output, result_of, tool_rows, window
+from actors.chat.turn.work import AtStake, Whole
+from actors.chat.turn.world import World
+from actors.law.chat import Body, Chat, Message, Role
+from actors.law.ids import chat_name
+from actors.law.parts.model import ToolCallPart
+from actors.law.store.patience import patiently
+from actors.streams.episodes.buffer import Episode
+from actors.tools.refusing import refusals
+from actors.tools.truncation import budget
+from runtime.clock import wall
+from runtime.log import emit
+from runtime.scope import CausedScope
+
+
+async def run_batch(
+    chat: Chat,
+    history: Sequence[Message],
+    calls: tuple[ToolCallPart, ...],
+    tools: Toolset,
+    episode: Episode,
+    world: World,
+    at_stake: AtStake,
+    *,
+    denied: Mapping[str, str] = NONE_DENIED,
+) -> tuple[Body, ...]:
+    """One message per call, in call order. `denied`, by id: not run, answered in these words."""
+    show = partial(episode.add, Role.TOOL)
+    callings = [Calling(chat, call, history, show) for call in calls]
+    batch = _Batch(callings, tools, world, at_stake, denied)
+    try:
+        await batch.run()
+    finally:  # cut short, too: nothing is awaited here
+        _show(batch.in_order(), chat, episode)
+    return episode.results
+
+
+def _show(ended: Sequence[Ended], chat: Chat, episode: Episode) -> None:
+    episode.results = tool_rows(ended, model_config_id=chat.last_model_config_id)
+    for end in ended:
+        for file in end.output.shown:
+            episode.add(Role.ASSISTANT, file)
+        episode.add(Role.TOOL, result_of(end))
+
+
+class _Batch:
+    def __init__(
+        self,
+        callings: Sequence[Calling],
+        tools: Toolset,
+        world: World,
+        at_stake: AtStake,
+        denied: Mapping[str, str],
+    ) -> None:
+        self._chat = callings[0].chat
+        self._callings = {calling.call.id: calling for calling in callings}
+        self._calls = [calling.call for calling in callings]
+        self._toolset = tools
+        self._tools = by_name(tools.offered.local)
+        self._bytes_max = budget(window(callings[0].history))
+        self._world = world
+        self._at_stake = at_stake
+        self._denied = denied
+        self._ended: dict[str, Ended] = {}
+
+    async def run(self) -> None:
+        self._refuse()
+        await self._recall_what_may_not_run()
+        runnable = [call for call in self._calls if call.id not in self._ended]
+        if not runnable:
+            return
+        self._at_stake.add(*[c.id for c in runnable if not self._tools[c.name].repeatable])
+        begin = partial(self._world.journal.begin, self._chat, runnable)
+        for entry in await patiently(self._chat.id, "journal", begin):
+            self._recall(entry)
+        waiting = [call for call in runnable if call.id not in self._ended]
+        self._at_stake.settle(self._ended)
+        async with trio.open_nursery() as together:
+            for call in waiting:
+                if not self._tools[call.name].serial:
+                    together.start_soon(self._run_one, call)
+        for call in waiting:
+            if self._tools[call.name].serial:
+                await self._run_one(call)
+
+    def in_order(self) -> tuple[Ended, ...]:
+        return tuple(self._ended[call.id] for call in self._calls if call.id in self._ended)
+
+    def _end(self, call: ToolCallPart, output: ToolOutput, at: datetime) -> None:
+        self._ended[call.id] = Ended(call, output, at)
+        if len(self._ended) == len(self._callings):
+            self._at_stake.add(Whole.RESULTS)
+
+    def _refuse(self) -> None:
+        """Answer the calls that are not run at all."""
+        at = wall()
+        denied = {call: self._denied[call.id] for call in self._calls if call.id in self._denied}
+        for call, why in (denied | refusals(self._calls, self._tools)).items():
+            self._end(call, error_output(why), at)
+
+    async def _recall_what_may_not_run(self) -> None:
+        """A tool that is not there now, for its server is away, or not allowed by now, may have run
+        before that."""
+        unrun = [c for c in self._calls if c.name not in self._tools or c.id in self._denied]
+        if unrun:
+            look = partial(self._world.journal.look, self._chat, unrun)
+            for entry in await patiently(self._chat.id, "journal", look):
+                self._recall(entry)
+
+    def _recall(self, entry: Entry) -> None:
+        """A call that had been begun before, by us or by a process that is gone."""
+        call = next(call for call in self._calls if call.id == entry.tool_call_id)
+        tool = self._tools.get(call.name)
+        if entry.output is not None:
+            self._end(call, entry.output, entry.ended_at or wall())
+        elif tool is None or not tool.repeatable:
+            self._end(call, error_output(MAY_HAVE_RUN), wall())
+        else:
+            calling = self._callings[call.id]
+            self._callings[call.id] = replace(calling, age_seconds=entry.age_seconds)
+
+    async def _run_one(self, call: ToolCallPart) -> None:
+        tool = self._tools[call.name]
+        if not tool.only_waits:
+            self._at_stake.add(call.id)
+        limit = CausedScope(seconds=tool.deadline_seconds)
+        output = error_output(f"the tool did not finish within {tool.deadline_seconds:g} s")
+        try:
+            with limit:
+                output = await self._toolset.run(self._callings[call.id])
+        except Exception as error:  # noqa: BLE001  # a bug in a tool is that tool's result
+            await trio.lowlevel.checkpoint_if_cancelled()  # unless it is how it took its end
+            if limit.requested is None:
+                chat = chat_name(self._chat.id)
+                emit("tool.crashed", "error", chat=chat, tool=call.name, error=error)
+                output = error_output("the tool failed unexpectedly")
+        output = bounded(output, self._bytes_max)
+        self._end(call, output, wall())
+        try:
+            await self._world.journal.end(self._chat, call.id, output)
+        except Exception as error:  # noqa: BLE001  # the step's own commit will keep the result
+            chat = chat_name(self._chat.id)
+            emit("journal.missed", "warning", chat=chat, tool=call.name, error=error)
+        else:
+            self._at_stake.settle([call.id])
+
+
+MAY_HAVE_RUN = (
+    "the tool was running when the process that ran it ended; it may have done its work,"
+    " or a part of it. Look at the state of things before you call it again"
+)

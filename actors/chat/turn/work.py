@@ -1,0 +1,134 @@
+"""What a chat actor's tasks are given, and how they end.
+
+A task does one thing (an attempt at a step; an interruption; a wait) and hands
+back what the store holds after it. Only the actor keeps state between tasks. While it
+runs, an attempt says what would be lost if it were stopped.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from actors.law.chat import Message, Stored
+from actors.law.store.fences import MovedOn
+from runtime.cause import Cause
+
+
+class Kind(Enum):
+    GENERATE = "generate"
+    INTERRUPT = "interrupt"
+    AWAIT_CLIENT = "await_client"
+    AWAIT_ATTEMPT = "await_attempt"
+    GIVE_UP = "give_up"
+    LEAVE = "leave"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the actor knows to be stored: the chat, and its history if it has been read.
+
+    `attempt_begun`: the attempt that the chat counts was begun for the work to come, in the
+    transaction that led here; otherwise the work begins by recording one.
+    """
+
+    stored: Stored
+    history: tuple[Message, ...] | None = None
+    attempt_begun: bool = False
+
+
+class Whole(Enum):
+    """What is lost as a whole if a step is not committed."""
+
+    ANSWER = "answer"  # of a model, from the moment that it is asked
+    RESULTS = "results"  # of all calls, once all of them are there
+
+
+class AtStake:
+    """What would be lost if the work were stopped now: the whole of a step, which is committed
+    next; and calls, by id, that run here, or whose results are nowhere else.
+
+    Work with nothing at stake only waits: for the store, for servers of tools, for agents. When its
+    process is told to stop, it gives the chat back at once, and another process goes on with it.
+    `nothing_left` is called when the last of what was at stake is settled; it returns at once.
+    """
+
+    def __init__(self, nothing_left: Callable[[], object] = lambda: None) -> None:
+        self._nothing_left = nothing_left
+        self._things: set[Whole | str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._things)
+
+    def add(self, *things: Whole | str) -> None:
+        self._things.update(things)
+
+    def settle(self, calls: Iterable[str]) -> None:
+        """Strike these off: their results are kept elsewhere by now."""
+        was_empty = not self._things
+        self._things.difference_update(calls)
+        if not (was_empty or self._things):
+            self._nothing_left()
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """Committed: this holds now."""
+
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class Obsolete:
+    """The fence no longer stood and nothing was written: look again."""
+
+    moved_on: MovedOn | None = None
+    # A try before this one was not answered, and the history has moved: it may have been by that.
+    is_in_doubt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The chat has been given back, or was not ours any more: the actor ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutShort:
+    """The task was told to stop before it could commit."""
+
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something around the work failed (the database, mostly): look again, and do it again."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Poisoned:
+    """An assertion failed on the way: nobody is to touch this chat until a human has looked."""
+
+    error: Exception
+
+
+Outcome = Advanced | Obsolete | Left | CutShort | Failed | Poisoned
+
+
+def without_attempt(held: Held) -> Held:
+    """The attempt is over: the next one has to be counted."""
+    return replace(held, attempt_begun=False)
+
+
+def newer(known: Held, other: Held) -> Held:
+    """What is known after both: the newest snapshot, with what is still true of the older one."""
+    older, newest = sorted((known, other), key=lambda held: held.stored.chat.snapshot_version)
+    then, now = older.stored.chat, newest.stored.chat
+    if then.history_version != now.history_version:
+        return newest
+    same_attempt = then.generation_attempt == now.generation_attempt
+    return Held(
+        newest.stored,
+        newest.history if newest.history is not None else older.history,
+        attempt_begun=newest.attempt_begun or (older.attempt_begun and same_attempt),
+    )

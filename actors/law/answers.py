@@ -1,0 +1,190 @@
+"""What others answer while a chat waits for them: a client to the calls of its own tools, a person
+who is asked whether a call may run. Which answers fit, and what comes of them. Pure."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from actors.law import requests as ask
+from actors.law.change import Change, change, resumed, unchanged
+from actors.law.chat import Approval, Body, Chat, Decided, Role, Stored, Verdict
+from actors.law.closing import denials, is_waited_for, outstanding, outstanding_dynamic
+from actors.law.ids import UserId
+from actors.law.parts.json_text import is_json
+from actors.law.parts.model import JsonText, ToolCallPart, ToolResultPart
+from actors.law.refusals import (
+    DuplicateResult,
+    InvalidResult,
+    MissingResult,
+    NotAllowed,
+    NotAsked,
+    ResultFault,
+    UnexpectedResult,
+)
+
+DENIED = "the user did not allow this call, and it was not run"
+LATE = "nobody allowed this call in time, and it was not run; go on without it"
+
+
+def fault_in(
+    results: tuple[ask.DynamicResult, ...], pending: tuple[ToolCallPart, ...]
+) -> ResultFault | None:
+    """The first fault: what is wrong with a result by itself outranks what is missing, and that
+    outranks what nobody asked for."""
+    submitted: set[str] = set()
+    for result in results:
+        if result.tool_call_id in submitted:
+            return DuplicateResult(result.tool_call_id)
+        if not is_json(result.output):
+            return InvalidResult(result.tool_call_id)
+        submitted.add(result.tool_call_id)
+    wanted = {call.id: None for call in pending}
+    missing = next((id for id in wanted if id not in submitted), None)
+    if missing is not None:
+        return MissingResult(missing)
+    unexpected = next((r.tool_call_id for r in results if r.tool_call_id not in wanted), None)
+    return None if unexpected is None else UnexpectedResult(unexpected)
+
+
+def bodies(
+    request: ask.CompleteRequiresAction, pending: tuple[ToolCallPart, ...], *, now: datetime
+) -> tuple[Body, ...]:
+    """One tool message per result, in the order in which they were submitted."""
+    calls = {call.id: call for call in pending}
+    return tuple(
+        Body(
+            Role.TOOL,
+            (
+                ToolResultPart(
+                    result.tool_call_id,
+                    calls[result.tool_call_id].name,
+                    JsonText(result.output),
+                    is_error=result.is_error,
+                    mcp_server_config_id=calls[result.tool_call_id].mcp_server_config_id,
+                    created_at=now,
+                ),
+            ),
+            created_by=request.submitted_by,
+            model_config_id=request.model_config_id,
+        )
+        for result in request.results
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What has been decided: results of what was denied, and what is asked or allowed since."""
+
+    said: tuple[Body, ...]
+    approvals: tuple[Approval, ...]
+    decided: tuple[Decided, ...]
+
+
+def decide_approval(stored: Stored, request: ask.DecideApproval) -> Change | NotAllowed:
+    settled = decided(stored, request)
+    if settled is None:
+        rule, fault = "nobody is asked about this call", NotAsked(request.tool_call_id)
+        return NotAllowed("DecideApproval", stored.state, rule, fault)
+    return _with(stored, settled)
+
+
+def expire_approvals(stored: Stored, request: ask.ExpireApprovals) -> Change:
+    """What was late when this was asked may have been allowed meanwhile: then nothing is left."""
+    settled = expired(stored)
+    return unchanged(stored) if settled is None else _with(stored, settled)
+
+
+def answered(stored: Stored, said: tuple[Body, ...], **columns: Any) -> Change:
+    """The turn goes on when nobody is waited for any more."""
+    waits = change(
+        stored, said=said, compaction_requested_at=stored.chat.compaction_requested_at, **columns
+    )
+    if not is_waited_for(waits.after):
+        return resumed(stored, said, **columns)
+    deadline = stored.chat.requires_action_deadline_at
+    kept = deadline if outstanding_dynamic(waits.after) else None
+    return replace(waits, chat=replace(waits.chat, requires_action_deadline_at=kept))
+
+
+def asked(stored: Stored, request: ask.EnterRequiresAction) -> tuple[Approval, ...] | None:
+    """The approvals of a chat that asks. None: a call is named that is not open."""
+    wanted = {one.tool_call_id for one in request.asks}
+    if not wanted <= {call.id for call in outstanding(stored.tail)}:
+        return None
+    seconds = request.ask_seconds
+    until = stored.now + timedelta(seconds=seconds) if seconds else None
+    kept = (known for known in stored.chat.approvals if known.tool_call_id not in wanted)
+    return (
+        *kept,
+        *(Approval(a.tool_call_id, a.tool, a.args, stored.now, until) for a in request.asks),
+    )
+
+
+def decided(stored: Stored, request: ask.DecideApproval) -> Settled | None:
+    """None: nobody is asked about that call, or not any more."""
+    approval = _open(stored.chat, request)
+    if approval is None:
+        return None
+    if request.verdict is Verdict.DENY:
+        words = f"{DENIED}. They say: {request.words}" if request.words else DENIED
+        return _denied(stored, (approval,), words, by=request.decided_by, said=request.words)
+    is_wider = request.verdict is Verdict.ALLOW_ALWAYS
+    allowed = tuple(
+        one
+        for one in stored.chat.asks
+        if one is approval or (is_wider and one.tool == approval.tool)
+    )
+    by = request.decided_by
+    return Settled(
+        (),
+        tuple(replace(a, allowed_by=by) if a in allowed else a for a in stored.chat.approvals),
+        tuple(
+            Decided(
+                one.tool_call_id,
+                one.tool,
+                request.verdict if one is approval else Verdict.ALLOW_ONCE,
+                by,
+            )
+            for one in allowed
+        ),
+    )
+
+
+def expired(stored: Stored) -> Settled | None:
+    """None: there is time for all of them."""
+    late = tuple(a for a in stored.chat.asks if a.until is not None and a.until <= stored.now)
+    return _denied(stored, late, LATE) if late else None
+
+
+def _denied(
+    stored: Stored,
+    approvals: tuple[Approval, ...],
+    words: str,
+    *,
+    by: UserId | None = None,
+    said: str = "",
+) -> Settled:
+    ids = {approval.tool_call_id for approval in approvals}
+    return Settled(
+        denials(stored, ids, words, by=by),
+        tuple(a for a in stored.chat.approvals if a not in approvals),
+        tuple(Decided(a.tool_call_id, a.tool, Verdict.DENY, by, said) for a in approvals),
+    )
+
+
+def _open(chat: Chat, request: ask.DecideApproval) -> Approval | None:
+    """A model may give a later call the id of an earlier one: who was asked about that one has
+    decided nothing about this."""
+    return next(
+        (
+            one
+            for one in chat.asks
+            if one.tool_call_id == request.tool_call_id and request.asked_at in (None, one.asked_at)
+        ),
+        None,
+    )
+
+
+def _with(stored: Stored, settled: Settled) -> Change:
+    made = answered(stored, settled.said, approvals=settled.approvals)
+    return replace(made, decided=settled.decided)

@@ -1,0 +1,229 @@
+"""What a transition does to a stored chat, as data, and which counters that moves. Pure.
+
+A change is whole: the columns and the queue as they are after it, and the rows it adds to or
+takes from the history. Several changes join into one, so that a bundle is one write and one
+snapshot.
+
+The counters: `snapshot_version` grows with every bundle (the store has bumped it before the law
+is asked). A history that moves takes the snapshot as its version and starts counting attempts,
+failures of the provider and deaths of processes anew; a queue that moves takes the snapshot as its
+version, too. A retry state speaks of one attempt at one history and is dropped when either moves.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from actors.law.chat import (
+    FILES_PER_CHAT_MAX,
+    Approval,
+    Body,
+    Chat,
+    Decided,
+    Files,
+    HistoryRow,
+    Queued,
+    RetryState,
+    Role,
+    Stored,
+)
+from actors.law.closing import advance, outstanding
+from actors.law.ids import FileId
+from actors.law.parts.model import FilePart, Part
+from actors.law.refusals import FilesFull, FilesUnavailable
+from actors.law.states import State, Status, state_of
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    before: Stored
+    chat: Chat
+    queue: tuple[Queued, ...]
+    said: tuple[Body, ...] = ()  # inserted, in this order
+    unsaid: tuple[HistoryRow, ...] = ()  # soft-deleted
+    links: frozenset[FileId] = frozenset()  # files new to this chat
+    touched: bool = True  # whether `updated_at` moves
+    decided: tuple[Decided, ...] = ()  # kept for those who ask later
+
+    @property
+    def state(self) -> State:
+        """The state that it leads to."""
+        chat = self.chat
+        return state_of(chat.status, queued=bool(self.queue), archived=chat.archived)
+
+    @property
+    def after(self) -> Stored:
+        """What holds once it is written."""
+        before, files = self.before, self.before.files
+        return Stored(
+            self.chat,
+            before.now,
+            queue=self.queue,
+            tail=advance(before.tail, self.said),
+            suffix=None if self.unsaid else before.suffix,
+            files=Files(files.linked | self.links, files.stored) if self.links else files,
+        )
+
+
+def join(first: Change, second: Change) -> Change:
+    """Both changes as one; the second was computed from what holds after the first."""
+    assert not (second.unsaid and first.said), "nothing is said before an edit in its bundle"
+    return Change(
+        first.before,
+        second.chat,
+        second.queue,
+        said=first.said + second.said,
+        unsaid=first.unsaid + second.unsaid,
+        links=first.links | second.links,
+        touched=first.touched or second.touched,
+        decided=first.decided + second.decided,
+    )
+
+
+def unchanged(stored: Stored) -> Change:
+    """The empty bundle: only the snapshot moves."""
+    return Change(stored, stored.chat, stored.queue, touched=False)
+
+
+def change(
+    stored: Stored,
+    *,
+    status: Status | None = None,
+    queue: tuple[Queued, ...] | None = None,
+    said: tuple[Body, ...] = (),
+    unsaid: tuple[HistoryRow, ...] = (),
+    new_epoch: bool = False,
+    **columns: Any,
+) -> Change:
+    """A write of the execution state.
+
+    Deadline and compaction marker are cleared unless the transition carries them in `columns`.
+    """
+    chat = stored.chat
+    queue = stored.queue if queue is None else queue
+    columns = {"requires_action_deadline_at": None, "compaction_requested_at": None} | columns
+    columns["status"] = status or chat.status
+    approvals = columns.get("approvals", chat.approvals)
+    if approvals and said:
+        columns["approvals"] = _of_open_calls(approvals, stored, said)
+    columns |= _last_choices(said)
+    columns |= _counters(
+        chat,
+        history_moves=bool(said or unsaid or new_epoch),
+        queue_moves=queue is not stored.queue and queue != stored.queue,
+        attempt=columns.get("generation_attempt", chat.generation_attempt),
+        retry_state=columns.get("retry_state", chat.retry_state),
+    )
+    return Change(stored, replace(chat, **columns), queue, said=said, unsaid=unsaid)
+
+
+def resumed(
+    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
+) -> Change:
+    return steered(stored, said, queue, status=Status.RUNNING, **columns)
+
+
+def steered(
+    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
+) -> Change:
+    """Add `said`, and what steers behind it if the model is asked next: a step boundary.
+
+    A step that does not end with tool results (and rows about them) is no boundary: it may be the
+    turn's last, and then the head of the queue is taken by `FinishTurn`, the steering rows first.
+    """
+    queue = stored.queue if queue is None else queue
+    spoken = [body.role for body in said if body.role in (Role.ASSISTANT, Role.TOOL)]
+    asks_model = spoken[-1:] == [Role.TOOL]
+    if asks_model and not outstanding(advance(stored.tail, said)):
+        said = (*said, *(row.message.as_body() for row in queue if row.steers))
+        queue = tuple(row for row in queue if not row.steers)
+    return change(stored, said=said, queue=queue, **columns)
+
+
+def only_queue(stored: Stored, queue: tuple[Queued, ...]) -> Change:
+    """A write of the queue that leaves the execution state, and `updated_at`, alone."""
+    chat = stored.chat
+    if queue != stored.queue:
+        chat = replace(chat, queue_version=chat.snapshot_version)
+    return Change(stored, chat, queue, touched=False)
+
+
+def with_links(made: Change) -> Change | FilesFull | FilesUnavailable:
+    """Files are linked to the chat in the change that first refers to them, or it is refused."""
+    files = made.before.files
+    new = newly_referenced_files(made) - files.linked
+    missing = new - files.stored
+    if missing:
+        return FilesUnavailable(tuple(sorted(missing)))
+    if len(files.linked | new) > FILES_PER_CHAT_MAX:
+        return FilesFull(FILES_PER_CHAT_MAX)
+    return replace(made, links=new) if new else made
+
+
+def referenced_files(said: Iterable[tuple[Part, ...]]) -> frozenset[FileId]:
+    return frozenset(
+        [
+            part.file_id
+            for parts in said
+            for part in parts
+            if isinstance(part, FilePart) and part.file_id is not None
+        ]
+    )
+
+
+def newly_referenced_files(made: Change) -> frozenset[FileId]:
+    """Files that `made` is the first to refer to: a queued message brought its own when it came."""
+    said = [body.parts for body in made.said]
+    if not (made.queue or made.before.queue):
+        return referenced_files(said)
+    known = [row.message.parts for row in made.before.queue]
+    said += [row.message.parts for row in made.queue]
+    return referenced_files(parts for parts in said if parts not in known)
+
+
+def _of_open_calls(
+    approvals: tuple[Approval, ...], stored: Stored, said: tuple[Body, ...]
+) -> tuple[Approval, ...]:
+    """A call that has its result needs no consent any more; and a new message has calls of its own,
+    whatever their ids."""
+    if any(body.role is Role.ASSISTANT for body in said):
+        return ()
+    open_ids = {call.id for call in outstanding(advance(stored.tail, said))}
+    return tuple(approval for approval in approvals if approval.tool_call_id in open_ids)
+
+
+def _counters(
+    chat: Chat,
+    *,
+    history_moves: bool,
+    queue_moves: bool,
+    attempt: int,
+    retry_state: RetryState | None,
+) -> dict[str, Any]:
+    snapshot = chat.snapshot_version
+    counters: dict[str, Any] = {}
+    if history_moves:
+        attempt = 0
+        counters |= {
+            "history_version": snapshot,
+            "provider_failures_count": 0,
+            "process_deaths_count": 0,
+        }
+    if queue_moves:
+        counters["queue_version"] = snapshot
+    if history_moves or attempt != chat.generation_attempt:
+        retry_state = None
+    if retry_state != chat.retry_state:
+        counters["retry_state_version"] = snapshot
+    return counters | {"generation_attempt": attempt, "retry_state": retry_state}
+
+
+def _last_choices(said: tuple[Body, ...]) -> dict[str, Any]:
+    """The model and effort that the newest message names are the chat's own from then on."""
+    chosen: dict[str, Any] = {}
+    for body in said:
+        if body.model_config_id is not None:
+            chosen["last_model_config_id"] = body.model_config_id
+        if body.reasoning_effort is not None:
+            chosen["last_reasoning_effort"] = body.reasoning_effort
+    return chosen

@@ -1,0 +1,142 @@
+"""Results made up for tool calls that nobody will answer any more. Pure.
+
+A model cannot go on while one of its calls lacks a result, so whoever ends the wait answers for
+the tool. Calls that a provider executes itself are never answered: replaying such a result makes
+the provider refuse the whole request.
+"""
+
+import json
+from collections.abc import Iterator, Set
+from datetime import datetime
+
+from actors.law.chat import SUMMARY_CALL, Body, Role, Stored, Visibility
+from actors.law.ids import ModelConfigId, UserId
+from actors.law.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
+
+NEW_USER_MESSAGE = "interrupted by a new user message"
+USER_MESSAGE = "interrupted by a user message"
+PROMOTION = "interrupted by the promotion of a queued message"
+MESSAGE_EDITED = "interrupted by an edit of the conversation"
+INVALID_STATE = "cancelled because the chat was in an invalid state"
+BEFORE_RESULT = "interrupted before the tool produced a result"
+
+
+def outstanding(tail: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
+    """The calls of the last assistant message that wait for a result, in call order."""
+    if not tail:
+        return ()
+    assistant, *later = tail
+    assert assistant.role is Role.ASSISTANT, "a tail begins with an assistant message"
+    visible = (body.parts for body in later if body.visibility is not Visibility.MODEL)
+    answered = {part.id for parts in (assistant.parts, *visible) for part in _results(parts)}
+    return tuple(
+        part
+        for part in assistant.parts
+        if isinstance(part, ToolCallPart) and not part.provider_executed and part.id not in answered
+    )
+
+
+def outstanding_dynamic(stored: Stored) -> tuple[ToolCallPart, ...]:
+    """As `outstanding`, but only calls of tools that the client executes. What a person is asked
+    about runs here, whatever it is called."""
+    calls = _of(stored.chat.dynamic_tools, outstanding(stored.tail))
+    asked = {approval.tool_call_id for approval in stored.chat.approvals}
+    return tuple(call for call in calls if call.id not in asked) if asked else calls
+
+
+def awaited(stored: Stored) -> tuple[ToolCallPart, ...]:
+    """As `outstanding`, but only calls that others have to answer or to allow; and those that have
+    been allowed and wait for the rest."""
+    asked = {approval.tool_call_id for approval in stored.chat.approvals}
+    names = stored.chat.dynamic_tools
+    return tuple(c for c in outstanding(stored.tail) if c.name in names or c.id in asked)
+
+
+def is_waited_for(stored: Stored) -> bool:
+    """Whether anybody has to say something before the turn can go on."""
+    return bool(stored.chat.asks or outstanding_dynamic(stored))
+
+
+def has_new_answer(tail: tuple[Body, ...]) -> bool:
+    """Whether the last thing that a model said is not a summary. The call of a summary is for users
+    alone; one of that name which a model has made up is read by models, too."""
+    return bool(tail) and not (
+        tail[0].visibility is Visibility.USER
+        and any(isinstance(p, ToolCallPart) and p.name == SUMMARY_CALL for p in tail[0].parts)
+    )
+
+
+def cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
+    """One error result per outstanding call: a JSON string with the reason."""
+    return _closings(stored, outstanding(stored.tail), JsonText(json.dumps(reason)))
+
+
+def dynamic_cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
+    return _closings(stored, outstanding_dynamic(stored), JsonText(json.dumps(reason)))
+
+
+def awaited_cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
+    return _closings(stored, awaited(stored), JsonText(json.dumps(reason)))
+
+
+def denials(
+    stored: Stored, ids: Set[str], words: str, *, by: UserId | None = None
+) -> tuple[Body, ...]:
+    """Error results for calls that nobody allows, in the form that tools use for their errors."""
+    calls = tuple(call for call in outstanding(stored.tail) if call.id in ids)
+    result = JsonText(json.dumps({"error": words}, ensure_ascii=False))
+    return _closings(stored, calls, result, created_at=stored.now, created_by=by)
+
+
+def interruptions(stored: Stored) -> tuple[Body, ...]:
+    """One error result per outstanding call, in the form that tools use for their own errors."""
+    result = JsonText(json.dumps({"error": BEFORE_RESULT}))
+    return _closings(stored, outstanding(stored.tail), result, created_at=stored.now)
+
+
+def advance(tail: tuple[Body, ...], said: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The tail once `said` has been added to the history."""
+    for body in said:
+        if body.role is Role.ASSISTANT:
+            tail = (body,)
+        elif body.role is Role.TOOL and tail:
+            tail = (*tail, body)
+    return tail
+
+
+def _results(parts: tuple[Part, ...]) -> Iterator[ToolResultPart]:
+    return (part for part in parts if isinstance(part, ToolResultPart))
+
+
+def _of(names: Set[str], calls: tuple[ToolCallPart, ...]) -> tuple[ToolCallPart, ...]:
+    return tuple(call for call in calls if call.name in names)
+
+
+def _closings(
+    stored: Stored,
+    calls: tuple[ToolCallPart, ...],
+    result: JsonText,
+    created_at: datetime | None = None,
+    created_by: UserId | None = None,
+) -> tuple[Body, ...]:
+    model: ModelConfigId | None = stored.chat.last_model_config_id
+    return tuple(
+        Body(
+            Role.TOOL,
+            (_closing(call, result, created_at),),
+            created_by=created_by,
+            model_config_id=model,
+        )
+        for call in calls
+    )
+
+
+def _closing(call: ToolCallPart, result: JsonText, created_at: datetime | None) -> ToolResultPart:
+    return ToolResultPart(
+        call.id,
+        call.name,
+        result,
+        is_error=True,
+        mcp_server_config_id=call.mcp_server_config_id,
+        created_at=created_at,
+    )

@@ -1,0 +1,224 @@
+"""What a failed call was: which kind, whether to try again, in which words. Pure.
+
+The rules are tried from top to bottom and the first that fits wins, so their order is the law:
+a budget that is used up is not a rate limit, a wrong model is not an overload, and a status that
+was sent outranks every word. `text` is what the failure says of itself, `combined` is that and
+the provider's own message.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from actors.law.failures.signals import (
+    Cut,
+    Signals,
+    provider_in,
+    raw_detail,
+    retry_after_seconds,
+    status_of,
+    structured_detail,
+)
+from actors.law.failures.wording import failure, provider_name, subject
+from actors.law.parts.failure import FailureKind, ProviderFailure
+
+TRUNCATED = (
+    "anthropic stream closed before message_stop",
+    "openai responses stream closed before terminal event",
+    "stream closed before its end",  # the adapters of every other provider
+)
+
+_INTERRUPTED = ("chat interrupted", "request interrupted", "operation interrupted")
+_MISMATCHED = (
+    "no tool output found for function call",
+    "was provided without its required 'reasoning' item",
+)
+_TOO_LONG = (
+    "context length exceeded",
+    "context_length_exceeded",
+    "context_exceeded",
+    "maximum context length",
+    "exceeds the context window",
+    "exceed context limit",
+    "context window exceeds limit",
+    "maximum prompt length",  # xAI's
+    "reduce the length of the messages",  # Groq's
+    "available context size",  # llama.cpp's words for it
+    "prompt is too long",  # Anthropic's
+    "input is too long",  # Bedrock's
+    "exceeds the maximum number of tokens",  # Google's
+    "request_too_large",
+)
+_CONFIG = (
+    *_TOO_LONG,
+    "invalid model",
+    "model not found",
+    "model_not_found",
+    "unsupported model",
+    "malformed config",
+    "resolve aws credentials",
+)
+_TOO_LONG_MESSAGE = (
+    "The conversation is too long for the model. Have it summarised, choose a model with a larger"
+    " context window, or start a new chat."
+)
+_TIMEOUT = (
+    "timeout",
+    "timed out",
+    "service unavailable",
+    "unavailable",
+    "connection reset",
+    "connection refused",
+    "eof",
+    "broken pipe",
+    "bad gateway",
+    "gateway timeout",
+    "client conn",
+    "goaway",
+    "http2: stream closed",
+    "use of closed network connection",
+)
+_RESET_CODES = ("internal_error", "refused_stream", "cancel", "enhance_your_calm", "no_error")
+_MISMATCH_MESSAGE = (
+    "The conversation no longer matches what the provider expects. Start a new chat to go on."
+)
+_MISMATCH_DETAIL = (
+    "a tool call and its result, or a result and its reasoning, were separated in the history"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The signals, read once."""
+
+    text: str
+    combined: str
+    status: int | None
+    signals: Signals
+
+    def says(self, *words: str) -> bool:
+        return any(word in self.combined for word in words)
+
+    @property
+    def config(self) -> bool:
+        return self.says(*_CONFIG)
+
+
+def _overloaded(seen: _Seen) -> bool:
+    return seen.status == 529 or seen.says("overloaded")
+
+
+def _usage_limit(seen: _Seen) -> bool:
+    if seen.says("insufficient_quota", "ai budget of"):
+        return True
+    return seen.status != 429 and seen.says("quota", "billing", "payment required")
+
+
+def _auth(seen: _Seen) -> bool:
+    if seen.status == 401:
+        return True
+    return seen.says("authentication", "unauthorized", "invalid api key", "invalid_api_key")
+
+
+def _forbidden(seen: _Seen) -> bool:
+    return (seen.status == 403 or seen.says("forbidden")) and not seen.config
+
+
+def _rate_limit(seen: _Seen) -> bool:
+    words = ("rate limit", "rate_limit", "rate-limited", "too many requests")
+    return (seen.status == 429 or any(word in seen.text for word in words)) and not seen.config
+
+
+def _disabled(seen: _Seen) -> bool:
+    return seen.says("provider_disabled")
+
+
+def _timeout(seen: _Seen) -> bool:
+    if seen.config:
+        return False
+    cut, reset = seen.signals.cut, seen.signals.reset
+    if cut is Cut.DEADLINE or seen.status in (408, 502, 503, 504):
+        return True
+    if seen.status is None and cut is Cut.RESET:
+        return True
+    if reset is not None:
+        return seen.status is None and reset.by_peer and reset.code.lower() in _RESET_CODES
+    from_peer = any(f"{code}; received from peer" in seen.combined for code in _RESET_CODES)
+    return from_peer or seen.says(*_TIMEOUT)
+
+
+def _server_error(seen: _Seen) -> bool:
+    return seen.status == 500 or "server error" in seen.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    fits: Callable[[_Seen], bool]
+    kind: FailureKind
+    retryable: bool
+
+
+_RULES = (
+    _Rule(_overloaded, FailureKind.OVERLOADED, True),
+    _Rule(_usage_limit, FailureKind.USAGE_LIMIT, False),
+    _Rule(_auth, FailureKind.AUTH, False),
+    _Rule(_forbidden, FailureKind.AUTH, False),
+    _Rule(_rate_limit, FailureKind.RATE_LIMIT, True),
+    _Rule(_disabled, FailureKind.PROVIDER_DISABLED, False),
+    _Rule(_timeout, FailureKind.TIMEOUT, True),
+    _Rule(lambda seen: seen.config, FailureKind.CONFIG, False),
+    _Rule(_server_error, FailureKind.GENERIC, True),
+)
+_UNKNOWN = _Rule(lambda seen: True, FailureKind.GENERIC, False)
+
+
+def classify(signals: Signals, now: datetime) -> ProviderFailure:
+    detail = structured_detail(signals)
+    text = signals.text.lower()
+    seen = _Seen(text, f"{text}\n{(detail or '').lower()}", status_of(signals), signals)
+    provider = provider_name(signals.provider) or provider_in(seen.combined)
+    if said := _outspoken(seen, provider, detail):
+        return said
+    rule = next((rule for rule in _RULES if rule.fits(seen)), _UNKNOWN)
+    too_long = rule.kind is FailureKind.CONFIG and seen.says(*_TOO_LONG)
+    if rule is _UNKNOWN and signals.cut is Cut.CANCELLED:
+        return failure(FailureKind.GENERIC, provider, message="The request was cancelled.")
+    if detail is None and rule.kind is not FailureKind.AUTH:
+        detail = raw_detail(signals)
+    return failure(
+        rule.kind,
+        provider,
+        retryable=rule.retryable and signals.cut is not Cut.DEADLINE,
+        status=seen.status,
+        message=_TOO_LONG_MESSAGE if too_long else None,
+        detail=detail,
+        retry_after_seconds=retry_after_seconds(signals.headers, now),
+        too_long=too_long,
+    )
+
+
+def _outspoken(seen: _Seen, provider: str | None, detail: str | None) -> ProviderFailure | None:
+    """The failures that are known by one sentence, whatever else was sent."""
+    if any(words in seen.text for words in _INTERRUPTED):
+        message = "The request was cancelled before completion."
+        return failure(FailureKind.GENERIC, provider, status=seen.status, message=message)
+    if seen.says(*_MISMATCHED):
+        return mismatch(provider, seen.status)
+    if any(words in seen.text for words in TRUNCATED):
+        who = subject(provider)
+        message = f"{who[:1].upper()}{who[1:]} stream closed before the response completed."
+        return failure(
+            FailureKind.TIMEOUT, provider, retryable=True, message=message, detail=detail
+        )
+    return None
+
+
+def mismatch(provider: str | None, status: int | None = None) -> ProviderFailure:
+    """The history cannot be sent as it is; only ids would tell more, and ids are not told."""
+    return failure(
+        FailureKind.GENERIC,
+        provider,
+        status=status,
+        message=_MISMATCH_MESSAGE,
+        detail=_MISMATCH_DETAIL,
+    )

@@ -1,0 +1,145 @@
+"""How a failure is put into words for the person who reads it. Pure.
+
+A message names the provider as people know it, says what may be done if anything may, and never
+shows a status, an id or the provider's own text (that is the detail).
+"""
+
+from dataclasses import dataclass
+
+from actors.law.parts.deltas import Refusal
+from actors.law.parts.failure import FailureKind, ProviderFailure
+
+DISPLAY_NAMES = {
+    "anthropic": "Anthropic",
+    "azure": "Azure OpenAI",
+    "bedrock": "AWS Bedrock",
+    "google": "Google",
+    "openai": "OpenAI",
+    "openai-compat": "OpenAI Compatible",
+    "openrouter": "OpenRouter",
+    "vercel": "Vercel AI Gateway",
+}
+_ALIASES = {
+    "azure openai": "azure",
+    "azure-openai": "azure",
+    "openai compat": "openai-compat",
+    "openai compatible": "openai-compat",
+    "openai_compat": "openai-compat",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    ended: str  # the chat stops with it
+    retrying: str  # shown while it is tried again
+
+
+def provider_name(name: str | None) -> str | None:
+    """A provider's type as we write it, whatever name it was given under; None for no name."""
+    lowered = (name or "").strip().lower()
+    return _ALIASES.get(lowered, lowered) or None
+
+
+def subject(provider: str | None) -> str:
+    return DISPLAY_NAMES.get(provider or "", "the AI provider")
+
+
+def words(kind: FailureKind, provider: str | None, *, retryable: bool, status: int | None) -> Words:
+    text = _both(kind, subject(provider), retryable=retryable, status=status)
+    return Words(_capital(text.ended), _capital(text.retrying))
+
+
+def failure(
+    kind: FailureKind,
+    provider: str | None,
+    *,
+    retryable: bool = False,
+    status: int | None = None,
+    message: str | None = None,
+    detail: str | None = None,
+    retry_after_seconds: float = 0.0,
+    too_long: bool = False,
+) -> ProviderFailure:
+    """A failure in our own words, or with a `message` of its own in both places."""
+    text = words(kind, provider, retryable=retryable, status=status)
+    return ProviderFailure(
+        kind,
+        message or text.ended,
+        retryable,
+        message or text.retrying,
+        provider,
+        status,
+        retry_after_seconds,
+        detail,
+        too_long,
+    )
+
+
+def withheld(provider: str | None, refusal: Refusal | None) -> ProviderFailure:
+    """The provider refused to show its answer."""
+    category = f" ({refusal.category})" if refusal and refusal.category else ""
+    message = f"{subject(provider)} withheld the reply for policy reasons{category}."
+    return failure(
+        FailureKind.CONTENT_FILTER,
+        provider,
+        message=_capital(message),
+        detail=refusal.explanation if refusal else None,
+    )
+
+
+def silent(provider: str | None) -> ProviderFailure:
+    """No delta came for as long as we are willing to wait."""
+    return failure(FailureKind.STREAM_SILENCE_TIMEOUT, provider, retryable=True)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _both(kind: FailureKind, who: str, *, retryable: bool, status: int | None) -> Words:
+    match kind:
+        case FailureKind.OVERLOADED:
+            return _same(f"{who} is overloaded for now.")
+        case FailureKind.RATE_LIMIT:
+            return _same(f"{who} is throttling requests.")
+        case FailureKind.TIMEOUT:
+            unreachable = f"{who} cannot be reached at the moment."
+            if retryable or status is not None:
+                return _same(unreachable)
+            return Words("the request ran out of time before it finished.", unreachable)
+        case FailureKind.STREAM_SILENCE_TIMEOUT:
+            return _same(f"no data came from {who} in time.")
+        case FailureKind.USAGE_LIMIT:
+            return Words(
+                "the usage allowance is used up. Ask an administrator, or look at budgets and"
+                " quotas.",
+                _unforeseen(who),
+            )
+        case FailureKind.AUTH:
+            refused = f"{who} refused the credentials"
+            return Words(f"{refused}. Look at the API key and its rights.", f"{refused}.")
+        case FailureKind.CONFIG:
+            refused = f"{who} did not accept the model setup"
+            return Words(f"{refused}. Review the model and provider settings.", f"{refused}.")
+        case FailureKind.MISSING_KEY:
+            gone = "the API key that this chat relied on no longer exists"
+            return Words(f"{gone}. Send the message again.", f"{gone}.")
+        case FailureKind.PROVIDER_DISABLED:
+            return Words(
+                f"{who} was switched off. Ask an administrator.",
+                f"{who} was switched off by an administrator.",
+            )
+        case FailureKind.CONTENT_FILTER:
+            return _same(f"{who} withheld the reply for policy reasons.")
+        case FailureKind.GENERIC:
+            if retryable or status is not None:
+                return _same(_unforeseen(who))
+            return Words("the request failed for an unknown reason.", _unforeseen(who))
+
+
+def _same(text: str) -> Words:
+    return Words(text, text)
+
+
+def _unforeseen(who: str) -> str:
+    return f"{who} answered with an unforeseen error."

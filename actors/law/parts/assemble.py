@@ -1,0 +1,268 @@
+"""Deltas to parts: one reducer for all providers. No clock: the caller says what time it is.
+
+A part takes its place when it *ends*, so the order of an answer is the order of ends. Until then
+its pieces lie side by side and are joined once: a delta costs a look-up and an append.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import assert_never
+from uuid import UUID
+
+from actors.law.parts.deltas import (
+    Delta,
+    Failed,
+    FileMade,
+    Finished,
+    FinishReason,
+    ProviderToolResult,
+    ReasoningDelta,
+    ReasoningEnded,
+    Refusal,
+    SourceFound,
+    TextDelta,
+    TextEnded,
+    ToolCall,
+    ToolInputDelta,
+    ToolInputStarted,
+    UsageSeen,
+)
+from actors.law.parts.json_text import is_json, well_formed
+from actors.law.parts.model import (
+    FilePart,
+    JsonText,
+    Part,
+    ReasoningPart,
+    SourcePart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from actors.law.parts.usage import NO_USAGE, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All that a provider said to one prompt."""
+
+    parts: tuple[Part, ...]
+    reason: FinishReason
+    usage: Usage = NO_USAGE
+    response_id: str | None = None
+    context_limit: int | None = None
+    refusal: Refusal | None = None
+
+
+@dataclass(slots=True)
+class _Text:
+    pieces: list[str] = field(default_factory=list)
+    metadata: JsonText | None = None
+
+    def part(self, now: datetime) -> TextPart | None:
+        text = "".join(self.pieces)
+        return TextPart(text, self.metadata) if text or self.metadata else None
+
+
+@dataclass(slots=True)
+class _Reasoning:
+    started_at: datetime
+    pieces: list[str] = field(default_factory=list)
+    metadata: JsonText | None = None
+
+    def part(self, now: datetime) -> ReasoningPart | None:
+        text = "".join(self.pieces)
+        if not (text or self.metadata):
+            return None
+        return ReasoningPart(text, self.started_at, now, self.metadata)
+
+
+@dataclass(slots=True)
+class _Input:
+    """Arguments on their way. They become a part of their own only if the answer is cut short."""
+
+    id: str
+    name: str
+    provider_executed: bool
+    server: UUID | None
+    started_at: datetime
+    pieces: list[str] = field(default_factory=list)
+
+    def part(self, now: datetime) -> ToolCallPart | None:
+        args = json_or_none("".join(self.pieces))
+        if args is None:
+            return None
+        return ToolCallPart(
+            self.id,
+            self.name,
+            args,
+            self.provider_executed,
+            mcp_server_config_id=self.server,
+            created_at=self.started_at,
+        )
+
+
+NOBODY: Mapping[str, UUID] = MappingProxyType({})
+
+
+class Assembly:
+    """An answer in the making. One per attempt; used by one task. `servers`: whose the tools are,
+    by their names, that belong to a server."""
+
+    def __init__(self, servers: Mapping[str, UUID] = NOBODY) -> None:
+        self._servers = servers
+        self._parts: list[Part] = []
+        self._blocks: dict[str, _Text | _Reasoning] = {}  # in the order in which they began
+        self._inputs: dict[str, _Input] = {}
+        self._usage = NO_USAGE
+        self._finished: Finished | None = None
+
+    def add(self, delta: Delta, now: datetime) -> Part | None:
+        """Take one delta in. Returns the part that it completed, if it did."""
+        match delta:
+            case TextDelta():
+                if (coming := self._blocks.get(delta.block)) is None:
+                    coming = self._blocks[delta.block] = _Text()
+                coming.pieces.append(delta.text)
+                return None
+            case ReasoningDelta():
+                if (coming := self._blocks.get(delta.block)) is None:
+                    coming = self._blocks[delta.block] = _Reasoning(now)
+                coming.pieces.append(delta.text)
+                coming.metadata = delta.metadata or coming.metadata
+                return None
+            case ToolInputDelta():
+                self._input(delta, now).pieces.append(delta.args_delta)
+                return None
+            case ToolInputStarted():
+                self._input(delta, now)
+                return None
+            case UsageSeen(usage):
+                self._usage = merged(self._usage, usage)
+                return None
+            case Finished():
+                self._finish(delta, now)
+                return None
+            case Failed():
+                return None  # nothing of a failed answer is kept, and nothing is asked of it
+            case _:
+                return self._ended(self._completed(delta, now))
+
+    def began_at(self, block: str) -> datetime | None:
+        """When the thoughts began that are still coming in this block."""
+        coming = self._blocks.get(block)
+        return coming.started_at if isinstance(coming, _Reasoning) else None
+
+    def server_of(self, call: ToolInputStarted | ToolInputDelta | ToolCall) -> UUID | None:
+        """Whose tool is called, unless the provider runs it itself."""
+        return None if call.provider_executed else self._servers.get(call.name)
+
+    def answer(self) -> Answer:
+        """What was said, all of it; only after `Finished`."""
+        assert self._finished is not None, "an answer has an end"
+        end = self._finished
+        return Answer(
+            tuple(self._parts),
+            end.reason,
+            self._usage,
+            end.response_id,
+            end.context_limit,
+            end.refusal,
+        )
+
+    def cut_short(self, now: datetime) -> tuple[Part, ...]:
+        """What was said so far, unfinished text and thoughts included.
+
+        Of calls whose arguments were still coming, those are kept that are whole JSON already.
+        """
+        blocks = (block.part(now) for block in self._blocks.values())
+        calls = (call.part(now) for call in self._inputs.values())
+        return (*self._parts, *(part for part in (*blocks, *calls) if part is not None))
+
+    def _input(self, delta: ToolInputStarted | ToolInputDelta, now: datetime) -> _Input:
+        if (coming := self._inputs.get(delta.id)) is None:
+            server = self.server_of(delta)
+            coming = _Input(delta.id, delta.name, delta.provider_executed, server, now)
+            self._inputs[delta.id] = coming
+        return coming
+
+    def _completed(
+        self,
+        delta: TextEnded | ReasoningEnded | ToolCall | ProviderToolResult | SourceFound | FileMade,
+        now: datetime,
+    ) -> Part | None:
+        match delta:
+            case TextEnded(block, metadata) | ReasoningEnded(block, metadata):
+                if (ended := self._blocks.pop(block, None)) is None:
+                    return None  # it never said anything
+                ended.metadata = metadata or ended.metadata
+                return ended.part(now)
+            case ToolCall():
+                self._inputs.pop(delta.id, None)
+                return _call(delta, self.server_of(delta), now)
+            case ProviderToolResult(id, name, result, is_error, metadata):
+                return ToolResultPart(
+                    id,
+                    name,
+                    result,
+                    is_error=is_error,
+                    provider_executed=True,
+                    created_at=now,
+                    provider_metadata=metadata,
+                )
+            case SourceFound(id, url, title, metadata):
+                return SourcePart(id, url, title, metadata)
+            case FileMade(media_type, data, name, metadata):
+                return FilePart(media_type, name, data=data, provider_metadata=metadata)
+            case _:
+                assert_never(delta)
+
+    def _ended(self, part: Part | None) -> Part | None:
+        if part is not None:
+            self._parts.append(part)
+        return part
+
+    def _finish(self, delta: Finished, now: datetime) -> None:
+        """Blocks that the provider forgot to end take their places in the order they began."""
+        for block in self._blocks.values():
+            self._ended(block.part(now))
+        self._blocks.clear()
+        self._usage = merged(self._usage, delta.usage)
+        self._finished = delta
+
+
+def json_or_none(text: str) -> JsonText | None:
+    return JsonText(well_formed(text)) if is_json(text) else None
+
+
+def merged(older: Usage, newer: Usage) -> Usage:
+    """`newer`, and what only `older` knows."""
+    if newer == NO_USAGE:
+        return older
+
+    def pick(new: int | None, old: int | None) -> int | None:
+        return old if new is None else new
+
+    return Usage(
+        pick(newer.input_tokens, older.input_tokens),
+        pick(newer.output_tokens, older.output_tokens),
+        pick(newer.total_tokens, older.total_tokens),
+        pick(newer.reasoning_tokens, older.reasoning_tokens),
+        pick(newer.cache_creation_tokens, older.cache_creation_tokens),
+        pick(newer.cache_read_tokens, older.cache_read_tokens),
+    )
+
+
+def _call(delta: ToolCall, server: UUID | None, now: datetime) -> ToolCallPart:
+    """Arguments that are not JSON are left out, so that the call can be refused, not run."""
+    args = json_or_none(delta.args) if delta.args.strip() else JsonText("{}")
+    return ToolCallPart(
+        delta.id,
+        delta.name,
+        args,
+        delta.provider_executed,
+        mcp_server_config_id=server,
+        created_at=now,
+        provider_metadata=delta.metadata,
+    )

@@ -1,0 +1,154 @@
+"""What arrives while a provider answers: changes to parts on their way. Pure data, never stored.
+
+Rules that hold in every stream, whoever sends it:
+
+- A block is one part in the making. Its name is unique in the stream; blocks may interleave.
+- Text and reasoning begin with their first delta and end with an end of their own.
+- Arguments of a call may stream (`ToolInputStarted`, `ToolInputDelta`); the whole `ToolCall` always
+  follows them, under the same id. A call that streams nothing is a `ToolCall` alone.
+- The last delta is `Finished` or `Failed`, exactly one of the two. A connection that ends without
+  the provider's own end is a `Failed`.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.model import JsonText
+from actors.law.parts.usage import NO_USAGE, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    block: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnded:
+    block: str
+    metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """`text` may be empty: a signature, or thoughts that the provider keeps to itself."""
+
+    block: str
+    text: str
+    metadata: JsonText | None = None  # the newest wins; None leaves what was there
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningEnded:
+    block: str
+    metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInputStarted:
+    id: str
+    name: str
+    provider_executed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInputDelta:
+    id: str
+    name: str
+    args_delta: str
+    provider_executed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call with all its arguments: the JSON as the provider wrote it, which may be broken."""
+
+    id: str
+    name: str
+    args: JsonText
+    provider_executed: bool = False
+    metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderToolResult:
+    """What a tool that the provider runs itself came to."""
+
+    id: str
+    name: str
+    result: JsonText
+    is_error: bool = False
+    metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFound:
+    id: str
+    url: str
+    title: str = ""
+    metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileMade:
+    """A file that the model made, base64."""
+
+    media_type: str
+    data: str
+    name: str = ""
+    metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSeen:
+    """Counts so far, each the sum for the whole answer. A count that is None is not known yet."""
+
+    usage: Usage
+
+
+class FinishReason(Enum):
+    STOP = "stop"
+    LENGTH = "length"
+    TOOL_CALLS = "tool_calls"
+    CONTENT_FILTER = "content_filter"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a provider withheld its answer, as far as it says."""
+
+    category: str | None = None
+    explanation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    reason: FinishReason
+    usage: Usage = NO_USAGE
+    response_id: str | None = None
+    context_limit: int | None = None
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    failure: ProviderFailure
+
+
+Delta = (
+    TextDelta
+    | TextEnded
+    | ReasoningDelta
+    | ReasoningEnded
+    | ToolInputStarted
+    | ToolInputDelta
+    | ToolCall
+    | ProviderToolResult
+    | SourceFound
+    | FileMade
+    | UsageSeen
+    | Finished
+    | Failed
+)

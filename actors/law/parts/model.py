@@ -1,0 +1,139 @@
+"""The parts of a message. Pure data.
+
+A message is a role and an ordered tuple of parts. JSON that belongs to somebody else (arguments
+of a call, the result of a tool, a provider's private notes) is kept as the text it came as: it is
+handed back byte for byte, so that signatures hold and a provider's prompt cache is hit.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NewType
+from uuid import UUID
+
+from actors.law.ids import FileId
+
+JsonText = NewType("JsonText", str)
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    text: str
+    provider_metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPart:
+    """What a model thought. Metadata may hold a signature that has to be replayed unchanged."""
+
+    text: str
+    created_at: datetime | None = None
+    completed_at: datetime | None = None
+    provider_metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """A model asks for a tool. `provider_executed`: the provider runs it itself, and answers."""
+
+    id: str
+    name: str
+    args: JsonText | None = None
+    provider_executed: bool = False
+    hook_rewritten: bool = False
+    mcp_server_config_id: UUID | None = None
+    parsed_commands: tuple[tuple[str, ...], ...] = ()
+    created_at: datetime | None = None
+    provider_metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultPart:
+    id: str
+    name: str
+    result: JsonText
+    is_error: bool = False
+    is_media: bool = False
+    provider_executed: bool = False
+    mcp_server_config_id: UUID | None = None
+    created_at: datetime | None = None
+    provider_metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePart:
+    """Where a provider's own search found something."""
+
+    id: str
+    url: str
+    title: str = ""
+    provider_metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A stored file by id, or small inline data (base64) where there is none."""
+
+    media_type: str
+    name: str = ""
+    file_id: FileId | None = None
+    data: str | None = None
+    provider_metadata: JsonText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileReferencePart:
+    """Lines of a file that a user pointed at."""
+
+    file_name: str
+    start_line: int
+    end_line: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFilePart:
+    """An instruction file of the workspace, such as AGENTS.md."""
+
+    path: str
+    content: str = ""
+    truncated: bool = False
+    agent_id: UUID | None = None
+    os: str = ""
+    directory: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPart:
+    name: str
+    description: str = ""
+    directory: str = ""
+    meta_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookContextPart:
+    """What a lifecycle hook tells the model; never shown to the user."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookNoticePart:
+    """What a lifecycle hook tells the user; never sent to the model."""
+
+    text: str
+
+
+Part = (
+    TextPart
+    | ReasoningPart
+    | ToolCallPart
+    | ToolResultPart
+    | SourcePart
+    | FilePart
+    | FileReferencePart
+    | ContextFilePart
+    | SkillPart
+    | HookContextPart
+    | HookNoticePart
+)

@@ -1,0 +1,144 @@
+"""What a provider is asked, in words of no provider. Pure data.
+
+A prompt is complete and well formed: every call of a local tool has its answer in the next
+`ToolsSaid`, ids are `[A-Za-z0-9_-]+`, arguments are JSON objects, files are there in base64. An
+adapter may therefore translate part by part and look at nothing else.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from actors.law.ids import ChatId, UserId
+from actors.law.parts.model import (
+    FilePart,
+    JsonText,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from actors.law.parts.options import ProviderOptions
+
+OUTPUT_TOKENS_MAX = 32_000  # of one call, where the configuration of the model does not say
+
+
+@dataclass(frozen=True, slots=True)
+class UserSaid:
+    """`FilePart.data` is always there."""
+
+    parts: tuple[TextPart | FilePart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantSaid:
+    """Results are those of tools that the provider itself ran, each after its call."""
+
+    parts: tuple[TextPart | ReasoningPart | ToolCallPart | ToolResultPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """The result of a local tool. An adapter that cannot send `media` sends the text alone."""
+
+    id: str
+    name: str
+    text: str
+    is_error: bool = False
+    media: FilePart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsSaid:
+    answers: tuple[ToolAnswer, ...]
+
+
+Said = UserSaid | AssistantSaid | ToolsSaid
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that the model may call. `schema` is a JSON object with `type` and `properties`."""
+
+    name: str
+    description: str
+    schema: JsonText
+
+
+@dataclass(frozen=True, slots=True)
+class WebSearch:
+    """The provider's own search; no domains: all of them."""
+
+    allowed_domains: tuple[str, ...] = ()
+    blocked_domains: tuple[str, ...] = ()
+    context_size: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComputerUse:
+    """The provider's own screen-and-mouse tool. Its calls are local: we answer them."""
+
+    width_pixels: int
+    height_pixels: int
+
+
+ProviderTool = WebSearch | ComputerUse
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyTool:
+    """The model has to call this tool."""
+
+    name: str
+
+
+ToolChoice = Literal["auto", "none", "required"] | OnlyTool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSchema:
+    """The answer is to be one JSON object of this schema; it comes as text, whoever sends it."""
+
+    name: str
+    description: str
+    schema: JsonText
+
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class CallSettings:
+    """How a model is called. None: not sent, the provider's default holds."""
+
+    max_output_tokens: int | None = OUTPUT_TOKENS_MAX  # None: no cap is sent, if that is allowed
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    effort: Effort | None = None  # already clamped to what the configuration allows
+    options: ProviderOptions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, for a gateway that keeps accounts: the root chat, and the child if it is one."""
+
+    owner: UserId
+    chat: ChatId
+    subchat: ChatId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    model: str  # the name at the vendor
+    messages: tuple[Said, ...]
+    system: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    provider_tools: tuple[ProviderTool, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    answer_schema: AnswerSchema | None = None
+    settings: CallSettings = CallSettings()
+    cached: bool = True  # mark what a provider should keep, where it wants to be told
+    asker: Asker | None = None

@@ -1,0 +1,309 @@
+"""What may be asked of a stored chat. Pure data; `transitions` says what each does."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import Enum
+from types import MappingProxyType
+from uuid import UUID
+
+from actors.law.chat import Body, Chat, ChatError, RetryState, UserMessage, Verdict
+from actors.law.ids import ChatId, Holder, MessageId, ModelConfigId, QueuedId, UserId
+from actors.law.parts.model import JsonText
+from actors.law.states import Status
+
+
+class Busy(Enum):
+    """What a message does that arrives while a turn is running."""
+
+    QUEUE = "queue"  # waits until the turn is over
+    INTERRUPT = "interrupt"  # ends the turn and comes next
+    STEER = "steer"  # enters the running turn at its next step boundary
+
+
+# Asked by users
+
+
+NO_PARAMETERS = JsonText("{}")
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicTool:
+    """A tool that the client executes."""
+
+    name: str
+    description: str = ""
+    input_schema: JsonText = NO_PARAMETERS
+
+
+@dataclass(frozen=True, slots=True)
+class NewChat:
+    """The columns that a chat is born with and that no transition changes."""
+
+    id: ChatId
+    owner_id: UserId
+    title: str = ""
+    parent_id: ChatId | None = None
+    root_id: ChatId | None = None
+    client_type: str = "api"
+    plan_mode: str = ""
+    mode: str = ""
+    workspace_id: UUID | None = None
+    labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    mcp_server_ids: tuple[UUID, ...] = ()
+    dynamic_tools: tuple[DynamicTool, ...] = ()
+    approval_policy: str = ""
+
+    def born(self) -> Chat:
+        """As it is before anything is said in it: with work to do, and nobody's."""
+        return Chat(
+            id=self.id,
+            owner_id=self.owner_id,
+            parent_id=self.parent_id,
+            status=Status.RUNNING,
+            archived=False,
+            holder=None,
+            last_error=None,
+            retry_state=None,
+            requires_action_deadline_at=None,
+            compaction_requested_at=None,
+            snapshot_version=1,
+            history_version=0,
+            queue_version=0,
+            retry_state_version=0,
+            generation_attempt=0,
+            pin_order=0,
+            dynamic_tools=frozenset(tool.name for tool in self.dynamic_tools),
+            root_id=self.root_id,
+            plan_mode=self.plan_mode,
+            mode=self.mode,
+            workspace_id=self.workspace_id,
+            mcp_server_ids=self.mcp_server_ids,
+            approval_policy=self.approval_policy,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CreateChat:
+    chat: NewChat
+    messages: tuple[Body, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetArchived:
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Furniture:
+    """What a message may change of its chat: how it is answered, and with which tools. None: as it
+    is."""
+
+    plan_mode: str | None = None
+    mcp_server_ids: tuple[UUID, ...] | None = None
+
+    def of(self, chat: Chat) -> Chat:
+        """The chat with it."""
+        plan_mode = chat.plan_mode if self.plan_mode is None else self.plan_mode
+        servers = chat.mcp_server_ids if self.mcp_server_ids is None else self.mcp_server_ids
+        return replace(chat, plan_mode=plan_mode, mcp_server_ids=servers)
+
+
+AS_IT_IS = Furniture()
+
+
+@dataclass(frozen=True, slots=True)
+class SendMessage:
+    message: UserMessage
+    busy: Busy = Busy.QUEUE
+    furniture: Furniture = AS_IT_IS
+
+
+@dataclass(frozen=True, slots=True)
+class EditMessage:
+    """Replace a user's message and forget all that came after it."""
+
+    message_id: MessageId
+    message: UserMessage  # a model or effort left out is taken from the replaced message
+    then: tuple[Body, ...] = ()  # rows that follow the replacement
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCompaction:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteQueued:
+    queued_id: QueuedId
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteQueued:
+    queued_id: QueuedId
+
+
+@dataclass(frozen=True, slots=True)
+class EditQueued:
+    """Say it otherwise, before its turn has come. It keeps its place."""
+
+    queued_id: QueuedId
+    message: UserMessage  # a model or effort left out stays as chosen before
+
+
+@dataclass(frozen=True, slots=True)
+class ReorderQueued:
+    """The whole queue in its new order: nobody moves rows that he has not seen."""
+
+    order: tuple[QueuedId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    reason: str = "interrupted by user"
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicResult:
+    """A client's answer to one tool call. The output is as received, not yet known to be JSON."""
+
+    tool_call_id: str
+    output: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteRequiresAction:
+    results: tuple[DynamicResult, ...]
+    submitted_by: UserId
+    model_config_id: ModelConfigId | None = None
+    then: tuple[Body, ...] = ()  # rows that follow the results
+
+
+@dataclass(frozen=True, slots=True)
+class DecideApproval:
+    """A person says whether a call may run."""
+
+    tool_call_id: str
+    verdict: Verdict
+    decided_by: UserId
+    words: str = ""  # with which it is denied: the model reads them
+    asked_at: datetime | None = None  # the ask that he has seen; None: whichever waits
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcileInvalidState:
+    error: ChatError | None = None
+
+
+# Asked by the process that runs chats
+
+
+@dataclass(frozen=True, slots=True)
+class Acquire:
+    """Take the chat. `after_death`: its last holder did not give it back; its lease has run out."""
+
+    holder: Holder
+    after_death: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TakeUp:
+    """Acquire the chat and begin an attempt, if it has work to begin and nobody holds it; if not,
+    nothing. Behind what puts it to work, in the same bundle: the sender's process goes on with it.
+    """
+
+    holder: Holder
+
+
+@dataclass(frozen=True, slots=True)
+class Abandon:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RecordGenerationAttempt:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRetryState:
+    """Count a failure of the provider, and say when the next attempt is made."""
+
+    retry: RetryState
+
+
+@dataclass(frozen=True, slots=True)
+class CommitStep:
+    messages: tuple[Body, ...]
+    consumes_compaction: bool = False
+    ends_turn: bool = False  # `FinishTurn` follows: no boundary, what steers is its next message
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """An open call that may not run before a person has allowed it."""
+
+    tool_call_id: str
+    tool: str
+    args: JsonText
+
+
+@dataclass(frozen=True, slots=True)
+class EnterRequiresAction:
+    asks: tuple[Ask, ...] = ()
+    ask_seconds: float = 0.0  # then nobody has allowed them; 0: they wait as long as it takes
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequiresAction:
+    reason: str = "timed out"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireApprovals:
+    """What nobody has decided in time is denied."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishInterruption:
+    partials: tuple[Body, ...] = ()
+    gives_back: bool = False  # if the chat comes to rest, its holder lets it go in the same write
+
+
+@dataclass(frozen=True, slots=True)
+class FinishTurn:
+    gives_back: bool = False  # if the chat comes to rest, its holder lets it go in the same write
+
+
+@dataclass(frozen=True, slots=True)
+class FinishError:
+    error: ChatError
+
+
+Request = (
+    SetArchived
+    | SendMessage
+    | EditMessage
+    | RequestCompaction
+    | DeleteQueued
+    | PromoteQueued
+    | EditQueued
+    | ReorderQueued
+    | Interrupt
+    | CompleteRequiresAction
+    | DecideApproval
+    | ReconcileInvalidState
+    | Acquire
+    | TakeUp
+    | Abandon
+    | RecordGenerationAttempt
+    | RecordRetryState
+    | CommitStep
+    | EnterRequiresAction
+    | CancelRequiresAction
+    | ExpireApprovals
+    | FinishInterruption
+    | FinishTurn
+    | FinishError
+)

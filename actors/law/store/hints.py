@@ -1,0 +1,195 @@
+"""News of a commit: ids and versions, never content. A hint may be lost, doubled or late. Pure.
+
+Whoever gets one reads again; whoever has seen a snapshot at least as new ignores it.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from uuid import UUID
+
+from actors.law.change import Change
+from actors.law.chat import Chat
+from actors.law.ids import ChatId, RunnerId, UserId, WorkerId
+from actors.law.states import RUNNABLE, Status
+
+
+class Became(Enum):
+    """What is otherwise in a list of chats, beside the time of it."""
+
+    CREATED = "created"  # or taken out of the archive
+    DELETED = "deleted"  # put into it
+    STATUS = "status"
+    ACTION = "action"  # its client has to do something
+    TITLE = "title"
+    TURN_SUMMARY = "turn_summary"
+    SUMMARY = "summary"
+    CONTEXT = "context"  # what it knows of its workspace was pinned, or the files have moved on
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMoved:
+    """The stored chat is now at this snapshot."""
+
+    chat: ChatId
+    snapshot_version: int
+    history_version: int
+    queue_version: int
+    retry_state_version: int
+    generation_attempt: int
+    status: Status
+    archived: bool
+    worker_id: WorkerId | None
+    runner_id: RunnerId | None
+    owner_id: UserId
+    by_holder: bool = False  # who holds the chat wrote it, and need not be told
+    became: Became | None = None  # None: lists show it as before
+
+
+@dataclass(frozen=True, slots=True)
+class WorkWaits:
+    """The chat has work to do and nobody who does it: supervisors, look for work."""
+
+    chat: ChatId
+    snapshot_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class TitleChanged:
+    """The chat is called otherwise. No snapshot moves with a title: whoever shows it reads it."""
+
+    chat: ChatId
+    owner_id: UserId
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryChanged:
+    """What is said of the chat is another: of all of it, or of its latest turn. No snapshot moves
+    with that either."""
+
+    chat: ChatId
+    owner_id: UserId
+    of_chat: bool
+
+    @property
+    def became(self) -> Became:
+        return Became.SUMMARY if self.of_chat else Became.TURN_SUMMARY
+
+
+@dataclass(frozen=True, slots=True)
+class ContextChanged:
+    """What the chat knows of its workspace was pinned, or is not what stands there any more."""
+
+    chat: ChatId
+    owner_id: UserId
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceClosed:
+    """Nobody works there any more: it was stopped or removed. What runs in it is to end."""
+
+    workspace: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class AsksChanged:
+    """People are asked for consent to other calls of this chat than before."""
+
+    chat: ChatId
+    root_id: ChatId
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueChanged:
+    """Providers, models or settings were changed: those of one user, or of the deployment."""
+
+    user: UserId | None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonChanged:
+    """A user is called otherwise, may do other things, or has lost a token."""
+
+    user: UserId
+
+
+Hint = (
+    ChatMoved
+    | WorkWaits
+    | TitleChanged
+    | SummaryChanged
+    | ContextChanged
+    | WorkspaceClosed
+    | AsksChanged
+    | CatalogueChanged
+    | PersonChanged
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LookAtEverything:
+    """Hints may have been lost: whoever acts on them reads anew all that he follows."""
+
+
+News = Hint | LookAtEverything
+
+
+def hints_of_change(
+    change: Change, *, holder_is_fresh: bool, by_holder: bool = False
+) -> tuple[Hint, ...]:
+    """What is to be told once `change` has been committed."""
+    became = became_of(change, by_holder=by_holder)
+    moved = hints_of(
+        change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder, became=became
+    )
+    after = change.chat
+    return (*moved, AsksChanged(after.id, after.root)) if _asks_changed(change) else moved
+
+
+def became_of(change: Change, *, by_holder: bool) -> Became | None:
+    """A step of a turn that goes on is no news in a list; what users do to a chat is."""
+    before, after = change.before.chat, change.chat
+    if after.snapshot_version == 1:
+        return Became.CREATED
+    if after.archived is not before.archived:
+        return Became.DELETED if after.archived else Became.CREATED
+    if after.status is not before.status:
+        return Became.ACTION if after.status is Status.REQUIRES_ACTION else Became.STATUS
+    if _asks_changed(change):
+        return Became.ACTION
+    was_queued = any(row.id < 0 for row in change.queue)
+    moved = after.history_version == after.snapshot_version
+    by_user = moved and (not by_holder or change.queue != change.before.queue)
+    return Became.STATUS if was_queued or by_user else None
+
+
+def _asks_changed(change: Change) -> bool:
+    before, after = change.before.chat, change.chat
+    return after.approvals != before.approvals and after.asks != before.asks
+
+
+def hints_of(
+    chat: Chat,
+    *,
+    holder_is_fresh: bool,
+    by_holder: bool = False,
+    became: Became | None = None,
+) -> tuple[Hint, ...]:
+    """What is to be told of a chat that has been committed so."""
+    holder = chat.holder
+    moved = ChatMoved(
+        chat.id,
+        chat.snapshot_version,
+        chat.history_version,
+        chat.queue_version,
+        chat.retry_state_version,
+        chat.generation_attempt,
+        chat.status,
+        chat.archived,
+        worker_id=None if holder is None else holder.worker,
+        runner_id=None if holder is None else holder.runner,
+        owner_id=chat.owner_id,
+        by_holder=by_holder,
+        became=became,
+    )
+    waits = chat.status in RUNNABLE and not (holder is not None and holder_is_fresh)
+    return (moved, WorkWaits(chat.id, chat.snapshot_version)) if waits else (moved,)

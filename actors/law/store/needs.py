@@ -1,0 +1,71 @@
+"""What a request has to know besides a chat's columns, its queue and its tail. Pure.
+
+Those three are read for every request: whoever goes on from the answer builds on them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from actors.law import requests as ask
+from actors.law.change import referenced_files
+from actors.law.chat import Stored
+from actors.law.closing import advance, outstanding
+from actors.law.ids import FileId, MessageId
+from actors.law.parts.model import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    edits: MessageId | None  # this message and all after it
+    files: frozenset[FileId]  # whether these are there, and which are linked
+
+
+# What these write is dated, or given a deadline, by the database's clock.
+_DATED: frozenset[type[ask.Request]] = frozenset(
+    {
+        ask.RequestCompaction,
+        ask.CompleteRequiresAction,
+        ask.DecideApproval,
+        ask.EnterRequiresAction,
+        ask.ExpireApprovals,
+        ask.FinishInterruption,
+    }
+)
+
+
+def needs_the_time(held: Stored, requests: Sequence[ask.Request]) -> bool:
+    """Return whether what `requests` make of `held` depends on the time at which it is written."""
+    match requests:
+        case [ask.FinishInterruption(partials)]:  # only the results that it makes up are dated
+            return bool(outstanding(advance(held.tail, partials)))
+        case _:
+            return any(type(request) in _DATED for request in requests)
+
+
+def needs(requests: Sequence[ask.Request]) -> Needs:
+    edits = None
+    files: frozenset[FileId] = frozenset()
+    for request in requests:
+        kind = type(request)
+        if isinstance(request, ask.EditMessage):
+            edits = request.message_id
+        said = _SAID.get(kind)
+        if said is not None:
+            files |= referenced_files(said(request))
+    return Needs(edits, files)
+
+
+def files_of(request: ask.CreateChat) -> frozenset[FileId]:
+    return referenced_files([body.parts for body in request.messages])
+
+
+# What these bring with them; the others say nothing of their own.
+_SAID: dict[type[ask.Request], Callable[[Any], list[tuple[Part, ...]]]] = {
+    ask.SendMessage: lambda r: [r.message.parts],
+    ask.EditQueued: lambda r: [r.message.parts],
+    ask.EditMessage: lambda r: [r.message.parts, *(body.parts for body in r.then)],
+    ask.CommitStep: lambda r: [body.parts for body in r.messages],
+    ask.FinishInterruption: lambda r: [body.parts for body in r.partials],
+    ask.CompleteRequiresAction: lambda r: [body.parts for body in r.then],
+}

@@ -1,0 +1,364 @@
+"""The law: what each request does to a stored chat, or why it is refused. Pure.
+
+`transition(stored, request) -> Change | Refusal` is the whole of it, `bundle` folds several into
+one change, and `create` makes a chat where there is none. A refusal changes nothing. One function
+per request, in the order of `requests.py`; those that deal with the queue alone stand in
+`queueing.py`, those that deal with consent in `answers.py`.
+
+Unless a function says otherwise the holder stays, the deadline and the compaction marker go.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from actors.law import answers, queueing
+from actors.law import requests as ask
+from actors.law.change import Change, change, join, resumed, steered, unchanged, with_links
+from actors.law.chat import NO_FILES, ChatError, Files, HistoryRow, Queued, Role, Stored
+from actors.law.closing import (
+    INVALID_STATE,
+    MESSAGE_EDITED,
+    NEW_USER_MESSAGE,
+    PROMOTION,
+    USER_MESSAGE,
+    awaited_cancellations,
+    cancellations,
+    dynamic_cancellations,
+    has_new_answer,
+    interruptions,
+    is_waited_for,
+    outstanding_dynamic,
+)
+from actors.law.refusals import (
+    NO_TRANSITION,
+    InvalidState,
+    MessageNotFound,
+    NotAllowed,
+    NotAUserMessage,
+    Refusal,
+    ResultFault,
+)
+from actors.law.states import State, Status
+from actors.law.table import leads_to
+
+REQUIRES_ACTION_SECONDS = 300  # then the calls are answered for the client: "timed out"
+
+DEFAULT_INVALID_STATE_ERROR = ChatError(
+    "The chat was in an invalid state and has been stopped. "
+    "Send a message or edit the conversation to go on."
+)
+
+
+def transition(stored: Stored, request: ask.Request) -> Change | Refusal:
+    """What `request` does to `stored`, or why it may not."""
+    state = stored.state
+    allowed = leads_to(state, type(request))
+    if not allowed:
+        name = type(request).__name__
+        if state is State.INVALID:
+            return InvalidState(name)
+        return NotAllowed(name, state, NO_TRANSITION)
+    made = _RULES[type(request)](stored, request)
+    if not isinstance(made, Change):
+        return made
+    assert made.state in allowed, f"{request} led to {made.state}"
+    return with_links(made)
+
+
+def bundle(stored: Stored, requests: Iterable[ask.Request]) -> Change | Refusal:
+    """Several requests as one change; the first refusal refuses all of them."""
+    made: Change | None = None
+    for request in requests:
+        following = transition(stored if made is None else made.after, request)
+        if not isinstance(following, Change):
+            return following
+        made = following if made is None else join(made, following)
+    return unchanged(stored) if made is None else made
+
+
+def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -> Change | Refusal:
+    """A new chat is at work from the start: somebody wants an answer."""
+    new = request.chat
+    if not request.messages:
+        return NotAllowed("CreateChat", None, "a chat begins with a message")
+    if new.id.int == 0:
+        return NotAllowed("CreateChat", None, "the nil id names no chat")
+    return with_links(change(Stored(new.born(), now, files=files), said=request.messages))
+
+
+def _set_archived(stored: Stored, request: ask.SetArchived) -> Change | Refusal:
+    chat = stored.chat
+    if chat.archived == request.archived:
+        return _refuse(stored, request, f"archived is {str(chat.archived).lower()} already")
+    return change(
+        stored,
+        archived=request.archived,
+        pin_order=0 if request.archived else chat.pin_order,
+        compaction_requested_at=chat.compaction_requested_at,
+    )
+
+
+def _send_message(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
+    made = _taken_or_queued(stored, request)
+    if isinstance(made, Change) and request.furniture is not ask.AS_IT_IS:
+        return replace(made, chat=request.furniture.of(made.chat))
+    return made
+
+
+def _taken_or_queued(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
+    if stored.state in (State.W, State.E0):
+        closed = cancellations(stored, NEW_USER_MESSAGE)
+        said = (*closed, request.message.as_body())
+        return change(stored, status=Status.RUNNING, said=said, last_error=None)
+    queue = queueing.with_appended(stored, request)
+    if not isinstance(queue, tuple):
+        return queue
+    chat = stored.chat
+    if chat.status is Status.ERROR:
+        return _take_head(stored, queue, last_error=None)
+    marker = chat.compaction_requested_at
+    interrupts = request.busy is ask.Busy.INTERRUPT
+    if interrupts and chat.status is Status.RUNNING:
+        return change(
+            stored, status=Status.INTERRUPTING, queue=queue, compaction_requested_at=marker
+        )
+    if interrupts and chat.status is Status.REQUIRES_ACTION:
+        # The model first hears that its calls were cancelled; the message follows that answer.
+        closed = awaited_cancellations(stored, USER_MESSAGE)
+        return resumed(stored, closed, queue=queue, compaction_requested_at=marker)
+    return change(
+        stored,
+        queue=queue,
+        compaction_requested_at=marker,
+        requires_action_deadline_at=chat.requires_action_deadline_at,
+    )
+
+
+def _edit_message(stored: Stored, request: ask.EditMessage) -> Change | Refusal:
+    suffix = stored.suffix
+    if suffix is None or suffix.target.id != request.message_id:
+        return MessageNotFound(request.message_id)
+    old = suffix.target.body
+    if old.role is not Role.USER:
+        fault = NotAUserMessage(request.message_id)
+        return _refuse(stored, request, "only a user's message can be edited", fault)
+    new = request.message
+    replacement = replace(
+        new.as_body(),
+        visibility=old.visibility,
+        model_config_id=new.model_config_id or old.model_config_id,
+        reasoning_effort=new.reasoning_effort or old.reasoning_effort,
+    )
+    return change(
+        stored,
+        status=Status.RUNNING,
+        queue=(),
+        said=(*cancellations(stored, MESSAGE_EDITED), replacement, *request.then),
+        unsaid=(HistoryRow(suffix.target.id, old.visibility), *suffix.later),
+        last_error=None,
+    )
+
+
+def _request_compaction(stored: Stored, request: ask.RequestCompaction) -> Change | Refusal:
+    """The holder goes too: whoever was there drops out, and somebody is told to come."""
+    if not has_new_answer(stored.tail):
+        return _refuse(stored, request, "no model has said anything since the last summary")
+    return change(
+        stored,
+        status=Status.RUNNING,
+        last_error=None,
+        holder=None,
+        compaction_requested_at=stored.now,
+        new_epoch=True,
+    )
+
+
+def _promote_queued(stored: Stored, request: ask.PromoteQueued) -> Change | Refusal:
+    queue = queueing.with_promoted(stored.queue, request.queued_id)
+    if not isinstance(queue, tuple):
+        return queue
+    if stored.chat.status in (Status.RUNNING, Status.INTERRUPTING):
+        return change(stored, status=Status.INTERRUPTING, queue=queue)
+    return _take_head(stored, queue, last_error=None)
+
+
+def _interrupt(stored: Stored, request: ask.Interrupt) -> Change:
+    if stored.chat.status is Status.RUNNING:
+        return change(stored, status=Status.INTERRUPTING)
+    return resumed(stored, awaited_cancellations(stored, request.reason))
+
+
+def _complete_requires_action(
+    stored: Stored, request: ask.CompleteRequiresAction
+) -> Change | Refusal:
+    pending = outstanding_dynamic(stored)
+    fault = answers.fault_in(request.results, pending)
+    if fault is not None:
+        return _refuse(stored, request, "the results do not fit the pending calls", fault)
+    return answers.answered(
+        stored, (*answers.bodies(request, pending, now=stored.now), *request.then)
+    )
+
+
+def _reconcile(stored: Stored, request: ask.ReconcileInvalidState) -> Change:
+    return change(
+        stored,
+        status=Status.ERROR,
+        said=awaited_cancellations(stored, INVALID_STATE),
+        archived=False,
+        last_error=request.error or DEFAULT_INVALID_STATE_ERROR,
+    )
+
+
+def _acquire(stored: Stored, request: ask.Acquire) -> Change:
+    """Whether the last holder may be passed over is the caller's fence, not the law's. A death is
+    counted only if it cut an attempt short: in a pause the chat cannot have been its cause."""
+    chat, deaths = stored.chat, stored.chat.process_deaths_count
+    is_at_work = stored.state in (State.R0, State.R1) and chat.retry_state is None
+    if request.after_death and chat.holder is not None and is_at_work:
+        deaths += 1
+    return _same(stored, holder=request.holder, process_deaths_count=deaths)
+
+
+def _take_up(stored: Stored, request: ask.TakeUp) -> Change:
+    chat = stored.chat
+    if chat.holder is not None or stored.state not in (State.R0, State.R1):
+        return unchanged(stored)
+    if chat.retry_state is not None:  # a pause is not cut short by a new holder
+        return _same(stored, holder=request.holder)
+    return _same(stored, holder=request.holder, generation_attempt=chat.generation_attempt + 1)
+
+
+def _abandon(stored: Stored, request: ask.Abandon) -> Change | Refusal:
+    if stored.chat.holder is None:
+        return _refuse(stored, request, "nobody holds the chat")
+    return _same(stored, holder=None)
+
+
+def _record_attempt(stored: Stored, request: ask.RecordGenerationAttempt) -> Change:
+    return _same(stored, generation_attempt=stored.chat.generation_attempt + 1)
+
+
+def _record_retry_state(stored: Stored, request: ask.RecordRetryState) -> Change | Refusal:
+    retry = request.retry
+    if retry.attempt < 1 or not retry.error.strip():
+        return _refuse(stored, request, "a retry state names its attempt and its error")
+    failures = stored.chat.provider_failures_count + 1
+    return _same(stored, retry_state=retry, provider_failures_count=failures)
+
+
+def _commit_step(stored: Stored, request: ask.CommitStep) -> Change | Refusal:
+    if not request.messages:
+        return _refuse(stored, request, "a step holds at least one message")
+    marker = None if request.consumes_compaction else stored.chat.compaction_requested_at
+    if request.ends_turn:
+        return change(stored, said=request.messages, compaction_requested_at=marker)
+    return steered(stored, request.messages, compaction_requested_at=marker)
+
+
+def _enter_requires_action(stored: Stored, request: ask.EnterRequiresAction) -> Change | Refusal:
+    approvals = answers.asked(stored, request)
+    if approvals is None:
+        return _refuse(stored, request, "a call is asked about that is not open")
+    waiting = replace(stored, chat=replace(stored.chat, approvals=approvals))
+    if not is_waited_for(waiting):
+        return _refuse(stored, request, "no call waits for the client")
+    deadline = None
+    if outstanding_dynamic(waiting):
+        deadline = stored.now + timedelta(seconds=REQUIRES_ACTION_SECONDS)
+    return change(
+        stored,
+        status=Status.REQUIRES_ACTION,
+        requires_action_deadline_at=deadline,
+        approvals=approvals,
+    )
+
+
+def _cancel_requires_action(stored: Stored, request: ask.CancelRequiresAction) -> Change | Refusal:
+    closed = dynamic_cancellations(stored, request.reason)
+    if not closed:
+        return _refuse(stored, request, "no call waits for the client")
+    return answers.answered(stored, closed)
+
+
+def _finish_interruption(stored: Stored, request: ask.FinishInterruption) -> Change:
+    """Calls that still wait are closed here, whoever should have answered them: a turn that was
+    interrupted between a client's call and `requires_action` has to settle too."""
+    partial = change(stored, said=request.partials).after
+    said = (*request.partials, *interruptions(partial))
+    if not stored.queue:
+        return _rest(stored, request, said=said)
+    head, *rest = stored.queue
+    said = (*said, head.message.as_body())
+    return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest))
+
+
+def _finish_turn(stored: Stored, request: ask.FinishTurn) -> Change:
+    if stored.queue:
+        return _take_head(stored, stored.queue)
+    return _rest(stored, request)
+
+
+def _finish_error(stored: Stored, request: ask.FinishError) -> Change:
+    return change(stored, status=Status.ERROR, last_error=request.error)
+
+
+def _refuse(
+    stored: Stored,
+    request: ask.Request,
+    rule: str,
+    fault: NotAUserMessage | ResultFault | None = None,
+) -> NotAllowed:
+    return NotAllowed(type(request).__name__, stored.state, rule, fault)
+
+
+def _same(stored: Stored, **columns: Any) -> Change:
+    """The execution state stays as it is, deadline and marker included."""
+    chat = stored.chat
+    kept = {
+        "requires_action_deadline_at": chat.requires_action_deadline_at,
+        "compaction_requested_at": chat.compaction_requested_at,
+    }
+    return change(stored, **(kept | columns))
+
+
+def _rest(stored: Stored, request: ask.FinishTurn | ask.FinishInterruption, **more: Any) -> Change:
+    holder = None if request.gives_back else stored.chat.holder
+    return change(stored, status=Status.WAITING, holder=holder, **more)
+
+
+def _take_head(stored: Stored, queue: tuple[Queued, ...], **columns: Any) -> Change:
+    """The head of `queue` becomes the next message; whatever the last turn left open is closed."""
+    head, *rest = queue
+    said = (*cancellations(stored, PROMOTION), head.message.as_body())
+    return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest), **columns)
+
+
+_RULES: dict[type[ask.Request], Callable[[Stored, Any], Change | Refusal]] = {
+    ask.SetArchived: _set_archived,
+    ask.SendMessage: _send_message,
+    ask.EditMessage: _edit_message,
+    ask.RequestCompaction: _request_compaction,
+    ask.DeleteQueued: queueing.delete,
+    ask.PromoteQueued: _promote_queued,
+    ask.EditQueued: queueing.edit,
+    ask.ReorderQueued: queueing.reorder,
+    ask.Interrupt: _interrupt,
+    ask.CompleteRequiresAction: _complete_requires_action,
+    ask.DecideApproval: answers.decide_approval,
+    ask.ReconcileInvalidState: _reconcile,
+    ask.Acquire: _acquire,
+    ask.TakeUp: _take_up,
+    ask.Abandon: _abandon,
+    ask.RecordGenerationAttempt: _record_attempt,
+    ask.RecordRetryState: _record_retry_state,
+    ask.CommitStep: _commit_step,
+    ask.EnterRequiresAction: _enter_requires_action,
+    ask.CancelRequiresAction: _cancel_requires_action,
+    ask.ExpireApprovals: answers.expire_approvals,
+    ask.FinishInterruption: _finish_interruption,
+    ask.FinishTurn: _finish_turn,
+    ask.FinishError: _finish_error,
+}

@@ -1,0 +1,1 @@
+"""What watchers follow: previews of attempts, feeds of chats, and the relay between processes."""

@@ -1,0 +1,279 @@
+"""Where episodes live: what is said in attempts that run, numbered, for whoever follows them.
+
+An episode is a log with one writer; a reader is a cursor into it. Writing never waits, and nothing
+is kept per reader: one that is slow reads more at once when it comes back. What is added is
+encoded once, by whoever the buffer was given for it, and every reader sends the same bytes.
+
+An episode is closed when its attempt ends, and forgotten `retention_seconds` later: an interrupted
+attempt is still there when what was said in it is to be kept. That is read from the attempt's own
+answer and results, whole, and not from what watchers were shown of it.
+
+All episodes of a process share `EPISODES_BYTES_MAX`. At that bound the pieces of closed episodes
+are forgotten first, oldest first, but not their answers; when only running attempts are left, the
+next piece of each is refused, and all that follow it. Watchers then see a beginning, or nothing,
+until the message stands; what is committed is the same.
+
+Those who listen are called in the task of the chat. An exception of one of them ends that listener
+and is counted; the attempt goes on and never hears of it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import trio
+
+from actors.law.chat import Body, Role
+from actors.law.ids import EpisodeKey, chat_name
+from actors.law.parts.assemble import Assembly
+from actors.law.parts.usage import Cost
+from actors.streams.episodes.listeners import EpisodeFollower, Fail, PieceListener, end_listener
+from actors.streams.episodes.pieces import Piece, Said
+from runtime.clock import now
+from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
+
+# Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
+EPISODE_BYTES_MAX = 4 << 20
+RETENTION_SECONDS = 15.0  # of a closed episode; then it is forgotten
+EPISODES_BYTES_MAX = 1 << 30  # encoded, of all in one process; at the bound see above
+EPISODES_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
+
+Encode = Callable[[EpisodeKey, Said], bytes]
+
+
+@dataclass(slots=True)
+class EpisodeTotals:
+    """What the episodes of a process hold and count together."""
+
+    bytes_max: int = EPISODES_BYTES_MAX
+    bytes_count: int = 0
+    # Makes room for so many bytes and says whether they fit now.
+    make_room: Callable[[int], bool] = lambda size: False
+    failed_count: int = 0  # listeners that failed and were ended, pieces that could not be encoded
+
+
+@dataclass(eq=False, slots=True)
+class Episode:
+    """The log of one attempt, and what is kept of the attempt if it is cut short."""
+
+    key: EpisodeKey
+    encode: Encode
+    totals: EpisodeTotals = field(default_factory=EpisodeTotals)
+    encoded: list[bytes] = field(default_factory=list)
+    bytes_count: int = 0
+    dropped_count: int = 0  # pieces refused because it was full, or one could not be encoded
+    asked_model_at: float | None = None  # when a model began to be asked, by the kernel's clock
+    answer: Assembly | None = None  # of that model, as far as it has come
+    results: tuple[Body, ...] = ()  # of the tools that have ended, once their batch has
+    due: Cost | None = None  # was paid for in it, and is neither booked nor any message's yet
+    is_booked: bool = False  # what its answer cost: whatever is kept of it costs nothing more
+    closed_at: float | None = None
+    listener: PieceListener | None = None
+    _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
+    _followers: dict[EpisodeFollower, None] = field(default_factory=dict)
+
+    def follow(self, follower: EpisodeFollower) -> None:
+        """From now on the follower is told when there is more to read, and at the end."""
+        self._followers[follower] = None
+
+    def unfollow(self, follower: EpisodeFollower) -> None:
+        self._followers.pop(follower, None)
+
+    def add(self, role: Role, piece: Piece, *, alone: bool = False) -> bool:
+        """Say one thing more. False if the episode is closed or full: then nobody was shown it.
+        `alone`: nothing else is to be said at the same moment."""
+        if self.closed_at is not None:
+            return False
+        if self.dropped_count:
+            self.dropped_count += 1
+            return False
+        said = Said(len(self.encoded) + 1, role, piece)
+        try:
+            encoded = self.encode(self.key, said)
+        except Exception as error:  # noqa: BLE001  it costs the watchers the rest, and the turn nothing
+            self._note_unencoded(error)
+            return False
+        size, totals = len(encoded), self.totals
+        if self.bytes_count + size > EPISODE_BYTES_MAX or (
+            totals.bytes_count + size > totals.bytes_max and not totals.make_room(size)
+        ):
+            self.dropped_count += 1
+            return False
+        self.encoded.append(encoded)
+        self.bytes_count += size
+        totals.bytes_count += size
+        listener = self.listener
+        if listener is not None:
+            try:
+                listener.hear(encoded, alone)
+            except Exception as error:  # noqa: BLE001  it ends the listener, and nothing else
+                self.listener = None
+                self._end_listener(listener.fail, error)
+        if self._readers:
+            self._readers.unpark_all()
+        if self._followers:
+            self._tell_followers()
+        return True
+
+    def close(self) -> None:
+        """The attempt is over. Readers see the end once they have read the rest."""
+        if self.closed_at is None:
+            self.closed_at = now()
+            self._readers.unpark_all()
+            self._tell_followers()
+
+    def forget_pieces(self) -> None:
+        """Give their bytes back. Readers who have not read them find the end."""
+        assert self.closed_at is not None, "a running attempt keeps its pieces"
+        self.totals.bytes_count -= self.bytes_count
+        self.encoded, self.bytes_count = [], 0
+
+    def _tell_followers(self) -> None:
+        for follower in tuple(self._followers):
+            try:
+                follower.note()
+            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
+                self.unfollow(follower)
+                self._end_listener(follower.fail, error)
+
+    def _end_listener(self, fail: Fail, error: Exception) -> None:
+        self.totals.failed_count += 1
+        end_listener(fail, error)
+
+    def _note_unencoded(self, error: Exception) -> None:
+        self.totals.failed_count += 1
+        self.dropped_count += 1
+        emit("piece.unencoded", "error", chat=chat_name(self.key.chat), error=error)
+
+    def after(self, seq: int, *, at_most: int) -> list[bytes]:
+        """What has been said behind number `seq`, encoded."""
+        return self.encoded[seq : seq + at_most]
+
+    async def more_than(self, seq: int) -> bool:
+        """Wait until something is said behind `seq`. False: nothing will be."""
+        while len(self.encoded) <= seq:
+            if self.closed_at is not None:
+                return False
+            await self._readers.park()
+        return True
+
+
+Began = Callable[[Episode], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodesStatistics:
+    open_count: Annotated[int, GaugeMetric("Attempts that run.")]
+    closed_count: Annotated[
+        int, GaugeMetric("Attempts that ended a moment ago and are still kept.")
+    ]
+    bytes_count: Annotated[int, GaugeMetric("Bytes of pieces that are kept of all attempts.")]
+    bytes_max: Annotated[
+        int, GaugeMetric("Bytes of pieces that may be kept of all attempts.", name="max_bytes")
+    ]
+    forgotten_count: Annotated[int, CounterMetric("Attempts that were forgotten.")]
+    emptied_count: Annotated[
+        int, CounterMetric("Attempts whose pieces were forgotten early, to make room for others.")
+    ]
+    dropped_count: Annotated[
+        int, CounterMetric("Pieces that were shown to no watcher, of attempts that have ended.")
+    ]
+    failed_count: Annotated[
+        int,
+        CounterMetric(
+            "Listeners that were ended by an error, and pieces that could not be encoded."
+        ),
+    ]
+
+
+class Episodes:
+    """All episodes of this process."""
+
+    def __init__(
+        self,
+        encode: Encode,
+        *,
+        retention_seconds: float = RETENTION_SECONDS,
+        episodes_max: int = EPISODES_MAX,
+        bytes_max: int = EPISODES_BYTES_MAX,
+    ) -> None:
+        self._encode = encode
+        self._retention_seconds = retention_seconds
+        self._episodes_max = episodes_max
+        self._open: dict[EpisodeKey, Episode] = {}
+        self._closed: dict[EpisodeKey, Episode] = {}  # in the order of closing
+        self._full: dict[EpisodeKey, Episode] = {}  # of these, those that still have their pieces
+        self._forgotten_count = self._emptied_count = 0
+        self._dropped_count = 0
+        self._totals = EpisodeTotals(bytes_max, make_room=self._make_room)
+        self._followers: dict[object, tuple[Began, Fail]] = {}
+
+    @contextmanager
+    def follow(self, began: Began, *, fail: Fail) -> Iterator[None]:
+        """Call `began` with every attempt that begins, as long as the block runs, and `fail` with
+        what a call raises. Neither waits for anything."""
+        place = object()
+        self._followers[place] = began, fail
+        try:
+            yield
+        finally:
+            del self._followers[place]
+
+    def begin(self, key: EpisodeKey) -> Episode:
+        """The log of an attempt that begins. A key is used once."""
+        assert key not in self._open, f"{key}: an episode begins once"
+        assert key not in self._closed, f"{key}: an episode begins once"
+        self.sweep()
+        episode = self._open[key] = Episode(key, self._encode, self._totals)
+        for began, fail in tuple(self._followers.values()):
+            try:
+                began(episode)
+            except Exception as error:  # noqa: BLE001  the follower is told, and nothing else ends
+                self._totals.failed_count += 1
+                end_listener(fail, error)
+        return episode
+
+    def end(self, episode: Episode) -> None:
+        """Close it; it can be read for a while."""
+        episode.close()
+        if self._open.pop(episode.key, None) is not None:
+            self._closed[episode.key] = self._full[episode.key] = episode
+            self._dropped_count += episode.dropped_count
+
+    def find(self, key: EpisodeKey) -> Episode | None:
+        return self._open.get(key) or self._closed.get(key)
+
+    def sweep(self) -> None:
+        """Forget what was closed long enough ago, or too much of it. A reader keeps its own."""
+        too_old = now() - self._retention_seconds
+        while self._closed:
+            key, oldest = next(iter(self._closed.items()))
+            assert oldest.closed_at is not None, "it lies among the closed ones"
+            crowded = len(self._open) + len(self._closed) >= self._episodes_max
+            if oldest.closed_at > too_old and not crowded:
+                return
+            del self._closed[key]
+            self._full.pop(key, None)
+            self._totals.bytes_count -= oldest.bytes_count
+            self._forgotten_count += 1
+
+    def _make_room(self, size: int) -> bool:
+        totals = self._totals
+        while totals.bytes_count + size > totals.bytes_max and self._full:
+            self._full.pop(next(iter(self._full))).forget_pieces()
+            self._emptied_count += 1
+        return totals.bytes_count + size <= totals.bytes_max
+
+    def statistics(self) -> EpisodesStatistics:
+        return EpisodesStatistics(
+            open_count=len(self._open),
+            closed_count=len(self._closed),
+            bytes_count=self._totals.bytes_count,
+            bytes_max=self._totals.bytes_max,
+            forgotten_count=self._forgotten_count,
+            emptied_count=self._emptied_count,
+            dropped_count=self._dropped_count,
+            failed_count=self._totals.failed_count,
+        )

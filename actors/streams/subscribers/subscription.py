@@ -1,0 +1,66 @@
+"""One watcher of a chat: a cursor into its feed, and what he is told before he reads there."""
+
+import trio
+
+from actors.streams.subscribers.actor import Ended, Feed
+from actors.streams.subscribers.diff import Have
+from actors.streams.subscribers.log import AtOnce, Pack
+
+NOTHING = Have()
+LOST_MAX = 3  # how often a watcher may fall behind all that is kept; then he is let go
+FRAMES_IN_A_ROW_MAX = 8  # without waiting; then other tasks run
+
+
+class Subscription:
+    """`next` until it says why there is no more. One task at a time."""
+
+    def __init__(self, feed: Feed, have: Have) -> None:
+        self._feed = feed
+        self._have: Have | None = have  # until he has begun
+        self._cursor = feed.log.open_cursor()
+        self._frames: list[bytes] = []  # of his beginning, the last one first
+        self._lost_count = 0
+        self._in_a_row = 0
+
+    def may_send(self, pack: Pack, at_once: AtOnce) -> None:
+        """While `next` waits, frames may go this way instead of coming out of it."""
+        self._cursor.pack, self._cursor.at_once = pack, at_once
+
+    async def next(self, pack: Pack) -> bytes | Ended:
+        """The next frame, as soon as there is something to be told; an empty one: the rest of one
+        that has gone in part. Cancelled, it has told nothing."""
+        feed, cursor = self._feed, self._cursor
+        self._in_a_row += 1
+        if self._in_a_row > FRAMES_IN_A_ROW_MAX:  # who takes everything does not hold up the others
+            self._in_a_row = 0
+            await trio.lowlevel.checkpoint()
+        while True:
+            if cursor.is_midway:
+                cursor.is_midway = False
+                return b""
+            if self._have is not None:
+                await self._begin(self._have, pack)
+            if self._frames:
+                return self._frames.pop()
+            if feed.log.is_lost(cursor):
+                self._lost_count += 1
+                if self._lost_count == LOST_MAX:
+                    return Ended.TOO_SLOW
+                self._have = NOTHING
+                continue
+            frame = feed.log.take(cursor, pack)
+            if frame is not None:
+                return frame
+            if feed.ended is not None:
+                return feed.ended
+            self._in_a_row = 0
+            await feed.log.more(cursor)
+
+    def close(self) -> None:
+        self._feed.log.close_cursor(self._cursor)
+
+    async def _begin(self, have: Have, pack: Pack) -> None:
+        beginning = await self._feed.join(self._cursor, have)
+        self._have = None
+        if beginning is not None:  # otherwise the feed has ended
+            self._frames = beginning.frames(pack)[::-1]

@@ -1,0 +1,1 @@
+"""Titles, summaries and advice: what is asked of a model beside a turn."""

@@ -1,0 +1,82 @@
+"""One question to a model beside the turn, asked again while that may help.
+
+The pauses and the number of tries are those of a turn, but nothing of them is stored: whoever asks
+sets a limit in time, and what does not come within it does not come.
+"""
+
+from dataclasses import replace
+from itertools import count
+from random import random
+
+import trio
+
+from actors.chat.turn import retries
+from actors.chat.turn.ports import Model
+from actors.law.chat import ChatError
+from actors.law.parts.assemble import Answer
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.options import (
+    AnthropicOptions,
+    GoogleOptions,
+    OpenAICompatOptions,
+    OpenAIOptions,
+    OpenRouterOptions,
+    ProviderOptions,
+    VercelOptions,
+)
+from actors.law.parts.prompt import CallSettings, Prompt
+from runtime.clock import wall
+
+
+async def ask(model: Model, prompt: Prompt) -> Answer | ProviderFailure:
+    """The answer, or the failure after which it is not asked again. Its limit is the caller's."""
+    for failures_count in count(1):
+        said = await model.provider.generate(prompt)
+        if isinstance(said, Answer):
+            return said
+        following = retries.after(said, failures_count=failures_count, now=wall(), chance=random())
+        if isinstance(following, ChatError):
+            return said
+        await trio.sleep(following.after_seconds)
+    raise AssertionError("failures are counted without end")
+
+
+def brief(settings: CallSettings, *, output_tokens_max: int) -> CallSettings:
+    """The model's settings for an answer of a few words, always the same for the same question.
+
+    What says where a request may go and what becomes of it stays; what makes a model think or
+    write at length is left out, and with it all that shapes the chat's own answers.
+    """
+    return CallSettings(
+        max_output_tokens=output_tokens_max,
+        temperature=0.0,
+        options=None if settings.options is None else _brief(settings.options),
+    )
+
+
+def _brief(options: ProviderOptions) -> ProviderOptions:
+    match options:
+        case AnthropicOptions():
+            return replace(options, thinking_budget_tokens=None, thinking_display=None)
+        case OpenAIOptions():
+            return replace(
+                options,
+                instructions=None,
+                logit_bias=None,
+                max_completion_tokens=None,
+                prediction=None,
+                reasoning_summary=None,
+                text_verbosity=None,
+            )
+        case GoogleOptions():
+            return replace(
+                options,
+                cached_content=None,
+                include_thoughts=None,
+                thinking_budget=None,
+                thinking_level=None,
+            )
+        case OpenRouterOptions() | VercelOptions():
+            return replace(options, logit_bias=None, reasoning=None)
+        case OpenAICompatOptions():
+            return options

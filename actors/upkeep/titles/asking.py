@@ -1,0 +1,39 @@
+"""A model is asked for a title, until it gives one or cannot."""
+
+from dataclasses import dataclass
+
+from actors.chat.turn.ports import Model
+from actors.law.parts.assemble import Answer
+from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.prompt import Prompt
+from actors.upkeep.background.asking import ask
+from actors.upkeep.titles.wording import rejects_temperature, title_in, without_temperature
+from runtime.scope import CausedScope
+
+ASK_SECONDS_MAX = 30.0  # all tries together; then there is no title
+
+
+@dataclass(frozen=True, slots=True)
+class NoTitle:
+    """`kind` None: the model did answer, but not with a title."""
+
+    why: str
+    kind: FailureKind | None = None
+
+    def __str__(self) -> str:
+        return self.why if self.kind is None else self.kind.value
+
+
+async def title_for(model: Model, prompt: Prompt) -> str | NoTitle:
+    said: Answer | ProviderFailure | None = None
+    with CausedScope(seconds=ASK_SECONDS_MAX):
+        said = await ask(model, prompt)
+        if isinstance(said, ProviderFailure) and rejects_temperature(said):
+            said = await ask(model, without_temperature(prompt))
+    match said:
+        case None:
+            return NoTitle("nothing came in time", FailureKind.TIMEOUT)
+        case ProviderFailure():
+            return NoTitle(said.message, said.kind)
+        case Answer():
+            return title_in(said) or NoTitle("no title in the answer")

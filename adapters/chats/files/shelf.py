@@ -1,0 +1,188 @@
+"""Files on PostgreSQL: found, added, opened.
+
+Whether a caller may see a file is decided in the statement that reads it: it is his, or in a chat
+that he may read. Contents never change, so those that models are shown are kept here for a while:
+a turn shows the same files with each of its steps.
+"""
+
+from base64 import b64encode
+from collections import OrderedDict
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+from actors.law.ids import FileId, UserId
+from actors.prompts.files import Files, StoredFile
+from adapters.chats.shelved import ShelvedFile
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Row
+from adapters.postgres.queries import SQL
+from runtime.statistics import CounterMetric, GaugeMetric
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
+
+# Of contents that are kept for models, as bytes and in base64; the one used longest ago goes. A
+# larger one is not kept.
+KEPT_BYTES_MAX = 64 * 1024 * 1024
+ENCODED_APART_BYTES = 256 * 1024  # of a file; a larger one is encoded in a thread, once
+ENCODING = ThreadLimits("files_encoded", 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Seer:
+    """Who wants to see a file."""
+
+    id: UserId
+    is_admin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """A file, and what its content amounts to."""
+
+    file: ShelvedFile
+    sha256: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file, and what is in it."""
+
+    file: ShelvedFile
+    content: bytes
+
+
+class FileShelf:
+    def __init__(self, pool: Pool, *, sharing: bool = True) -> None:
+        self._pool = pool
+        self._sharing = sharing  # False: what was shared once is seen by nobody else
+
+    async def find(self, seer: Seer, wanted: Set[FileId]) -> Mapping[FileId, ShelvedFile]:
+        """Those that are there and that he may see."""
+        found = await self._execute(SQL["find_files"], seer, wanted=sorted(wanted))
+        return {file.id: file for file in map(_file_of, found)}
+
+    async def add(self, file: FileId, facts: "NewFile", content: bytes) -> None:
+        adding = {
+            "id": file,
+            "owner": facts.owner,
+            "name": facts.name,
+            "media_type": facts.media_type,
+            "bytes": content,
+            "sha256": facts.sha256,
+        }
+        async with self._pool.connection() as connection:
+            await connection.commit([(SQL["add_file"], adding)])
+
+    async def summed(self, seer: Seer, file: FileId) -> Summed | None:
+        found = await self._execute(SQL["file_summed"], seer, id=file)
+        return Summed(_file_of(found[0][:-1]), found[0][-1]) if found else None
+
+    async def opened(self, seer: Seer, file: FileId) -> Opened | None:
+        found = await self._execute(SQL["file_opened"], seer, id=file)
+        return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
+
+    async def linked(self, user: UserId, file: FileId) -> Opened | None:
+        """For a user who has shown nothing but a link: as long as he may come in, and see it."""
+        found = await self._execute(SQL["file_linked"], Seer(user), id=file)
+        return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
+
+    async def _execute(self, sql: str, seer: Seer, **asked: object) -> list[Row]:
+        seen = {"caller": seer.id, "is_admin": seer.is_admin, "sharing": self._sharing}
+        async with self._pool.connection() as connection:
+            return await connection.execute(sql, {**asked, **seen})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFile:
+    """What is said of a file that is about to be added."""
+
+    owner: UserId
+    name: str
+    media_type: str
+    sha256: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFilesStatistics:
+    kept: Annotated[int, GaugeMetric("Files of prompts that are kept in memory.")]
+    kept_bytes: Annotated[int, GaugeMetric("Bytes of files of prompts that are kept in memory.")]
+    kept_bytes_max: Annotated[
+        int, GaugeMetric("Bytes of files of prompts that may be kept in memory.", name="max_bytes")
+    ]
+    hits: Annotated[int, CounterMetric("Files of prompts that were found in memory.")]
+    reads: Annotated[int, CounterMetric("Files of prompts that were read from the database.")]
+
+
+class PromptFiles:
+    """Fulfils `adapters.models.prompting.FileReader`."""
+
+    def __init__(self, pool: Pool, *, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
+        self._pool = pool
+        self._kept: OrderedDict[FileId, StoredFile] = OrderedDict()  # the one used last is last
+        self._kept_bytes = self._hits = self._reads = 0
+        self._kept_bytes_max = kept_bytes_max
+
+    async def read(self, wanted: Set[FileId]) -> Files:
+        """Those that are there."""
+        known = {id: self._kept[id] for id in wanted if id in self._kept}
+        for id in known:
+            self._kept.move_to_end(id)
+        self._hits += len(known)
+        missing = sorted(wanted - known.keys())
+        if not missing:
+            return known
+        self._reads += len(missing)
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["contents_of_files"], {"wanted": missing})
+        files = {id: StoredFile(media_type, name, data) for id, media_type, name, data in found}
+        if any(len(file.data) > ENCODED_APART_BYTES for file in files.values()):
+            files = await read(ENCODING, partial(_encoded, files))
+        for id, file in files.items():
+            self._keep(id, file)
+        return known | files
+
+    def statistics(self) -> PromptFilesStatistics:
+        return PromptFilesStatistics(
+            kept=len(self._kept),
+            kept_bytes=self._kept_bytes,
+            kept_bytes_max=self._kept_bytes_max,
+            hits=self._hits,
+            reads=self._reads,
+        )
+
+    def _keep(self, id: FileId, file: StoredFile) -> None:
+        if id in self._kept or _size(file) > self._kept_bytes_max:
+            return
+        self._kept[id] = file
+        self._kept_bytes += _size(file)
+        while self._kept_bytes > self._kept_bytes_max:
+            _, gone = self._kept.popitem(last=False)
+            self._kept_bytes -= _size(gone)
+
+
+def _encoded(files: Mapping[FileId, StoredFile]) -> dict[FileId, StoredFile]:
+    """Encode those that are large, in a thread: ten megabytes take some twenty milliseconds."""
+    return {
+        id: replace(file, encoded=b64encode(file.data).decode())
+        if len(file.data) > ENCODED_APART_BYTES
+        else file
+        for id, file in files.items()
+    }
+
+
+def _size(file: StoredFile) -> int:
+    return len(file.data) + len(file.encoded)
+
+
+def _file_of(row: Row) -> ShelvedFile:
+    id, owner, name, media_type, size, created = row
+    return ShelvedFile(
+        id=id,
+        owner_id=owner,
+        name=name,
+        media_type=media_type,
+        size_bytes=size,
+        created_at=created,
+    )

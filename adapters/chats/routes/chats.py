@@ -1,0 +1,330 @@
+"""Chats: created, looked at, changed, and what they cost."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import astuple, replace
+from uuid import UUID
+
+from actors.law.ids import ChatId
+from actors.law.parts.model import Part
+from actors.law.refusals import ChatNotFound
+from actors.law.states import Status
+from actors.law.store.answers import Applied
+from actors.law.store.ports import Ledger
+from actors.law.store.receipts import Receipt
+from actors.prompts.context.resources import Fitness, Kind
+from actors.upkeep.titles.fallback import fallback_title, may_be_pasted, printable, source_of
+from actors.upkeep.titles.ports import FileReader
+from adapters.access.admission import Admission, Visible
+from adapters.access.answers_of_law import refused
+from adapters.access.sending import Sending, Supervised
+from adapters.chats.content import chosen, model_id, parts_of
+from adapters.chats.files.shelf import FileShelf
+from adapters.chats.shelf import creating
+from adapters.chats.shelf.creating import Settled, invalid
+from adapters.chats.shelf.labelling import checked
+from adapters.chats.shelf.pins import Pins
+from adapters.chats.shelf.receipts import Done
+from adapters.chats.shelf.repeating import Repeating
+from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelved import Shelved
+from adapters.chats.wire.chats import (
+    Chat,
+    ChatContextResource,
+    ChatCost,
+    CreateChatRequest,
+    SideCost,
+    UpdateChatRequest,
+    resource_of,
+    server_of,
+    shown,
+)
+from adapters.http.endpoints import Answer, Call, Endpoint, done, said
+from adapters.http.refused import Refused, not_found
+from adapters.models.catalogue import Catalogue
+from adapters.models.words.standing import told_of_place
+from adapters.tools.approvals.consent import Consents
+from adapters.tools.mcp.known import Known
+from adapters.tools.mcp.workspaces.running import ConsentScope, Seen
+from adapters.workspaces.context.pinned import PinnedContexts, Shown
+from adapters.workspaces.store.owned import OwnedWorkspaces
+
+CHATS = "/api/experimental/chats"
+CHAT = f"{CHATS}/{{chat}}"
+
+CREATE_BYTES_MAX = 256 * 1024  # of a request for a new chat; then 413
+TITLE_CHARACTERS_MAX = 200  # of a title that a user gives; a longer one is refused
+
+Named = Callable[[ConsentScope, UUID, Sequence[str]], Awaitable[Sequence[Seen]]]
+"""The servers of tools that these files of a workspace name."""
+
+
+class Chats:
+    def __init__(
+        self,
+        admission: Admission,
+        shelf: Shelf,
+        *,
+        pins: Pins,
+        ledger: Ledger,
+        sending: Sending,
+        supervisor: Supervised,
+        catalogue: Catalogue,
+        files: FileShelf,
+        contents: FileReader,
+        repeating: Repeating,
+        consents: Consents,
+        servers: Known,
+        contexts: PinnedContexts,
+        named: Named,
+        workspaces: OwnedWorkspaces,
+        organization: UUID,
+    ) -> None:
+        self._admission = admission
+        self._shelf = shelf
+        self._pins = pins
+        self._ledger = ledger
+        self._sending = sending
+        self._supervisor = supervisor
+        self._catalogue = catalogue
+        self._files = files
+        self._contents = contents
+        self._repeating = repeating
+        self._consents = consents
+        self._servers = servers
+        self._contexts = contexts
+        self._named = named
+        self._workspaces = workspaces
+        self._organization = organization
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="POST",
+                path=CHATS,
+                handle=self.create,
+                says="Begin a chat, at work at once. With an Idempotency-Key it is safe to repeat.",
+                tag="chats",
+                body=CreateChatRequest,
+                body_bytes_max=CREATE_BYTES_MAX,
+                answers={201: Chat},
+                refusals=(409, 422),
+            ),
+            Endpoint(
+                method="GET",
+                path=CHAT,
+                handle=self.get,
+                says="A chat, its files and its children.",
+                tag="chats",
+                answers={200: Chat},
+            ),
+            Endpoint(
+                method="PATCH",
+                path=CHAT,
+                handle=self.update,
+                says="Name, label, archive, pin or move it. Fields are written one by one.",
+                tag="chats",
+                body=UpdateChatRequest,
+                answers={204: None},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{CHAT}/cost",
+                handle=self.cost,
+                says="What the chat and its whole family have cost.",
+                tag="chats",
+                answers={200: ChatCost},
+            ),
+            Endpoint(
+                method="PUT",
+                path=f"{CHAT}/context",
+                handle=self.refresh,
+                says="Let the chat know what stands in its workspace now.",
+                tag="chats",
+                answers={200: Chat},
+                refusals=(503,),
+            ),
+        )
+
+    async def create(self, call: Call) -> Answer:
+        return await self._repeating.once(call, self._create, again=self._created_before)
+
+    async def get(self, call: Call) -> Answer:
+        return said(200, await self.show(await self._admission.to_read(call)))
+
+    async def show(self, chat: Visible) -> Chat:
+        """The chat by itself, for those who have changed it."""
+        shelved = await self._shelved(chat.id)
+        room = self._supervisor.slots.room()
+        is_full = min(room.at_most, room.roots if chat.is_root else room.children) <= 0
+        return shown(
+            shelved,
+            organization=self._organization,
+            resources=await self._resources(shelved),
+            waits=shelved.is_unheld and is_full,
+        )
+
+    async def refresh(self, call: Call) -> Answer:
+        """What could not be read leaves the chat as it was."""
+        chat = await self._admission.to_update(call)
+        unread = await self._contexts.refresh(chat.id)
+        if unread is not None:
+            raise Refused(503, "The workspace cannot be read.", detail=unread.why)
+        return said(200, await self.show(chat))
+
+    async def _resources(self, shelved: Shelved) -> Sequence[ChatContextResource]:
+        found = await self._contexts.shown(shelved.id) if shelved.context is not None else None
+        if found is None:
+            return ()
+        files = [resource_of(found.home, each) for each in found.resources]
+        scope = ConsentScope(shelved.id, shelved.root_id, shelved.approval_policy)
+        return [*files, *[server async for server in self._servers_of(scope, found)]]
+
+    async def _servers_of(
+        self, scope: ConsentScope, found: Shown
+    ) -> AsyncIterator[ChatContextResource]:
+        """Of two files that name a server the first counts."""
+        names: set[str] = set()
+        for file in found.resources:
+            if file.kind is Kind.MCP_CONFIG and file.fitness is Fitness.OK:
+                for seen in await self._named(scope, found.workspace, [file.text]):
+                    if seen.name not in names:
+                        source = f"{found.home}/{file.path}"
+                        yield server_of(
+                            source,
+                            seen.name,
+                            seen.tools,
+                            seen.fault,
+                            is_allowed=seen.is_allowed,
+                        )
+                    names.add(seen.name)
+
+    async def cost(self, call: Call) -> Answer:
+        chat = (await self._admission.to_read(call)).id
+        cost = await self._shelf.cost(chat)
+        whole, own = cost.whole, cost.own
+        return said(
+            200,
+            ChatCost(
+                chat_id=chat,
+                total_cost_micros=whole.micros,
+                request_count=whole.requests,
+                unpriced_request_count=whole.unpriced,
+                own_cost_micros=own.micros,
+                own_request_count=own.requests,
+                own_unpriced_request_count=own.unpriced,
+                beside=[SideCost(what, *astuple(paid)) for what, paid in cost.beside.items()],
+            ),
+        )
+
+    async def _create(self, call: Call, receipt: Receipt | None) -> Answer:
+        asked = call.read(CreateChatRequest)
+        creating.check_place(asked, self._organization)
+        parts = await parts_of(asked.content, call.user, files=self._files)
+        creating.check_prompt(asked)
+        await creating.check_workspace(asked.workspace_id, call.user.id, self._workspaces)
+        creating.check_model(asked)
+        wanted = model_id(asked.model_config_id)
+        choice = chosen(await self._catalogue.choose(call.user.id, wanted, asked.reasoning_effort))
+        servers = await creating.servers_of(asked, call.user.id, self._servers)
+        checked(asked.labels or {})
+        creating.tools_of(asked)
+        creating.check_plan_mode(asked.plan_mode)
+        creating.check_approval_policy(asked.approval_policy)
+        creating.client_type_of(asked)
+        place = told_of_place(has_workspace=asked.workspace_id is not None, is_root=True)
+        hidden = await self._catalogue.system_messages(asked.system_prompt or "", place=place)
+        settled = Settled(call.user.id, await self._title_of(parts), choice, hidden, servers)
+        request = creating.request_of(asked, parts, settled)
+        answer = await self._sending.create(request, receipt=receipt)
+        if not isinstance(answer, Applied):
+            raise refused(answer)
+        return await self._created(answer.chat.id)
+
+    async def _created_before(self, call: Call, done: Done) -> Answer:
+        return await self._created(done.chat)
+
+    async def _created(self, chat: ChatId) -> Answer:
+        """It was at work when it was created, however soon its model has answered."""
+        shelved = replace(await self._shelved(chat), status=Status.RUNNING, last_error=None)
+        return said(201, shown(shelved, organization=self._organization))
+
+    async def _title_of(self, parts: tuple[Part, ...]) -> str:
+        pasted = may_be_pasted(parts)
+        return fallback_title(source_of(parts, await self._contents.read(pasted) if pasted else {}))
+
+    async def _shelved(self, chat: ChatId) -> Shelved:
+        shelved = await self._shelf.chat(chat)
+        if shelved is None:
+            raise not_found()
+        return shelved
+
+    # what is changed: each field in its turn, what was written before a refusal stays
+
+    async def update(self, call: Call) -> Answer:
+        chat = await self._admission.to_update(call)
+        asked = call.read(UpdateChatRequest)
+        creating.check_plan_mode(asked.plan_mode)
+        creating.check_approval_policy(asked.approval_policy)
+        if asked.title is not None:
+            await self._retitle(chat, asked.title)
+        if asked.labels is not None:
+            await self._shelf.relabel(chat.id, checked(asked.labels))
+        if asked.archived is not None:
+            chat = await self._archive(chat, archived=asked.archived)
+        if asked.pin_order is not None:
+            await self._pin(chat, asked.pin_order)
+        if asked.workspace_id is not None:
+            await self._move(chat, asked.workspace_id)
+        if asked.plan_mode is not None:
+            await self._shelf.set_plan_mode(chat.id, asked.plan_mode)
+            await self._ledger.apply(chat.id, [])  # whoever holds it looks again
+        if asked.approval_policy is not None:
+            await self._set_approval_policy(chat, asked.approval_policy)
+        return done()
+
+    async def _move(self, chat: Visible, wanted: UUID) -> None:
+        """Where it works from its next call on; what it has begun goes on where it was begun."""
+        if not chat.is_root:
+            invalid("workspace_id", f"an agent works where its root does, ask {chat.root_id}")
+        workspace = wanted if wanted.int else None
+        await creating.check_workspace(workspace, chat.owner_id, self._workspaces)
+        await self._workspaces.bind(chat.id, workspace)
+        await self._ledger.apply(chat.id, [])  # whoever holds it looks again
+
+    async def _set_approval_policy(self, chat: Visible, policy: str) -> None:
+        if not chat.is_root:
+            invalid("approval_policy", f"an agent has that of its root, ask {chat.root_id}")
+        for member in await self._consents.set_policy(chat.id, policy):
+            await self._ledger.apply(member, [])
+
+    async def _retitle(self, chat: Visible, title: str) -> None:
+        title = printable(title)
+        if not title:
+            invalid("title", "must not be empty")
+        if len(title) > TITLE_CHARACTERS_MAX:
+            invalid("title", f"has {len(title)} characters, it can have {TITLE_CHARACTERS_MAX}")
+        await self._shelf.retitle(chat.id, title)
+
+    async def _archive(self, chat: Visible, *, archived: bool) -> Visible:
+        if not chat.is_root:
+            invalid("archived", f"only a root chat can be archived, archive {chat.root_id}")
+        if chat.archived == archived:
+            invalid("archived", f"is {str(archived).lower()} already")
+        answer = await self._ledger.archive_family(chat.id, archived=archived)
+        if isinstance(answer, ChatNotFound):
+            raise not_found()
+        if not isinstance(answer, tuple):
+            raise refused(answer)
+        if chat.pin_order:
+            await self._pins.close_gaps(chat.owner_id)
+        return replace(chat, archived=archived, pin_order=0)
+
+    async def _pin(self, chat: Visible, place: int) -> None:
+        if place < 0:
+            invalid("pin_order", f"is {place}, it cannot be below 0")
+        if place and chat.archived:
+            invalid("pin_order", "an archived chat cannot be pinned, unarchive it first")
+        if place and not chat.is_root:
+            invalid("pin_order", f"only a root chat can be pinned, pin {chat.root_id}")
+        await self._pins.pin(chat.owner_id, chat.id, place=place)

@@ -1,0 +1,174 @@
+"""Files for chats: brought, fetched, and linked to for those who have no session."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from hashlib import sha256
+from uuid import UUID, uuid4
+
+from actors.law.ids import FileId
+from adapters.chats.files.links import LINK_SECONDS, Links
+from adapters.chats.files.shelf import FileShelf, NewFile, Opened, Seer
+from adapters.chats.wire.files import ChatFileDownloadURL, UploadChatFileResponse
+from adapters.http.endpoints import Access, Answer, Call, Endpoint, Parameter, said
+from adapters.http.file_names import disposition_of, name_said
+from adapters.http.media_types import ACCEPTED, UNKNOWN, Mismatched, Unsupported, media_type_of
+from adapters.http.refused import Refused, Validation, forbidden, not_found
+from runtime.clock import wall
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
+
+FILES = "/api/experimental/chats/files"
+
+FILE_BYTES_MAX = 10 * 1024 * 1024  # of an upload; then 413
+FILES_PER_MINUTE = 12  # of one user, for each of these rows; then 429
+
+LOOKS = ThreadLimits("uploads", 4)  # that are looked at, and summed up, at once; others wait
+
+# What a browser opens in place: nothing in them runs there. Tools may have stored other types too.
+_SHOWN = ACCEPTED - {"application/pdf"}
+
+_KEPT = "private, max-age=31536000, immutable"
+_NOT_KEPT = "no-store"
+
+
+class Files:
+    def __init__(
+        self,
+        shelf: FileShelf,
+        *,
+        organization: UUID,
+        link_key: bytes,
+        clock: Callable[[], datetime] = wall,
+    ) -> None:
+        self._shelf = shelf
+        self._organization = organization
+        self._links = Links(link_key)
+        self._clock = clock
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="POST",
+                path=FILES,
+                handle=self.upload,
+                says="Bring a file: its bytes are the body, its name is in Content-Disposition.",
+                tag="files",
+                body_bytes_max=FILE_BYTES_MAX,
+                rate_per_minute=FILES_PER_MINUTE,
+                parameters=(Parameter(name="organization", type=UUID),),
+                answers={201: UploadChatFileResponse},
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{FILES}/{{file}}",
+                handle=self.download,
+                says="What is in a file.",
+                tag="files",
+                rate_per_minute=FILES_PER_MINUTE,
+                answers={200: bytes},
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{FILES}/{{file}}/download-url",
+                handle=self.link,
+                says="A link that opens the file without a session, for five minutes.",
+                tag="files",
+                rate_per_minute=FILES_PER_MINUTE,
+                answers={200: ChatFileDownloadURL},
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{FILES}/{{file}}/download",
+                handle=self.download_linked,
+                says="What is in a file, for whoever has a link.",
+                tag="files",
+                access=Access.OPEN,
+                rate_per_minute=FILES_PER_MINUTE,
+                parameters=(Parameter(name="token"),),
+                answers={200: bytes},
+            ),
+        )
+
+    async def upload(self, call: Call) -> Answer:
+        self._check_organization(call)
+        name = name_said(call.headers.get("content-disposition", ""))
+        if not name:
+            raise _unusable("Content-Disposition", 'say: attachment; filename="NAME"')
+        declared = call.headers.get("content-type", UNKNOWN)
+        # Megabytes are looked at in a thread: everybody else goes on meanwhile.
+        media_type, digest = await read(LOOKS, partial(_seen, declared, name, call.body))
+        if not isinstance(media_type, str):
+            raise _unusable("Content-Type", str(media_type))
+        file = FileId(uuid4())
+        facts = NewFile(owner=call.user.id, name=name, media_type=media_type, sha256=digest)
+        await self._shelf.add(file, facts, call.body)
+        return said(201, UploadChatFileResponse(file))
+
+    async def download(self, call: Call) -> Answer:
+        opened = await self._shelf.opened(_seer(call), FileId(call.uuid("file")))
+        return _handed_over(opened, cache=_KEPT)
+
+    async def link(self, call: Call) -> Answer:
+        file = FileId(call.uuid("file"))
+        url = call.link(f"{FILES}/{file}/download")
+        summed = await self._shelf.summed(_seer(call), file)
+        if summed is None:
+            raise not_found()
+        until = self._clock().replace(microsecond=0) + timedelta(seconds=LINK_SECONDS)
+        token = self._links.token(file, call.user.id, until=until)
+        return said(
+            200,
+            ChatFileDownloadURL(
+                url=f"{url}?token={token}",
+                expires_at=until,
+                sha256=summed.sha256.hex(),
+                size_bytes=summed.file.size_bytes,
+                name=summed.file.name,
+                mime_type=summed.file.media_type,
+            ),
+        )
+
+    async def download_linked(self, call: Call) -> Answer:
+        file = FileId(call.uuid("file"))
+        tokens = [value for name, value in call.query if name == "token"]
+        user = self._links.user_of(tokens[0], file, now=self._clock()) if tokens else None
+        if user is None:
+            raise not_found()
+        return _handed_over(await self._shelf.linked(user, file), cache=_NOT_KEPT)
+
+    def _check_organization(self, call: Call) -> None:
+        named = call.one("organization") or ""
+        try:
+            organization = UUID(named)
+        except ValueError:
+            raise Refused(
+                400,
+                "invalid query parameters",
+                validations=(Validation("organization", "must be a UUID"),),
+            ) from None
+        if organization != self._organization:
+            raise forbidden("you are no member of this organization")
+
+
+def _seen(declared: str, name: str, content: bytes) -> tuple[str | Unsupported | Mismatched, bytes]:
+    return media_type_of(declared, name, content), sha256(content).digest()
+
+
+def _seer(call: Call) -> Seer:
+    return Seer(call.user.id, call.user.is_admin)
+
+
+def _handed_over(opened: Opened | None, *, cache: str) -> Answer:
+    if opened is None:
+        raise not_found()
+    file = opened.file
+    headers = (
+        ("Content-Disposition", disposition_of(file.name, inline=file.media_type in _SHOWN)),
+        ("Cache-Control", cache),
+    )
+    return Answer(200, opened.content, file.media_type, headers)
+
+
+def _unusable(field: str, fact: str) -> Refused:
+    return Refused(400, "file not usable", detail=fact, validations=(Validation(field, fact),))

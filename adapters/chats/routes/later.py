@@ -1,0 +1,73 @@
+"""Rows of which clients know and that do nothing here: those that are not built yet (501), and
+those that are gone for good (410)."""
+
+from collections.abc import Iterator, Sequence
+
+import trio
+
+from adapters.http.endpoints import Access, Answer, Call, Endpoint
+from adapters.http.refused import Refused
+
+CHATS = "/api/experimental/chats"
+MCP_HTTP = "/api/experimental/mcp/http"
+INBOX = "/api/v2/notifications/inbox"
+
+NOT_BUILT = (
+    ("chats as MCP tools", "GET POST DELETE", MCP_HTTP),
+    ("debug runs", "GET", CHATS + "/{chat}/debug/runs"),
+    ("debug runs", "GET", CHATS + "/{chat}/debug/runs/{run}"),
+    ("the inbox", "GET", INBOX),
+    ("the inbox", "PUT", INBOX + "/mark-all-as-read"),
+    ("the inbox", "PUT", INBOX + "/{notification}/read-status"),
+    ("the inbox", "GET", INBOX + "/watch"),
+    ("desktops", "GET", CHATS + "/{chat}/stream/desktop"),
+    ("git", "GET", CHATS + "/{chat}/stream/git"),
+    ("git", "GET", CHATS + "/{chat}/diff"),
+)
+
+GONE = (
+    ("GET POST", CHATS + "/providers"),
+    ("PATCH DELETE", CHATS + "/providers/{provider}"),
+    ("GET", CHATS + "/user-provider-configs"),
+    ("PUT DELETE", CHATS + "/user-provider-configs/{provider}"),
+)
+
+
+class Later:
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (*_not_built(), *_gone())
+
+
+def _not_built() -> Iterator[Endpoint]:
+    for what, methods, path in NOT_BUILT:
+        refused = Refused(501, "Not implemented.", detail=f"{what}: this server has none yet")
+        for method in methods.split():
+            yield _row(method, path, f"Not there yet: {what}", refused)
+
+
+def _gone() -> Iterator[Endpoint]:
+    refused = Refused(
+        410,
+        "This endpoint is gone.",
+        detail="providers are at /api/v2/ai/providers, users' keys at"
+        " /api/experimental/users/{user}/ai-provider-keys",
+    )
+    for methods, path in GONE:
+        for method in methods.split():
+            yield _row(method, path, "Gone: see /api/v2/ai/providers", refused)
+
+
+def _row(method: str, path: str, says: str, refused: Refused) -> Endpoint:
+    async def refuse(call: Call) -> Answer:
+        await trio.lowlevel.checkpoint()
+        raise refused
+
+    return Endpoint(
+        method=method,
+        path=path,
+        handle=refuse,
+        says=says,
+        tag="later",
+        access=Access.USER,
+        refusals=(refused.status,),
+    )

@@ -1,0 +1,239 @@
+"""What is said in a chat: read in pages, sent, edited."""
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from actors.law.chat import Queued, UserMessage
+from actors.law.ids import MessageId
+from actors.law.requests import Busy, EditMessage, Furniture, SendMessage
+from actors.law.store.answers import Applied
+from actors.law.store.receipts import Receipt
+from adapters.access.admission import Admission, Visible
+from adapters.access.answers_of_law import archived, refused
+from adapters.access.sending import Sending
+from adapters.chats import shown
+from adapters.chats.content import chosen, model_id, parts_of
+from adapters.chats.files.shelf import FileShelf
+from adapters.chats.shelf.receipts import Done
+from adapters.chats.shelf.repeating import Repeating
+from adapters.chats.wire.messages import message_of, queued_of
+from adapters.chats.wire.sending import (
+    ChatMessagesResponse,
+    ChatPrompt,
+    ChatPromptsResponse,
+    CreateChatMessageRequest,
+    CreateChatMessageResponse,
+    EditChatMessageRequest,
+    EditChatMessageResponse,
+)
+from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, said
+from adapters.http.numbers import number, query_refused, row_id
+from adapters.http.refused import Refused, Validation
+from adapters.models.catalogue import Catalogue
+from adapters.models.choosing import Choice
+from adapters.postgres.conversation.pages import Page, Pages
+from adapters.tools.mcp.known import Known, unknown_to
+
+CHAT = "/api/experimental/chats/{chat}"
+
+MESSAGES_DEFAULT = 50  # of a page that asks for no number
+MESSAGES_MAX = 200  # in a page; who asks for more is refused
+PROMPTS_DEFAULT = 500
+PROMPTS_MAX = 2_000  # likewise
+
+PLAN_MODES = ("", "plan")
+EXPLORES = "explore"
+KEEPS_ITS_SERVERS = "mcp_server_ids: ignored, an exploring agent keeps those it was spawned with"
+_BUSY = {busy.value: busy for busy in Busy}
+
+
+class Messages:
+    def __init__(
+        self,
+        admission: Admission,
+        pages: Pages,
+        *,
+        sending: Sending,
+        files: FileShelf,
+        catalogue: Catalogue,
+        repeating: Repeating,
+        servers: Known,
+    ) -> None:
+        self._admission = admission
+        self._pages = pages
+        self._sending = sending
+        self._files = files
+        self._catalogue = catalogue
+        self._repeating = repeating
+        self._servers = servers
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        numbers = "a whole number"
+        return (
+            Endpoint(
+                method="GET",
+                path=f"{CHAT}/messages",
+                handle=self.page,
+                says="What has been said, the newest first; with after_id alone, what came after.",
+                tag="messages",
+                parameters=(
+                    Parameter(name="before_id", type=int, says=numbers),
+                    Parameter(name="after_id", type=int, says=numbers),
+                    Parameter(name="limit", type=int, says=f"1 to {MESSAGES_MAX}"),
+                ),
+                answers={200: ChatMessagesResponse},
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{CHAT}/messages",
+                handle=self.send,
+                says="Say something. If the chat is busy it waits, interrupts or steers.",
+                tag="messages",
+                body=CreateChatMessageRequest,
+                answers={200: CreateChatMessageResponse},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="PATCH",
+                path=f"{CHAT}/messages/{{message}}",
+                handle=self.edit,
+                says="Say it otherwise: what came after it, and the queue, are forgotten.",
+                tag="messages",
+                body=EditChatMessageRequest,
+                answers={200: EditChatMessageResponse},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{CHAT}/prompts",
+                handle=self.prompts,
+                says="What users said in words, the newest first.",
+                tag="messages",
+                parameters=(Parameter(name="limit", type=int, says=f"at most {PROMPTS_MAX}"),),
+                answers={200: ChatPromptsResponse},
+            ),
+        )
+
+    async def page(self, call: Call) -> Answer:
+        chat = (await self._admission.to_read(call)).id
+        before, after = number(call, "before_id"), number(call, "after_id")
+        limit = number(call, "limit", default=MESSAGES_DEFAULT, least=1, most=MESSAGES_MAX)
+        if before and after >= before:
+            raise query_refused("after_id", "must be less than before_id")
+        if before:
+            page = await self._pages.before(chat, before, after=after, limit=limit)
+        elif after:
+            page = await self._pages.after(chat, after, limit=limit)
+        else:
+            page = await self._pages.newest(chat, limit=limit)
+        return said(
+            200,
+            ChatMessagesResponse(
+                [message_of(chat, message) for message in page.messages],
+                [queued_of(chat, row) for row in _as_they_came(page)],
+                page.has_more,
+            ),
+        )
+
+    async def prompts(self, call: Call) -> Answer:
+        chat = (await self._admission.to_read(call)).id
+        limit = number(call, "limit", most=PROMPTS_MAX) or PROMPTS_DEFAULT
+        found = await self._pages.prompts(chat, limit=limit)
+        return said(200, ChatPromptsResponse([ChatPrompt(id, text) for id, text in found]))
+
+    async def send(self, call: Call) -> Answer:
+        return await self._repeating.once(call, self._send, again=self._sent_before)
+
+    async def _send(self, call: Call, receipt: Receipt | None) -> Answer:
+        chat = await self._admission.as_owner(call)
+        if chat.archived:
+            raise archived()
+        body = call.read(CreateChatMessageRequest)
+        parts = await parts_of(body.content, call.user, files=self._files)
+        furnished = await self._furnished(body, chat)
+        busy = _busy(body.busy_behavior)
+        choice = chosen(
+            await self._catalogue.choose(
+                call.user.id,
+                model_id(body.model_config_id),
+                body.reasoning_effort,
+                last=chat.last_model_config_id,
+            )
+        )
+        message = UserMessage(parts, call.user.id, choice.model, choice.effort)
+        answer = await self._sending.apply(
+            chat.id, [SendMessage(message, busy, furnished)], is_root=chat.is_root, receipt=receipt
+        )
+        if not isinstance(answer, Applied):
+            raise refused(answer)
+        sent = shown.sent(answer)
+        if body.mcp_server_ids is not None and furnished.mcp_server_ids is None:
+            sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
+        return said(200, sent)
+
+    async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> Furniture:
+        """How the chat is to be furnished from now on. What it has already it may keep, and one
+        that explores has to."""
+        servers = None
+        if body.mcp_server_ids is not None and chat.mode != EXPLORES:
+            servers = tuple(dict.fromkeys(body.mcp_server_ids))
+        new = [id for id in servers or () if id not in chat.mcp_server_ids]
+        if new and (unknown := await unknown_to(self._servers, chat.owner_id, new)):
+            named = ", ".join(map(str, unknown))
+            raise _invalid("mcp_server_ids", f"unknown or disabled: {named}")
+        if body.plan_mode is not None and body.plan_mode not in PLAN_MODES:
+            raise _invalid("plan_mode", f"{body.plan_mode[:32]!r} is neither 'plan' nor empty")
+        return Furniture(body.plan_mode, servers)
+
+    async def _sent_before(self, call: Call, done: Done) -> Answer:
+        page = await self._pages.some(done.chat, done.message_ids, done.queued_ids)
+        was_queued = bool(done.queued_ids)
+        return said(200, shown.sent_before(done.chat, page, was_queued=was_queued))
+
+    async def edit(self, call: Call) -> Answer:
+        chat = await self._admission.as_owner(call)
+        if chat.archived:
+            raise archived()
+        target = MessageId(row_id(call, "message"))
+        body = call.read(EditChatMessageRequest)
+        parts = await parts_of(body.content, call.user, files=self._files)
+        choice = await self._choice(call, chat, target, body)
+        message = UserMessage(parts, call.user.id, choice.model, choice.effort)
+        answer = await self._sending.apply(
+            chat.id, [EditMessage(target, message)], is_root=chat.is_root
+        )
+        if not isinstance(answer, Applied):
+            raise refused(answer)
+        return said(200, shown.edited(answer))
+
+    async def _choice(
+        self, call: Call, chat: Visible, target: MessageId, body: EditChatMessageRequest
+    ) -> Choice:
+        """What is not said is as in the message that is replaced, for as long as its provider can
+        be asked."""
+        wanted, last = model_id(body.model_config_id), chat.last_model_config_id
+        if wanted is None:
+            replaced = await self._pages.choice_of(chat.id, target)
+            last = last if replaced is None else replaced.model
+        user, effort = call.user.id, body.reasoning_effort
+        return chosen(await self._catalogue.choose(user, wanted, effort, last=last))
+
+
+def _busy(said: str | None) -> Busy:
+    busy = _BUSY.get(said or Busy.QUEUE.value)
+    if busy is None:
+        raise _invalid("busy_behavior", f"{(said or '')[:32]!r} is none of {', '.join(_BUSY)}")
+    return busy
+
+
+def _invalid(field: str, fact: str) -> Refused:
+    return Refused(
+        400, f"Invalid {field}.", detail=f"{field}: {fact}", validations=(Validation(field, fact),)
+    )
+
+
+def _as_they_came(page: Page) -> list[Queued]:
+    """In pages the queue is shown in the order in which it was said; streams show the order in
+    which it will be taken."""
+    return sorted(page.queue, key=lambda row: (row.created_at, row.id))

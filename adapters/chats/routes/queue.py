@@ -1,0 +1,145 @@
+"""What waits in a chat: taken out, put first, reworded, put into another order."""
+
+from collections.abc import Sequence
+
+from actors.law.chat import UserMessage
+from actors.law.ids import ModelConfigId, QueuedId
+from actors.law.requests import DeleteQueued, EditQueued, PromoteQueued, ReorderQueued
+from actors.law.store.answers import Applied
+from actors.law.store.ports import Ledger
+from adapters.access.admission import Admission
+from adapters.access.answers_of_law import archived, refused
+from adapters.access.sending import Sending
+from adapters.chats import shown
+from adapters.chats.content import choice_refused, chosen, model_id, parts_of
+from adapters.chats.files.shelf import FileShelf
+from adapters.chats.wire.messages import ChatQueuedMessage
+from adapters.chats.wire.sending import (
+    EditQueuedMessageRequest,
+    OrderQueueRequest,
+    QueueResponse,
+    Said,
+)
+from adapters.http.endpoints import Answer, Call, Endpoint, done, said
+from adapters.http.numbers import row_id
+from adapters.http.refused import Refused, Validation
+from adapters.models.catalogue import Catalogue
+from adapters.models.choosing import fault_of_effort
+
+QUEUE = "/api/experimental/chats/{chat}/queue"
+
+
+class Queue:
+    def __init__(
+        self,
+        admission: Admission,
+        ledger: Ledger,
+        *,
+        sending: Sending,
+        files: FileShelf,
+        catalogue: Catalogue,
+    ) -> None:
+        self._admission = admission
+        self._ledger = ledger
+        self._sending = sending
+        self._files = files
+        self._catalogue = catalogue
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="DELETE",
+                path=f"{QUEUE}/{{queued}}",
+                handle=self.delete,
+                says="Take a message out of the queue.",
+                tag="queue",
+                answers={204: None},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{QUEUE}/{{queued}}/promote",
+                handle=self.promote,
+                says="Say this now: a turn that runs is interrupted.",
+                tag="queue",
+                answers={202: Said},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="PATCH",
+                path=f"{QUEUE}/{{queued}}",
+                handle=self.edit,
+                says="Reword a message before its turn has come. It keeps its place.",
+                tag="queue",
+                body=EditQueuedMessageRequest,
+                answers={200: ChatQueuedMessage},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="PUT",
+                path=f"{QUEUE}/order",
+                handle=self.reorder,
+                says="Put the whole queue into another order. 409 shows the order there is.",
+                tag="queue",
+                body=OrderQueueRequest,
+                answers={200: QueueResponse},
+                refusals=(409,),
+            ),
+        )
+
+    async def delete(self, call: Call) -> Answer:
+        chat = await self._admission.to_update(call)
+        queued = QueuedId(row_id(call, "queued"))
+        answer = await self._ledger.apply(chat.id, [DeleteQueued(queued)])
+        if not isinstance(answer, Applied):
+            raise refused(answer)
+        return done()
+
+    async def promote(self, call: Call) -> Answer:
+        chat = await self._admission.as_owner(call)
+        if chat.archived:
+            raise archived()
+        queued = QueuedId(row_id(call, "queued"))
+        answer = await self._sending.apply(chat.id, [PromoteQueued(queued)], is_root=chat.is_root)
+        if not isinstance(answer, Applied):
+            raise refused(answer)
+        return said(202, Said("The queued message comes next."))
+
+    async def edit(self, call: Call) -> Answer:
+        chat = await self._admission.as_owner(call)
+        if chat.archived:
+            raise archived()
+        queued = QueuedId(row_id(call, "queued"))
+        body = call.read(EditQueuedMessageRequest)
+        parts = await parts_of(body.content, call.user, files=self._files)
+        model, effort = await self._choice(call, body)
+        message = UserMessage(parts, call.user.id, model, effort)
+        answer = await self._ledger.apply(chat.id, [EditQueued(queued, message)])
+        if not isinstance(answer, Applied):
+            raise refused(answer)
+        [row] = [row for row in shown.queue(answer) if row.id == queued]
+        return said(200, row)
+
+    async def reorder(self, call: Call) -> Answer:
+        chat = await self._admission.to_update(call)
+        body = call.read(OrderQueueRequest)
+        if body.order is None:
+            validation = Validation("order", "must list the ids of all that waits")
+            raise Refused(400, "An order is required.", validations=(validation,))
+        order = tuple(map(QueuedId, body.order))
+        answer = await self._ledger.apply(chat.id, [ReorderQueued(order)])
+        if not isinstance(answer, Applied):
+            raise refused(answer)
+        return said(200, QueueResponse(shown.queue(answer)))
+
+    async def _choice(
+        self, call: Call, body: EditQueuedMessageRequest
+    ) -> tuple[ModelConfigId | None, str | None]:
+        """What is not said stays as it was chosen before."""
+        wanted, effort = model_id(body.model_config_id), body.reasoning_effort
+        if wanted is None:
+            if fault := fault_of_effort(effort):
+                raise choice_refused(fault)
+            return None, effort or None
+        choice = chosen(await self._catalogue.choose(call.user.id, wanted, effort))
+        return choice.model, choice.effort

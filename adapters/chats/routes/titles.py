@@ -1,0 +1,97 @@
+"""Titles, asked of a model while the client waits."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from actors.law.chat import ChatError
+from actors.law.parts.failure import FailureKind
+from actors.law.refusals import ChatNotFound
+from actors.law.store.ports import Reading
+from actors.upkeep.titles.asking import NoTitle, title_for
+from actors.upkeep.titles.wording import later_title_prompt
+from adapters.access.admission import Admission, Visible
+from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.wire.chats import Chat, ChatTitle
+from adapters.http.endpoints import Answer, Call, Endpoint, said
+from adapters.http.refused import Refused, not_found
+from adapters.models.catalogue import Catalogue
+from adapters.models.costs.booking import Bookkeeper
+
+TITLE = "/api/experimental/chats/{chat}/title"
+
+ShowChat = Callable[[Visible], Awaitable[Chat]]
+
+
+class Titles:
+    def __init__(
+        self,
+        admission: Admission,
+        reading: Reading,
+        shelf: Shelf,
+        *,
+        catalogue: Catalogue,
+        keeper: Bookkeeper,
+        show: ShowChat,
+    ) -> None:
+        self._admission = admission
+        self._reading = reading
+        self._shelf = shelf
+        self._catalogue = catalogue
+        self._keeper = keeper
+        self._show = show
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="POST",
+                path=f"{TITLE}/regenerate",
+                handle=self.regenerate,
+                says="Give the chat a title that a model finds for it now.",
+                tag="titles",
+                answers={200: Chat},
+                refusals=(409, 500),
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{TITLE}/propose",
+                handle=self.propose,
+                says="Ask a model for a title, and change nothing.",
+                tag="titles",
+                answers={200: ChatTitle},
+                refusals=(409, 500),
+            ),
+        )
+
+    async def regenerate(self, call: Call) -> Answer:
+        chat = await self._admission.as_owner(call)
+        await self._shelf.retitle(chat.id, await self._found(chat) or chat.title)
+        return said(200, await self._show(chat))
+
+    async def propose(self, call: Call) -> Answer:
+        chat = await self._admission.as_owner(call)
+        return said(200, ChatTitle(await self._found(chat)))
+
+    async def _found(self, chat: Visible) -> str:
+        """Empty where nothing was said that could be named. A model that answers with something
+        else than a title has found none that is better."""
+        view = await self._reading.view(chat.id)
+        if isinstance(view, ChatNotFound):
+            raise not_found()
+        model = await self._catalogue.model_for(view.chat)
+        if isinstance(model, ChatError):
+            raise Refused(400, "There is no model to ask for a title.", detail=model.message)
+        model = self._catalogue.for_titles(view.chat, model)
+        prompt = later_title_prompt(view.chat, model, await self._reading.history(chat.id))
+        if prompt is None:
+            return ""
+        title = await title_for(self._keeper.booked(model, chat.id, "title"), prompt)
+        if isinstance(title, str):
+            return title
+        if title.kind is None:
+            return chat.title
+        raise _refused(title)
+
+
+def _refused(missing: NoTitle) -> Refused:
+    if missing.kind is FailureKind.USAGE_LIMIT:
+        return Refused(409, "The limit of this model is used up.", detail=missing.why)
+    return Refused(500, "The model gave no title.", detail=missing.why)

@@ -1,0 +1,148 @@
+"""A request for a new chat, field by field: refused at the first that cannot be."""
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+from uuid import UUID, uuid4
+
+from msgspec import UNSET
+
+from actors.law.chat import Body, UserMessage
+from actors.law.ids import ChatId, UserId
+from actors.law.parts.model import JsonText, Part
+from actors.law.requests import NO_PARAMETERS, CreateChat, DynamicTool, NewChat
+from actors.tools.approvals.policy import Policy
+from adapters.chats.shelf.labelling import checked
+from adapters.chats.wire import chats as wire
+from adapters.http.refused import Refused, Validation
+from adapters.models.choosing import Choice
+from adapters.models.sanitising import PROMPT_BYTES_MAX, is_too_long, sanitised
+from adapters.tools.mcp.known import Known, unknown_to
+from adapters.tools.mcp.servers import forced_on
+from adapters.workspaces.store.owned import OwnedWorkspaces, Whose
+
+TOOLS_MAX = 250  # of a client in one chat; one more is refused
+PLAN_MODES = ("", "plan")
+CLIENT_TYPES = ("api", "ui")
+APPROVAL_POLICIES = tuple(policy.value for policy in Policy)
+SHOWN_MAX = 80  # characters of what is wrong that a refusal repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What of a new chat had to be looked up."""
+
+    owner: UserId
+    title: str
+    choice: Choice
+    hidden: tuple[Body, ...]  # rows that only the model sees: they come first
+    servers: tuple[UUID, ...] = ()
+
+
+def check_place(asked: wire.CreateChatRequest, organization: UUID) -> None:
+    """Where it is to be."""
+    if asked.organization_id is None or asked.organization_id.int == 0:
+        invalid("organization_id", "is required")
+    if asked.organization_id != organization:
+        raise Refused(403, "Forbidden.", detail="you are not a member of this organization")
+
+
+async def check_workspace(
+    workspace: UUID | None, owner: UserId, workspaces: OwnedWorkspaces
+) -> None:
+    """It is there, and belongs to whom the chat belongs to."""
+    if workspace is not None and await workspaces.one(workspace, Whose(owner)) is None:
+        invalid("workspace_id", f"there is no workspace {workspace}")
+
+
+def check_model(asked: wire.CreateChatRequest) -> None:
+    """Nil means none to nobody here."""
+    if asked.model_config_id is not None and asked.model_config_id.int == 0:
+        invalid("model_config_id", "must not be nil")
+
+
+async def servers_of(
+    asked: wire.CreateChatRequest, owner: UserId, known: Known
+) -> tuple[UUID, ...]:
+    """Those that are asked for, and those that every chat has."""
+    wanted = tuple(dict.fromkeys(asked.mcp_server_ids or ()))
+    if unknown := await unknown_to(known, owner, wanted):
+        invalid("mcp_server_ids", f"unknown or disabled: {', '.join(map(str, unknown))}")
+    forced = forced_on((await known.servers()).values(), owner)
+    return tuple(dict.fromkeys((*wanted, *forced)))
+
+
+def check_plan_mode(plan_mode: str | None) -> None:
+    if (plan_mode or "") not in PLAN_MODES:
+        invalid("plan_mode", f"{(plan_mode or '')[:SHOWN_MAX]!r} is neither 'plan' nor empty")
+
+
+def check_approval_policy(policy: str | None) -> None:
+    if policy and policy not in APPROVAL_POLICIES:
+        fact = f"{policy[:SHOWN_MAX]!r} is none of {', '.join(APPROVAL_POLICIES)}"
+        invalid("approval_policy", fact)
+
+
+def client_type_of(asked: wire.CreateChatRequest) -> str:
+    client_type = asked.client_type or "api"
+    if client_type not in CLIENT_TYPES:
+        invalid("client_type", f"{client_type[:SHOWN_MAX]!r} is neither 'ui' nor 'api'")
+    return client_type
+
+
+def tools_of(asked: wire.CreateChatRequest) -> tuple[DynamicTool, ...]:
+    tools = asked.unsafe_dynamic_tools or ()
+    if len(tools) > TOOLS_MAX:
+        invalid("unsafe_dynamic_tools", f"{len(tools)} are too many, there can be {TOOLS_MAX}")
+    names = [(tool.name or "").strip() for tool in tools]
+    for at, name in enumerate(names):
+        if not name:
+            invalid(f"unsafe_dynamic_tools[{at}].name", "must not be empty")
+        if "\0" in name:
+            invalid(f"unsafe_dynamic_tools[{at}].name", "must not hold a NUL")
+        if name in names[:at]:
+            invalid(f"unsafe_dynamic_tools[{at}].name", f"{name[:SHOWN_MAX]!r} comes twice")
+    return tuple(map(_tool, tools, names))
+
+
+def check_prompt(asked: wire.CreateChatRequest) -> None:
+    if is_too_long(sanitised(asked.system_prompt or "")):
+        invalid("system_prompt", f"can have {PROMPT_BYTES_MAX} bytes")
+
+
+def request_of(
+    asked: wire.CreateChatRequest, said: tuple[Part, ...], settled: Settled
+) -> CreateChat:
+    """Every field that can be wrong is looked at here, if nobody has done so before."""
+    new = NewChat(
+        ChatId(uuid4()),
+        settled.owner,
+        title=settled.title,
+        client_type=client_type_of(asked),
+        plan_mode=asked.plan_mode or "",
+        labels=checked(asked.labels or {}),
+        dynamic_tools=tools_of(asked),
+        workspace_id=asked.workspace_id,
+        mcp_server_ids=settled.servers,
+        approval_policy=asked.approval_policy or "",
+    )
+    choice = settled.choice
+    message = UserMessage(said, settled.owner, choice.model, choice.effort)
+    return CreateChat(new, (*settled.hidden, message.as_body()))
+
+
+def _tool(tool: wire.DynamicTool, name: str) -> DynamicTool:
+    """A schema that is none offers the tool without parameters."""
+    schema = NO_PARAMETERS
+    if tool.input_schema is not UNSET and _IS_OBJECT.match(bytes(tool.input_schema)):
+        schema = JsonText(bytes(tool.input_schema).decode())
+    return DynamicTool(name, tool.description or "", schema)
+
+
+_IS_OBJECT = re.compile(rb"\s*\{")
+
+
+def invalid(field: str, fact: str) -> NoReturn:
+    raise Refused(
+        400, f"Invalid {field}.", detail=f"{field}: {fact}", validations=(Validation(field, fact),)
+    )

@@ -1,0 +1,142 @@
+"""What watchers read: each answer is one statement, which sees one snapshot."""
+
+from collections.abc import Mapping, Sequence, Set
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import trio
+
+from actors.law.chat import Message, Stored
+from actors.law.closing import outstanding_dynamic
+from actors.law.ids import ChatId
+from actors.law.parts.model import ToolCallPart
+from actors.law.refusals import ChatNotFound
+from actors.law.states import Status
+from actors.streams.subscribers.diff import Found, Have
+from actors.streams.subscribers.events import Asking
+from adapters.postgres.codec import rows
+from adapters.postgres.codec.rows import ChatRow
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Row
+from adapters.postgres.queries import SQL
+
+DECODED_AT_ONCE = 64  # messages; then other tasks run
+
+# What the statement builds as JSON, in the order of the rows of the same name.
+_Count = int | None
+_MessageRow = tuple[
+    int,
+    int,
+    datetime,
+    bool,
+    str,
+    msgspec.Raw,
+    int,
+    str,
+    bool,
+    UUID | None,
+    UUID | None,
+    str | None,
+    _Count,
+    _Count,
+    _Count,
+    str | None,
+    _Count,
+    _Count,
+    _Count,
+    _Count,
+    _Count,
+    _Count,
+]
+_QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None, datetime]
+_messages = msgspec.json.Decoder(tuple[_MessageRow, ...]).decode
+_asking = msgspec.json.Decoder(tuple[tuple[UUID, str, msgspec.Raw], ...]).decode
+_queue = msgspec.json.Decoder(tuple[_QueuedRow, ...]).decode
+
+
+class WatchersReading:
+    """Fulfils `actors.streams.subscribers.ports.Reading`."""
+
+    def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
+        self._pool = pool
+        self._lease_seconds = lease_seconds
+
+    async def found(self, chat: ChatId, have: Have) -> Found | ChatNotFound:
+        asked = {
+            "chat": chat,
+            "lease_seconds": self._lease_seconds,
+            "message_id": have.message_id,
+            "history_version": have.history_version,
+        }
+        async with self._pool.connection() as connection:
+            stored = await connection.execute(SQL["watched_chat"], asked)
+        if not stored:
+            return ChatNotFound(chat)
+        [(gone_at, trail, *row, standing, queue, tail, asking)] = stored
+        read = rows.chat_of(row)
+        return Found(
+            read.chat,
+            await _messages_of(_messages(standing or b"[]")),
+            gone_at,
+            tuple([rows.queued_of(_bare(queued)) for queued in _queue(queue or b"[]")]),
+            _statuses_of(trail),
+            _calls_of(read, _messages(tail or b"[]")),
+            _asks_of(_asking(asking or b"[]")),
+        )
+
+    async def asking(self, chats: Sequence[ChatId]) -> Set[ChatId]:
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["asking_of"], {"chats": list(chats)})
+        return frozenset(id for row in found for id in row)
+
+    async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
+        asked = {"chats": list(known), "versions": list(known.values())}
+        async with self._pool.connection() as connection:
+            return dict(await connection.execute(SQL["moved_on"], asked))
+
+
+async def _messages_of(found: Sequence[tuple[Any, ...]]) -> tuple[Message, ...]:
+    """A long history is read while others go on."""
+    messages: list[Message] = []
+    for begin in range(0, len(found), DECODED_AT_ONCE):
+        if begin:
+            await trio.lowlevel.checkpoint()
+        messages += map(_message, found[begin : begin + DECODED_AT_ONCE])
+    return tuple(messages)
+
+
+def _statuses_of(trail: Sequence[str]) -> tuple[tuple[int, Status], ...]:
+    changes = (change.split(" ") for change in trail)
+    return tuple([(int(version), Status(status)) for version, status in changes])
+
+
+def _calls_of(read: ChatRow, tail: Sequence[tuple[Any, ...]]) -> tuple[ToolCallPart, ...]:
+    if not tail:
+        return ()
+    bodies = tuple([_message(row).body for row in tail])
+    return outstanding_dynamic(Stored(read.chat, read.now, tail=bodies))
+
+
+def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[Asking, ...]:
+    members = [
+        Asking(ChatId(id), title, tuple(a for a in rows.approvals_of(bytes(raw)) if a.is_open))
+        for id, title, raw in family
+    ]
+    return tuple([member for member in members if member.asks])
+
+
+def _message(row: tuple[Any, ...]) -> Message:
+    return rows.message_of(_bare(row))
+
+
+def _bare(row: tuple[Any, ...]) -> Row:
+    """As it comes outside of JSON: content as bytes, times in UTC."""
+    return tuple([_cell(cell) for cell in row])
+
+
+def _cell(cell: Any) -> Any:
+    if isinstance(cell, msgspec.Raw):
+        return bytes(cell)
+    return cell.astimezone(UTC) if isinstance(cell, datetime) else cell

@@ -1,0 +1,37 @@
+"""Summaries of chats on PostgreSQL."""
+
+from actors.law.chat import Chat
+from actors.law.ids import ChatId
+from actors.law.store.hints import SummaryChanged
+from actors.law.store.outbox import Tell
+from actors.upkeep.summaries.ports import Shown
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
+
+
+class Summaries:
+    """Fulfils `actors.upkeep.summaries.ports.SummaryStore`."""
+
+    def __init__(self, pool: Pool, *, tell: Tell) -> None:
+        self._pool = pool
+        self._tell = tell
+
+    async def shown(self, chat: ChatId) -> Shown | None:
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["shown_of_chat"], {"chat": chat})
+        return Shown(*found[0]) if found else None
+
+    async def label(self, chat: Chat, label: str | None) -> bool:
+        return await self._write(SQL["label_turn"], chat, label)
+
+    async def summarise(self, chat: Chat, summary: str, *, turns: int) -> bool:
+        return await self._write(SQL["summarise_chat"], chat, summary, turns=turns)
+
+    async def _write(self, sql: str, chat: Chat, words: str | None, **more: int) -> bool:
+        version, of_chat = chat.history_version, bool(more)
+        writing = {"chat": chat.id, "history_version": version, "words": words, **more}
+        async with self._pool.connection() as connection:
+            written = await connection.execute(sql, writing)
+        for (owner,) in written:
+            self._tell(SummaryChanged(chat.id, owner, of_chat))
+        return bool(written)

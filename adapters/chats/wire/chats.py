@@ -1,0 +1,294 @@
+"""Chats as clients see them. Pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from actors.prompts.context.resources import Resource
+from adapters.chats.shelved import Shelved, ShelvedContext, ShelvedFile
+from adapters.chats.wire.content import ChatInputPart
+from adapters.chats.wire.messages import ChatError, error_of
+from adapters.tools.approvals.wire import ChatApproval, approval_of
+
+
+class ChatFileMetadata(Struct, frozen=True, kw_only=True):
+    id: UUID
+    owner_id: UUID
+    organization_id: UUID
+    name: str
+    mime_type: str
+    size_bytes: int
+    created_at: datetime
+
+
+class ChatDiffStatus(Struct, frozen=True, kw_only=True):
+    """Of a chat without a repository: nothing is known."""
+
+    chat_id: UUID
+    pull_request_title: str = ""
+    pull_request_draft: bool = False
+    changes_requested: bool = False
+    additions: int = 0
+    deletions: int = 0
+    changed_files: int = 0
+
+
+class ChatContextTool(Struct, frozen=True):
+    name: str
+    description: str | UnsetType = UNSET
+
+
+class ChatContextResource(Struct, frozen=True, kw_only=True):
+    """What stands in a workspace for agents; `status` says whether it is used, `error` why not."""
+
+    source: str
+    kind: str
+    size_bytes: int
+    skill_name: str | UnsetType = UNSET
+    skill_description: str | UnsetType = UNSET
+    tools: Sequence[ChatContextTool] | UnsetType = UNSET
+    status: str
+    error: str | UnsetType = UNSET
+
+
+class ChatContext(Struct, frozen=True, kw_only=True):
+    """What the chat knows of its workspace; dirty: other things stand there by now."""
+
+    dirty: bool
+    dirty_since: datetime | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+    resources: Sequence[ChatContextResource] | UnsetType = UNSET
+
+
+class Chat(Struct, frozen=True, kw_only=True):
+    id: UUID
+    organization_id: UUID
+    owner_id: UUID
+    owner_username: str | UnsetType = UNSET
+    owner_name: str | UnsetType = UNSET
+    workspace_id: UUID | UnsetType = UNSET
+    parent_chat_id: UUID | UnsetType = UNSET
+    root_chat_id: UUID
+    last_model_config_id: UUID | None
+    last_reasoning_effort: str | UnsetType = UNSET
+    title: str
+    status: str
+    plan_mode: str | UnsetType = UNSET
+    approval_policy: str | UnsetType = UNSET  # allow, ask or deny; absent: the deployment's
+    approvals: Sequence[ChatApproval] | UnsetType = UNSET  # its calls that wait for consent
+    last_error: ChatError | UnsetType = UNSET
+    last_turn_summary: str | None
+    summary: str | None
+    diff_status: ChatDiffStatus | UnsetType = UNSET
+    created_at: datetime
+    updated_at: datetime
+    archived: bool
+    shared: bool
+    pin_order: int
+    mcp_server_ids: Sequence[UUID]
+    labels: Mapping[str, str]
+    files: Sequence[ChatFileMetadata] | UnsetType = UNSET
+    has_unread: bool
+    context: ChatContext | UnsetType = UNSET
+    queued_for_capacity: bool | UnsetType = UNSET
+    client_type: str
+    children: Sequence["Chat"]
+
+
+class DynamicTool(Struct, frozen=True):
+    """A tool that the client executes."""
+
+    name: str | None = None
+    description: str | None = None
+    input_schema: Raw | UnsetType = UNSET
+
+
+class CreateChatRequest(Struct, frozen=True, kw_only=True):
+    organization_id: UUID | None = None
+    content: Sequence[ChatInputPart] | None = None
+    system_prompt: str | None = None
+    workspace_id: UUID | None = None
+    model_config_id: UUID | None = None
+    reasoning_effort: str | None = None
+    mcp_server_ids: Sequence[UUID] | None = None
+    labels: Mapping[str, str] | None = None
+    unsafe_dynamic_tools: Sequence[DynamicTool] | None = None
+    plan_mode: str | None = None
+    client_type: str | None = None
+    approval_policy: str | None = None  # allow, ask or deny; left out: the deployment's
+
+
+class UpdateChatRequest(Struct, frozen=True, kw_only=True):
+    """What is null stays as it is."""
+
+    title: str | None = None
+    labels: Mapping[str, str] | None = None
+    archived: bool | None = None
+    pin_order: int | None = None
+    workspace_id: UUID | None = None
+    plan_mode: str | None = None
+    approval_policy: str | None = None  # allow, ask, deny, or empty for the deployment's
+
+
+class SideCost(Struct, frozen=True):
+    """`what`: title, summary (labels too), advice, compaction and answer (that came to nothing)."""
+
+    what: str
+    cost_micros: int
+    request_count: int
+    unpriced_request_count: int
+
+
+class ChatCost(Struct, frozen=True):
+    """Of the whole family; `own_`: of the chat alone. `beside`: what of it all is no message."""
+
+    chat_id: UUID
+    total_cost_micros: int
+    request_count: int
+    unpriced_request_count: int
+    own_cost_micros: int
+    own_request_count: int
+    own_unpriced_request_count: int
+    beside: Sequence[SideCost]
+
+
+class ChatTitle(Struct, frozen=True):
+    title: str
+
+
+def listed(chat: Shelved, *, organization: UUID) -> Chat:
+    """As a member of a list, and among the children of one."""
+    return _chat(
+        chat,
+        organization,
+        diff_status=ChatDiffStatus(chat_id=chat.id),
+        has_unread=chat.has_unread,
+        children=[listed(child, organization=organization) for child in chat.children],
+    )
+
+
+def shown(
+    chat: Shelved,
+    *,
+    organization: UUID,
+    resources: Sequence[ChatContextResource] = (),
+    waits: bool = False,
+) -> Chat:
+    """By itself. `waits`: it has work to do, and there is no room for it yet."""
+    return _chat(
+        chat,
+        organization,
+        files=[_file(file, organization) for file in chat.files] or UNSET,
+        resources=resources,
+        queued_for_capacity=True if waits else UNSET,
+        children=[_child(child, organization) for child in chat.children],
+    )
+
+
+def watched(chat: Shelved, *, organization: UUID) -> Chat:
+    """As watchers are told of it."""
+    return _chat(chat, organization)
+
+
+def _child(chat: Shelved, organization: UUID) -> Chat:
+    return _chat(chat, organization, has_unread=chat.has_unread)
+
+
+def _chat(
+    chat: Shelved,
+    organization: UUID,
+    *,
+    has_unread: bool = False,
+    children: Sequence[Chat] = (),
+    diff_status: ChatDiffStatus | UnsetType = UNSET,
+    files: Sequence[ChatFileMetadata] | UnsetType = UNSET,
+    resources: Sequence[ChatContextResource] = (),
+    queued_for_capacity: bool | UnsetType = UNSET,
+) -> Chat:
+    return Chat(
+        id=chat.id,
+        organization_id=organization,
+        owner_id=chat.owner_id,
+        owner_username=chat.owner_username or UNSET,
+        owner_name=chat.owner_name or UNSET,
+        workspace_id=chat.workspace_id or UNSET,
+        parent_chat_id=UNSET if chat.parent_id is None else chat.parent_id,
+        root_chat_id=chat.root_id,
+        last_model_config_id=chat.last_model_config_id,
+        last_reasoning_effort=chat.last_reasoning_effort or UNSET,
+        title=chat.title,
+        status=chat.status.value,
+        plan_mode=chat.plan_mode or UNSET,
+        approval_policy=chat.approval_policy or UNSET,
+        approvals=[approval_of(chat.id, chat.title, ask) for ask in chat.asks] or UNSET,
+        last_error=UNSET if chat.last_error is None else error_of(chat.last_error),
+        last_turn_summary=chat.last_turn_summary,
+        summary=chat.summary,
+        diff_status=diff_status,
+        created_at=chat.created_at,
+        updated_at=chat.updated_at,
+        archived=chat.archived,
+        shared=chat.shared,
+        pin_order=chat.pin_order,
+        mcp_server_ids=chat.mcp_server_ids,
+        labels=chat.labels,
+        files=files,
+        has_unread=has_unread,
+        context=UNSET if chat.context is None else _context(chat.context, resources),
+        queued_for_capacity=queued_for_capacity,
+        client_type=chat.client_type,
+        children=children,
+    )
+
+
+def _context(context: ShelvedContext, resources: Sequence[ChatContextResource]) -> ChatContext:
+    since = context.dirty_since
+    return ChatContext(
+        dirty=since is not None,
+        dirty_since=UNSET if since is None else since,
+        error=context.error or UNSET,
+        resources=resources or UNSET,
+    )
+
+
+def server_of(
+    source: str, name: str, tools: Sequence[tuple[str, str]], fault: str, *, is_allowed: bool
+) -> ChatContextResource:
+    """A server of tools. `source`: the file that names it; without a name it is the file itself.
+    One that the chat may not start is excluded."""
+    status = "invalid" if fault else "ok"
+    return ChatContextResource(
+        source=f"{source}#{name}" if name else source,
+        kind="mcp_server",
+        size_bytes=0,
+        tools=[ChatContextTool(tool, says or UNSET) for tool, says in tools] or UNSET,
+        status=status if is_allowed else "excluded",
+        error=fault or UNSET,
+    )
+
+
+def resource_of(home: str, resource: Resource) -> ChatContextResource:
+    """`home`: where it stands."""
+    return ChatContextResource(
+        source=f"{home}/{resource.path}",
+        kind=resource.kind.value,
+        size_bytes=resource.size_bytes,
+        skill_name=resource.name or UNSET,
+        skill_description=resource.description or UNSET,
+        status=resource.fitness.value,
+        error=resource.why or UNSET,
+    )
+
+
+def _file(file: ShelvedFile, organization: UUID) -> ChatFileMetadata:
+    return ChatFileMetadata(
+        id=file.id,
+        owner_id=file.owner_id,
+        organization_id=organization,
+        name=file.name,
+        mime_type=file.media_type,
+        size_bytes=file.size_bytes,
+        created_at=file.created_at,
+    )

@@ -1,0 +1,1 @@
+"""The daemon: how its parts are put together, metrics, processes and housekeeping."""

@@ -1,0 +1,348 @@
+"""What runs chats, put together: store, bus, models, chat actors, their supervisor.
+
+Whatever a thing needs is started before it and stopped after it. So the supervisor stops first,
+with all its chats; then the jobs that nobody waits for; then the news of what was given back; the
+committer last, when nobody is left who writes.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from uuid import uuid4
+
+import trio
+
+from actors.chat.actor import ChatActor
+from actors.chat.turn.ports import Model
+from actors.chat.turn.work import Held
+from actors.chat.turn.world import Limits as Guards
+from actors.chat.turn.world import World
+from actors.law.ids import Holder
+from actors.law.store.hints import Hint
+from actors.prompts.context.advising import Advised
+from actors.streams.episodes.buffer import Episodes
+from actors.supervisor import verbs
+from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
+from actors.supervisor.world import Limits as Capacity
+from actors.supervisor.world import World as SupervisorWorld
+from actors.tools.approvals.policy import Policy
+from actors.tools.approvals.ports import Approving
+from actors.upkeep.background.jobs import Background, open_background
+from actors.upkeep.summaries.automatic import AutomaticSummaries
+from actors.upkeep.titles.automatic import AutomaticTitles
+from adapters.access.sending import Sending
+from adapters.chats import pieces
+from adapters.chats.files.kept import KeptFiles
+from adapters.chats.files.shelf import PromptFiles
+from adapters.chats.shelf.receipts import Receipts
+from adapters.chats.summaries import Summaries
+from adapters.chats.titles import Titles
+from adapters.daemon.housekeeping import keep_house
+from adapters.daemon.metrics.figures import Figures
+from adapters.daemon.metrics.measuring import measured
+from adapters.models.catalogue import Catalogue, TitlesByOverride
+from adapters.models.compacting import ConfiguredCompacting
+from adapters.models.configured import ModelConfig
+from adapters.models.contents import REHEARSAL_MODEL, Around
+from adapters.models.costs.booking import BookedSummaries, BookedTitles, Bookkeeper
+from adapters.models.costs.prices import Prices, load_table
+from adapters.models.costs.side_costs import SideCosts
+from adapters.models.prompting import Prompting
+from adapters.models.providers.bedrock.credentials import ambient
+from adapters.models.providers.dial import Dial, dialler, tls_context
+from adapters.models.providers.http import HttpClient
+from adapters.models.providers.proxy import proxied, proxy_of
+from adapters.models.stage import Stage
+from adapters.models.store.reading import CatalogueReading
+from adapters.models.store.skills import Skills
+from adapters.postgres.bus import Switchboard
+from adapters.postgres.committing import WRITERS, Committer
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.hints import Hints
+from adapters.postgres.journal import Journal
+from adapters.postgres.kin.family import PostgresFamily
+from adapters.postgres.leases import Leases
+from adapters.postgres.ledger import Ledger
+from adapters.postgres.reading import Reading
+from adapters.settings import ADVISOR_EXPERIMENT, Config
+from adapters.settings.refusals import CannotStart
+from adapters.settings.secrets import Vault, open_vault
+from adapters.tools.advisor import AdvisorTool
+from adapters.tools.agents.source import AgentTools
+from adapters.tools.approvals.consent import Consents
+from adapters.tools.declared import DeclaredTools
+from adapters.tools.lifecycle.source import LifecycleTools
+from adapters.tools.mcp.opening import Mcp, open_mcp
+from adapters.tools.mcp.workspaces.running import WorkspaceServers, open_workspace_servers, trust_of
+from adapters.tools.planning import PlanningTools
+from adapters.tools.servers.source import ServerTools
+from adapters.tools.skills import SkillTools
+from adapters.tools.toolbox import Toolbox
+from adapters.tools.workspace.source import WorkspaceTools
+from adapters.workspaces.context.opening import open_contexts
+from adapters.workspaces.context.pinned import PinnedContexts
+from adapters.workspaces.context.planning import WorkspacePlans
+from adapters.workspaces.context.skills import SkillIndex
+from adapters.workspaces.context.standing import TurnWords
+from adapters.workspaces.local import LocalWorkspaces, open_workspaces
+from runtime.children import Child, Children, open_children
+from runtime.clock import wall
+from runtime.restart import Restart
+
+# Connections that no load of readers keeps busy: the committer's writers, the lease, the hints.
+OWN_CONNECTIONS = WRITERS + 2
+POOL_DRAIN_SECONDS = 5.0  # for what is lent; then its statements are cut off
+FLUSH_SECONDS = 2.0  # for the last hints; then those who wait for them find out by their polls
+STOP_SECONDS = 10.0  # for the supervisor, when its chats have had theirs; then it is cancelled
+# Between two searches for chats that nobody hinted at, such as those of a process that was killed:
+# another takes them within the lease and this.
+POLL_SECONDS = 0.5
+ONCE = Restart(times=0)  # what cannot be restarted takes the process down: others go on
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """All that is durable, and the news of it."""
+
+    pool: Pool
+    ledger: Ledger
+    reading: Reading
+    leases: Leases
+    journal: Journal
+    titles: Titles
+    files: PromptFiles
+    bus: Switchboard
+    hints: Hints
+
+
+@dataclass(frozen=True, slots=True)
+class Chats:
+    """What runs chats, for those who serve clients."""
+
+    store: Store
+    catalogue: Catalogue
+    vault: Vault
+    mcp: Mcp
+    workspaces: LocalWorkspaces
+    near: WorkspaceServers
+    contexts: PinnedContexts
+    skills: SkillIndex
+    summaries: AutomaticSummaries
+    prompts: Prompting
+    episodes: Episodes
+    supervisor: Supervisor
+    background: Background
+    figures: Figures
+    keeper: Bookkeeper
+
+
+@asynccontextmanager
+async def open_chats(
+    config: Config, conninfo: str, *, models: Sequence[ModelConfig], dial: Dial, url: str = ""
+) -> AsyncIterator[Chats]:
+    """Chats are run as long as the block is; left in good order, they are handed on first."""
+    vault = open_vault(config.secret_key, config.data_dir)
+    prices = Prices(await load_table())
+    episodes, figures = Episodes(pieces.encoded), Figures()
+    async with (
+        open_store(config, conninfo, episodes, url=url) as store,
+        open_client(dial) as client,
+        open_background() as background,
+        open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
+        open_workspaces(config, store.pool, store.bus) as workspaces,
+        open_contexts(workspaces, store.pool, store.bus) as contexts,
+        open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
+        open_workspace_servers(
+            workspaces, contexts, trust_of(config), approving_of(config, store)
+        ) as near,
+        open_children("chats of this process", capacity=1) as children,
+    ):
+
+        def compacted(model: Model, result: str) -> None:
+            figures.compactions.labels(model.label, model.name, result).inc()
+
+        skills = SkillIndex(Skills(store.pool, tell=store.bus.tell), contexts)
+        plans = WorkspacePlans(workspaces)
+        advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
+        words = TurnWords(
+            catalogue, skills=skills, workspace=contexts, advised=advised, plans=plans
+        )
+        prompts = Prompting(words, store.files)
+        guards = Guards(config.startup_seconds, config.silence_seconds)
+        keeper = Bookkeeper(SideCosts(store.pool), prices)
+        toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
+        world = World(
+            ledger=store.ledger,
+            reading=store.reading,
+            models=catalogue,
+            prompts=prompts,
+            tools=toolbox,
+            journal=store.journal,
+            prices=prices,
+            episodes=episodes,
+            titles=TitlesByOverride(
+                BookedTitles(AutomaticTitles(background, store.titles, store.files), keeper),
+                catalogue,
+            ),
+            compacting=ConfiguredCompacting(catalogue, count=compacted),
+            books=keeper,
+            limits=guards,
+            approving=approving_of(config, store),
+        )
+        supervisor = start_supervisor(config, store, measured(world, figures), children)
+        sending = Sending(store.ledger, supervisor)
+        toolbox.add(PlanningTools(KeptFiles(store.pool), plans))
+        toolbox.add(AdvisorTool(advised, catalogue, prompts, guards, keeper))
+        toolbox.add(SkillTools(skills))
+        toolbox.add(WorkspaceTools(workspaces, KeptFiles(store.pool)))
+        toolbox.add(LifecycleTools(workspaces))
+        family = PostgresFamily(store.pool)
+        toolbox.add(AgentTools(sending, family, store.bus, catalogue, mcp.known.usable))
+        server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
+        toolbox.add(server_tools)
+        summaries = summaries_of(store, background, BookedSummaries(catalogue, keeper))
+        with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
+            if config.summaries:
+                following.enter_context(store.bus.follow_commits(summaries.committed))
+            asked = (catalogue, vault, mcp, workspaces, near, contexts, skills, summaries)
+            running = (prompts, episodes, supervisor, background, figures, keeper)
+            yield Chats(store, *asked, *running)
+
+
+def approving_of(config: Config, store: Store) -> Approving:
+    return Approving(
+        Consents(store.pool),
+        Policy(config.approval_policy),
+        config.approval_rules,
+        config.approval_deadline,
+    )
+
+
+def summaries_of(
+    store: Store, background: Background, models: BookedSummaries
+) -> AutomaticSummaries:
+    return AutomaticSummaries(
+        background,
+        Summaries(store.pool, tell=store.bus.tell),
+        histories=store.reading,
+        models=models,
+        may_be_asked=lambda model: model.config_id != REHEARSAL_MODEL,
+    )
+
+
+@asynccontextmanager
+async def open_catalogue(
+    config: Config, store: Store, models: Sequence[ModelConfig], *, client: HttpClient, vault: Vault
+) -> AsyncIterator[Catalogue]:
+    """What there is to ask, by the database and the environment; and the rehearsal, for as long as
+    there is nothing else."""
+    stage = Stage()
+    catalogue = Catalogue(
+        CatalogueReading(store.pool),
+        Around(models, ambient(config.environ), wall()),
+        vault=vault,
+        client=client,
+        stage=stage,
+        byok=config.user_keys,
+    )
+    async with open_children("catalogue", capacity=1) as children:
+        children.start(Child(name="rehearsal", body=stage.run, restart=Restart()))
+        with catalogue.follow(store.bus):
+            await catalogue.begin()
+            yield catalogue
+
+
+@asynccontextmanager
+async def open_store(
+    config: Config, conninfo: str, episodes: Episodes, *, url: str
+) -> AsyncIterator[Store]:
+    """`url`: where other processes find this one."""
+    async with (
+        open_pool(conninfo, size=config.pool_size) as pool,
+        open_pool(conninfo, size=OWN_CONNECTIONS) as own,
+        open_children("store", capacity=3) as children,
+    ):
+
+        def beyond(hint: Hint) -> None:
+            hints.tell(hint)
+
+        bus = Switchboard(beyond)
+        hints = Hints(own, conninfo, heard=bus.hear)
+        committer = Committer(own, tell=bus.tell, saw=bus.saw)
+        lease_seconds = config.lease_seconds
+        journal = Journal(pool)
+        keeping = partial(keep_house, episodes, journal, Receipts(pool))
+        children.start(Child(name="committer", body=committer.run, restart=ONCE))
+        children.start(Child(name="hints", body=hints.run, restart=Restart()))
+        children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
+        yield Store(
+            pool,
+            Ledger(pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.saw),
+            Reading(pool, lease_seconds=lease_seconds),
+            Leases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
+            journal,
+            Titles(pool, tell=bus.tell),
+            PromptFiles(pool),
+            bus,
+            hints,
+        )
+        await hints.flush(FLUSH_SECONDS)
+
+
+def start_supervisor(config: Config, store: Store, world: World, children: Children) -> Supervisor:
+    def live(me: Holder, held: Held) -> ChatActor:
+        return ChatActor(me, held, world)
+
+    capacity = Capacity(
+        roots=config.root_chats,
+        children=config.child_chats,
+        poll_seconds=POLL_SECONDS,
+        lease_seconds=config.lease_seconds,
+        drain_seconds=config.drain_seconds,
+    )
+    supervisor = Supervisor(
+        SupervisorWorld(store.leases, store.ledger, store.reading, store.bus, live, uuid4, capacity)
+    )
+    children.start(
+        Child(
+            name="supervisor",
+            body=supervisor.run,
+            restart=Restart(),
+            mailbox=supervisor.mailbox,
+            tell_to_stop=partial(verbs.drain, supervisor.address),
+            grace_seconds=config.drain_seconds + LEAVE_SECONDS + STOP_SECONDS,
+        )
+    )
+    return supervisor
+
+
+@asynccontextmanager
+async def open_pool(conninfo: str, *, size: int) -> AsyncIterator[Pool]:
+    pool = Pool(conninfo, size=size)
+    try:
+        yield pool
+    finally:
+        with trio.move_on_after(2 * POOL_DRAIN_SECONDS, shield=True):
+            await pool.drain(POOL_DRAIN_SECONDS)
+
+
+@asynccontextmanager
+async def open_client(dial: Dial) -> AsyncIterator[HttpClient]:
+    client = HttpClient(dial)
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+def dial_of(environ: Mapping[str, str]) -> Dial:
+    """How providers are reached: directly, or through the proxy that the environment names."""
+    context = tls_context()
+    try:
+        proxy = proxy_of(environ)
+    except ValueError as error:
+        subject, _, fact = str(error).partition(": ")
+        raise CannotStart(subject, fact) from error
+    direct = dialler(context)
+    return direct if proxy is None else proxied(direct, proxy, context)

@@ -1,0 +1,332 @@
+"""What clients reach, put together: who asks, what is served, the door before all of it.
+
+From the first moment the probes answer; everything else does when it stands. Streams are told of
+the end before the chats are handed on: whoever takes a chat over serves its watchers.
+"""
+
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import trio
+
+from adapters.access.admission import Admission
+from adapters.access.readers import Readers
+from adapters.access.sending import Sending
+from adapters.chats.files.shelf import FileShelf
+from adapters.chats.routes.chat_list import ChatList
+from adapters.chats.routes.chats import Chats as ChatRoutes
+from adapters.chats.routes.files import Files
+from adapters.chats.routes.health import Health
+from adapters.chats.routes.later import Later
+from adapters.chats.routes.messages import Messages
+from adapters.chats.routes.queue import Queue
+from adapters.chats.routes.sharing import Sharing
+from adapters.chats.routes.titles import Titles
+from adapters.chats.routes.turns import Turns
+from adapters.chats.shelf.pins import Pins
+from adapters.chats.shelf.receipts import Receipts
+from adapters.chats.shelf.repeating import Repeating
+from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.streams.opening import Streaming, open_streaming
+from adapters.daemon.composing import Chats
+from adapters.daemon.metrics.labelled import of_process
+from adapters.daemon.metrics.pools import Pools
+from adapters.daemon.relaying import Relaying
+from adapters.http.door.app import Callers, Door
+from adapters.http.endpoints import Answer, Caller, Endpoint, Head, Routes, Upgrade
+from adapters.http.host.requests import Request
+from adapters.http.host.server import Server
+from adapters.http.openapi.published import Published
+from adapters.http.probes import Probes
+from adapters.http.refused import Refused
+from adapters.models.routes.settings import Feature
+from adapters.models.routes.subjects import catalogue_subjects
+from adapters.people.auth.opening import Auth, open_auth
+from adapters.people.routes.shown import ORGANIZATION
+from adapters.people.routes.subjects import about_people
+from adapters.postgres.conversation.pages import Pages
+from adapters.settings import Config
+from adapters.tools.approvals.consent import Consents
+from adapters.tools.approvals.routes import Approvals
+from adapters.tools.mcp.routes.subjects import mcp_subjects
+from adapters.workspaces.routes import WorkspaceRoutes
+from adapters.workspaces.store.owned import OwnedWorkspaces
+from runtime.threads import limits
+
+RETRY_SECONDS = 1
+
+
+class Nobody:
+    """Callers of a door behind which everything is open to all."""
+
+    async def let_in(self, head: Head, row: Endpoint) -> Caller | Answer | None:
+        return None
+
+
+class Entrance:
+    """Where the host asks: the probes alone, but for as long as all doors are open."""
+
+    def __init__(self, probes: Probes) -> None:
+        self.probes = probes
+        self._door = self._narrow("The server is starting.")
+
+    @contextmanager
+    def opened(self, door: Door) -> Iterator[None]:
+        self._door = door
+        try:
+            yield
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Who comes now should go elsewhere; who is in is served to his end."""
+        self._door = self._narrow("The server is stopping.")
+
+    def _narrow(self, why: str) -> Door:
+        elsewhere = Refused(503, why, headers=(("retry-after", str(RETRY_SECONDS)),))
+        return Door(self.probes.endpoints(), Nobody(), elsewhere=elsewhere)
+
+    async def answer(self, request: Request) -> Answer | Upgrade:
+        """Fulfils `adapters.http.host.server.Serve`."""
+        return await self._door.answer(request)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What other processes reach of this one, at an address of its own."""
+
+    entrance: Entrance
+    relaying: Relaying
+    number: int | None = None  # among the processes of one parent, from 1
+
+    @property
+    def is_first(self) -> bool:
+        return self.number in (None, 1)
+
+    def opened(self, rows: Sequence[Endpoint], callers: Callers) -> AbstractContextManager[None]:
+        """These are served there, beside the probes."""
+        door = Door([*self.entrance.probes.endpoints(), *rows], callers)
+        return self.entrance.opened(door)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the subjects stand on."""
+
+    config: Config
+    chats: Chats
+    auth: Auth
+    admission: Admission
+    shelf: Shelf
+    streaming: Streaming
+
+    @property
+    def organization(self) -> UUID:
+        return self.auth.deployment.organization_id
+
+
+@asynccontextmanager
+async def open_edge(
+    config: Config,
+    chats: Chats,
+    entrance: Entrance,
+    *,
+    server: Server,
+    access_url: str,
+    beside: Beside | None = None,
+) -> AsyncIterator[None]:
+    """Everything is served as long as the block is."""
+    store = chats.store
+    admission = Admission(store.pool, sharing=config.sharing)
+    shelf = Shelf(store.pool, tell=store.bus.tell, lease_seconds=config.lease_seconds)
+    async with (
+        open_auth(
+            store.pool,
+            store.bus,
+            chats.vault,
+            admin_token=config.admin_token,
+            access_url=access_url,
+            invites=beside is None or beside.is_first,
+            processes=config.processes,
+        ) as auth,
+        open_streaming(
+            store.pool,
+            store.bus,
+            chats.episodes,
+            admission=admission,
+            shelf=shelf,
+            organization=auth.deployment.organization_id,
+            lease_seconds=config.lease_seconds,
+            elsewhere=None if beside is None else beside.relaying.relays,
+        ) as streaming,
+    ):
+
+        def report() -> Mapping[str, Any]:
+            return {
+                "server": server.statistics(),
+                "door": door.statistics(),
+                **statistics_of(chats, auth, streaming),
+                **({} if beside is None else beside.relaying.statistics()),
+                "trio": trio.lowlevel.current_statistics(),
+            }
+
+        async def metrics() -> bytes:
+            await pools.look(chats.supervisor.slots.statistics())
+            page = chats.figures.exposition()
+            return page if beside is None else of_process(beside.number, page)
+
+        pools = Pools(chats.figures, chats.episodes, store.pool)
+        ground = Ground(config, chats, auth, admission, shelf, streaming)
+        deployment = str(auth.deployment.id)
+        health = Health(
+            access_url=access_url, deployment_id=deployment, metrics=metrics, report=report
+        )
+        subjects: Sequence[Routes] = (
+            entrance.probes,
+            health,
+            *subjects_of(ground),
+            *streaming.routes,
+            Later(),
+        )
+        door = door_of(ground, subjects, access_url=access_url)
+        chats.figures.follow(report, door.durations)
+        with ExitStack() as opened:
+            opened.callback(streaming.leave)
+            opened.enter_context(entrance.opened(door))
+            if beside is not None:
+                opened.enter_context(beside.opened(health.own(), auth.callers))
+            yield
+
+
+def door_of(ground: Ground, subjects: Sequence[Routes], *, access_url: str) -> Door:
+    auth, config = ground.auth, ground.config
+    rows = [auth.streams.guarding(row) for subject in subjects for row in subject.endpoints()]
+    published = Published(rows, access_url=access_url)
+    return Door(
+        [*rows, *published.endpoints()],
+        auth.callers,
+        origin=config.access_url,
+        listening=listening_at(config, access_url),
+        trusted=config.trusted_proxies,
+    )
+
+
+def listening_at(config: Config, access_url: str) -> Collection[str]:
+    """HOST:PORT as it was set, and as it became; where `access_url` is set, neither is asked."""
+    bound = urlsplit(access_url).netloc
+    return {bound, f"{config.host}:{bound.rpartition(':')[2]}"}
+
+
+def subjects_of(ground: Ground) -> Sequence[Routes]:
+    """Everything of the API that is not about the deployment as such."""
+    chats, auth, config = ground.chats, ground.auth, ground.config
+    return (
+        *about_people(auth),
+        *catalogue_subjects(
+            chats.catalogue,
+            chats.vault,
+            pool=chats.store.pool,
+            tell=chats.store.bus.tell,
+            people=auth.known,
+            feature=Feature(config.experiments),
+        ),
+        *mcp_subjects(
+            chats.mcp,
+            chats.vault,
+            chats.store.pool,
+            organization=ground.organization,
+            organization_name=ORGANIZATION,
+        ),
+        *chat_subjects(ground),
+    )
+
+
+def chat_subjects(ground: Ground) -> Sequence[Routes]:
+    chats, admission, shelf = ground.chats, ground.admission, ground.shelf
+    pool, ledger, catalogue = chats.store.pool, chats.store.ledger, chats.catalogue
+    organization, sharing = ground.organization, ground.config.sharing
+    sending = Sending(ledger, chats.supervisor)
+    files = FileShelf(pool, sharing=sharing)
+    owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
+    repeating, consents = Repeating(Receipts(pool)), Consents(pool)
+    about = ChatRoutes(
+        admission,
+        shelf,
+        pins=Pins(pool),
+        ledger=ledger,
+        sending=sending,
+        supervisor=chats.supervisor,
+        catalogue=catalogue,
+        files=files,
+        contents=chats.store.files,
+        repeating=repeating,
+        consents=consents,
+        servers=chats.mcp.known,
+        contexts=chats.contexts,
+        named=chats.near.seen,
+        workspaces=owned,
+        organization=organization,
+    )
+    return (
+        about,
+        ChatList(shelf, owned, organization=organization, sharing=sharing),
+        Messages(
+            admission,
+            Pages(pool),
+            sending=sending,
+            files=files,
+            catalogue=catalogue,
+            repeating=repeating,
+            servers=chats.mcp.known,
+        ),
+        Queue(admission, ledger, sending=sending, files=files, catalogue=catalogue),
+        Turns(admission, sending, shelf=shelf, organization=organization),
+        Approvals(admission, consents, sending=sending),
+        Titles(
+            admission,
+            chats.store.reading,
+            shelf,
+            catalogue=catalogue,
+            keeper=chats.keeper,
+            show=about.show,
+        ),
+        Sharing(
+            admission,
+            Readers(pool),
+            organization=organization,
+            organization_name=ORGANIZATION,
+            dropped=ground.streaming.guests.doubt,
+            sharing=sharing,
+        ),
+        WorkspaceRoutes(owned, chats.workspaces, organization=organization),
+        Files(files, organization=organization, link_key=chats.vault.derived("file links")),
+    )
+
+
+def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str, Any]:
+    return {
+        "supervisor": chats.supervisor.statistics(),
+        "background": chats.background.statistics(),
+        "episodes": chats.episodes.statistics(),
+        "prompts": chats.prompts.statistics(),
+        "catalogue": chats.catalogue.statistics(),
+        "mcp": chats.mcp.statistics(),
+        "workspaces": chats.workspaces.statistics(),
+        "workspace_servers": chats.near.statistics(),
+        "contexts": chats.contexts.statistics(),
+        "skills": chats.skills.statistics(),
+        "summaries": chats.summaries.statistics(),
+        "prompt_files": chats.store.files.statistics(),
+        "bus": chats.store.bus.statistics(),
+        "hints": chats.store.hints.statistics(),
+        "pool": chats.store.pool.statistics(),
+        "callers": auth.callers.statistics(),
+        "people": auth.known.statistics(),
+        "open_streams": auth.streams.statistics(),
+        **streaming.statistics(),
+        "threads": limits.statistics(),
+    }

@@ -1,0 +1,1 @@
+"""What every route stands on: the HTTP host, the door, endpoints and the OpenAPI document."""

@@ -1,0 +1,355 @@
+"""All connections: listeners, a place for each, requests and sockets, and the way out.
+
+`Server(answer).serve(listeners)` runs until cancelled, or until `drain(listeners)` ends it in good
+order: nobody new is let in, idle connections are closed, requests under way get their answers.
+
+Whatever one connection does, the others do not notice.
+"""
+
+import errno
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated
+
+import trio
+
+from adapters.http.endpoints import Answer, SocketClosed, Upgrade
+from adapters.http.host import bounds
+from adapters.http.host.answering import full, refusal, turned_away
+from adapters.http.host.capacity.places import Places, Visitor
+from adapters.http.host.capacity.spare import Spare
+from adapters.http.host.conversation import GONE, Conversation
+from adapters.http.host.requests import Peer, Request
+from adapters.http.host.securing import secured
+from adapters.http.host.sockets import WebSocket
+from adapters.http.host.upgrading import agreed, heed_upgrade
+from adapters.http.host.writing import written_at_once
+from adapters.http.origins import OwnAddress
+from adapters.http.refused import Refused
+from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
+
+Serve = Callable[[Request], Awaitable[Answer | Upgrade]]
+
+INTERNAL_ERROR = 1011  # what a socket is closed with when its server crashed
+GOING_AWAY = 1001
+NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)  # of this process, of this machine
+
+NO_ADDRESS = OwnAddress()  # known of the pages that are ours: they come from the host they ask
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatistics:
+    """What is open now, and what was since the start."""
+
+    connections: Annotated[int, GaugeMetric("Connections of clients that are open.")]
+    connections_max: Annotated[
+        int, GaugeMetric("Connections of clients that may be open at most.", name="max_connections")
+    ]
+    connections_peak: Annotated[
+        int, GaugeMetric("The most connections of clients that were ever open at once.")
+    ]
+    sockets: Annotated[int, GaugeMetric("WebSockets that are open.")]
+    accepted_count: Annotated[int, CounterMetric("Connections of clients that were accepted.")]
+    answers_count: Annotated[int, CounterMetric("Answers that were sent.")]
+    sockets_count: Annotated[
+        int, CounterMetric("WebSockets that were opened.", name="sockets_opened")
+    ]
+    cut_count: Annotated[
+        int, CounterMetric("Connections that were cut: the client did not take what it was sent.")
+    ]
+    crashed_count: Annotated[
+        int, CounterMetric("Connections that ended because of an error in their handler.")
+    ]
+    starved_count: Annotated[int, CounterMetric("Connections that the system could not give us.")]
+    beside: Annotated[
+        int,
+        GaugeMetric(
+            "Connections without a place that are open in the hope that they are an admin's."
+        ),
+    ]
+    gave_way_count: Annotated[
+        int, CounterMetric("Idle connections that were closed because another one needed a place.")
+    ]
+    turned_away_count: Annotated[
+        int, CounterMetric("Connections that were told at once that the server is full.")
+    ]
+
+
+@dataclass(slots=True)
+class _Counts:
+    connections_peak: int = 0
+    accepted: int = 0
+    answers: int = 0
+    sockets: int = 0
+    cut: int = 0
+    crashed: int = 0
+    starved: int = 0
+
+
+class Server:
+    """Serves with `answer`, which may raise Refused; what else it lets out costs the connection."""
+
+    def __init__(
+        self,
+        answer: Serve,
+        *,
+        tls: ssl.SSLContext | None = None,
+        own: OwnAddress = NO_ADDRESS,
+        connections_max: int = bounds.CONNECTIONS_MAX,
+    ) -> None:
+        self._answer = answer
+        self._tls = tls
+        self._own = own
+        self._places = Places(connections_max)
+        self._spare = Spare()
+        self._turned_away = 0  # that read why
+        self._connections = 0
+        self._conversations: set[Conversation] = set()
+        self._sockets: set[WebSocket] = set()
+        self._draining = False
+        self._ended = trio.lowlevel.ParkingLot()  # where `drain` waits
+        self._counts = _Counts()
+
+    async def serve(self, listeners: Sequence[trio.SocketListener]) -> None:
+        with self._spare:
+            async with trio.open_nursery() as nursery:
+                for listener in listeners:
+                    nursery.start_soon(self._accept, listener, nursery)
+
+    async def hang_up_sockets(self) -> None:
+        """Tell every socket that we are going: whoever follows should do so elsewhere."""
+        async with trio.open_nursery() as nursery:
+            for socket in self._sockets:
+                nursery.start_soon(socket.close, GOING_AWAY, "the server is stopping")
+
+    async def drain(self, listeners: Sequence[trio.SocketListener]) -> None:
+        """Let nobody in, let those go who are served; within GRACE_SECONDS."""
+        self._draining = True
+        for listener in listeners:
+            await listener.aclose()
+        for conversation in [
+            conversation for conversation in self._conversations if conversation.idle
+        ]:
+            await conversation.cut()
+        with trio.move_on_after(bounds.GRACE_SECONDS):
+            await self.hang_up_sockets()
+            while self._connections:
+                await self._ended.park()
+
+    def statistics(self) -> ServerStatistics:
+        counts = self._counts
+        return ServerStatistics(
+            connections=self._connections,
+            connections_max=self._places.places_max,
+            connections_peak=counts.connections_peak,
+            sockets=len(self._sockets),
+            accepted_count=counts.accepted,
+            answers_count=counts.answers,
+            sockets_count=counts.sockets,
+            cut_count=counts.cut,
+            crashed_count=counts.crashed,
+            starved_count=counts.starved,
+            beside=self._places.beside,
+            gave_way_count=self._places.gave_way_count,
+            turned_away_count=self._places.turned_away_count,
+        )
+
+    async def _accept(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
+        while True:
+            try:
+                stream = await listener.accept()
+            except trio.ClosedResourceError:
+                return  # draining
+            except OSError as error:  # no descriptors, or a client that left while it was let in
+                self._counts.starved += 1
+                if error.errno in NO_DESCRIPTORS:
+                    self._places.make_room()
+                    await self._accept_to_refuse(listener, nursery)
+                await trio.sleep(bounds.BUSY_SECONDS)
+                continue
+            visitor = self._places.enter()
+            if visitor is None:
+                self._turn_away(stream, nursery)
+            else:
+                nursery.start_soon(self.converse, stream, _host_of(stream), visitor)
+
+    async def _accept_to_refuse(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
+        """There is one descriptor left, kept for this: to tell the next client so at once."""
+        with self._spare.lent(), trio.move_on_after(bounds.BUSY_SECONDS):
+            try:
+                stream = await listener.accept()
+            except (OSError, trio.ClosedResourceError):
+                return  # it is short all the same, or we are draining
+            self._places.turned_away_count += 1
+            self._say_full(stream)
+            await trio.aclose_forcefully(stream)
+
+    def _turn_away(self, stream: trio.SocketStream, nursery: trio.Nursery) -> None:
+        """At once, and without a task if there are many of them."""
+        self._say_full(stream)
+        if self._turned_away >= bounds.TURNED_AWAY_MAX:
+            stream.socket.close()
+            return
+        self._turned_away += 1
+        nursery.start_soon(self._see_out, stream)
+
+    async def _see_out(self, stream: trio.SocketStream) -> None:
+        try:
+            with trio.move_on_after(bounds.LINGER_SECONDS):
+                await _hang_up(stream)
+        except GONE:
+            pass
+        finally:
+            self._turned_away -= 1
+            await trio.aclose_forcefully(stream)
+
+    def _say_full(self, stream: trio.SocketStream) -> None:
+        """In the clear; who expects TLS finds that nobody is there."""
+        if self._tls is None:
+            written_at_once(stream, turned_away())
+
+    async def converse(
+        self,
+        stream: trio.abc.HalfCloseableStream,
+        host: str = "",
+        visitor: Visitor | None = None,
+    ) -> None:
+        """Serve one connection until either side has enough of it. The edge of this unit of work:
+        what comes out of it is written down here."""
+        visitor = visitor or self._places.enter()
+        assert visitor is not None, "a connection without a listener finds a place"
+        self._connections += 1
+        self._counts.accepted += 1
+        self._counts.connections_peak = max(self._counts.connections_peak, self._connections)
+        try:
+            with visitor.scope:
+                await self._talk(stream, host, visitor)
+        except GONE:
+            pass  # there is nobody to tell
+        except trio.TooSlowError:
+            self._counts.cut += 1
+        except Exception as error:  # noqa: BLE001  the others go on; Cancelled must pass
+            self._counts.crashed += 1
+            emit("connection.crashed", "error", peer=host, error=error)
+        finally:
+            with trio.move_on_after(bounds.CLOSE_SECONDS, shield=True):
+                await trio.aclose_forcefully(stream)
+            self._connections -= 1
+            self._places.leave(visitor)
+            self._ended.unpark_all()
+
+    async def _talk(
+        self, transport: trio.abc.HalfCloseableStream, host: str, visitor: Visitor
+    ) -> None:
+        self._places.waits(visitor)
+        stream: trio.abc.Stream = transport
+        if self._tls is not None:
+            with trio.fail_after(bounds.BESIDE_SECONDS if visitor.is_beside else inf):
+                stream = await secured(transport, self._tls)
+        peer = Peer(host, "http" if self._tls is None else "https")
+        upgraded = await self._answer_requests(stream, peer, visitor)
+        if upgraded is not None:
+            await self._serve_socket(stream, *upgraded)
+        self._places.waits(visitor)
+        await _hang_up(transport)
+
+    async def _answer_requests(
+        self, stream: trio.abc.Stream, peer: Peer, visitor: Visitor
+    ) -> tuple[Upgrade, bytes] | None:
+        """One after the other; what becomes of the connection then, if it does not end."""
+        conversation = Conversation(stream, peer, visitor)
+        self._conversations.add(conversation)
+        try:
+            while not self._draining:
+                self._places.waits(visitor)
+                request = await _next(conversation, visitor)
+                self._places.serves(visitor)
+                if request is None:
+                    return None
+                answer = await self._make_answer(request)
+                if isinstance(answer, Upgrade) and isinstance(request, Request):
+                    return answer, await conversation.switch(agreed(request))
+                assert isinstance(answer, Answer), "only a request becomes a socket"
+                # Where one that is no request ends, nobody can tell: nothing behind it is read.
+                is_last = isinstance(request, Refused) or visitor.is_beside
+                closing = self._draining or is_last
+                may_go_on = await conversation.send(answer, closing=closing)
+                self._counts.answers += 1
+                if not may_go_on:
+                    return None
+        finally:
+            self._conversations.discard(conversation)
+        return None
+
+    async def _make_answer(self, request: Request | Refused) -> Answer | Upgrade:
+        if isinstance(request, Refused):
+            return refusal(request)
+        try:
+            with trio.move_on_after(bounds.ANSWER_SECONDS):
+                answer = await self._answer(request)
+                if isinstance(answer, Upgrade):
+                    heed_upgrade(request, self._own)
+                    await request.body(0)
+                return answer
+            late = f"no answer in {bounds.ANSWER_SECONDS:g} s"
+            raise Refused(503, "Request took too long.", detail=late)
+        except Refused as refused:
+            return refusal(refused, request.headers.get("accept", ""))
+
+    async def _serve_socket(self, stream: trio.abc.Stream, upgrade: Upgrade, begun: bytes) -> None:
+        socket = WebSocket(stream, begun)
+        self._sockets.add(socket)
+        self._counts.sockets += 1
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(socket.listen)
+                await self._serve_until_closed(socket, upgrade)
+                nursery.cancel_scope.cancel()
+        finally:
+            self._sockets.discard(socket)
+            socket.cut()
+
+    async def _serve_until_closed(self, socket: WebSocket, upgrade: Upgrade) -> None:
+        try:
+            await upgrade.serve(socket)
+            await socket.close(1000)
+        except SocketClosed:
+            return
+        except Exception as error:  # noqa: BLE001  told to the client, and to whoever reads the log
+            self._counts.crashed += 1
+            emit("socket.crashed", "error", error=error)
+            await socket.close(INTERNAL_ERROR)
+
+
+async def _next(conversation: Conversation, visitor: Visitor) -> Request | Refused | None:
+    """The next request; who stands beside the others has to say at once what it is."""
+    if not visitor.is_beside:
+        return await conversation.request()
+    with trio.move_on_after(bounds.BESIDE_SECONDS):
+        return await conversation.request()
+    return full()
+
+
+def _host_of(stream: trio.SocketStream) -> str:
+    try:
+        return str(stream.socket.getpeername()[0])
+    except OSError:  # it has gone already
+        return ""
+
+
+async def _hang_up(stream: trio.abc.HalfCloseableStream) -> None:
+    """Close our side, then wait for theirs: closing at once, or while they still send, could
+    destroy the answer."""
+    with trio.move_on_after(bounds.LINGER_SECONDS_MAX):
+        await stream.send_eof()
+        while await _still_sends(stream):
+            pass
+
+
+async def _still_sends(stream: trio.abc.HalfCloseableStream) -> bool:
+    with trio.move_on_after(bounds.LINGER_SECONDS):
+        return bool(await stream.receive_some(bounds.READ_BYTES))
+    return False

@@ -1,0 +1,1 @@
+"""Prices, and what each user's chats have cost."""

@@ -1,0 +1,287 @@
+"""What Anthropic sends, as deltas. Pure.
+
+A kind of event, block or delta that we do not know is counted and skipped, with all that belongs
+to it; a known one that is broken fails the answer, and the failure says where it is broken.
+
+What only Anthropic understands of a part stands in its metadata under `anthropic`: `signature` or
+`redacted_data` of thoughts, `citations` of a text, `web_search` of a search's result (as it came:
+its encrypted content has to be sent back unchanged).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import msgspec
+
+from actors.law.parts.deltas import (
+    Delta,
+    Finished,
+    FinishReason,
+    ProviderToolResult,
+    ReasoningDelta,
+    ReasoningEnded,
+    Refusal,
+    SourceFound,
+    TextDelta,
+    TextEnded,
+    ToolCall,
+    ToolInputDelta,
+    ToolInputStarted,
+    UsageSeen,
+)
+from actors.law.parts.model import JsonText
+from actors.law.parts.notes import ANTHROPIC
+from actors.law.parts.usage import Usage
+from adapters.models.providers.anthropic import wire
+from adapters.models.providers.anthropic.reading import (
+    read_block,
+    read_event,
+    read_found,
+    read_message,
+)
+from adapters.models.providers.broken import Reported
+from adapters.models.providers.sse import EventParser
+
+SKIPPED_KINDS_MAX = 100  # further kinds are skipped without being counted
+
+_REASONS = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "pause_turn": FinishReason.STOP,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "refusal": FinishReason.CONTENT_FILTER,
+}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A block that has begun. Pieces are those of a call's arguments."""
+
+    block: wire.Block
+    name: str
+    pieces: list[str] = field(default_factory=list)
+    citations: list[msgspec.Raw] = field(default_factory=list)
+
+
+class MessageDecoder:
+    """One answer.
+
+    `split` makes the JSON of events of the bytes of the stream. The input of `answer_tool` is the
+    text of the answer. What is skipped is counted by kind in `skipped`.
+    """
+
+    truncated = "anthropic stream closed before message_stop"
+
+    def __init__(
+        self,
+        split: Callable[[bytes], Iterable[bytes]],
+        *,
+        answer_tool: str | None = None,
+        skipped: Counter[str] | None = None,
+    ) -> None:
+        self._split = split
+        self._answer_tool = answer_tool
+        self._skipped = skipped if skipped is not None else Counter()
+        self._open: dict[int, _Open] = {}
+        self._id: str | None = None
+        self._ending = wire.Ending()
+        self._usage = wire.Usage()
+
+    def feed(self, data: bytes) -> list[Delta]:
+        deltas: list[Delta] = []
+        for text in self._split(data):
+            event = read_event(text)
+            if isinstance(event, wire.BlockDelta):  # nearly always
+                change, opened = event.delta, self._open.get(event.index)
+                if opened is None:
+                    continue  # a change to a block that was skipped is skipped too
+                if isinstance(change, wire.TextDelta):
+                    deltas.append(TextDelta(opened.name, change.text))
+                else:
+                    deltas += self._change(opened, change)
+            elif isinstance(event, str):
+                self._skip(event)
+            else:
+                deltas += self._heard(event)
+                if isinstance(event, wire.MessageStop):
+                    break
+        return deltas
+
+    def close(self) -> list[Delta]:
+        return []
+
+    def whole(self, body: bytes) -> list[Delta]:
+        """An answer that was not streamed, as if it had been."""
+        message = read_message(body)
+        deltas: list[Delta] = []
+        for index, raw in enumerate(message.content):
+            block = read_block(raw)
+            if isinstance(block, str):
+                self._skip(block)
+                continue
+            deltas += [*self._start(index, block), *self._stop(index)]
+        self._id, self._usage = message.id, message.usage
+        self._ending = wire.Ending(message.stop_reason, message.stop_details)
+        return [*deltas, self._finished()]
+
+    def _skip(self, kind: str) -> None:
+        if kind in self._skipped or len(self._skipped) < SKIPPED_KINDS_MAX:
+            self._skipped[kind] += 1
+
+    def _heard(self, event: wire.Milestone) -> Iterable[Delta]:
+        match event:
+            case wire.BlockStart():
+                return self._start(event.index, event.content_block)
+            case wire.BlockStop():
+                return self._stop(event.index)
+            case wire.MessageStart():
+                self._id = event.message.id
+                self._usage = event.message.usage
+                return (UsageSeen(_usage(self._usage)),)
+            case wire.MessageDelta():
+                self._ending = event.delta
+                self._usage = _newer(self._usage, event.usage)
+                return (UsageSeen(_usage(self._usage)),)
+            case wire.MessageStop():
+                return (self._finished(),)
+            case wire.Ping():
+                return ()
+            case wire.Error():
+                raise Reported(f"{event.error.type}: {event.error.message}")
+            case _:
+                assert_never(event)
+
+    def _start(self, index: int, block: wire.Block) -> Iterator[Delta]:
+        name = str(index)
+        self._open[index] = _Open(block, name)
+        match block:
+            case wire.Text():
+                if block.text:
+                    yield TextDelta(name, block.text)
+                self._open[index].citations.extend(block.citations or ())
+            case wire.Thinking():
+                if block.thinking or block.signature:
+                    yield ReasoningDelta(name, block.thinking, _signature(block.signature))
+            case wire.RedactedThinking():
+                yield ReasoningDelta(name, "", metadata({"redacted_data": block.data}))
+            case wire.ToolUse():
+                if block.name != self._answer_tool:
+                    yield ToolInputStarted(block.id, block.name)
+            case wire.ServerToolUse():
+                yield ToolInputStarted(block.id, block.name, provider_executed=True)
+            case wire.WebSearchToolResult():
+                yield from _searched(block)
+            case _:
+                assert_never(block)
+
+    def _change(self, opened: _Open, change: wire.Change) -> tuple[Delta, ...]:
+        match change:
+            case wire.TextDelta():
+                return (TextDelta(opened.name, change.text),)
+            case wire.ThinkingDelta():
+                return (ReasoningDelta(opened.name, change.thinking),)
+            case wire.InputDelta():
+                return self._input(opened, change.partial_json)
+            case wire.SignatureDelta():
+                return (ReasoningDelta(opened.name, "", _signature(change.signature)),)
+            case wire.CitationsDelta():
+                opened.citations.append(change.citation)
+                return ()
+            case _:
+                assert_never(change)
+
+    def _input(self, opened: _Open, piece: str) -> tuple[Delta, ...]:
+        if not piece:
+            return ()
+        opened.pieces.append(piece)
+        match opened.block:
+            case wire.ToolUse(_, name) if name == self._answer_tool:
+                return (TextDelta(opened.name, piece),)
+            case wire.ToolUse(id, name):
+                return (ToolInputDelta(id, name, piece),)
+            case wire.ServerToolUse(id, name):
+                return (ToolInputDelta(id, name, piece, provider_executed=True),)
+        return ()
+
+    def _stop(self, index: int) -> Iterator[Delta]:
+        opened = self._open.pop(index, None)
+        if opened is None:
+            return
+        match opened.block:
+            case wire.Text():
+                cited = [msgspec.json.decode(raw) for raw in opened.citations]
+                yield TextEnded(opened.name, metadata({"citations": cited}) if cited else None)
+            case wire.Thinking() | wire.RedactedThinking():
+                yield ReasoningEnded(opened.name)
+            case wire.ToolUse(_, name, input) if name == self._answer_tool:
+                if not opened.pieces:
+                    yield TextDelta(opened.name, bytes(input).decode())
+                yield TextEnded(opened.name)
+            case wire.ToolUse(id, name, input):
+                yield ToolCall(id, name, _args(opened, input))
+            case wire.ServerToolUse(id, name, input):
+                yield ToolCall(id, name, _args(opened, input), provider_executed=True)
+
+    def _finished(self) -> Finished:
+        reason = _REASONS.get(self._ending.stop_reason or "", FinishReason.OTHER)
+        details = self._ending.stop_details
+        refusal = Refusal(details.category, details.explanation) if details else None
+        return Finished(reason, _usage(self._usage), self._id, refusal=refusal)
+
+
+def sse_split() -> Callable[[bytes], Iterable[bytes]]:
+    parser = EventParser()
+    return lambda data: [text for _, text in parser.feed(data)]
+
+
+def metadata(notes: dict[str, object]) -> JsonText:
+    return JsonText(msgspec.json.encode({ANTHROPIC: notes}).decode())
+
+
+def _signature(signature: str) -> JsonText | None:
+    return metadata({"signature": signature}) if signature else None
+
+
+def _args(opened: _Open, input: msgspec.Raw) -> JsonText:
+    return JsonText("".join(opened.pieces) or bytes(input).decode())
+
+
+def _searched(block: wire.WebSearchToolResult) -> Iterator[Delta]:
+    found = read_found(block.content)
+    notes = metadata({"web_search": block.content})
+    if isinstance(found, wire.WebSearchError):
+        result = JsonText(msgspec.json.encode({"error": found.error_code}).decode())
+        yield ProviderToolResult(block.tool_use_id, "web_search", result, True, notes)
+        return
+    result = JsonText(msgspec.json.encode(found).decode())
+    yield ProviderToolResult(block.tool_use_id, "web_search", result, metadata=notes)
+    for number, each in enumerate(found):
+        yield SourceFound(f"{block.tool_use_id}-{number}", each.url, each.title)
+
+
+def _newer(older: wire.Usage, newer: wire.Usage) -> wire.Usage:
+    def pick(new: int | None, old: int | None) -> int | None:
+        return old if new is None else new
+
+    return wire.Usage(
+        pick(newer.input_tokens, older.input_tokens),
+        pick(newer.output_tokens, older.output_tokens),
+        pick(newer.cache_creation_input_tokens, older.cache_creation_input_tokens),
+        pick(newer.cache_read_input_tokens, older.cache_read_input_tokens),
+    )
+
+
+def _usage(usage: wire.Usage) -> Usage:
+    counted = usage.input_tokens is not None or usage.output_tokens is not None
+    return Usage(
+        usage.input_tokens,
+        usage.output_tokens,
+        (usage.input_tokens or 0) + (usage.output_tokens or 0) if counted else None,
+        None,
+        usage.cache_creation_input_tokens,
+        usage.cache_read_input_tokens,
+    )

@@ -1,0 +1,83 @@
+"""Anthropic as a provider of models."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Annotated
+
+from actors.chat.turn.ports import Batch
+from actors.law.parts.assemble import Answer
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.prompt import Prompt
+from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
+from adapters.models.providers.anthropic.request import betas, body
+from adapters.models.providers.dial import split_url
+from adapters.models.providers.faults import Accused
+from adapters.models.providers.http import HttpClient, Request
+from adapters.models.providers.identity import identity
+from adapters.models.providers.streaming import answered, streamed
+from runtime.statistics import CounterMetric
+
+BASE_URL = "https://api.anthropic.com"
+API_VERSION = "2023-06-01"
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    skipped: Annotated[
+        dict[str, int],
+        CounterMetric("Events and blocks of unknown kinds that were skipped.", label="kind"),
+    ]
+
+
+class Anthropic:
+    def __init__(
+        self,
+        client: HttpClient,
+        key: str,
+        *,
+        base_url: str = BASE_URL,
+        name: str = "anthropic",
+    ) -> None:
+        self._client = client
+        self._key = key
+        self._origin, path = split_url(base_url)
+        self._target = f"{path.removesuffix('/v1')}/v1/messages"
+        self._who = Accused(name, (key,))
+        self._skipped: Counter[str] = Counter()
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        request = self._request(prompt, streamed=True)
+        return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        request = self._request(prompt, streamed=False)
+        decode = self._decoder(prompt).whole
+        return await answered(self._client, request, decode=decode, who=self._who)
+
+    def statistics(self) -> Statistics:
+        return Statistics(dict(self._skipped))
+
+    def _decoder(self, prompt: Prompt) -> MessageDecoder:
+        tool = answer_tool(prompt)
+        return MessageDecoder(sse_split(), answer_tool=tool, skipped=self._skipped)
+
+    def _request(self, prompt: Prompt, *, streamed: bool) -> Request:
+        headers = [
+            ("Content-Type", "application/json"),
+            ("Accept", "text/event-stream" if streamed else "application/json"),
+            ("Anthropic-Version", API_VERSION),
+            ("X-Api-Key", self._key),
+            *identity(prompt.asker),
+        ]
+        if wanted := betas(prompt):
+            headers.append(("Anthropic-Beta", ",".join(wanted)))
+        extra: dict[str, object] = {"stream": True} if streamed else {}
+        content = body(prompt, model=prompt.model, extra=extra)
+        return Request(self._origin, self._target, tuple(headers), content)
+
+
+def answer_tool(prompt: Prompt) -> str | None:
+    """The tool by whose input the model answers, where the answer has a schema."""
+    return prompt.answer_schema.name if prompt.answer_schema else None

@@ -1,0 +1,106 @@
+"""AWS Bedrock as a provider of Anthropic's models."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from urllib.parse import quote
+
+from actors.chat.turn.ports import Batch
+from actors.law.parts.assemble import Answer
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.prompt import Prompt
+from adapters.models.providers.anthropic.events import MessageDecoder
+from adapters.models.providers.anthropic.provider import Statistics, answer_tool
+from adapters.models.providers.anthropic.request import betas, body
+from adapters.models.providers.bedrock.credentials import Bearer, Credentials
+from adapters.models.providers.bedrock.events import EventSplit
+from adapters.models.providers.bedrock.signing import Scope, signature_headers
+from adapters.models.providers.dial import split_url
+from adapters.models.providers.faults import Accused
+from adapters.models.providers.http import HttpClient, Request
+from adapters.models.providers.identity import identity
+from adapters.models.providers.streaming import answered, streamed
+from runtime import clock
+
+API_VERSION = "bedrock-2023-05-31"
+SERVICE = "bedrock"
+
+_PREFIXES = {"us-gov": "us-gov.", "us": "us.", "eu": "eu.", "ap": "apac."}  # the longest first
+
+
+class Bedrock:
+    def __init__(
+        self,
+        client: HttpClient,
+        credentials: Credentials,
+        *,
+        region: str,
+        base_url: str | None = None,
+        name: str = "bedrock",
+    ) -> None:
+        self._client = client
+        self._credentials = credentials
+        self._region = region
+        url = base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
+        self._origin, self._path = split_url(url)
+        self._who = Accused(name, _secrets(credentials))
+        self._skipped: Counter[str] = Counter()
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        request = self._request(prompt, "invoke-with-response-stream")
+        return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        decode = self._decoder(prompt).whole
+        request = self._request(prompt, "invoke")
+        return await answered(self._client, request, decode=decode, who=self._who)
+
+    def statistics(self) -> Statistics:
+        return Statistics(dict(self._skipped))
+
+    def _decoder(self, prompt: Prompt) -> MessageDecoder:
+        tool = answer_tool(prompt)
+        return MessageDecoder(EventSplit(), answer_tool=tool, skipped=self._skipped)
+
+    def _request(self, prompt: Prompt, action: str) -> Request:
+        model = quote(model_id(prompt.model, self._region), safe="")
+        target = f"{self._path}/model/{model}/{action}"
+        extra: dict[str, object] = {"anthropic_version": API_VERSION}
+        if wanted := betas(prompt):
+            extra["anthropic_beta"] = wanted
+        content = body(prompt, model=None, extra=extra)
+        headers = (
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json"),
+            *identity(prompt.asker),
+            *self._authorization(target, content),
+        )
+        return Request(self._origin, target, headers, content)
+
+    def _authorization(self, target: str, content: bytes) -> tuple[tuple[str, str], ...]:
+        if isinstance(self._credentials, Bearer):
+            return (("Authorization", f"Bearer {self._credentials.token}"),)
+        signed = (("Host", self._origin.host_header), ("Content-Type", "application/json"))
+        return signature_headers(
+            "POST",
+            target,
+            headers=signed,
+            body=content,
+            keys=self._credentials,
+            scope=Scope(self._region, SERVICE),
+            now=clock.wall(),
+        )
+
+
+def model_id(model: str, region: str) -> str:
+    """Anthropic's models are called through a profile of the geography that the region is in."""
+    if not model.startswith("anthropic."):
+        return model  # it names its geography, or an account's own profile
+    prefix = next((prefix for name, prefix in _PREFIXES.items() if region.startswith(name)), "")
+    return f"{prefix}{model}"
+
+
+def _secrets(credentials: Credentials) -> tuple[str, ...]:
+    if isinstance(credentials, Bearer):
+        return (credentials.token,)
+    return (credentials.secret_key, credentials.session_token or "")

@@ -1,0 +1,55 @@
+"""Google as a provider of Gemini, at the Gemini API or, by base URL, at Vertex."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from urllib.parse import quote
+from uuid import uuid4
+
+from actors.chat.turn.ports import Batch
+from actors.law.parts.assemble import Answer
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.prompt import Prompt
+from adapters.models.providers.dial import split_url
+from adapters.models.providers.faults import Accused
+from adapters.models.providers.google.request import request_body
+from adapters.models.providers.google.response import GeminiDecoder
+from adapters.models.providers.http import HttpClient, Request
+from adapters.models.providers.identity import identity
+from adapters.models.providers.skipped import Skipped, Statistics
+from adapters.models.providers.streaming import answered, streamed
+
+BASE_URL = "https://generativelanguage.googleapis.com/v1beta"
+_VERTEX = "aiplatform.googleapis.com"  # its key is an access token; it wants no ids of calls
+
+
+class Google:
+    """A base URL of Vertex ends in `/publishers/google`."""
+
+    def __init__(self, client: HttpClient, key: str, *, base_url: str = BASE_URL) -> None:
+        self._client = client
+        self._origin, self._path = split_url(base_url)
+        self._vertex = self._origin.host.endswith(_VERTEX)
+        self._key = ("Authorization", f"Bearer {key}") if self._vertex else ("X-Goog-Api-Key", key)
+        self._who = Accused("google", (key,))
+        self._skipped = Skipped()
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        request = self._request(prompt, "streamGenerateContent?alt=sse")
+        return streamed(self._client, request, decoder=self._decoder(), who=self._who)
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        request = self._request(prompt, "generateContent")
+        decode = self._decoder().whole
+        return await answered(self._client, request, decode=decode, who=self._who)
+
+    def statistics(self) -> Statistics:
+        return self._skipped.statistics()
+
+    def _decoder(self) -> GeminiDecoder:
+        return GeminiDecoder(uuid4().hex, self._skipped)
+
+    def _request(self, prompt: Prompt, method: str) -> Request:
+        name = prompt.model if "/" in prompt.model else f"models/{prompt.model}"
+        headers = (("Content-Type", "application/json"), self._key, *identity(prompt.asker))
+        body = request_body(prompt, sends_ids=not self._vertex)
+        return Request(self._origin, f"{self._path}/{quote(name)}:{method}", headers, body)

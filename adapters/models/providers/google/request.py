@@ -1,0 +1,238 @@
+"""A prompt as a request of generateContent. Pure.
+
+A call goes back with the signature that came with it. Gemini 3 refuses calls of the turn under way
+without one, so a call that was made elsewhere gets Google's documented word for that.
+"""
+
+from collections.abc import Iterator
+from typing import TypeVar, assert_never
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.notes import notes_of
+from actors.law.parts.options import GoogleOptions
+from actors.law.parts.prompt import (
+    AssistantSaid,
+    OnlyTool,
+    Prompt,
+    Said,
+    ToolAnswer,
+    ToolsSaid,
+    UserSaid,
+    WebSearch,
+)
+from adapters.models.providers.facts.gemini import (
+    budget_of,
+    level_of,
+    mixes_tools,
+    thinks_in_levels,
+)
+from adapters.models.providers.google import wire
+
+METADATA = "google"  # our key in a part's notes: thought_signature, part
+
+_CATEGORIES = (
+    "HARM_CATEGORY_HARASSMENT",
+    "HARM_CATEGORY_HATE_SPEECH",
+    "HARM_CATEGORY_SEXUALLY_EXPLICIT",
+    "HARM_CATEGORY_DANGEROUS_CONTENT",
+)
+_SKIP_SIGNATURE = "skip_thought_signature_validator"
+
+_T = TypeVar("_T")
+
+
+def request_body(prompt: Prompt, *, sends_ids: bool = True) -> bytes:
+    """`sends_ids`: Vertex wants calls and their results without ids, and pairs them by order."""
+    options = _options(prompt)
+    request = wire.Request(_contents(prompt, sends_ids=sends_ids))
+    if prompt.system:
+        system = [wire.Part(text=text) for text in prompt.system]
+        request.system_instruction = wire.System(system)
+    _set_tools(request, prompt)
+    config = _config(prompt, options)
+    request.generation_config = UNSET if config == wire.GenerationConfig() else config
+    request.safety_settings = _safety(options) or UNSET
+    request.cached_content = _or_unset(options.cached_content)
+    return msgspec.json.encode(request)
+
+
+def _options(prompt: Prompt) -> GoogleOptions:
+    options = prompt.settings.options
+    return options if isinstance(options, GoogleOptions) else GoogleOptions()
+
+
+def _config(prompt: Prompt, options: GoogleOptions) -> wire.GenerationConfig:
+    settings, answer = prompt.settings, prompt.answer_schema
+    config = wire.GenerationConfig(
+        max_output_tokens=_or_unset(settings.max_output_tokens),
+        temperature=_or_unset(settings.temperature),
+        top_p=_or_unset(settings.top_p),
+        top_k=_or_unset(settings.top_k),
+        presence_penalty=_or_unset(settings.presence_penalty),
+        frequency_penalty=_or_unset(settings.frequency_penalty),
+        thinking_config=_thinking(prompt, options),
+    )
+    if answer is not None:
+        config.response_mime_type = "application/json"
+        config.response_json_schema = Raw(answer.schema.encode())
+    return config
+
+
+def _thinking(prompt: Prompt, options: GoogleOptions) -> wire.ThinkingConfig | UnsetType:
+    """What is configured outranks the effort. Thoughts are shown unless it says otherwise."""
+    level, budget = options.thinking_level, options.thinking_budget
+    if level is None and budget is None and (effort := prompt.settings.effort) is not None:
+        level = level_of(prompt.model, effort) if thinks_in_levels(prompt.model) else None
+        budget = budget_of(prompt.model, effort)
+    if level is None and budget is None and options.include_thoughts is None:
+        return UNSET
+    return wire.ThinkingConfig(
+        options.include_thoughts is not False,
+        _or_unset(budget),
+        _or_unset(level.upper() if level else None),
+    )
+
+
+def _safety(options: GoogleOptions) -> list[wire.SafetySetting]:
+    """One threshold stands for every category that has none of its own."""
+    thresholds = {each.category: each.threshold for each in options.safety_settings}
+    if options.threshold is not None:
+        thresholds = dict.fromkeys(_CATEGORIES, options.threshold) | thresholds
+    return [wire.SafetySetting(*each) for each in thresholds.items()]
+
+
+def _searches(prompt: Prompt) -> bool:
+    """An older model with functions cannot search, and its functions matter more."""
+    wanted = any(isinstance(tool, WebSearch) for tool in prompt.provider_tools)
+    return wanted and (not prompt.tools or mixes_tools(prompt.model))
+
+
+def _mixes(prompt: Prompt) -> bool:
+    return _searches(prompt) and bool(prompt.tools)
+
+
+def _set_tools(request: wire.Request, prompt: Prompt) -> None:
+    tools: list[wire.Tool] = []
+    config = wire.ToolConfig()
+    if prompt.tools:
+        functions = [
+            wire.Function(tool.name, tool.description, Raw(tool.schema.encode()))
+            for tool in prompt.tools
+        ]
+        tools.append(wire.Tool(function_declarations=functions))
+        config.function_calling_config = _choice(prompt)
+    if _searches(prompt):
+        tools.append(wire.Tool(google_search={}))
+    if _mixes(prompt):
+        config.include_server_side_tool_invocations = True
+    request.tools = tools or UNSET
+    request.tool_config = UNSET if config == wire.ToolConfig() else config
+
+
+def _choice(prompt: Prompt) -> wire.FunctionCalling | UnsetType:
+    match prompt.tool_choice:
+        case "auto":
+            return UNSET
+        case "none":
+            return wire.FunctionCalling("NONE")
+        case "required":
+            return wire.FunctionCalling("ANY")
+        case OnlyTool(name):
+            return wire.FunctionCalling("ANY", [name])
+        case _:
+            assert_never(prompt.tool_choice)
+
+
+def _contents(prompt: Prompt, *, sends_ids: bool) -> list[wire.Content]:
+    begins = max(
+        (at for at, said in enumerate(prompt.messages) if isinstance(said, UserSaid)), default=0
+    )
+    contents: list[wire.Content] = []
+    for at, said in enumerate(prompt.messages):
+        parts = list(_parts(said, prompt))
+        if at > begins and thinks_in_levels(prompt.model):
+            _sign(parts)
+        if not sends_ids:
+            _drop_ids(parts)
+        if parts:
+            role = wire.Content("model" if isinstance(said, AssistantSaid) else "user", parts)
+            contents.append(role)
+    return contents
+
+
+def _parts(said: Said, prompt: Prompt) -> Iterator[wire.Part | Raw]:
+    match said:
+        case UserSaid(parts):
+            for part in parts:
+                yield (
+                    wire.Part(text=part.text)
+                    if isinstance(part, TextPart)
+                    else wire.Part(inline_data=_blob(part))
+                )
+        case AssistantSaid(said_parts):
+            for said_part in said_parts:
+                yield from _assistant(said_part, prompt)
+        case ToolsSaid(answers):
+            for answer in answers:
+                yield wire.Part(function_response=_answer(answer, prompt))
+        case _:
+            assert_never(said)
+
+
+def _assistant(
+    part: TextPart | ReasoningPart | ToolCallPart | ToolResultPart, prompt: Prompt
+) -> Iterator[wire.Part | Raw]:
+    noted = notes_of(part.provider_metadata, METADATA)
+    kept = noted.get("thought_signature")
+    signature = str(kept) if kept else UNSET
+    match part:
+        case TextPart(text):
+            yield wire.Part(text=text, thought_signature=signature)
+        case ReasoningPart(text):
+            if signature is not UNSET:
+                yield wire.Part(text=text, thought=True, thought_signature=signature)
+        case ToolCallPart(provider_executed=False):
+            call = wire.FunctionCall(part.name, Raw((part.args or "{}").encode()), part.id)
+            yield wire.Part(function_call=call, thought_signature=signature)
+        case ToolCallPart() | ToolResultPart():
+            if "part" in noted and _mixes(prompt):
+                yield Raw(msgspec.json.encode(noted["part"]))
+        case _:
+            assert_never(part)
+
+
+def _answer(answer: ToolAnswer, prompt: Prompt) -> wire.FunctionResponse:
+    """Only Gemini 3 looks at files in a function's response."""
+    said = {"error" if answer.is_error else "result": answer.text}
+    response = wire.FunctionResponse(answer.name, said, answer.id)
+    if answer.media is not None and thinks_in_levels(prompt.model):
+        response.parts = [wire.ResponsePart(_blob(answer.media))]
+    return response
+
+
+def _blob(file: FilePart) -> wire.Blob:
+    assert file.data is not None, "files of a prompt are there"
+    return wire.Blob(file.media_type, file.data)
+
+
+def _sign(parts: list[wire.Part | Raw]) -> None:
+    """Of calls that were made together only the first is signed."""
+    calls = [part for part in parts if isinstance(part, wire.Part) and part.function_call]
+    if calls and calls[0].thought_signature is UNSET:
+        calls[0].thought_signature = _SKIP_SIGNATURE
+
+
+def _drop_ids(parts: list[wire.Part | Raw]) -> None:
+    for part in parts:
+        if isinstance(part, wire.Part):
+            if part.function_call is not UNSET:
+                part.function_call.id = UNSET
+            if part.function_response is not UNSET:
+                part.function_response.id = UNSET
+
+
+def _or_unset(value: _T | None) -> _T | UnsetType:
+    return UNSET if value is None else value

@@ -1,0 +1,144 @@
+"""What was said, as messages of Chat Completions. Pure.
+
+Tools of the provider itself do not exist here: their calls and results are left out of what the
+assistant said.
+"""
+
+import base64
+from typing import Any, assert_never
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart
+from actors.law.parts.notes import notes_of
+from actors.law.parts.prompt import AssistantSaid, Prompt, ToolAnswer, ToolsSaid, UserSaid
+from adapters.models.providers.openai_chat import wire
+from adapters.models.providers.openai_chat.dialects import Dialect
+
+METADATA = "openai_chat"  # our key in a part's notes: reasoning_details, extra_content
+
+CACHED_MESSAGES_MAX = 2  # the newest ones carry a cache mark, beside the last system text
+
+_AUDIO_FORMATS = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
+_SKIP_SIGNATURE = "skip_thought_signature_validator"  # Gemini's word for: there is none
+_MARK = wire.CacheControl("ephemeral")
+
+
+def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
+    said = [wire.Message("system", text) for text in prompt.system]
+    systems = len(said)
+    for message in prompt.messages:
+        match message:
+            case UserSaid():
+                said.append(wire.Message("user", _content(message)))
+            case AssistantSaid():
+                if (spoken := _assistant(message, dialect)) is not None:
+                    said.append(spoken)
+            case ToolsSaid(answers):
+                said.extend(map(_answer, answers))
+            case _:
+                assert_never(message)
+    if dialect.gemini:
+        _sign_latest_turn(said)
+    if prompt.cached and dialect.marks_cache and prompt.model.startswith("anthropic/"):
+        newest = said[max(systems, len(said) - CACHED_MESSAGES_MAX) :]
+        for message_to_keep in (*said[max(0, systems - 1) : systems], *newest):
+            _mark(message_to_keep)
+    return said
+
+
+def _content(message: UserSaid) -> str | list[wire.ContentPart]:
+    match message.parts:
+        case (TextPart(text),):
+            return text
+        case parts:
+            return [
+                wire.ContentPart("text", text=part.text)
+                if isinstance(part, TextPart)
+                else _file(part)
+                for part in parts
+            ]
+
+
+def _file(file: FilePart) -> wire.ContentPart:
+    assert file.data is not None, "files of a prompt are there"
+    kind = file.media_type
+    if kind.startswith("image/"):
+        return wire.ContentPart("image_url", image_url=wire.ImageUrl(_data_url(file)))
+    if kind == "application/pdf":
+        name = file.name or "document.pdf"
+        return wire.ContentPart("file", file=wire.File(name, _data_url(file)))
+    if kind in _AUDIO_FORMATS:
+        audio = wire.Audio(file.data, _AUDIO_FORMATS[kind])
+        return wire.ContentPart("input_audio", input_audio=audio)
+    if kind.startswith("text/"):
+        text = base64.b64decode(file.data).decode("utf-8", "replace")
+        return wire.ContentPart("text", text=text)
+    return wire.ContentPart("text", text=f"[file {file.name or kind}, not shown]")
+
+
+def _data_url(file: FilePart) -> str:
+    return f"data:{file.media_type};base64,{file.data}"
+
+
+def _assistant(message: AssistantSaid, dialect: Dialect) -> wire.Message | None:
+    text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+    calls = [
+        _call(part)
+        for part in message.parts
+        if isinstance(part, ToolCallPart) and not part.provider_executed
+    ]
+    if not (text or calls):
+        return None
+    spoken = wire.Message("assistant", text or UNSET, calls or UNSET)
+    thoughts = [part for part in message.parts if isinstance(part, ReasoningPart)]
+    match dialect.thoughts:
+        case "reasoning_content":
+            spoken.reasoning_content = "".join(part.text for part in thoughts) or UNSET
+        case "reasoning_details":
+            spoken.reasoning_details = [d for part in thoughts for d in _details(part)] or UNSET
+        case None:
+            pass
+        case _:
+            assert_never(dialect.thoughts)
+    return spoken
+
+
+def _call(part: ToolCallPart) -> wire.ToolCall:
+    function = wire.Function(part.name, part.args or "{}")
+    extra = notes_of(part.provider_metadata, METADATA).get("extra_content")
+    kept: wire.Extra | UnsetType = msgspec.convert(extra, wire.Extra) if extra else UNSET
+    return wire.ToolCall(part.id, function, extra_content=kept)
+
+
+def _details(part: ReasoningPart) -> list[dict[str, Any]]:
+    """Exactly as they came: they are signed, or encrypted."""
+    noted = notes_of(part.provider_metadata, METADATA)
+    return msgspec.convert(noted.get("reasoning_details", []), list[dict[str, Any]])
+
+
+def _answer(answer: ToolAnswer) -> wire.Message:
+    return wire.Message("tool", answer.text, tool_call_id=answer.id)
+
+
+def _sign_latest_turn(said: list[wire.Message]) -> None:
+    """Gemini checks the calls of the turn that is under way, and wants the first of each signed."""
+    for message in reversed(said):
+        if message.role == "user":
+            return
+        if message.tool_calls and message.tool_calls[0].extra_content is UNSET:
+            signed = wire.Extra(wire.ExtraGoogle(thought_signature=_SKIP_SIGNATURE))
+            message.tool_calls[0].extra_content = signed
+
+
+def _mark(message: wire.Message) -> None:
+    if isinstance(message.content, list):
+        message.content[-1].cache_control = _MARK
+    else:
+        message.cache_control = _MARK

@@ -1,0 +1,64 @@
+"""A provider that speaks Chat Completions, with its key."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from uuid import uuid4
+
+from actors.chat.turn.ports import Batch
+from actors.law.parts.assemble import Answer
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.prompt import Prompt
+from adapters.models.providers.dial import split_url
+from adapters.models.providers.facts.openai_endpoint import key_headers, target_of
+from adapters.models.providers.faults import Accused
+from adapters.models.providers.http import HttpClient, Request
+from adapters.models.providers.identity import identity
+from adapters.models.providers.openai_chat.dialects import Dialect
+from adapters.models.providers.openai_chat.request import answer_tool, request_body
+from adapters.models.providers.openai_chat.response import ChatDecoder
+from adapters.models.providers.skipped import Skipped, Statistics
+from adapters.models.providers.streaming import answered, streamed
+
+
+class ChatCompletions:
+    """A base URL may carry a query, which is Azure's way to name the version of its interface."""
+
+    def __init__(
+        self, client: HttpClient, key: str, *, dialect: Dialect, base_url: str | None = None
+    ) -> None:
+        base = base_url or dialect.base_url
+        if base is None:
+            raise ValueError(f"provider/{dialect.provider}: has no base URL, set one")
+        self._client = client
+        self._dialect = dialect
+        self._origin, _ = split_url(base)
+        self._target = target_of(base, "/chat/completions")
+        self._headers = key_headers(key, azure=dialect.azure)
+        self._who = Accused(dialect.provider, (key,))
+        self._skipped = Skipped()
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        request = self._request(prompt, stream=True)
+        return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        request = self._request(prompt, stream=False)
+        decode = self._decoder(prompt).whole
+        return await answered(self._client, request, decode=decode, who=self._who)
+
+    def statistics(self) -> Statistics:
+        return self._skipped.statistics()
+
+    def _decoder(self, prompt: Prompt) -> ChatDecoder:
+        tool = answer_tool(prompt, self._dialect)
+        return ChatDecoder(uuid4().hex, answer_tool=tool, skipped=self._skipped)
+
+    def _request(self, prompt: Prompt, *, stream: bool) -> Request:
+        headers = (
+            ("Content-Type", "application/json"),
+            ("Accept", "text/event-stream" if stream else "application/json"),
+            *self._headers,
+            *identity(prompt.asker),
+        )
+        body = request_body(prompt, self._dialect, stream=stream)
+        return Request(self._origin, self._target, headers, body)

@@ -1,0 +1,57 @@
+"""OpenAI, or Azure, with its key, over the Responses API."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+
+from actors.chat.turn.ports import Batch
+from actors.law.parts.assemble import Answer
+from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.prompt import Prompt
+from adapters.models.providers.dial import split_url
+from adapters.models.providers.facts.openai_endpoint import key_headers, target_of
+from adapters.models.providers.faults import Accused
+from adapters.models.providers.http import HttpClient, Request
+from adapters.models.providers.identity import identity
+from adapters.models.providers.openai_responses.request import request_body
+from adapters.models.providers.openai_responses.response import ResponsesDecoder
+from adapters.models.providers.skipped import Skipped, Statistics
+from adapters.models.providers.streaming import answered, streamed
+
+BASE_URL = "https://api.openai.com/v1"
+
+
+class Responses:
+    """Azure has no base URL of its own, so it needs one. Its query, if it has one, is kept."""
+
+    def __init__(
+        self, client: HttpClient, key: str, *, base_url: str = BASE_URL, azure: bool = False
+    ) -> None:
+        self._client = client
+        self._origin, _ = split_url(base_url)
+        self._target = target_of(base_url, "/responses")
+        self._headers = key_headers(key, azure=azure)
+        self._who = Accused("azure" if azure else "openai", (key,))
+        self._skipped = Skipped()
+
+    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
+        request = self._request(prompt, stream=True)
+        decoder = ResponsesDecoder(self._skipped)
+        return streamed(self._client, request, decoder=decoder, who=self._who)
+
+    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+        request = self._request(prompt, stream=False)
+        decode = ResponsesDecoder(self._skipped).whole
+        return await answered(self._client, request, decode=decode, who=self._who)
+
+    def statistics(self) -> Statistics:
+        return self._skipped.statistics()
+
+    def _request(self, prompt: Prompt, *, stream: bool) -> Request:
+        headers = (
+            ("Content-Type", "application/json"),
+            ("Accept", "text/event-stream" if stream else "application/json"),
+            *self._headers,
+            *identity(prompt.asker),
+        )
+        body = request_body(prompt, stream=stream)
+        return Request(self._origin, self._target, headers, body)

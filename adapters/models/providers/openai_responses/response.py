@@ -1,0 +1,282 @@
+"""What the Responses API answers, as deltas. Pure.
+
+An answer is a list of items, and a stream tells how each comes to be. A whole answer is read as if
+each of its items had just ended. What only this interface understands of a part stands in its
+metadata under `openai_responses`: `reasoning` is an encrypted item, `item` a search as it came,
+`led_by` the reasoning before it, `phase` whether a text is a comment or the answer.
+"""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from actors.law.parts.deltas import (
+    Delta,
+    Finished,
+    FinishReason,
+    ProviderToolResult,
+    ReasoningDelta,
+    ReasoningEnded,
+    Refusal,
+    SourceFound,
+    TextDelta,
+    TextEnded,
+    ToolCall,
+    ToolInputDelta,
+    ToolInputStarted,
+)
+from actors.law.parts.model import JsonText
+from actors.law.parts.usage import NO_USAGE, Usage
+from adapters.models.providers.broken import Reported
+from adapters.models.providers.error_text import error_text
+from adapters.models.providers.openai_responses import wire
+from adapters.models.providers.openai_responses.reading import read
+from adapters.models.providers.openai_responses.request import METADATA
+from adapters.models.providers.skipped import Skipped
+from adapters.models.providers.sse import EventParser
+
+WEB_SEARCH = "web_search"
+_BETWEEN_SUMMARIES = "\n\n"
+
+_Item = wire.MessageItem | wire.ReasoningItem | wire.FunctionCallItem | wire.WebSearchItem
+_ITEMS: dict[str, type[_Item]] = {
+    "message": wire.MessageItem,
+    "reasoning": wire.ReasoningItem,
+    "function_call": wire.FunctionCallItem,
+    "web_search_call": wire.WebSearchItem,
+}
+
+
+class ResponsesDecoder:
+    """One answer. What is skipped is counted by kind."""
+
+    truncated = "openai responses stream closed before terminal event"
+
+    def __init__(self, skipped: Skipped | None = None) -> None:
+        self._events = EventParser()
+        self._skipped = skipped or Skipped()
+        self._spoken: set[str] = set()  # the blocks that have said something
+        self._calls: dict[str, wire.FunctionCallItem] = {}  # under way, by the ids of their items
+        self._called = False
+        self._summary: dict[str, int] = {}  # the summary that is being said, by item
+        self._reasoning: str | None = None  # the item of reasoning that ended last
+        self._sources: set[str] = set()
+        self._refusal: list[str] = []
+        self._over = False
+
+    def feed(self, data: bytes) -> list[Delta]:
+        deltas: list[Delta] = []
+        for name, event in self._events.feed(data):
+            if self._over:
+                break
+            kind = name.decode() or read(wire.Typed, event).type
+            if (hear := _HEARD.get(kind)) is not None:
+                deltas.extend(hear(self, event))
+            elif kind not in _SILENT:
+                self._skipped.add(kind)
+        return deltas
+
+    def close(self) -> list[Delta]:
+        return []
+
+    def whole(self, body: bytes) -> list[Delta]:
+        response = read(wire.Response, body)
+        deltas = [delta for item in response.output for delta in self._item_ended(item)]
+        return [*deltas, *self._ended(response)]
+
+    def heard_item_begin(self, event: bytes) -> Iterator[Delta]:
+        item = self._item(read(wire.ItemEvent, event).item, count=True)
+        match item:
+            case wire.FunctionCallItem():
+                self._calls[item.id] = item
+                yield ToolInputStarted(item.call_id, item.name)
+            case wire.WebSearchItem():
+                yield ToolInputStarted(item.id, WEB_SEARCH, provider_executed=True)
+
+    def heard_item_end(self, event: bytes) -> Iterator[Delta]:
+        return self._item_ended(read(wire.ItemEvent, event).item)
+
+    def heard_text(self, event: bytes) -> Iterator[Delta]:
+        said = read(wire.TextDelta, event)
+        if said.delta:
+            block = f"{said.item_id}.{said.content_index}"
+            self._spoken.add(block)
+            yield TextDelta(block, said.delta)
+
+    def heard_refusal(self, event: bytes) -> Iterator[Delta]:
+        self._refusal.append(read(wire.TextDelta, event).delta)
+        return iter(())
+
+    def heard_thought(self, event: bytes) -> Iterator[Delta]:
+        said = read(wire.TextDelta, event)
+        self._spoken.add(said.item_id)
+        yield ReasoningDelta(said.item_id, said.delta)
+
+    def heard_summary(self, event: bytes) -> Iterator[Delta]:
+        """Each summary is a paragraph of the same thought."""
+        said = read(wire.SummaryDelta, event)
+        before = self._summary.get(said.item_id, said.summary_index)
+        self._summary[said.item_id] = said.summary_index
+        self._spoken.add(said.item_id)
+        between = _BETWEEN_SUMMARIES if before != said.summary_index else ""
+        yield ReasoningDelta(said.item_id, between + said.delta)
+
+    def heard_arguments(self, event: bytes) -> Iterator[Delta]:
+        said = read(wire.ArgumentsDelta, event)
+        call = self._calls.get(said.item_id)
+        if call is not None and said.delta:
+            yield ToolInputDelta(call.call_id, call.name, said.delta)
+
+    def heard_annotation(self, event: bytes) -> Iterator[Delta]:
+        return self._source(read(wire.AnnotationAdded, event).annotation)
+
+    def heard_end(self, event: bytes) -> Iterator[Delta]:
+        return self._ended(read(wire.ResponseEvent, event).response)
+
+    def heard_error(self, event: bytes) -> Iterator[Delta]:
+        said = read(wire.ErrorEvent, event)
+        flat = {"code": said.code, "message": said.message}
+        raise Reported(error_text(said.error or flat))
+
+    def _item(self, raw: msgspec.Raw, *, count: bool = False) -> _Item | None:
+        kind = read(wire.Typed, raw).type
+        if (item := _ITEMS.get(kind)) is not None:
+            return read(item, raw)
+        if count:
+            self._skipped.add(f"item {kind}")
+        return None
+
+    def _item_ended(self, raw: msgspec.Raw) -> Iterator[Delta]:
+        item = self._item(raw)
+        match item:
+            case wire.MessageItem():
+                yield from self._message_ended(item)
+            case wire.ReasoningItem():
+                yield from self._reasoning_ended(item)
+            case wire.FunctionCallItem():
+                self._called = True
+                self._calls.pop(item.id, None)
+                yield ToolCall(item.call_id, item.name, JsonText(item.arguments or "{}"))
+            case wire.WebSearchItem():
+                yield from self._search_ended(item, raw)
+
+    def _message_ended(self, item: wire.MessageItem) -> Iterator[Delta]:
+        for index, part in enumerate(item.content):
+            block = f"{item.id}.{index}"
+            if part.text and block not in self._spoken:
+                self._spoken.add(block)
+                yield TextDelta(block, part.text)
+            for annotation in part.annotations:
+                yield from self._source(annotation)
+            if block in self._spoken:
+                yield TextEnded(block, _noted(phase=item.phase) if item.phase else None)
+            if part.refusal and not self._refusal:
+                self._refusal.append(part.refusal)
+
+    def _reasoning_ended(self, item: wire.ReasoningItem) -> Iterator[Delta]:
+        self._reasoning = item.id
+        metadata = None
+        if item.encrypted_content:
+            kept = wire.KeptReasoning(item.id, item.encrypted_content, item.summary)
+            metadata = _noted(reasoning=kept)
+        if item.id not in self._spoken:
+            summaries = [summary.get("text", "") for summary in item.summary]
+            said = summaries or [thought.text for thought in item.content or ()]
+            if not (said or metadata):
+                return  # it keeps its thoughts to itself, and they cannot be sent back
+            yield ReasoningDelta(item.id, _BETWEEN_SUMMARIES.join(said))
+        yield ReasoningEnded(item.id, metadata)
+
+    def _search_ended(self, item: wire.WebSearchItem, raw: msgspec.Raw) -> Iterator[Delta]:
+        led_by = {"led_by": self._reasoning} if self._reasoning else {}
+        metadata = _noted(item=raw, **led_by)
+        args = JsonText(bytes(item.action).decode())
+        yield ToolCall(item.id, WEB_SEARCH, args, provider_executed=True, metadata=metadata)
+        result = JsonText(msgspec.json.encode({"status": item.status}).decode())
+        yield ProviderToolResult(item.id, WEB_SEARCH, result, is_error=item.status == "failed")
+
+    def _source(self, annotation: wire.Annotation) -> Iterator[Delta]:
+        if annotation.type != "url_citation":
+            self._skipped.add(f"annotation {annotation.type}")
+        elif annotation.url not in self._sources:
+            self._sources.add(annotation.url)
+            yield SourceFound(f"source_{len(self._sources)}", annotation.url, annotation.title)
+
+    def _ended(self, response: wire.Response) -> Iterator[Delta]:
+        self._over = True
+        if response.status == "failed" or response.error:
+            raise Reported(error_text(response.error or "server error: the response failed"))
+        reason, refusal = self._outcome(response)
+        usage = usage_of(response.usage) if response.usage else NO_USAGE
+        yield Finished(reason, usage, response.id, refusal=refusal)
+
+    def _outcome(self, response: wire.Response) -> tuple[FinishReason, Refusal | None]:
+        if self._refusal:
+            return FinishReason.CONTENT_FILTER, Refusal(None, "".join(self._refusal))
+        if response.status != "incomplete":
+            return FinishReason.TOOL_CALLS if self._called else FinishReason.STOP, None
+        match response.incomplete_details:
+            case wire.IncompleteDetails("max_output_tokens"):
+                return FinishReason.LENGTH, None
+            case wire.IncompleteDetails("content_filter"):
+                return FinishReason.CONTENT_FILTER, Refusal()
+        return FinishReason.OTHER, None
+
+
+_HEARD: dict[str, Callable[[ResponsesDecoder, bytes], Iterator[Delta]]] = {
+    "response.output_text.delta": ResponsesDecoder.heard_text,
+    "response.reasoning_summary_text.delta": ResponsesDecoder.heard_summary,
+    "response.reasoning_text.delta": ResponsesDecoder.heard_thought,
+    "response.function_call_arguments.delta": ResponsesDecoder.heard_arguments,
+    "response.refusal.delta": ResponsesDecoder.heard_refusal,
+    "response.output_text.annotation.added": ResponsesDecoder.heard_annotation,
+    "response.output_item.added": ResponsesDecoder.heard_item_begin,
+    "response.output_item.done": ResponsesDecoder.heard_item_end,
+    "response.completed": ResponsesDecoder.heard_end,
+    "response.incomplete": ResponsesDecoder.heard_end,
+    "response.failed": ResponsesDecoder.heard_end,
+    "error": ResponsesDecoder.heard_error,
+}
+
+# Known, and nothing that an item's end does not tell.
+_SILENT = frozenset(
+    {
+        "response.queued",
+        "response.created",
+        "response.in_progress",
+        "response.content_part.added",
+        "response.content_part.done",
+        "response.output_text.done",
+        "response.refusal.done",
+        "response.reasoning_text.done",
+        "response.reasoning_summary_part.added",
+        "response.reasoning_summary_part.done",
+        "response.reasoning_summary_text.done",
+        "response.function_call_arguments.done",
+        "response.web_search_call.in_progress",
+        "response.web_search_call.searching",
+        "response.web_search_call.completed",
+    }
+)
+
+
+def usage_of(counts: wire.Usage) -> Usage:
+    """What was read from or written to the cache is counted apart; thoughts are output."""
+    details = counts.input_tokens_details or wire.InputDetails()
+    thoughts = counts.output_tokens_details or wire.OutputDetails()
+    fresh = counts.input_tokens
+    if fresh is not None:
+        cached = (details.cached_tokens or 0) + (details.cache_write_tokens or 0)
+        fresh = max(0, fresh - cached)
+    return Usage(
+        fresh,
+        counts.output_tokens,
+        counts.total_tokens,
+        thoughts.reasoning_tokens,
+        details.cache_write_tokens,
+        details.cached_tokens,
+    )
+
+
+def _noted(**notes: object) -> JsonText:
+    return JsonText(msgspec.json.encode({METADATA: notes}).decode())

@@ -1,0 +1,160 @@
+"""One call to a provider, from request to deltas: the same for all of them.
+
+Each provider brings a `Decoder` of its own, which is pure. What goes wrong, here or there, ends up
+as a `Failed` with the words for it.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Protocol
+
+import msgspec
+import trio
+
+from actors.chat.turn.ports import Batch
+from actors.law.parts.assemble import Answer, Assembly
+from actors.law.parts.deltas import Delta, Failed, Finished
+from actors.law.parts.failure import ProviderFailure
+from adapters.models.providers.broken import BrokenStream, CallFailed, Lost
+from adapters.models.providers.faults import Accused, call_failed, refused
+from adapters.models.providers.http import HttpClient, Request, Response
+from adapters.models.providers.sse import readable
+from runtime import clock
+
+ANSWER_BYTES_MAX = 256 * 1024 * 1024  # on the wire; a longer answer breaks the stream
+REFUSAL_BYTES_MAX = 128 * 1024  # of the body of an error; the rest is not read
+# What decoders raise over JSON that they cannot read: broken, not UTF-8, or too deep.
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_FACTS: dict[type[Exception], str] = {
+    UnicodeDecodeError: "it is not UTF-8",
+    RecursionError: "it is nested too deeply",
+}
+DRAIN_SECONDS_MAX = 0.1  # after the provider's last event, for the end of the body
+
+
+class Decoder(Protocol):
+    """The stream of one answer. Raises `CallFailed`."""
+
+    truncated: str  # how it is called when the body ends before the last delta
+
+    def feed(self, data: bytes) -> list[Delta]:
+        """The deltas that these bytes complete; the last of all is `Finished`."""
+        ...
+
+    def close(self) -> list[Delta]:
+        """The body has ended: the last deltas, where that is how an answer ends; else nothing."""
+        ...
+
+
+@asynccontextmanager
+async def streamed(
+    client: HttpClient, request: Request, *, decoder: Decoder, who: Accused
+) -> AsyncIterator[AsyncIterator[Batch]]:
+    async with AsyncExitStack() as stack:
+        yield _Batches(stack, client, request=request, decoder=decoder, who=who)
+
+
+async def answered(
+    client: HttpClient,
+    request: Request,
+    *,
+    decode: Callable[[bytes], list[Delta]],
+    who: Accused,
+) -> Answer | ProviderFailure:
+    """The whole answer at once; `decode` makes the deltas of its body."""
+    try:
+        async with client.call(request) as response:
+            if failure := await _refusal(response, who):
+                return failure
+            body = await response.read(ANSWER_BYTES_MAX)
+            if not response.framing.ended:
+                raise BrokenStream("http: the answer is too long")
+        assembly = Assembly()
+        now = clock.wall()
+        try:
+            deltas = decode(readable(body))
+        except UNREADABLE as error:
+            raise BrokenStream(f"answer: {_fact(error)}") from error
+        for delta in deltas:
+            assembly.add(delta, now)
+        return assembly.answer()
+    except CallFailed as error:
+        return call_failed(error, who, clock.wall())
+
+
+class _Batches:
+    """Iterates over what arrives; used by one task."""
+
+    def __init__(
+        self,
+        stack: AsyncExitStack,
+        client: HttpClient,
+        *,
+        request: Request,
+        decoder: Decoder,
+        who: Accused,
+    ) -> None:
+        self._stack = stack
+        self._client = client
+        self._request = request
+        self._decoder = decoder
+        self._who = who
+        self._response: Response | None = None
+        self._bytes = 0
+        self._over = False
+
+    def __aiter__(self) -> "_Batches":
+        return self
+
+    async def __anext__(self) -> Batch:
+        if self._over:
+            await self._drain()
+            raise StopAsyncIteration
+        batch = await self._next()
+        self._over = isinstance(batch[-1], Finished | Failed)
+        return batch
+
+    async def _next(self) -> Batch:
+        try:
+            if self._response is None:
+                call = self._client.call(self._request)
+                self._response = await self._stack.enter_async_context(call)
+                if failure := await _refusal(self._response, self._who):
+                    return (Failed(failure),)
+            return await self._read(self._response)
+        except CallFailed as error:
+            return (Failed(call_failed(error, self._who, clock.wall())),)
+
+    async def _read(self, response: Response) -> Batch:
+        while data := await response.receive():
+            self._bytes += len(data)
+            if self._bytes > ANSWER_BYTES_MAX:
+                raise BrokenStream("http: the answer is too long")
+            try:
+                batch = self._decoder.feed(data)
+            except UNREADABLE as error:
+                raise BrokenStream(f"answer: {_fact(error)}") from error
+            if batch:
+                return batch
+        if batch := self._decoder.close():
+            return batch
+        raise Lost(self._decoder.truncated)
+
+    async def _drain(self) -> None:
+        """Read to the end of the body, which lets the connection be used again."""
+        if self._response is None:
+            return
+        with suppress(CallFailed), trio.move_on_after(DRAIN_SECONDS_MAX):
+            while await self._response.receive():
+                pass
+
+
+async def _refusal(response: Response, who: Accused) -> ProviderFailure | None:
+    if 200 <= response.status < 300:
+        return None
+    body = await response.read(REFUSAL_BYTES_MAX)
+    return refused(response.status, response.headers, body, who=who, now=clock.wall())
+
+
+def _fact(error: Exception) -> str:
+    return _FACTS.get(type(error)) or str(error)

@@ -1,0 +1,226 @@
+"""Models: the rows at /chats/model-configs, and what a user could ask (/chats/models)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import uuid4
+
+from actors.law.ids import ModelConfigId
+from adapters.http.endpoints import Access, Answer, Call, Endpoint, done, said
+from adapters.http.refused import Refused, Validation, not_found
+from adapters.models.call_config import faults_of, read_call, written_call
+from adapters.models.catalogue import Catalogue
+from adapters.models.configured import misconfigured
+from adapters.models.contents import THRESHOLD_USUAL, Contents, ListedModel, Provider, Source
+from adapters.models.environment import MODEL
+from adapters.models.routes import shown
+from adapters.models.routes.checking import Faults, refuse_if, text_faults
+from adapters.models.store.configs import ModelConfigs
+from adapters.models.store.stored import StoredModel
+from adapters.models.wire.catalogue import (
+    ChatModelConfig,
+    ChatModelsResponse,
+    WriteChatModelConfigRequest,
+)
+from runtime.clock import wall
+
+CHATS = "/api/experimental/chats"
+PATH = f"{CHATS}/model-configs"
+BODY_BYTES_MAX = 256 * 1024
+CONTEXT_LIMIT_MAX = 2**53  # what every client can count to
+INVALID = "Invalid model config."
+
+
+class ModelRoutes:
+    def __init__(self, catalogue: Catalogue, configs: ModelConfigs) -> None:
+        self._catalogue = catalogue
+        self._configs = configs
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        one = PATH + "/{modelConfig}"
+        written = WriteChatModelConfigRequest
+        rows = (
+            (
+                "GET",
+                f"{CHATS}/models",
+                self.models,
+                "What one could ask, by type of provider.",
+                None,
+                {200: ChatModelsResponse},
+            ),
+            (
+                "GET",
+                PATH,
+                self.list,
+                "All models for administrators, for others those on offer.",
+                None,
+                {200: Sequence[ChatModelConfig]},
+            ),
+            ("POST", PATH, self.add, "Set up a model.", written, {201: ChatModelConfig}),
+            ("PATCH", one, self.change, "Change a model.", written, {200: ChatModelConfig}),
+            (
+                "DELETE",
+                one,
+                self.remove,
+                "Remove a model: chats go on with the default.",
+                None,
+                {204: None},
+            ),
+        )
+        return tuple(
+            Endpoint(
+                method=method,
+                path=path,
+                handle=handle,
+                says=says,
+                tag="models",
+                access=Access.USER if method == "GET" else Access.ADMIN,
+                scope="models",
+                body=body,
+                body_bytes_max=BODY_BYTES_MAX,
+                answers=answers,
+                refusals=() if method == "GET" else (409, 412),
+            )
+            for method, path, handle, says, body, answers in rows
+        )
+
+    async def models(self, call: Call) -> Answer:
+        contents = await self._catalogue.contents()
+        own = await self._catalogue.own(call.user.id)
+        return said(200, shown.models(contents, own, byok=self._catalogue.byok))
+
+    async def list(self, call: Call) -> Answer:
+        contents = await self._catalogue.contents()
+        listed = [
+            model for model in contents.models.values() if call.user.is_admin or model.is_offered
+        ]
+        listed.sort(key=lambda model: model.order)
+        return said(200, [shown.model(model) for model in listed])
+
+    async def add(self, call: Call) -> Answer:
+        asked = call.read(WriteChatModelConfigRequest)
+        contents = await self._catalogue.contents()
+        if asked.ai_provider_id is None:
+            refuse_if([("ai_provider_id", "is required")], INVALID)
+        now = wall()
+        new = StoredModel(
+            ModelConfigId(uuid4()),
+            asked.ai_provider_id or uuid4(),
+            (asked.model or "").strip(),
+            (asked.display_name or "").strip(),
+            enabled=asked.enabled is not False,
+            is_default=bool(asked.is_default),
+            context_limit=asked.context_limit or 0,
+            compression_threshold=THRESHOLD_USUAL
+            if asked.compression_threshold is None
+            else asked.compression_threshold,
+            call=written_call(asked.model_config),
+            created_at=now,
+            updated_at=now,
+        )
+        _check(new, _provider(contents, new))
+        await self._configs.add(new)
+        return said(201, await self._shown(new.id))
+
+    async def change(self, call: Call) -> Answer:
+        id = await self._stored_one(call)
+        asked = call.read(WriteChatModelConfigRequest)
+        contents = await self._catalogue.contents()
+
+        def revise(stored: StoredModel) -> tuple[StoredModel, bool | None]:
+            changed = _changed(stored, asked)
+            if asked.ai_provider_id is not None:
+                provider: Provider | None = _provider(contents, changed)
+            else:
+                provider = contents.providers.get(stored.provider_id)
+            _check(changed, provider)
+            return changed, asked.is_default
+
+        if not await self._configs.change(id, revise):
+            raise not_found()
+        return said(200, await self._shown(id))
+
+    async def remove(self, call: Call) -> Answer:
+        if not await self._configs.remove(await self._stored_one(call)):
+            raise not_found()
+        return done()
+
+    async def _stored_one(self, call: Call) -> ModelConfigId:
+        """Refused if it is none, or none of those that are stored here."""
+        id = ModelConfigId(call.uuid("modelConfig"))
+        found = (await self._catalogue.contents()).models.get(id)
+        if found is not None and found.source is not Source.DATABASE:
+            raise _elsewhere(found)
+        return id
+
+    async def _shown(self, id: ModelConfigId) -> ChatModelConfig:
+        found = (await self._catalogue.contents()).models.get(id)
+        if found is None:
+            raise not_found()
+        return shown.model(found)
+
+
+def _elsewhere(model: ListedModel) -> Refused:
+    if model.source is Source.REHEARSAL or model.provider is None:
+        return Refused(
+            409,
+            "The rehearsal is built in.",
+            detail="it goes away by itself with the first provider that is set up",
+        )
+    return Refused(
+        409,
+        f"Model {model.model} comes from the environment.",
+        detail=f"its provider was set up by {model.provider.variable}; {MODEL}=provider/model says"
+        " which model it offers: change that and start the daemon again, or add a model config for"
+        " the same provider here",
+    )
+
+
+def _provider(contents: Contents, model: StoredModel) -> Provider:
+    """Of a model that is written. 412 if it is not one that models can be set up for."""
+    found = contents.providers.get(model.provider_id)
+    if found is None or found.source is Source.REHEARSAL:
+        detail = f"there is no AI provider {model.provider_id}"
+    elif not found.enabled:
+        detail = f"provider {found.name} is disabled"
+    else:
+        return found
+    validation = Validation("ai_provider_id", detail)
+    raise Refused(412, "The AI provider cannot be used.", detail=detail, validations=(validation,))
+
+
+def _changed(stored: StoredModel, asked: WriteChatModelConfigRequest) -> StoredModel:
+    """An empty name says nothing; how it is called is replaced as a whole."""
+    model, display_name = (asked.model or "").strip(), (asked.display_name or "").strip()
+
+    def either(said: int | None, was: int) -> int:
+        return was if said is None else said
+
+    return replace(
+        stored,
+        provider_id=asked.ai_provider_id or stored.provider_id,
+        model=model or stored.model,
+        display_name=display_name or stored.display_name,
+        enabled=stored.enabled if asked.enabled is None else asked.enabled,
+        context_limit=either(asked.context_limit, stored.context_limit),
+        compression_threshold=either(asked.compression_threshold, stored.compression_threshold),
+        call=stored.call if asked.model_config is None else written_call(asked.model_config),
+    )
+
+
+def _check(model: StoredModel, provider: Provider | None) -> None:
+    refuse_if(_faults(model, provider), INVALID)
+
+
+def _faults(model: StoredModel, provider: Provider | None) -> Faults:
+    if not model.model:
+        yield "model", "is required"
+    yield from text_faults("model", model.model)
+    yield from text_faults("display_name", model.display_name)
+    if provider is not None and (wrong := misconfigured(provider.config, model.model)) is not None:
+        yield "model", wrong
+    if not 0 < model.context_limit <= CONTEXT_LIMIT_MAX:
+        yield "context_limit", "is required, and must be above 0"
+    if not 0 <= model.compression_threshold <= 100:
+        yield "compression_threshold", "must be 0 to 100"
+    for field, fact in faults_of(read_call(model.call)):
+        yield f"model_config.{field}", fact

@@ -1,0 +1,105 @@
+"""Keys that users bring: the rows at /api/experimental/users/{user}/ai-provider-keys."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from adapters.http.endpoints import Answer, Call, Endpoint, done, said
+from adapters.http.refused import Refused, not_found
+from adapters.models.catalogue import Catalogue
+from adapters.models.contents import Provider, Source, own_key_subject
+from adapters.models.routes import shown
+from adapters.models.routes.checking import key_faults, refuse_if
+from adapters.models.routes.whose import People, whose
+from adapters.models.store.providers import Providers
+from adapters.models.wire.catalogue import UpsertUserAIProviderKeyRequest, UserAIProviderKeyConfig
+from adapters.settings.secrets import Vault
+
+PATH = "/api/experimental/users/{user}/ai-provider-keys"
+BODY_BYTES_MAX = 64 * 1024
+
+
+class OwnKeys:
+    def __init__(
+        self, catalogue: Catalogue, providers: Providers, vault: Vault, *, people: People
+    ) -> None:
+        self._catalogue = catalogue
+        self._providers = providers
+        self._vault = vault
+        self._people = people
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        one = PATH + "/{provider}"
+        return (
+            Endpoint(
+                method="GET",
+                path=PATH,
+                handle=self.list,
+                says="The providers, and which of them a user has a key of his own for.",
+                tag="providers",
+                scope="models",
+                answers={200: Sequence[UserAIProviderKeyConfig]},
+            ),
+            Endpoint(
+                method="PUT",
+                path=one,
+                handle=self.put,
+                says="Bring a key of one's own: it is used for one's chats.",
+                tag="providers",
+                scope="models",
+                body=UpsertUserAIProviderKeyRequest,
+                body_bytes_max=BODY_BYTES_MAX,
+                answers={200: UserAIProviderKeyConfig},
+                refusals=(412,),
+            ),
+            Endpoint(
+                method="DELETE",
+                path=one,
+                handle=self.remove,
+                says="Take a key of one's own back.",
+                tag="providers",
+                scope="models",
+                answers={204: None},
+            ),
+        )
+
+    async def list(self, call: Call) -> Answer:
+        """Those that are switched on, and those that are not but have a key."""
+        user = await whose(self._people, call)
+        contents, own = await self._catalogue.contents(), await self._catalogue.own(user)
+        listed = [
+            each
+            for each in contents.providers.values()
+            if _takes_keys(each) and (each.enabled or own.has_key(each.id))
+        ]
+        byok = self._catalogue.byok
+        return said(200, [shown.own_key(each, own, byok=byok) for each in listed])
+
+    async def put(self, call: Call) -> Answer:
+        user = await whose(self._people, call)
+        if not self._catalogue.byok:
+            raise Refused(403, "Users cannot bring keys of their own to this deployment.")
+        provider = call.uuid("provider")
+        key = call.read(UpsertUserAIProviderKeyRequest).api_key or ""
+        refuse_if(key_faults("api_key", key), "Invalid API key.")
+        found = await self._provider(provider)
+        if not found.enabled:
+            raise Refused(412, f"Provider {found.name} is disabled.")
+        sealed = self._vault.seal(key, own_key_subject(user, provider))
+        await self._providers.bring_key(user, provider, sealed)
+        own = await self._catalogue.own(user)
+        return said(200, shown.own_key(found, own, byok=True))
+
+    async def remove(self, call: Call) -> Answer:
+        user = await whose(self._people, call)
+        await self._providers.take_key_back(user, call.uuid("provider"))
+        return done()
+
+    async def _provider(self, id: UUID) -> Provider:
+        found = (await self._catalogue.contents()).providers.get(id)
+        if found is None or not _takes_keys(found):
+            raise not_found()
+        return found
+
+
+def _takes_keys(provider: Provider) -> bool:
+    return provider.source is not Source.REHEARSAL and not provider.is_unsupported

@@ -1,0 +1,219 @@
+"""What users set for themselves: the rows at /chats/config/user-…"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from actors.law.ids import ModelConfigId
+from adapters.http.endpoints import Answer, Call, Endpoint, Handler, done, said
+from adapters.http.refused import Refused, forbidden, not_found
+from adapters.models import settings as names
+from adapters.models.catalogue import Catalogue
+from adapters.models.routes.overriding import checked, invalid, model_of, own_shown, shown
+from adapters.models.routes.settings import CONFIG, PROMPT_BODY_BYTES_MAX, Feature, plain
+from adapters.models.store.settings import Settings
+from adapters.models.wire import settings as wire
+
+
+class OwnSettingRoutes:
+    def __init__(
+        self, catalogue: Catalogue, settings: Settings, feature: Feature | None = None
+    ) -> None:
+        self._catalogue = catalogue
+        self._settings = settings
+        self._feature = feature or Feature()
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (*self._of_models(), *self._of_words(), *self._of_summaries())
+
+    def _of_models(self) -> Iterator[Endpoint]:
+        path = "user-personal-model-overrides"
+        yield _row(
+            "GET",
+            path,
+            self.overrides,
+            says="See one's own choice of models.",
+            answers={200: wire.PersonalOverrides},
+        )
+        yield _row(
+            "PUT",
+            path + "/{context}",
+            self.put_override,
+            answers={204: None},
+            says="Choose a model of one's own.",
+            body=wire.UpdatePersonalOverride,
+        )
+        path = "user-debug-logging"
+        yield _row(
+            "GET",
+            path,
+            self.debug_logging,
+            answers={200: wire.UserDebugLogging},
+            says="See whether one's model calls are recorded.",
+        )
+        yield _row(
+            "PUT",
+            path,
+            self.put_debug_logging,
+            answers={204: None},
+            refusals=(409,),
+            says="Have one's model calls recorded, or not.",
+            body=wire.UpdateUserDebugLogging,
+        )
+
+    def _of_words(self) -> Iterator[Endpoint]:
+        yield _row(
+            "GET",
+            "user-prompt",
+            self.prompt,
+            answers={200: wire.UserPrompt},
+            says="See what all of one's chats are told.",
+        )
+        yield _row(
+            "PUT",
+            "user-prompt",
+            self.put_prompt,
+            answers={200: wire.UserPrompt},
+            says="Set what all of one's chats are told.",
+            body=wire.UpdateUserPrompt,
+        )
+
+    def _of_summaries(self) -> Iterator[Endpoint]:
+        path = "user-compaction-thresholds"
+        one = path + "/{modelConfig}"
+        yield _row(
+            "GET",
+            path,
+            self.thresholds,
+            answers={200: wire.CompactionThresholds},
+            says="See when one's chats are summarised.",
+        )
+        yield _row(
+            "PUT",
+            one,
+            self.put_threshold,
+            answers={200: wire.CompactionThreshold},
+            says="Set when one's chats with a model are summarised.",
+            body=wire.UpdateCompactionThreshold,
+        )
+        yield _row(
+            "DELETE",
+            one,
+            self.drop_threshold,
+            answers={204: None},
+            says="Leave it to the model's own setting.",
+        )
+
+    # models
+
+    async def overrides(self, call: Call) -> Answer:
+        settings = (await self._catalogue.contents()).settings
+        own = (await self._catalogue.own(call.user.id)).settings
+        root, general, explore = (
+            own_shown(context, own.override(context)) for context in names.OWN_CONTEXTS
+        )
+        defaults = wire.DeploymentDefaults(
+            shown("general", settings.override("general")),
+            shown("explore", settings.override("explore")),
+        )
+        enabled = bool(settings.value(names.ALLOW_OWN_OVERRIDES))
+        return said(200, wire.PersonalOverrides(enabled, root, general, explore, defaults))
+
+    async def put_override(self, call: Call) -> Answer:
+        contents = await self._catalogue.contents()
+        if not contents.settings.value(names.ALLOW_OWN_OVERRIDES):
+            raise forbidden("an administrator has not enabled personal model overrides")
+        context = call.path["context"]
+        if context not in names.OWN_CONTEXTS:
+            raise invalid("context", f"must be one of {', '.join(names.OWN_CONTEXTS)}")
+        asked = call.read(wire.UpdatePersonalOverride)
+        mode, id = asked.mode or "", model_of(asked.model_config_id)
+        _check_mode(context, mode, id)
+        own = await self._catalogue.own(call.user.id)
+        byok = self._catalogue.byok
+        effort = checked(contents, id, asked.reasoning_effort, own=own, byok=byok)
+        stored = names.stored_own_override(mode, id, effort)
+        await self._settings.put_own(call.user.id, names.override_name(context), stored)
+        return done()
+
+    # records of model calls
+
+    async def debug_logging(self, call: Call) -> Answer:
+        own = (await self._catalogue.own(call.user.id)).settings
+        forced = self._feature.debug_logging_forced
+        allowed = not forced and await self._may_toggle()
+        wanted = forced or (allowed and own.wants_debug_logging)
+        return said(200, wire.UserDebugLogging(wanted, allowed, forced))
+
+    async def put_debug_logging(self, call: Call) -> Answer:
+        if self._feature.debug_logging_forced:
+            raise Refused(409, "Debug logging is forced by the deployment.")
+        if not await self._may_toggle():
+            raise forbidden("an administrator has not allowed users to record model calls")
+        wanted = call.read(wire.UpdateUserDebugLogging).debug_logging_enabled
+        if wanted is None:
+            raise invalid("debug_logging_enabled", "is required")
+        await self._settings.put_own(call.user.id, names.OWN_DEBUG_LOGGING, wanted)
+        return done()
+
+    async def _may_toggle(self) -> bool:
+        return bool((await self._catalogue.contents()).settings.value(names.ALLOW_DEBUG_LOGGING))
+
+    # prompt
+
+    async def prompt(self, call: Call) -> Answer:
+        own = (await self._catalogue.own(call.user.id)).settings
+        return said(200, wire.UserPrompt(own.prompt))
+
+    async def put_prompt(self, call: Call) -> Answer:
+        prompt = plain(call.read(wire.UpdateUserPrompt).custom_prompt, "custom_prompt")
+        await self._settings.put_own(call.user.id, names.OWN_PROMPT, prompt)
+        return said(200, wire.UserPrompt(prompt))
+
+    # summaries
+
+    async def thresholds(self, call: Call) -> Answer:
+        own = (await self._catalogue.own(call.user.id)).settings
+        found = [wire.CompactionThreshold(*each) for each in sorted(own.thresholds.items())]
+        return said(200, wire.CompactionThresholds(found))
+
+    async def put_threshold(self, call: Call) -> Answer:
+        id = call.uuid("modelConfig")
+        percent = call.read(wire.UpdateCompactionThreshold).threshold_percent
+        if percent is None or not 0 <= percent <= 100:
+            raise invalid("threshold_percent", "must be 0 to 100")
+        model = (await self._catalogue.contents()).models.get(ModelConfigId(id))
+        if model is None:
+            raise not_found()
+        if not model.is_offered:
+            raise invalid("model_config_id", f"model {model.model} is disabled")
+        await self._settings.put_own(call.user.id, names.threshold_name(id), percent)
+        return said(200, wire.CompactionThreshold(id, percent))
+
+    async def drop_threshold(self, call: Call) -> Answer:
+        name = names.threshold_name(call.uuid("modelConfig"))
+        await self._settings.drop_own(call.user.id, name)
+        return done()
+
+
+def _row(method: str, path: str, handle: Handler, **more: Any) -> Endpoint:
+    return Endpoint(
+        method=method,
+        path=f"{CONFIG}/{path}",
+        handle=handle,
+        tag="settings",
+        scope="settings",
+        body_bytes_max=PROMPT_BODY_BYTES_MAX,
+        **more,
+    )
+
+
+def _check_mode(context: str, mode: str, id: UUID | None) -> None:
+    if mode not in names.OWN_MODES:
+        raise invalid("mode", f"must be one of {', '.join(names.OWN_MODES)}")
+    if mode == "deployment_default" and context == "root":
+        raise invalid("mode", "there is no deployment default for root")
+    if mode == "model" and id is None:
+        raise invalid("model_config_id", "is required with mode model")
+    if mode != "model" and id is not None:
+        raise invalid("model_config_id", f"cannot be set with mode {mode}")

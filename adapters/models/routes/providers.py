@@ -1,0 +1,310 @@
+"""Providers: the rows at /api/v2/ai/providers, for administrators.
+
+What comes from the environment is listed beside what is stored, and changed where it comes from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import msgspec
+from msgspec import UNSET
+
+from adapters.http.endpoints import Access, Answer, Call, Endpoint, done, said
+from adapters.http.refused import Refused, Validation, not_found
+from adapters.models.catalogue import Catalogue
+from adapters.models.contents import (
+    TYPES,
+    UNSUPPORTED_TYPES,
+    BedrockSecrets,
+    Provider,
+    Source,
+    key_subject,
+    settings_subject,
+)
+from adapters.models.routes import shown
+from adapters.models.routes.checking import (
+    KEYS_MAX,
+    NAME,
+    Faults,
+    key_faults,
+    masked,
+    name_faults,
+    refuse_if,
+    text_faults,
+    url_faults,
+)
+from adapters.models.store.providers import KeySet, NameTaken, NewKey, NoSuchProvider, Providers
+from adapters.models.store.stored import StoredProvider
+from adapters.models.wire.catalogue import (
+    AIProvider,
+    AIProviderKeyChange,
+    BedrockSettings,
+    CreateAIProviderRequest,
+    UpdateAIProviderRequest,
+    WrittenBedrockSettings,
+)
+from adapters.settings.secrets import Vault
+from runtime.clock import wall
+
+PATH = "/api/v2/ai/providers"
+BODY_BYTES_MAX = 1024 * 1024
+INVALID = "Invalid AI provider."
+
+_KNOWN_TYPES = (*TYPES, *UNSUPPORTED_TYPES)
+_KEYLESS_TYPES = ("bedrock", "copilot")
+
+
+class ProviderRoutes:
+    def __init__(self, catalogue: Catalogue, providers: Providers, vault: Vault) -> None:
+        self._catalogue = catalogue
+        self._providers = providers
+        self._vault = vault
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        one = PATH + "/{provider}"
+        list_of = Sequence[AIProvider]
+        rows = (
+            ("GET", PATH, self.list, "All providers.", None, {200: list_of}, ()),
+            (
+                "POST",
+                PATH,
+                self.add,
+                "Set up a provider.",
+                CreateAIProviderRequest,
+                {201: AIProvider},
+                (409,),
+            ),
+            ("GET", one, self.show, "A provider, by id or name.", None, {200: AIProvider}, ()),
+            (
+                "PATCH",
+                one,
+                self.change,
+                "Change a provider or its keys.",
+                UpdateAIProviderRequest,
+                {200: AIProvider},
+                (409,),
+            ),
+            ("DELETE", one, self.remove, "Remove a provider.", None, {204: None}, (409,)),
+        )
+        return tuple(
+            Endpoint(
+                method=method,
+                path=path,
+                handle=handle,
+                says=says,
+                tag="providers",
+                access=Access.ADMIN,
+                scope="models",
+                body=body,
+                body_bytes_max=BODY_BYTES_MAX,
+                answers=answers,
+                refusals=refusals,
+            )
+            for method, path, handle, says, body, answers, refusals in rows
+        )
+
+    async def list(self, call: Call) -> Answer:
+        contents = await self._catalogue.contents()
+        return said(200, [shown.provider(each) for each in contents.providers.values()])
+
+    async def show(self, call: Call) -> Answer:
+        return said(200, shown.provider(await self._named(call)))
+
+    async def add(self, call: Call) -> Answer:
+        asked = call.read(CreateAIProviderRequest)
+        refuse_if(_new_faults(asked), INVALID)
+        name = asked.name or ""
+        other = (await self._catalogue.contents()).named(name)
+        if other is not None and other.source is not Source.DATABASE:
+            raise _taken(name)
+        provider = self._new(asked)
+        keys = [self._sealed(provider.id, key) for key in asked.api_keys or ()]
+        if isinstance(await self._providers.add(provider, keys), NameTaken):
+            raise _taken(name)
+        return said(201, await self._shown(provider.id))
+
+    async def change(self, call: Call) -> Answer:
+        asked = call.read(UpdateAIProviderRequest)
+        provider = _stored_one(await self._named(call))
+        refuse_if(_change_faults(asked, provider), INVALID)
+
+        def revise(stored: StoredProvider) -> tuple[StoredProvider, KeySet | None]:
+            return self._changed(stored, asked), self._key_set(stored, asked.api_keys)
+
+        if isinstance(await self._providers.change(provider.id, revise), NoSuchProvider):
+            raise not_found()
+        return said(200, await self._shown(provider.id))
+
+    async def remove(self, call: Call) -> Answer:
+        provider = _stored_one(await self._named(call))
+        if isinstance(await self._providers.remove(provider.id), NoSuchProvider):
+            raise not_found()
+        return done()
+
+    async def _named(self, call: Call) -> Provider:
+        """By id or by name. Refused if it is neither, or nobody's."""
+        wanted = call.path["provider"]
+        contents = await self._catalogue.contents()
+        try:
+            found = contents.providers.get(UUID(wanted))
+        except ValueError:
+            if not NAME.fullmatch(wanted):
+                raise Refused(
+                    400,
+                    "Invalid AI provider.",
+                    validations=(Validation("provider", "must be a UUID or a name"),),
+                ) from None
+            found = contents.named(wanted)
+        if found is None:
+            raise not_found()
+        return found
+
+    async def _shown(self, id: UUID) -> AIProvider:
+        """As it is stored now; gone again, if somebody was that fast."""
+        found = (await self._catalogue.contents()).providers.get(id)
+        if found is None:
+            raise not_found()
+        return shown.provider(found)
+
+    def _new(self, asked: CreateAIProviderRequest) -> StoredProvider:
+        id, now = uuid4(), wall()
+        bare = StoredProvider(
+            id,
+            asked.type or "",
+            asked.name or "",
+            asked.display_name or "",
+            asked.icon or "",
+            enabled=asked.enabled is not False,
+            base_url=asked.base_url or "",
+            settings=None,
+            sealed_settings=None,
+            created_at=now,
+            updated_at=now,
+        )
+        return self._with_settings(bare, asked.settings)
+
+    def _changed(self, stored: StoredProvider, asked: UpdateAIProviderRequest) -> StoredProvider:
+        fields = ("display_name", "icon", "enabled", "base_url")
+        said = {name: getattr(asked, name) for name in fields}
+        changed = replace(
+            stored, **{name: value for name, value in said.items() if value is not None}
+        )
+        return self._with_settings(changed, asked.settings)
+
+    def _with_settings(
+        self, provider: StoredProvider, said: WrittenBedrockSettings | None
+    ) -> StoredProvider:
+        if said is None:
+            return provider
+        plain = BedrockSettings(
+            region=said.region or UNSET,
+            model=said.model or UNSET,
+            small_fast_model=said.small_fast_model or UNSET,
+            protocol=said.protocol or UNSET,
+        )
+        changed = replace(provider, settings=msgspec.json.encode(plain))
+        if said.access_key is None and said.access_key_secret is None:
+            return changed
+        if not (said.access_key or said.access_key_secret):
+            return replace(changed, sealed_settings=None)
+        secrets = BedrockSecrets(said.access_key or "", said.access_key_secret or "")
+        text = msgspec.json.encode(secrets).decode()
+        sealed = self._vault.seal(text, settings_subject(provider.id))
+        return replace(changed, sealed_settings=sealed)
+
+    def _sealed(self, provider: UUID, key: str) -> NewKey:
+        id = uuid4()
+        return NewKey(id, self._vault.seal(key, key_subject(provider, id)), masked(key))
+
+    def _key_set(
+        self, stored: StoredProvider, said: Sequence[AIProviderKeyChange] | None
+    ) -> KeySet | None:
+        """What is listed is what it has from now on."""
+        if said is None:
+            return None
+        kept = [each.id for each in said if each.id is not None]
+        there = {key.id for key in stored.keys}
+        refuse_if(
+            (("api_keys", f"there is no key {id}") for id in kept if id not in there), INVALID
+        )
+        new = [self._sealed(stored.id, each.api_key) for each in said if each.api_key is not None]
+        return KeySet(kept, new)
+
+
+def _stored_one(provider: Provider) -> Provider:
+    """Refused if it is none of those that are stored here."""
+    if provider.source is Source.ENVIRONMENT:
+        raise Refused(
+            409,
+            f"Provider {provider.name} comes from the environment.",
+            detail=f"it was set up by {provider.variable}: change that and start the daemon again",
+        )
+    if provider.source is Source.REHEARSAL:
+        raise Refused(
+            409,
+            "The rehearsal is built in.",
+            detail="it goes away by itself with the first provider that is set up",
+        )
+    return provider
+
+
+def _taken(name: str) -> Refused:
+    validation = Validation("name", "is taken by another provider")
+    return Refused(409, f"An AI provider named {name!r} exists already.", validations=(validation,))
+
+
+def _new_faults(asked: CreateAIProviderRequest) -> Faults:
+    type = asked.type or ""
+    if type not in _KNOWN_TYPES:
+        yield "type", f"must be one of {', '.join(_KNOWN_TYPES)}"
+    yield from name_faults(asked.name or "")
+    yield from text_faults("display_name", asked.display_name)
+    yield from text_faults("icon", asked.icon)
+    yield from url_faults(asked.base_url or "")
+    yield from _keys_faults([("api_keys", key) for key in asked.api_keys or ()], type)
+    yield from _settings_faults(asked.settings, type)
+
+
+def _change_faults(asked: UpdateAIProviderRequest, provider: Provider) -> Faults:
+    if all(getattr(asked, name) is None for name in asked.__struct_fields__):
+        yield "", "names nothing to change"
+    yield from text_faults("display_name", asked.display_name)
+    yield from text_faults("icon", asked.icon)
+    if asked.base_url is not None:
+        yield from url_faults(asked.base_url)
+    changes = asked.api_keys or ()
+    for at, change in enumerate(changes):
+        if (change.id is None) == (change.api_key is None):
+            yield f"api_keys[{at}]", "must have either an id or an api_key"
+    ids = [change.id for change in changes if change.id is not None]
+    if len(set(ids)) < len(ids):
+        yield "api_keys", "names a key twice"
+    new = [("api_keys", change.api_key) for change in changes if change.api_key is not None]
+    yield from _keys_faults(new, provider.type, count=len(changes))
+    yield from _settings_faults(asked.settings, provider.type)
+
+
+def _keys_faults(keys: Sequence[tuple[str, str]], type: str, *, count: int | None = None) -> Faults:
+    number = len(keys) if count is None else count
+    if number > KEYS_MAX:
+        yield "api_keys", f"are {number}, may be {KEYS_MAX}"
+    if number and type in _KEYLESS_TYPES:
+        yield "api_keys", f"cannot be set for a provider of type {type}"
+    for field, key in keys:
+        yield from key_faults(field, key)
+
+
+def _settings_faults(settings: WrittenBedrockSettings | None, type: str) -> Faults:
+    if settings is None:
+        return
+    if type != "bedrock":
+        yield "settings", "can only be set for a provider of type bedrock"
+    if bool(settings.access_key) != bool(settings.access_key_secret):
+        yield "settings.access_key", "comes together with access_key_secret"
+    if settings.role_arn:
+        yield "settings.role_arn", "roles are not assumed here; give access_key and its secret"
+    if settings.protocol and settings.protocol != "invoke-model":
+        yield "settings.protocol", "must be invoke-model"
+    for name in ("region", "model", "small_fast_model", "access_key", "access_key_secret"):
+        yield from text_faults(f"settings.{name}", getattr(settings, name))

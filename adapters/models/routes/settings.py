@@ -1,0 +1,346 @@
+"""What administrators set for the deployment: the rows at /chats/config.
+
+Some of it is only shown to administrators; others are told that there is nothing there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from adapters.http.endpoints import Access, Answer, Call, Endpoint, Handler, done, said
+from adapters.http.refused import Refused
+from adapters.models import settings as names
+from adapters.models.catalogue import Catalogue
+from adapters.models.routes.overriding import checked, invalid, model_of, shown, without_nil
+from adapters.models.sanitising import PROMPT_BYTES_MAX, is_too_long, sanitised
+from adapters.models.store.settings import Settings
+from adapters.models.wire import settings as wire
+from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT
+from adapters.settings import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT
+
+CONFIG = "/api/experimental/chats/config"
+PROMPT_BODY_BYTES_MAX = 262_144
+DAYS_MAX = 3_650
+TTL_MS_MIN, TTL_MS_MAX = 60_000, 30 * 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What is decided when the daemon starts."""
+
+    experiments: frozenset[str] = frozenset()
+    debug_logging_forced: bool = False
+
+    def require(self, experiment: str) -> None:
+        if experiment not in self.experiments:
+            detail = f"the experiment {experiment} is not switched on"
+            raise Refused(403, "This feature is not enabled.", detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A setting that is one whole number, the same in the database, the path and the body."""
+
+    name: str
+    field: str
+    shown: Any
+    written: Any
+    most: int
+    says: str
+    least_if_any: int = 0
+
+    def read(self, call: Call) -> int:
+        value = getattr(call.read(self.written), self.field)
+        if value is None:
+            raise invalid(self.field, "is required")
+        if value != 0 and not max(1, self.least_if_any) <= value <= self.most:
+            least = self.least_if_any or 1
+            raise invalid(self.field, f"is {value}, must be 0 or {least} to {self.most}")
+        return int(value)
+
+
+NUMBERS = (
+    Number(
+        "retention-days",
+        names.RETENTION_DAYS,
+        wire.RetentionDays,
+        wire.UpdateRetentionDays,
+        DAYS_MAX,
+        "after how many days archived chats are deleted; 0: never",
+    ),
+    Number(
+        "debug-retention-days",
+        names.DEBUG_RETENTION_DAYS,
+        wire.DebugRetentionDays,
+        wire.UpdateDebugRetentionDays,
+        DAYS_MAX,
+        "after how many days records of model calls are deleted; 0: never",
+    ),
+    Number(
+        "auto-archive-days",
+        names.AUTO_ARCHIVE_DAYS,
+        wire.AutoArchiveDays,
+        wire.UpdateAutoArchiveDays,
+        DAYS_MAX,
+        "after how many days without a word chats are archived; 0: never",
+    ),
+    Number(
+        "workspace-ttl",
+        names.WORKSPACE_TTL_MS,
+        wire.WorkspaceTTL,
+        wire.UpdateWorkspaceTTL,
+        TTL_MS_MAX,
+        "after how many milliseconds without use a workspace is stopped; 0: never",
+        TTL_MS_MIN,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting: how it is seen, and how administrators set it."""
+
+    name: str
+    seen_by: Access
+    handlers: tuple[Handler, Handler]
+    wires: tuple[Any, Any]
+    says: str
+
+    def endpoints(self) -> tuple[Endpoint, Endpoint]:
+        see, put = self.handlers
+        shown, written = self.wires
+        see_it = Endpoint(
+            method="GET",
+            path=f"{CONFIG}/{self.name}",
+            handle=see,
+            says=f"See {self.says}.",
+            tag="settings",
+            access=self.seen_by,
+            scope="settings",
+            answers={200: shown},
+        )
+        put_it = replace(
+            see_it,
+            method="PUT",
+            handle=put,
+            says=f"Set {self.says}.",
+            access=Access.ADMIN,
+            body=written,
+            body_bytes_max=PROMPT_BODY_BYTES_MAX,
+            answers={204: None},
+        )
+        return see_it, put_it
+
+
+class SettingRoutes:
+    def __init__(
+        self, catalogue: Catalogue, settings: Settings, feature: Feature | None = None
+    ) -> None:
+        self._catalogue = catalogue
+        self._settings = settings
+        self._feature = feature or Feature()
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        hidden, seen = Access.HIDDEN, Access.USER
+        rows = (
+            Row(
+                "system-prompt",
+                hidden,
+                (self.system_prompt, self.put_system_prompt),
+                (wire.SystemPrompt, wire.UpdateSystemPrompt),
+                "what every new chat is told",
+            ),
+            Row(
+                "plan-mode-instructions",
+                hidden,
+                (self.plan_mode, self.put_plan_mode),
+                (wire.PlanModeInstructions, wire.UpdatePlanModeInstructions),
+                "what chats are told that make a plan",
+            ),
+            Row(
+                "model-override/{context}",
+                hidden,
+                (self.override, self.put_override),
+                (wire.ModelOverride, wire.UpdateModelOverride),
+                "the model of subagents, titles or summaries",
+            ),
+            Row(
+                "personal-model-overrides",
+                hidden,
+                (self.own_overrides, self.put_own_overrides),
+                (wire.AllowUsers, wire.UpdateAllowUsers),
+                "whether users may choose models for such",
+            ),
+            Row(
+                "debug-logging",
+                hidden,
+                (self.debug_logging, self.put_debug_logging),
+                (wire.DebugLogging, wire.UpdateAllowUsers),
+                "whether users may have their model calls recorded",
+            ),
+            Row(
+                "computer-use-provider",
+                seen,
+                (self.computer_use, self.put_computer_use),
+                (wire.ComputerUseProvider, wire.UpdateComputerUseProvider),
+                "who operates desktops",
+            ),
+            Row(
+                "advisor",
+                seen,
+                (self.advisor, self.put_advisor),
+                (wire.AdvisorConfig, wire.UpdateAdvisorConfig),
+                "who is asked for advice",
+            ),
+            *map(self._number, NUMBERS),
+        )
+        return tuple(endpoint for row in rows for endpoint in row.endpoints())
+
+    # prompts
+
+    async def system_prompt(self, call: Call) -> Answer:
+        settings = (await self._catalogue.contents()).settings
+        prompt = settings.value(names.SYSTEM_PROMPT)
+        included = settings.includes_default_prompt
+        return said(200, wire.SystemPrompt(prompt, included, DEFAULT_SYSTEM_PROMPT))
+
+    async def put_system_prompt(self, call: Call) -> Answer:
+        asked = call.read(wire.UpdateSystemPrompt)
+        prompt = plain(asked.system_prompt, "system_prompt")
+        settings = (await self._catalogue.contents()).settings
+        included = asked.include_default_system_prompt
+        if included is None:
+            included = settings.includes_default_prompt
+        await self._settings.put(
+            {names.INCLUDE_DEFAULT_SYSTEM_PROMPT: included, names.SYSTEM_PROMPT: prompt}
+        )
+        return done()
+
+    async def plan_mode(self, call: Call) -> Answer:
+        settings = (await self._catalogue.contents()).settings
+        return said(200, wire.PlanModeInstructions(settings.value(names.PLAN_MODE_INSTRUCTIONS)))
+
+    async def put_plan_mode(self, call: Call) -> Answer:
+        asked = call.read(wire.UpdatePlanModeInstructions)
+        text = plain(asked.plan_mode_instructions, "plan_mode_instructions")
+        await self._settings.put({names.PLAN_MODE_INSTRUCTIONS: text})
+        return done()
+
+    # models
+
+    async def override(self, call: Call) -> Answer:
+        context = _context(call)
+        settings = (await self._catalogue.contents()).settings
+        return said(200, shown(context, settings.override(context)))
+
+    async def put_override(self, call: Call) -> Answer:
+        context = _context(call)
+        asked = call.read(wire.UpdateModelOverride)
+        id = model_of(asked.model_config_id)
+        effort = await self._checked(call, id, asked.reasoning_effort)
+        stored = names.stored_override(id, effort)
+        await self._settings.put({names.override_name(context): stored})
+        return done()
+
+    async def own_overrides(self, call: Call) -> Answer:
+        settings = (await self._catalogue.contents()).settings
+        return said(200, wire.AllowUsers(bool(settings.value(names.ALLOW_OWN_OVERRIDES))))
+
+    async def put_own_overrides(self, call: Call) -> Answer:
+        return await self._put_allowed(call, names.ALLOW_OWN_OVERRIDES)
+
+    async def advisor(self, call: Call) -> Answer:
+        self._feature.require(ADVISOR_EXPERIMENT)
+        stored = (await self._catalogue.contents()).settings.value(names.ADVISOR)
+        config = msgspec.convert({"enabled": True, **_NO_ADVISOR, **stored}, wire.AdvisorConfig)
+        return said(200, config)
+
+    async def put_advisor(self, call: Call) -> Answer:
+        self._feature.require(ADVISOR_EXPERIMENT)
+        asked = call.read(wire.UpdateAdvisorConfig)
+        for field in ("max_uses_per_run", "max_output_tokens"):
+            if (getattr(asked, field) or 0) < 0:
+                raise invalid(field, "must not be negative")
+        id = without_nil(asked.model_config_id)
+        effort = await self._checked(call, id, asked.reasoning_effort)
+        stored = wire.AdvisorConfig(
+            enabled=True,
+            max_uses_per_run=asked.max_uses_per_run or 0,
+            max_output_tokens=asked.max_output_tokens or 0,
+            model_config_id=id or wire.NIL,
+            reasoning_effort=effort or UNSET,
+        )
+        await self._settings.put({names.ADVISOR: stored})
+        return done()
+
+    async def computer_use(self, call: Call) -> Answer:
+        self._feature.require(DESKTOP_EXPERIMENT)
+        settings = (await self._catalogue.contents()).settings
+        return said(200, wire.ComputerUseProvider(settings.value(names.COMPUTER_USE_PROVIDER)))
+
+    async def put_computer_use(self, call: Call) -> Answer:
+        self._feature.require(DESKTOP_EXPERIMENT)
+        provider = call.read(wire.UpdateComputerUseProvider).provider
+        if provider not in ("anthropic", "openai"):
+            raise invalid("provider", "must be anthropic or openai")
+        await self._settings.put({names.COMPUTER_USE_PROVIDER: provider})
+        return done()
+
+    # records of model calls
+
+    async def debug_logging(self, call: Call) -> Answer:
+        settings = (await self._catalogue.contents()).settings
+        allowed = bool(settings.value(names.ALLOW_DEBUG_LOGGING))
+        return said(200, wire.DebugLogging(allowed, self._feature.debug_logging_forced))
+
+    async def put_debug_logging(self, call: Call) -> Answer:
+        return await self._put_allowed(call, names.ALLOW_DEBUG_LOGGING)
+
+    async def _put_allowed(self, call: Call, name: str) -> Answer:
+        asked = call.read(wire.UpdateAllowUsers)
+        if asked.allow_users is None:
+            raise invalid("allow_users", "is required")
+        await self._settings.put({name: asked.allow_users})
+        return done()
+
+    async def _checked(self, call: Call, id: Any, effort: str | None) -> str | None:
+        contents = await self._catalogue.contents()
+        own = await self._catalogue.own(call.user.id)
+        return checked(contents, id, effort, own=own, byok=self._catalogue.byok)
+
+    # numbers
+
+    def _number(self, number: Number) -> Row:
+        async def show(call: Call) -> Answer:
+            settings = (await self._catalogue.contents()).settings
+            return said(200, number.shown(settings.value(number.field)))
+
+        async def put(call: Call) -> Answer:
+            await self._settings.put({number.field: number.read(call)})
+            return done()
+
+        wires = (number.shown, number.written)
+        return Row(number.name, Access.USER, (show, put), wires, number.says)
+
+
+_NO_ADVISOR = {"max_uses_per_run": 0, "max_output_tokens": 0, "model_config_id": str(wire.NIL)}
+
+
+def plain(text: str | None, field: str) -> str:
+    """As a model may read it. Refused if it is too long."""
+    if text is None:
+        raise invalid(field, "is required")
+    clean = sanitised(text)
+    if is_too_long(clean):
+        raise invalid(field, f"has {len(clean.encode())} bytes, may have {PROMPT_BYTES_MAX}")
+    return clean
+
+
+def _context(call: Call) -> str:
+    context = call.path["context"]
+    if context not in names.CONTEXTS:
+        raise invalid("context", f"must be one of {', '.join(names.CONTEXTS)}")
+    return context

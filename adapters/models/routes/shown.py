@@ -1,0 +1,126 @@
+"""The catalogue as clients are shown it. Pure."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec import UNSET
+
+from adapters.models.call_config import NOTHING_SAID, selectable
+from adapters.models.choosing import Own, without_credentials
+from adapters.models.contents import TYPES, UNSUPPORTED_TYPES, Contents, ListedModel, Provider
+from adapters.models.wire.catalogue import (
+    AIProvider,
+    AIProviderKey,
+    AIProviderSummary,
+    BedrockSettings,
+    ChatModel,
+    ChatModelConfig,
+    ChatModelProvider,
+    ChatModelsResponse,
+    UnsupportedProvider,
+    UserAIProviderKeyConfig,
+)
+
+_DISPLAY_NAMES = {"copilot": "GitHub Copilot"}
+
+
+def provider(of: Provider) -> AIProvider:
+    return AIProvider(
+        id=of.id,
+        type=of.type,
+        name=of.name,
+        display_name=of.display_name,
+        icon=of.icon,
+        enabled=of.enabled,
+        base_url=of.base_url,
+        api_keys=[AIProviderKey(key.id, key.masked, key.created_at) for key in of.keys],
+        settings=None
+        if of.settings is None
+        else msgspec.json.decode(of.settings, type=BedrockSettings),
+        created_at=of.created_at,
+        updated_at=of.updated_at,
+        source=of.source.value,
+        fault=of.fault or UNSET,
+    )
+
+
+def own_key(of: Provider, own: Own, *, byok: bool) -> UserAIProviderKeyConfig:
+    return UserAIProviderKeyConfig(
+        provider=AIProviderSummary(
+            id=of.id,
+            type=of.type,
+            name=of.name,
+            display_name=of.display_name,
+            icon=of.icon,
+            enabled=of.enabled,
+        ),
+        has_user_api_key=own.has_key(of.id),
+        has_provider_api_key=of.has_credentials,
+        byok_enabled=byok,
+    )
+
+
+def model(of: ListedModel) -> ChatModelConfig:
+    return ChatModelConfig(
+        id=of.id,
+        ai_provider_id=of.provider_id,
+        model=of.model,
+        display_name=of.display_name,
+        enabled=of.enabled,
+        is_default=of.is_default,
+        context_limit=of.context_limit,
+        compression_threshold=of.compression_threshold,
+        model_config=UNSET if of.call == NOTHING_SAID else of.call,
+        reasoning_efforts=selectable(of.call) or UNSET,
+        created_at=of.created_at,
+        updated_at=of.updated_at,
+        source=of.source.value,
+    )
+
+
+def models(of: Contents, own: Own, *, byok: bool) -> ChatModelsResponse:
+    """By type: what is switched on, and whether this user could ask it."""
+    enabled = [each for each in of.providers.values() if each.enabled]
+    unsupported = [type for type in UNSUPPORTED_TYPES if any(each.type == type for each in enabled)]
+    return ChatModelsResponse(
+        [
+            _of_type(type, found, of.models.values(), own=own, byok=byok)
+            for type in TYPES
+            if (found := [each for each in enabled if each.type == type])
+        ],
+        [UnsupportedProvider(type, _DISPLAY_NAMES.get(type, type)) for type in unsupported],
+    )
+
+
+def _of_type(
+    type: str,
+    providers: list[Provider],
+    listed: Iterable[ListedModel],
+    *,
+    own: Own,
+    byok: bool,
+) -> ChatModelProvider:
+    lacking = [without_credentials(each, own, byok=byok) for each in providers]
+    available = None in lacking
+    reason = next((each.reason for each in lacking if each is not None), None)
+    return ChatModelProvider(
+        provider=type,
+        available=available,
+        unavailable_reason=UNSET if available or reason is None else reason,
+        models=sorted(_distinct(type, listed), key=lambda each: each.model),
+    )
+
+
+def _distinct(type: str, listed: Iterable[ListedModel]) -> Iterator[ChatModel]:
+    seen = set()
+    for each in listed:
+        if not each.is_offered or each.provider is None or each.provider.type != type:
+            continue
+        if each.model.lower() not in seen:
+            seen.add(each.model.lower())
+            yield ChatModel(
+                id=f"{type}:{each.model}",
+                provider=type,
+                model=each.model,
+                display_name=each.display_name or each.model,
+            )

@@ -1,0 +1,125 @@
+"""Users' skills: the rows at /api/experimental/users/{user}/skills."""
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from adapters.http.endpoints import Answer, Call, Endpoint, done, said
+from adapters.http.refused import Refused, Validation, not_found
+from adapters.models.routes.overriding import invalid
+from adapters.models.routes.whose import People, whose
+from adapters.models.store.skills import Skills, SkillTaken, TooManySkills
+from adapters.models.store.stored import StoredSkill
+from adapters.models.wire.settings import UserSkill, UserSkillMetadata, WriteUserSkillRequest
+from adapters.models.words.skill import CONTENT_BYTES_MAX, Skill, Unfit, is_name, parsed
+
+PATH = "/api/experimental/users/{user}/skills"
+BODY_BYTES_MAX = 8 * CONTENT_BYTES_MAX  # as JSON may write it
+
+
+class SkillRoutes:
+    def __init__(self, skills: Skills, *, people: People) -> None:
+        self._skills = skills
+        self._people = people
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        one = PATH + "/{name}"
+        written = WriteUserSkillRequest
+        rows = (
+            ("GET", PATH, self.list, "A user's skills.", None, {200: Sequence[UserSkillMetadata]}),
+            ("POST", PATH, self.add, "Keep a skill.", written, {201: UserSkill}),
+            ("GET", one, self.show, "A skill, with what is in it.", None, {200: UserSkill}),
+            ("PATCH", one, self.change, "Rewrite a skill.", written, {200: UserSkill}),
+            ("DELETE", one, self.remove, "Forget a skill.", None, {204: None}),
+        )
+        return tuple(
+            Endpoint(
+                method=method,
+                path=path,
+                handle=handle,
+                says=says,
+                tag="skills",
+                scope="settings",
+                body=body,
+                body_bytes_max=BODY_BYTES_MAX,
+                answers=answers,
+                refusals=(409,) if method == "POST" else (),
+            )
+            for method, path, handle, says, body, answers in rows
+        )
+
+    async def list(self, call: Call) -> Answer:
+        user = await whose(self._people, call)
+        return said(200, [_metadata(skill) for skill in await self._skills.of(user)])
+
+    async def show(self, call: Call) -> Answer:
+        user = await whose(self._people, call)
+        found = await self._skills.read(user, _name(call))
+        if found is None:
+            raise not_found()
+        return said(200, _whole(found))
+
+    async def add(self, call: Call) -> Answer:
+        user = await whose(self._people, call)
+        skill, content = _written(call)
+        added = await self._skills.add(
+            user, skill.name, description=skill.description, content=content
+        )
+        match added:
+            case SkillTaken(name):
+                validation = Validation("name", "is taken by another skill")
+                raise Refused(
+                    409, f"A skill named {name!r} exists already.", validations=(validation,)
+                )
+            case TooManySkills(most):
+                raise Refused(409, f"There are {most} skills already, which is the limit.")
+            case StoredSkill():
+                return said(201, _whole(added))
+
+    async def change(self, call: Call) -> Answer:
+        user = await whose(self._people, call)
+        name = _name(call)
+        skill, content = _written(call)
+        if skill.name != name:
+            raise invalid("content", f"is named {skill.name!r} in its front matter, not {name!r}")
+        changed = await self._skills.change(
+            user, name, description=skill.description, content=content
+        )
+        if changed is None:
+            raise not_found()
+        return said(200, _whole(changed))
+
+    async def remove(self, call: Call) -> Answer:
+        user = await whose(self._people, call)
+        if not await self._skills.remove(user, _name(call)):
+            raise not_found()
+        return done()
+
+
+def _name(call: Call) -> str:
+    name = call.path["name"]
+    if not is_name(name):
+        raise invalid("name", "must be lowercase words joined by single hyphens")
+    return name
+
+
+def _written(call: Call) -> tuple[Skill, str]:
+    content = call.read(WriteUserSkillRequest).content or ""
+    skill = parsed(content)
+    if isinstance(skill, Unfit):
+        raise invalid(skill.field, skill.why, "Invalid skill.")
+    return skill, content
+
+
+def _metadata(skill: StoredSkill) -> UserSkillMetadata:
+    return UserSkillMetadata(
+        id=skill.id,
+        name=skill.name,
+        description=skill.description,
+        created_at=skill.created_at,
+        updated_at=skill.updated_at,
+    )
+
+
+def _whole(skill: StoredSkill) -> UserSkill:
+    return UserSkill(**structs.asdict(_metadata(skill)), content=skill.content or "")

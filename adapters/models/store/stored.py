@@ -1,0 +1,96 @@
+"""Rows of the catalogue as they are stored. Pure; what is sealed stays out of every repr."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from actors.law.ids import ModelConfigId
+
+Row = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKey:
+    id: UUID
+    sealed: bytes = field(repr=False)
+    masked: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProvider:
+    """`settings`: JSON without its secrets. `keys`: the first is the one in use."""
+
+    id: UUID
+    type: str
+    name: str
+    display_name: str
+    icon: str
+    enabled: bool
+    base_url: str
+    settings: bytes | None
+    sealed_settings: bytes | None = field(repr=False)
+    created_at: datetime
+    updated_at: datetime
+    keys: tuple[StoredKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredModel:
+    """`call`: JSON, how it is called."""
+
+    id: ModelConfigId
+    provider_id: UUID
+    model: str
+    display_name: str
+    enabled: bool
+    is_default: bool
+    context_limit: int
+    compression_threshold: int
+    call: bytes
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCatalogue:
+    """All of it, at one moment. `known`: whose model it was, also of those that are gone."""
+
+    providers: tuple[StoredProvider, ...] = ()
+    models: tuple[StoredModel, ...] = ()
+    known: Mapping[ModelConfigId, UUID] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOwn:
+    """What is a user's: settings, and sealed keys by provider."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[UUID, bytes] = field(repr=False, default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSkill:
+    """`content` is None in a list."""
+
+    id: UUID
+    name: str
+    description: str
+    created_at: datetime
+    updated_at: datetime
+    content: str | None = None
+
+
+def provider_of(row: Row) -> StoredProvider:
+    *columns, ids, sealed, masked, created_at = row
+    keys = tuple(StoredKey(*key) for key in zip(ids, sealed, masked, created_at, strict=True))
+    return StoredProvider(*(*columns, keys))
+
+
+def settings_of(rows: Sequence[Row]) -> dict[str, Any]:
+    return {name: msgspec.json.decode(value) for name, value in rows}

@@ -1,0 +1,1 @@
+"""Wire types of the routes about providers, models and settings."""

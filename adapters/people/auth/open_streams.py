@@ -1,0 +1,165 @@
+"""Streams that are open: they end when the token that opened them is no longer good.
+
+A request is let in once, and a stream may go on for weeks. So whenever something of its user has
+changed, his streams' tokens are looked at again, beside whatever else goes on: no stream has a task
+or a clock for it, and where nothing changes nothing is done.
+
+A change that falls between a caller's being let in and his stream's being known here is not missed:
+a stream that begins soon after one is looked at as well.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+import trio
+
+from actors.law.ids import UserId
+from adapters.http.endpoints import Access, Answer, Call, Caller, Endpoint, Socket, Upgrade
+from adapters.people.auth.callers import Callers
+from adapters.postgres.driver.faults import DatabaseFault
+from runtime.cause import Cause
+from runtime.clock import now
+from runtime.log import emit
+from runtime.scope import CausedScope
+from runtime.statistics import CounterMetric, GaugeMetric
+
+POLICY_VIOLATION = 1008  # how a socket is closed whose token is no longer good
+LATELY_SECONDS = 60.0  # after a change of a user a stream of his that begins is looked at
+RETRY_SECONDS = 1.0  # when the database is away; who is doubted goes on so long
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEnded(Cause):
+    """What opened the stream lets nobody in any more."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Open:
+    token: str
+    end: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStreamsStatistics:
+    users: Annotated[int, GaugeMetric("Users who have a stream open here.")]
+    streams: Annotated[int, GaugeMetric("Streams of users that are open here.", name="")]
+    doubted: Annotated[int, GaugeMetric("Users whose tokens are to be looked at again.")]
+    ended_count: Annotated[
+        int, CounterMetric("Streams that were ended because their token is not good any more.")
+    ]
+
+
+class OpenStreams:
+    """`run` it in a nursery; `doubt` from anywhere."""
+
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
+        self._open: dict[UserId, set[_Open]] = {}
+        self._doubted: set[UserId] = set()
+        self._lately: dict[UserId, float] = {}  # of whom something has changed, until when
+        self._all_lately = 0.0
+        self._more = trio.lowlevel.ParkingLot()
+        self._ended_count = 0
+
+    def guarding(self, row: Endpoint) -> Endpoint:
+        """The same row; what it opens ends with the token of who opened it."""
+        return row if row.access is Access.OPEN else replace(row, handle=partial(self._handle, row))
+
+    def doubt(self, user: UserId) -> None:
+        """Something of this user has changed."""
+        self._lately = {who: until for who, until in self._lately.items() if until > now()}
+        self._lately[user] = now() + LATELY_SECONDS
+        self._look_at(user)
+
+    def doubt_all(self) -> None:
+        """Something may have changed of anybody."""
+        self._all_lately = now() + LATELY_SECONDS
+        for user in self._open:
+            self._look_at(user)
+
+    async def run(self) -> None:
+        """Until cancelled. No fault of the database ends it."""
+        while True:
+            while not self._doubted:
+                await self._more.park()
+            user = self._doubted.pop()
+            try:
+                await self._look(user)
+            except DatabaseFault:
+                self._doubted.add(user)
+                await trio.sleep(RETRY_SECONDS)
+
+    def statistics(self) -> OpenStreamsStatistics:
+        return OpenStreamsStatistics(
+            users=len(self._open),
+            streams=sum(map(len, self._open.values())),
+            doubted=len(self._doubted),
+            ended_count=self._ended_count,
+        )
+
+    async def _handle(self, row: Endpoint, call: Call) -> Answer | Upgrade:
+        answer = await row.handle(call)
+        if isinstance(answer, Upgrade):
+            return Upgrade(partial(self._serve, call.user, answer))
+        if isinstance(answer.body, bytes):
+            return answer
+        return replace(answer, body=self._body(call.user, answer.body))
+
+    async def _serve(self, caller: Caller, upgrade: Upgrade, socket: Socket) -> None:
+        scope = CausedScope()
+        stream = self._enter(caller, partial(scope.cancel, TokenEnded(caller.token)))
+        try:
+            with scope:
+                await upgrade.serve(socket)
+        finally:
+            self._leave(caller.id, stream)
+        if scope.interrupted_by is not None:
+            await socket.close(POLICY_VIOLATION, "the token is no longer good")
+
+    async def _body(self, caller: Caller, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """It ends with the next piece; one is never far, since streams show that they live."""
+        over = trio.Event()
+        stream = self._enter(caller, over.set)
+        try:
+            async for piece in body:
+                if over.is_set():
+                    return
+                yield piece
+        finally:
+            self._leave(caller.id, stream)
+            if isinstance(body, AsyncGenerator):
+                await body.aclose()
+
+    def _enter(self, caller: Caller, end: Callable[[], None]) -> _Open:
+        stream = _Open(caller.token, end)
+        self._open.setdefault(caller.id, set()).add(stream)
+        if max(self._lately.get(caller.id, 0.0), self._all_lately) > now():
+            self._look_at(caller.id)
+        return stream
+
+    def _leave(self, user: UserId, stream: _Open) -> None:
+        streams = self._open[user]
+        streams.remove(stream)
+        if not streams:
+            del self._open[user]
+
+    def _look_at(self, user: UserId) -> None:
+        if user in self._open:
+            self._doubted.add(user)
+            self._more.unpark()
+
+    async def _look(self, user: UserId) -> None:
+        for token in {stream.token for stream in self._open.get(user, ())}:
+            if not await self._callers.is_good(token):
+                self._end(user, token)
+
+    def _end(self, user: UserId, token: str) -> None:
+        ending = [stream for stream in self._open.get(user, ()) if stream.token == token]
+        for stream in ending:
+            stream.end()
+        self._ended_count += len(ending)
+        emit("streams.ended", "info", user=str(user), token=token, streams=len(ending))

@@ -1,0 +1,158 @@
+"""Personal tokens, for programs that ask on behalf of a user."""
+
+from collections.abc import Sequence
+
+from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, done, said
+from adapters.http.refused import Refused, Validation, forbidden, not_found
+from adapters.http.scopes import ALL, SCOPES
+from adapters.people.auth.opening import Auth
+from adapters.people.routes import naming, shown
+from adapters.people.routes.whom import BODY_BYTES_MAX, USERS, whom
+from adapters.people.store.tokens import NotAdded, Token
+from adapters.people.wire import NewKey, NewToken, ShownToken, TokenBounds
+
+KEYS = f"{USERS}/{{user}}/keys"
+TOKENS = f"{KEYS}/tokens"
+
+LIFETIME_SECONDS = 30 * 86_400  # of a token, if nobody says
+LIFETIME_SECONDS_MAX = 10 * 365 * 86_400  # more is refused
+TOKEN_NAME_CHARACTERS_MAX = 64
+NANOSECONDS = 1_000_000_000
+
+
+class Keys:
+    def __init__(self, auth: Auth) -> None:
+        self._auth = auth
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="POST",
+                path=TOKENS,
+                handle=self.create,
+                says="A token for a program; this answer is the only one that has it",
+                tag="tokens",
+                scope="users",
+                body=NewToken,
+                body_bytes_max=BODY_BYTES_MAX,
+                answers={201: NewKey},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="GET",
+                path=TOKENS,
+                handle=self.list,
+                says="Tokens, without their secrets, the newest first",
+                tag="tokens",
+                scope="users",
+                answers={200: list[ShownToken]},
+                parameters=(
+                    Parameter(name="include_all", type=bool, says="for owners: everybody's"),
+                    Parameter(name="include_expired", type=bool),
+                ),
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{TOKENS}/tokenconfig",
+                handle=self.bounds,
+                says="How long a token may be good for",
+                tag="tokens",
+                scope="users",
+                answers={200: TokenBounds},
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{TOKENS}/{{key}}",
+                handle=self.read,
+                says="A token by its name or id",
+                tag="tokens",
+                scope="users",
+                answers={200: ShownToken},
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{KEYS}/{{key}}",
+                handle=self.read,
+                says="A token by its id or name",
+                tag="tokens",
+                scope="users",
+                answers={200: ShownToken},
+            ),
+            Endpoint(
+                method="DELETE",
+                path=f"{KEYS}/{{key}}",
+                handle=self.revoke,
+                says="Revoke a token: it is refused from now on",
+                tag="tokens",
+                scope="users",
+                answers={204: None},
+                refusals=(409,),
+            ),
+        )
+
+    async def create(self, call: Call) -> Answer:
+        user = await whom(self._auth, call)
+        new = call.read(NewToken)
+        name, scopes, seconds = new.token_name or "", _scopes(new), _seconds(new)
+        naming.refuse_if(_name_faults(name))
+        if not all(call.user.may(scope) for scope in scopes):
+            raise forbidden("a token makes no token that may do more than itself")
+        token = await self._auth.tokens.add_personal(user.id, name, scopes=scopes, seconds=seconds)
+        if isinstance(token, NotAdded):
+            raise Refused(409, "The token was not made.", detail=token.value)
+        return said(201, NewKey(token))
+
+    async def list(self, call: Call) -> Answer:
+        user = await whom(self._auth, call)
+        of_all = call.user.is_admin and call.one("include_all") == "true"
+        expired = call.one("include_expired") == "true"
+        found = await self._auth.tokens.page(None if of_all else user.id, expired=expired)
+        return said(200, [shown.token(token) for token in found])
+
+    async def bounds(self, call: Call) -> Answer:
+        await whom(self._auth, call)
+        return said(200, TokenBounds(LIFETIME_SECONDS_MAX * NANOSECONDS))
+
+    async def read(self, call: Call) -> Answer:
+        return said(200, shown.token(await self._token(call)))
+
+    async def revoke(self, call: Call) -> Answer:
+        token = await self._token(call)
+        if not await self._auth.tokens.revoke(token.user, token.id):
+            detail = "it stands in the configuration of the server; change it there"
+            raise Refused(409, "The token cannot be revoked.", detail=detail)
+        self._auth.changed(token.user)
+        return done()
+
+    async def _token(self, call: Call) -> Token:
+        user = await whom(self._auth, call)
+        token = await self._auth.tokens.of_user(user.id, call.path["key"])
+        if token is None:
+            raise not_found()
+        return token
+
+
+def _scopes(new: NewToken) -> Sequence[str]:
+    scopes = list(new.scopes or ([new.scope] if new.scope else [ALL]))
+    for scope in scopes:
+        if scope not in SCOPES:
+            detail = f"must be of: {', '.join(SCOPES)}"
+            raise Refused(400, "Validation failed.", validations=(Validation("scopes", detail),))
+    return sorted(set(scopes))
+
+
+def _seconds(new: NewToken) -> float:
+    if not new.lifetime:
+        return LIFETIME_SECONDS
+    seconds = new.lifetime / NANOSECONDS
+    if not 1 <= seconds <= LIFETIME_SECONDS_MAX:
+        detail = f"must be {NANOSECONDS}..{LIFETIME_SECONDS_MAX * NANOSECONDS} nanoseconds"
+        raise Refused(400, "Validation failed.", validations=(Validation("lifetime", detail),))
+    return seconds
+
+
+def _name_faults(name: str) -> Sequence[Validation]:
+    if len(name) <= TOKEN_NAME_CHARACTERS_MAX and name.isprintable():
+        return ()
+    detail = f"must have at most {TOKEN_NAME_CHARACTERS_MAX} visible characters"
+    return (Validation("token_name", detail),)

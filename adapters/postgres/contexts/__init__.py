@@ -1,1 +1,0 @@
-"""What chats have pinned of their workspaces."""

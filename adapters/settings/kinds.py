@@ -1,0 +1,286 @@
+"""Kinds of settings: what one may write, and what becomes of it.
+
+`shape` stands for it in usage, `bounds` says between what it may be ("": that says it all), and
+`must` is what a refusal says.
+"""
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import ClassVar, Literal
+from urllib.parse import urlsplit
+
+from actors.tools.approvals.policy import Rule, read_rules
+
+PORT_MAX = 65535
+
+LogFormat = Literal["auto", "text", "json"]
+
+_WHOLE = re.compile(r"[0-9]{1,9}")
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_VISIBLE = re.compile(r"[!-~]+")
+
+
+class Unfit(Exception):
+    """It is none of this kind. Says what it must be and never quotes what may be a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    shape: ClassVar[str] = "HOST:PORT"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = f"must be HOST:PORT with a port of 0..{PORT_MAX}"
+
+    def read(self, text: str) -> Address:
+        host, colon, port = text.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not (colon and host and port.isdecimal() and int(port) <= PORT_MAX):
+            raise Unfit(self.must)
+        return Address(host, int(port))
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    low: int
+    high: int
+    shape: ClassVar[str] = "N"
+
+    @property
+    def bounds(self) -> str:
+        return f"{self.low}..{self.high}"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.bounds}"
+
+    def read(self, text: str) -> int:
+        if not _WHOLE.fullmatch(text) or not self.low <= int(text) <= self.high:
+            raise Unfit(self.must)
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    low: float
+    high: float
+    shape: ClassVar[str] = "S"
+
+    @property
+    def bounds(self) -> str:
+        return f"{self.low:g}..{self.high:.10g}"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.bounds}"
+
+    def read(self, text: str) -> float:
+        if not _DECIMAL.fullmatch(text) or not self.low <= float(text) <= self.high:
+            raise Unfit(self.must)
+        return float(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    words: tuple[str, ...]
+    shape: ClassVar[str] = "WORD"
+
+    @property
+    def bounds(self) -> str:
+        return f"{', '.join(self.words[:-1])} or {self.words[-1]}"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.bounds}"
+
+    def read(self, text: str) -> str:
+        if text not in self.words:
+            raise Unfit(self.must)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Any of these words, or `none`."""
+
+    words: tuple[str, ...]
+    shape: ClassVar[str] = "WORD,…"
+
+    @property
+    def bounds(self) -> str:
+        return f"none, or any of {', '.join(self.words)}"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.bounds}, with commas between them"
+
+    def read(self, text: str) -> frozenset[str]:
+        said = frozenset(word.strip() for word in text.split(",")) - {"", "none"}
+        if not said <= frozenset(self.words):
+            raise Unfit(self.must)
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRules:
+    """What tools may do, by patterns of their names, or `none`."""
+
+    shape: ClassVar[str] = "TOOL=WORD,…"
+    bounds: ClassVar[str] = "none, or TOOL=allow, TOOL=ask, TOOL=deny with commas between them"
+    must: ClassVar[str] = f"must be {bounds}"
+
+    def read(self, text: str) -> tuple[Rule, ...]:
+        try:
+            return () if text == "none" else read_rules(text)
+        except ValueError as error:
+            raise Unfit(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    shape: ClassVar[str] = "on|off"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = "must be on or off"
+
+    def read(self, text: str) -> bool:
+        match text.lower():
+            case "on" | "true" | "yes" | "1":
+                return True
+            case "off" | "false" | "no" | "0":
+                return False
+        raise Unfit(self.must)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Any text; what it means is for others to say."""
+
+    shape: str = "NAME"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = "must not be empty"
+
+    def read(self, text: str) -> str:
+        if not text:
+            raise Unfit(self.must)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A directory or a file; a relative one is seen from where we are."""
+
+    what: str
+    shape: str
+    bounds: ClassVar[str] = ""
+
+    @property
+    def must(self) -> str:
+        return f"must name a {self.what}"
+
+    def read(self, text: str) -> Path:
+        if not text:  # a variable that was not set, in a script: `--data-dir "$DIR"`
+            raise Unfit(self.must)
+        if "\0" in text:
+            raise Unfit(f"{self.must}, and has a zero byte in it")
+        return Path(text).expanduser().absolute()
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    shape: ClassVar[str] = "URL"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = "must be http:// or https://, a host, at most a port and a path"
+
+    def read(self, text: str) -> str:
+        try:
+            parts = urlsplit(text)
+            whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            whole = False
+        if not whole or parts.query or parts.fragment or parts.username or parts.password:
+            raise Unfit(self.must)
+        return text.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    shape: ClassVar[str] = "ADDRESS,…"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = "must be none, or addresses and networks, as 10.0.0.1,192.0.2.0/24"
+
+    def read(self, text: str) -> frozenset[IPv4Network | IPv6Network]:
+        said = {word.strip() for word in text.split(",")} - {"", "none"}
+        try:
+            return frozenset(map(ip_network, said))
+        except ValueError:
+            raise Unfit(self.must) from None
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseAddress:
+    shape: ClassVar[str] = "URL"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = (
+        "is not a PostgreSQL address; write postgresql://user:password@host:5432/database"
+    )
+
+    def read(self, text: str) -> str:
+        # Not before: this takes longer to import than all of --help, which needs only the table.
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+
+        try:
+            conninfo_to_dict(text)
+        except ProgrammingError:  # its text quotes the address, and that has a password in it
+            raise Unfit(self.must) from None
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Visible characters in one piece, as they stand in a header or a shell."""
+
+    low: int
+    high: int
+    shape: ClassVar[str] = "SECRET"
+
+    @property
+    def bounds(self) -> str:
+        return f"{self.low}..{self.high} characters"
+
+    @property
+    def must(self) -> str:
+        return f"must be {self.low}..{self.high} visible characters without a blank"
+
+    def read(self, text: str) -> str:
+        if not (_VISIBLE.fullmatch(text) and self.low <= len(text) <= self.high):
+            raise Unfit(self.must)
+        return text
+
+
+Kind = (
+    ApprovalRules
+    | Count
+    | DatabaseAddress
+    | Listening
+    | Networks
+    | Place
+    | Seconds
+    | Secret
+    | Some
+    | Switch
+    | WebAddress
+    | Word
+    | Words
+)

@@ -1,0 +1,217 @@
+"""Consent: what a family of chats waits for, decisions, and what is allowed always."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from actors.law.chat import Approval, Verdict
+from actors.law.ids import ChatId
+from actors.law.refusals import NotAllowed, NotAsked, Refusal
+from actors.law.requests import DecideApproval
+from actors.law.store.answers import Applied
+from adapters.access.admission import Admission, Visible
+from adapters.access.answers_of_law import refused
+from adapters.access.sending import Sending
+from adapters.http.endpoints import Answer, Call, Endpoint, done, said
+from adapters.http.refused import Refused, Validation
+from adapters.tools.approvals.consent import Asking, Consents, Decision
+from adapters.tools.approvals.wire import (
+    ChatApproval,
+    ChatApprovalDecision,
+    ChatApprovalGrant,
+    ChatApprovals,
+    DecideApprovalRequest,
+    approval_of,
+)
+
+APPROVALS = "/api/experimental/chats/{chat}/approvals"
+
+WORDS_MAX = 2_000  # characters of a denial; more are refused
+_VERDICTS = {verdict.value: verdict for verdict in Verdict}
+_SAID = {
+    Verdict.ALLOW_ONCE: "allowed it once",
+    Verdict.ALLOW_ALWAYS: "allowed it always",
+    Verdict.DENY: "denied it",
+}
+
+
+class Approvals:
+    def __init__(self, admission: Admission, consents: Consents, *, sending: Sending) -> None:
+        self._admission = admission
+        self._consents = consents
+        self._sending = sending
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=APPROVALS,
+                handle=self.list,
+                says="What waits for consent in the whole family, what is allowed, what was"
+                " decided.",
+                tag="approvals",
+                answers={200: ChatApprovals},
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{APPROVALS}/{{call}}",
+                handle=self.decide,
+                says="Allow or deny a call, of the chat or of an agent of its family. The first"
+                " decision counts.",
+                tag="approvals",
+                body=DecideApprovalRequest,
+                answers={200: ChatApprovalDecision},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="DELETE",
+                path=f"{APPROVALS}/always/{{tool}}",
+                handle=self.revoke,
+                says="Have the family ask again before it uses this tool.",
+                tag="approvals",
+                answers={204: None},
+            ),
+        )
+
+    async def list(self, call: Call) -> Answer:
+        chat = await self._admission.to_read(call)
+        root = chat.root_id
+        return said(
+            200,
+            ChatApprovals(
+                [one for member in await self._consents.asking(root) for one in _shown(member)],
+                [ChatApprovalGrant(g.tool, g.by, g.at) for g in await self._consents.grants(root)],
+                [_decision(decision) for decision in await self._consents.decisions(root)],
+            ),
+        )
+
+    async def revoke(self, call: Call) -> Answer:
+        chat = await self._admission.to_update(call)
+        await self._consents.revoke(chat.root_id, call.path["tool"], call.user.id)
+        return done()
+
+    async def decide(self, call: Call) -> Answer:
+        chat = await self._admission.to_update(call)
+        asked, id = call.read(DecideApprovalRequest), call.path["call"]
+        verdict, words = _verdict(asked), _words(asked)
+        family = await self._consents.asking(chat.root_id)
+        wanted = None if chat.is_root else chat.id
+        if asked.chat_id is not None:
+            wanted = ChatId(asked.chat_id)
+        found = _waiting(family, id, chat=wanted, at=asked.requested_at)
+        if not found:
+            return await self._too_late(chat, call, asked, where=wanted)
+        where, one = _chosen(found, chat)
+        decision = DecideApproval(id, verdict, call.user.id, words, one.asked_at)
+        answer = await self._ask(chat, where, decision)
+        if not isinstance(answer, Applied):
+            if not _is_not_asked(answer):
+                raise refused(answer)
+            return await self._too_late(chat, call, asked, where=where)
+        latest = await self._consents.latest(chat.root_id, id, chat=where)
+        assert latest is not None, "a decision is stored with what it changes"
+        if verdict is Verdict.ALLOW_ALWAYS:
+            await self._allow_the_same(chat, one.tool, call)
+        return said(200, _decision(latest))
+
+    async def _too_late(
+        self, chat: Visible, call: Call, asked: DecideApprovalRequest, *, where: ChatId | None
+    ) -> Answer:
+        """He is told who came first, and what he said. Whoever allows always what he has allowed
+        always has had no answer, maybe: then the rest of the family has not heard of it either."""
+        id = call.path["call"]
+        since = asked.requested_at
+        first = await self._consents.latest(chat.root_id, id, chat=where, since=since)
+        if first is None:
+            which = id if since is None else f"{id} of that time"
+            detail = f"no call {which} waits for a decision in this family of chats"
+            raise Refused(409, "nothing to decide", detail=detail)
+        is_his = first.by == call.user.username
+        is_again = is_his and asked.decision == first.verdict.value == Verdict.ALLOW_ALWAYS.value
+        if not (is_again and first.tool in await self._consents.of(chat.root_id, chat.id)):
+            raise Refused(409, "already decided", detail=_told(first))
+        await self._allow_the_same(chat, first.tool, call)
+        return said(200, _decision(first))
+
+    async def _allow_the_same(self, chat: Visible, tool: str, call: Call) -> None:
+        """What the family asks about the same tool; who has got an answer meanwhile keeps it."""
+        for member in await self._consents.asking(chat.root_id):
+            for one in member.asks:
+                if one.tool == tool:
+                    once, by = Verdict.ALLOW_ONCE, call.user.id
+                    decision = DecideApproval(one.tool_call_id, once, by, asked_at=one.asked_at)
+                    await self._ask(chat, member.chat, decision)
+
+    async def _ask(
+        self, chat: Visible, target: ChatId, decision: DecideApproval
+    ) -> Applied | Refusal:
+        return await self._sending.apply(target, [decision], is_root=target == chat.root_id)
+
+
+def _waiting(
+    family: Sequence[Asking], id: str, *, chat: UUID | None, at: datetime | None
+) -> Sequence[tuple[ChatId, Approval]]:
+    """What can be meant: a child's path leads to its own calls, a root's to all of the family."""
+    return [
+        (member.chat, ask)
+        for member in family
+        for ask in member.asks
+        if ask.tool_call_id == id and chat in (None, member.chat) and at in (None, ask.asked_at)
+    ]
+
+
+def _chosen(found: Sequence[tuple[ChatId, Approval]], chat: Visible) -> tuple[ChatId, Approval]:
+    """Its own come first."""
+    own = [one for one in found if one[0] == chat.id]
+    if len(found) > 1 and not own:
+        chats = ", ".join(str(where) for where, _ in found)
+        detail = f"{found[0][1].tool_call_id} is a call of {chats}; say which as chat_id"
+        raise Refused(409, "several chats wait with a call of this id", detail=detail)
+    return (own or found)[0]
+
+
+def _is_not_asked(answer: Refusal) -> bool:
+    """The call waits no more, or its chat does not."""
+    return isinstance(answer, NotAllowed) and (
+        answer.fault is None or isinstance(answer.fault, NotAsked)
+    )
+
+
+def _told(decision: Decision) -> str:
+    at = f"{decision.at:%Y-%m-%d %H:%M:%S} UTC"
+    if decision.by is None:
+        return f"nobody decided in time: it was denied at {at}"
+    words = f": {decision.words}" if decision.words else ""
+    return f"{decision.by} {_SAID[decision.verdict]} at {at}{words}"
+
+
+def _verdict(asked: DecideApprovalRequest) -> Verdict:
+    verdict = _VERDICTS.get(asked.decision or "")
+    if verdict is None:
+        fact = f"must be one of {', '.join(_VERDICTS)}"
+        raise Refused(400, "Invalid decision.", validations=(Validation("decision", fact),))
+    return verdict
+
+
+def _words(asked: DecideApprovalRequest) -> str:
+    words = (asked.words or "").strip()
+    if len(words) > WORDS_MAX:
+        fact = f"has {len(words)} characters, it can have {WORDS_MAX}"
+        raise Refused(400, "Invalid words.", validations=(Validation("words", fact),))
+    return words
+
+
+def _shown(member: Asking) -> Sequence[ChatApproval]:
+    return [approval_of(member.chat, member.title, approval) for approval in member.asks]
+
+
+def _decision(decision: Decision) -> ChatApprovalDecision:
+    return ChatApprovalDecision(
+        decision.chat,
+        decision.tool_call_id,
+        decision.tool,
+        decision.verdict.value,
+        decision.words,
+        decision.by,
+        decision.at,
+    )

@@ -1,0 +1,68 @@
+"""Calls that wait for a person's consent, as clients see them. Pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from msgspec import Struct
+
+from actors.law.chat import Approval
+from actors.law.ids import ChatId
+
+
+class ChatApproval(Struct, frozen=True):
+    """A call that does not run before somebody has allowed it."""
+
+    chat_id: UUID  # whose call it is: a chat's own, or an agent's of its family
+    chat_title: str
+    tool_call_id: str
+    # `workspace:` before it: of a server that the workspace brings along; `start:`: its start.
+    tool_name: str
+    args: str  # JSON as text; of the start of a server, what would be run
+    requested_at: datetime
+    expires_at: datetime | None  # then it is denied; null: it waits as long as it takes
+
+
+class ChatApprovalGrant(Struct, frozen=True):
+    """What the family may do without being asked again."""
+
+    tool_name: str
+    granted_by: str
+    granted_at: datetime
+
+
+class ChatApprovalDecision(Struct, frozen=True):
+    chat_id: UUID
+    tool_call_id: str
+    tool_name: str
+    decision: str  # allow_once, allow_always or deny
+    words: str
+    decided_by: str | None  # null: nobody, and the time was over
+    decided_at: datetime
+
+
+class ChatApprovals(Struct, frozen=True):
+    """Of a whole family of chats."""
+
+    approvals: Sequence[ChatApproval]  # that wait
+    always: Sequence[ChatApprovalGrant]
+    decided: Sequence[ChatApprovalDecision]  # the latest, the newest first
+
+
+class DecideApprovalRequest(Struct, frozen=True, kw_only=True):
+    decision: str | None = None  # allow_once, allow_always or deny
+    words: str | None = None  # with which it is denied: the model reads them
+    chat_id: UUID | None = None  # where several chats of a family wait with calls of one id
+    requested_at: datetime | None = None  # as it was shown: of no later call of this id
+
+
+def approval_of(chat: ChatId, title: str, approval: Approval) -> ChatApproval:
+    return ChatApproval(
+        chat,
+        title,
+        approval.tool_call_id,
+        approval.tool,
+        approval.args,
+        approval.asked_at,
+        approval.until,
+    )

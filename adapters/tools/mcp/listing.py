@@ -1,0 +1,150 @@
+"""The tools of a server, as it lists them: checked, bounded, named for us.
+
+Servers are not trusted: a list has an end, a schema a size, and a name is made fit for providers.
+What is left out is written down, and the rest is there.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from actors.chat.turn.ports import LocalTool
+from actors.law.parts.json_text import well_formed
+from actors.law.parts.prompt import Tool
+from adapters.tools.mcp.naming import (
+    accepted_schema,
+    distinct,
+    is_allowed,
+    offered_schema,
+    tool_name,
+)
+from adapters.tools.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
+from adapters.tools.mcp.servers import Server
+from runtime.log import emit
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+    from mcp.types import Tool as ListedTool
+
+PAGES_MAX = 50  # of a list; what comes after is left out
+TOOLS_MAX = 500  # of a server; likewise
+SCHEMA_BYTES_MAX = 64 * 1024  # of a tool; with a bigger one it is left out
+SCHEMAS_BYTES_MAX = 1024 * 1024  # of all tools of a server; those beyond are left out
+DESCRIPTION_CHARACTERS_MAX = 8_192  # what is longer is cut
+
+# A reconnection, the call, and a little for what comes of it.
+DEADLINE_SECONDS = CONNECT_SECONDS_MAX + CALL_SECONDS_MAX + 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose tools they are. `id`: of a server that is set up for all; None: a workspace's own."""
+
+    id: UUID | None
+    name: str  # for people
+    slug: str  # before its tools' names
+    allows: Callable[[str], bool]
+    with_intent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool, and whose it is."""
+
+    source: Source
+    name: str  # at the server
+    local: LocalTool
+
+    @property
+    def here(self) -> str:
+        return self.local.tool.name
+
+    def renamed(self, name: str) -> "ServerTool":
+        return replace(self, local=replace(self.local, tool=replace(self.local.tool, name=name)))
+
+
+def source_of(server: Server) -> Source:
+    config = server.config
+    allows = partial(is_allowed, config=config)
+    return Source(server.id, config.display_name, config.slug, allows, config.model_intent)
+
+
+def source_in_workspace(name: str) -> Source:
+    """Return the source of the tools of a server that a workspace calls by this name."""
+    return Source(None, name, name, allows=lambda tool: True)
+
+
+async def tools_of(client: "Client", source: Source) -> Sequence[ServerTool]:
+    """Those that are allowed, in the server's order."""
+    found: list[ServerTool] = []
+    size = 0
+    for listed in await _listed(client):
+        if not source.allows(listed.name):
+            continue
+        tool = _offered(listed, source)
+        size += len(tool.local.tool.schema.encode())
+        if size > SCHEMAS_BYTES_MAX:
+            _left_out(source, "the schemas of all tools", size, SCHEMAS_BYTES_MAX)
+            break
+        if len(tool.local.tool.schema.encode()) > SCHEMA_BYTES_MAX:
+            _left_out(source, f"the schema of {listed.name[:80]}", size, SCHEMA_BYTES_MAX)
+            continue
+        found.append(tool)
+    return found
+
+
+def all_distinct(tools: Sequence[ServerTool]) -> Sequence[ServerTool]:
+    """By name, then by server: always the same order, so that prompts are kept by providers. What a
+    workspace names never takes a name from what administrators have set up."""
+    taken: dict[str, ServerTool] = {}
+    for tool in sorted(tools, key=_precedence):
+        name = distinct(tool.here, taken)
+        taken[name] = tool if name == tool.here else tool.renamed(name)
+    return sorted(taken.values(), key=lambda tool: tool.here)
+
+
+def _precedence(tool: ServerTool) -> tuple[bool, str, str, str]:
+    source = tool.source
+    return source.id is None, tool.here, str(source.id or source.name), tool.name
+
+
+async def _listed(client: "Client") -> Sequence["ListedTool"]:
+    found: list[ListedTool] = []
+    cursor: str | None = None
+    for _ in range(PAGES_MAX):
+        page = await client.list_tools(cursor=cursor)
+        found += page.tools
+        cursor = page.next_cursor
+        if not cursor or len(found) >= TOOLS_MAX:
+            break
+    return found[:TOOLS_MAX]
+
+
+def _offered(listed: "ListedTool", source: Source) -> ServerTool:
+    says = well_formed(listed.description or listed.title or "")[:DESCRIPTION_CHARACTERS_MAX]
+    plain, with_intent = _plain(listed.input_schema), source.with_intent
+    schema = offered_schema(plain, with_intent=with_intent)
+    hints = listed.annotations
+    harmless = hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
+    local = LocalTool(
+        Tool(tool_name(source.slug, listed.name), says, schema),
+        DEADLINE_SECONDS,
+        repeatable=harmless,
+        is_foreign=True,
+        server=source.id,
+        accepts=accepted_schema(plain) if with_intent else None,
+    )
+    return ServerTool(source, listed.name, local)
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without halves of characters, which no provider takes."""
+    plain: dict[str, Any] = json.loads(well_formed(json.dumps(schema)))
+    return plain
+
+
+def _left_out(source: Source, what: str, size: int, most: int) -> None:
+    emit("mcp.left_out", "warning", server=source.slug, what=what, bytes=size, most=most)

@@ -1,0 +1,157 @@
+"""Which authorization server a server of tools trusts, and our registration there.
+
+Protected-resource metadata (RFC 9728), the metadata of the first authorization server that it names
+(RFC 8414, or OpenID Connect's), registration as a client without a secret (RFC 7591). All of it is
+said by strangers: the client that is used here must be a guarded one.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import trio
+
+from adapters.tools.mcp.faults import words_for
+from adapters.tools.mcp.oauth.asking import WANTED, Packed, read_json
+from adapters.tools.mcp.oauth.guard import Guarded
+
+SECONDS_MAX = 30.0  # for all of it; then it has failed
+TEXT_CHARACTERS_MAX = 2_048  # of anything that is kept of it
+RESOURCE = "oauth-protected-resource"
+SERVER = "oauth-authorization-server"
+OPENID = "openid-configuration"
+
+
+class NotFound(Exception):
+    """Nothing could be found out, or we could not register. The words are for administrators."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    client_id: str
+    auth_url: str
+    token_url: str
+    revocation_url: str = ""
+    scopes: str = ""
+
+
+async def discovered(
+    client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
+) -> Registered:
+    """Or `NotFound`."""
+    try:
+        with trio.fail_after(SECONDS_MAX):
+            return await _discovered(client, url, redirect_uri=redirect_uri, name=name)
+    except trio.TooSlowError:
+        raise NotFound(f"nothing was found out within {SECONDS_MAX:g} s") from None
+    except (Guarded, Packed) as error:
+        raise NotFound(str(error)) from error
+    except ValueError as error:  # of addresses that are none
+        raise NotFound("what is said leads to no address") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise NotFound(f"the server could not be asked: {words_for(error)}") from error
+
+
+async def _discovered(
+    client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
+) -> Registered:
+    resource = await _first(client, resource_urls(url))
+    found = await _first(client, issuer_urls(_issuer(url, resource)))
+    if found is None and resource is None:
+        raise NotFound("the server says nothing of the authorization server that it trusts")
+    if found is None:
+        raise NotFound("the authorization server says nothing of itself")
+    auth_url, token_url = _url(found, "authorization_endpoint"), _url(found, "token_endpoint")
+    registration_url = _url(found, "registration_endpoint")
+    if not (auth_url and token_url):
+        raise NotFound("the authorization server names no endpoints")
+    if not registration_url:
+        raise NotFound("the authorization server registers nobody; give a client id of your own")
+    revocation_url = _url(found, "revocation_endpoint")
+    client_id = await _register(client, registration_url, redirect_uri=redirect_uri, name=name)
+    is_safe = revocation_url.startswith("https://")
+    scopes = _scopes(resource or {}) or _scopes(found)
+    return Registered(client_id, auth_url, token_url, revocation_url if is_safe else "", scopes)
+
+
+def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:
+    """Older servers say nothing, and are their own authorization servers, at their origin."""
+    if resource is None:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}"
+    issuers = resource.get("authorization_servers")
+    issuer = issuers[0] if isinstance(issuers, list) and issuers else None
+    if not isinstance(issuer, str):
+        raise NotFound("the server names no authorization server")
+    return issuer
+
+
+def resource_urls(url: str) -> Iterator[str]:
+    """Where a server may say whom it trusts. Pure."""
+    parts = urlsplit(url)
+    root = f"{parts.scheme}://{parts.netloc}/.well-known/{RESOURCE}"
+    if path := parts.path.rstrip("/"):
+        yield root + path
+    yield root
+
+
+def issuer_urls(issuer: str) -> Iterator[str]:
+    """Where an authorization server may speak of itself. Pure."""
+    parts = urlsplit(issuer)
+    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    if path:
+        yield f"{root}/.well-known/{SERVER}{path}"
+    yield f"{root}/.well-known/{SERVER}"
+    if path:
+        yield f"{root}{path}/.well-known/{OPENID}"
+    yield f"{root}/.well-known/{OPENID}"
+
+
+async def _first(client: httpx2.AsyncClient, urls: Iterator[str]) -> Mapping[str, Any] | None:
+    for url in urls:
+        async with client.stream("GET", url, headers=WANTED) as response:
+            document = await read_json(response) if response.status_code == 200 else None
+        if isinstance(document, dict):
+            return document
+    return None
+
+
+async def _register(client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str) -> str:
+    wanted = {
+        "client_name": name,
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+    }
+    request = client.build_request("POST", url, json=wanted, headers=WANTED)
+    response = await client.send(request, stream=True, follow_redirects=False)
+    try:
+        document = await read_json(response)
+    finally:
+        await response.aclose()
+    client_id = document.get("client_id") if isinstance(document, dict) else None
+    is_made = response.status_code in (200, 201)
+    if not (is_made and isinstance(client_id, str) and 0 < len(client_id) <= TEXT_CHARACTERS_MAX):
+        raise NotFound(f"the authorization server did not register us ({response.status_code})")
+    return client_id
+
+
+def _url(document: Mapping[str, Any], name: str) -> str:
+    """ "": there is none, or none that is one."""
+    url = document.get(name)
+    if not isinstance(url, str) or len(url) > TEXT_CHARACTERS_MAX:
+        return ""
+    parts = urlsplit(url)
+    return url if parts.scheme in ("http", "https") and parts.hostname else ""
+
+
+def _scopes(document: Mapping[str, Any]) -> str:
+    scopes = document.get("scopes_supported")
+    named = (
+        [scope for scope in scopes if isinstance(scope, str)] if isinstance(scopes, list) else []
+    )
+    said = " ".join(named)
+    return said if len(said) <= TEXT_CHARACTERS_MAX else ""

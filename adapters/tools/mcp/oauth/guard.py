@@ -1,0 +1,154 @@
+"""Requests to addresses that a stranger has named: metadata, and what metadata leads to.
+
+The name is resolved here, every address of it is looked at, and one of those that were looked at is
+dialled: a name that means something else a moment later leads nowhere. One address in our own
+network is enough to refuse the name, unless an administrator has allowed that network.
+"""
+
+import socket
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import lru_cache, partial
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ssl import SSLContext
+
+import httpx2
+
+from adapters.models.providers.dial import tls_context
+from runtime.threads.limits import ThreadLimits, ThreadsBlocked
+from runtime.threads.work import read
+
+Network = IPv4Network | IPv6Network
+IPAddress = IPv4Address | IPv6Address
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+HOPS_MAX = 10  # of redirects; then it has failed
+ADDRESSES_MAX = 8  # of one name that are tried
+# A stranger's name may be long in coming; then only strangers wait, for so long.
+LOOK_UPS = ThreadLimits("name_lookups_of_strangers", 8, per_key_max=4, wait_seconds=10.0)
+
+# What Python's own words for addresses do not cover in all its releases.
+_RESERVED: tuple[Network, ...] = tuple(
+    map(
+        ip_network,
+        (
+            "0.0.0.0/8",
+            "100.64.0.0/10",
+            "192.0.0.0/24",
+            "198.18.0.0/15",
+            "64:ff9b:1::/48",
+            "100::/64",
+            "2001:2::/48",
+            "2001:db8::/32",
+            "fec0::/10",
+        ),
+    )
+)
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+
+class Guarded(Exception):
+    """The address is not one that a stranger may send us to."""
+
+
+def is_reachable(address: str, allowed: Collection[Network] = ()) -> bool:
+    """Whether a stranger may send us to this address. Pure."""
+    found = _plain(ip_address(address.partition("%")[0]))
+    if any(found in network for network in allowed if network.version == found.version):
+        return True
+    is_ours = (
+        found.is_loopback
+        or found.is_private
+        or found.is_link_local
+        or found.is_multicast
+        or found.is_unspecified
+        or found.is_reserved
+    )
+    return not is_ours and not any(
+        found in network for network in _RESERVED if network.version == found.version
+    )
+
+
+def _plain(address: IPAddress) -> IPAddress:
+    """An IPv4 address in the clothes of IPv6 is an IPv4 address; so is where a tunnel comes out."""
+    if not isinstance(address, IPv6Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    _, tunnelled = address.teredo or (None, None)
+    return address.ipv4_mapped or address.sixtofour or tunnelled or address
+
+
+async def resolved(host: str, port: int) -> Sequence[str]:
+    look = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await read(LOOK_UPS, look, key=host)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@lru_cache(maxsize=1)
+def context() -> SSLContext:
+    """Dear to make, and the same for all."""
+    return tls_context()
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """Every request, and every redirect of it, passes here. No connection is kept: what a name
+    meant a moment ago is asked anew."""
+
+    def __init__(self, allowed: Sequence[Network] = (), resolve: Resolve = resolved) -> None:
+        self._allowed = tuple(allowed)
+        self._resolve = resolve
+        self._inner = httpx2.AsyncHTTPTransport(
+            verify=context(),
+            trust_env=False,
+            limits=httpx2.Limits(max_keepalive_connections=0),
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        host = request.url.host
+        addresses = await self._looked_at(request.url)
+        for address in addresses[:-1]:
+            try:
+                return await self._inner.handle_async_request(_at(request, address, host))
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                continue
+        return await self._inner.handle_async_request(_at(request, addresses[-1], host))
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def _looked_at(self, url: httpx2.URL) -> Sequence[str]:
+        if url.scheme not in ("http", "https") or not url.host:
+            raise Guarded(f"{url.scheme}: only http and https are followed")
+        try:
+            found = await self._resolve(url.host, url.port or 0)
+        except (OSError, ThreadsBlocked, UnicodeError) as error:  # the last of a name that is none
+            raise httpx2.ConnectError(f"{url.host}: cannot be resolved") from error
+        if not found:
+            raise httpx2.ConnectError(f"{url.host}: has no address")
+        if not all(is_reachable(address, self._allowed) for address in found):
+            raise Guarded(
+                f"{url.host}: leads into a private network, and strangers do not send us there"
+            )
+        return found[:ADDRESSES_MAX]
+
+
+def _at(request: httpx2.Request, address: str, host: str) -> httpx2.Request:
+    """The same request to that address, by its name in the Host header and in TLS."""
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
+    )
+
+
+def guarded_client(
+    allowed: Sequence[Network] = (), resolve: Resolve = resolved
+) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        transport=GuardedTransport(allowed, resolve),
+        follow_redirects=True,
+        max_redirects=HOPS_MAX,
+        trust_env=False,
+    )

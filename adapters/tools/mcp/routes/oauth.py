@@ -1,0 +1,192 @@
+"""A user lets his chats use a server in his name: he logs in there, and may take that back.
+
+The browser goes to the authorization server and comes back with a code. What it has to show then,
+beside its session, lies in two cookies that only the callback gets: the state, so that nobody else
+can send it there, and the verifier, without which the code is of no use.
+"""
+
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from hmac import compare_digest
+from secrets import token_urlsafe
+from string import Template
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+from msgspec import UNSET
+
+from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, said
+from adapters.http.refused import Refused, not_found
+from adapters.settings.secrets import CannotOpen, Vault
+from adapters.tools.mcp.oauth.asking import exchanged, revoked
+from adapters.tools.mcp.oauth.tokens import Denied, Token
+from adapters.tools.mcp.opening import Mcp
+from adapters.tools.mcp.routes.servers import CALLBACK, PATH, ServerRoutes
+from adapters.tools.mcp.routes.wire import Disconnected
+from adapters.tools.mcp.servers import Server, about_token
+
+CONNECT = PATH + "/{server}/oauth2/connect"
+DISCONNECT = "/api/experimental/mcp/servers/{server}/oauth2/disconnect"
+LOGIN_SECONDS = 600  # for a user to log in there; then he begins again
+STATE, VERIFIER = "mcp_oauth2_state", "mcp_oauth2_verifier"
+
+_SCRIPT = Template(
+    'const told = {type: "mcp-oauth2-complete", serverID: "$server"};'
+    "if (window.opener) { window.opener.postMessage(told, window.location.origin); }"
+    "window.close();"
+)
+_PAGE = Template(
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Connected</title>'
+    "<p>You are connected, and can close this window.</p><script>$script</script></html>\n"
+)
+_COOKIE = re.compile(r"(?:^|;)\s*([^=;\s]+)=([^;]*)")
+
+
+class OAuthRoutes:
+    def __init__(self, mcp: Mcp, vault: Vault, servers: ServerRoutes) -> None:
+        self._mcp = mcp
+        self._vault = vault
+        self._servers = servers
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=CONNECT,
+                handle=self.connect,
+                says="Log in at the server's authorization server: leads a browser there.",
+                tag="MCP servers",
+                scope="settings",
+                answers={307: None},
+                sets_cookies=True,
+            ),
+            Endpoint(
+                method="GET",
+                path=CALLBACK,
+                handle=self.come_back,
+                says="Where the browser comes back to.",
+                tag="MCP servers",
+                scope="settings",
+                answers={200: bytes},
+                refusals=(409, 502),
+                parameters=(Parameter(name="code"), Parameter(name="state")),
+            ),
+            Endpoint(
+                method="DELETE",
+                path=DISCONNECT,
+                handle=self.disconnect,
+                says="Forget the token, and have it revoked.",
+                tag="MCP servers",
+                scope="settings",
+                answers={200: Disconnected},
+            ),
+        )
+
+    async def connect(self, call: Call) -> Answer:
+        server = await self._servers.seen(call)
+        _check(server)
+        callback = self._servers.callback(call, server.id)
+        state, verifier = token_urlsafe(32), token_urlsafe(48)
+        query = {
+            "response_type": "code",
+            "client_id": server.config.oauth2_client_id,
+            "redirect_uri": callback,
+            "state": state,
+            "code_challenge": _challenge(verifier),
+            "code_challenge_method": "S256",
+        }
+        if server.config.oauth2_scopes:
+            query["scope"] = server.config.oauth2_scopes
+        if server.config.discovered:
+            query["resource"] = server.config.url
+        url = server.config.oauth2_auth_url
+        joined = "&" if urlsplit(url).query else "?"
+        cookies = [
+            ("set-cookie", _cookie(name, value, callback))
+            for name, value in ((STATE, state), (VERIFIER, verifier))
+        ]
+        headers = (("location", url + joined + urlencode(query)), ("cache-control", "no-store"))
+        return Answer(307, b"", headers=(*headers, *cookies))
+
+    async def come_back(self, call: Call) -> Answer:
+        server = (await self._mcp.known.servers()).get(call.uuid("server"))
+        if server is None or not (call.user.is_admin or server.is_for(call.user.id)):
+            raise not_found()
+        _check(server)
+        if error := call.one("error"):
+            raise Refused(400, "The authorization server said no.", detail=error[:200])
+        cookies = dict(_COOKIE.findall(call.headers.get("cookie", "")))
+        state, code = call.one("state") or "", call.one("code") or ""
+        expected, verifier = cookies.get(STATE, ""), cookies.get(VERIFIER, "")
+        if not (expected and verifier and compare_digest(expected.encode(), state.encode())):
+            raise Refused(400, "This login was not begun here.", detail="begin it again")
+        if not code:
+            raise Refused(400, "The authorization server gave no code.", detail="begin it again")
+        await self._fetch(call, server, code=code, verifier=verifier)
+        return _page(server, self._servers.callback(call, server.id))
+
+    async def disconnect(self, call: Call) -> Answer:
+        """Also of a server that the caller may not see any more."""
+        id = call.uuid("server")
+        sealed = await self._mcp.stored.take_token(call.user.id, id)
+        server = (await self._mcp.known.servers()).get(id)
+        if sealed is None or server is None:
+            raise not_found()
+        try:
+            opened = self._vault.open(sealed, about_token(call.user.id, id))
+        except CannotOpen:
+            why = "what was stored cannot be read any more"
+        else:
+            token = msgspec.json.decode(opened, type=Token)
+            why = await revoked(self._mcp.clients, server, token)
+        return said(200, Disconnected(not why, why or UNSET))
+
+    async def _fetch(self, call: Call, server: Server, *, code: str, verifier: str) -> None:
+        callback = self._servers.callback(call, server.id)
+        got = await exchanged(
+            self._mcp.clients, server, code=code, verifier=verifier, redirect_uri=callback
+        )
+        if isinstance(got, Denied):
+            raise Refused(502, "The authorization server gave no token.", detail=got.why)
+        text = msgspec.json.encode(got.token).decode()
+        sealed = self._vault.seal(text, about_token(call.user.id, server.id))
+        if not await self._mcp.stored.put_token(
+            call.user.id, server.stored, sealed=sealed, expires_at=got.expires_at
+        ):
+            raise Refused(409, "The server was changed meanwhile.", detail="begin it again")
+
+
+def _check(server: Server) -> None:
+    if not server.config.enabled:
+        raise Refused(400, "This MCP server is not enabled.")
+    if server.config.auth_type != "oauth2":
+        raise Refused(400, "This MCP server does not use OAuth 2.")
+    if not server.config.oauth2_auth_url:
+        raise Refused(400, "This MCP server has no authorization URL.")
+
+
+def _challenge(verifier: str) -> str:
+    return urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
+
+
+def _cookie(name: str, value: str, callback: str, seconds: int = LOGIN_SECONDS) -> str:
+    """For the callback alone."""
+    parts = urlsplit(callback)
+    attributes = [f"Path={parts.path}", f"Max-Age={seconds}", "HttpOnly", "SameSite=Lax"]
+    secure = ["Secure"] if parts.scheme == "https" else []
+    return "; ".join([f"{name}={value}", *attributes, *secure])
+
+
+def _page(server: Server, callback: str) -> Answer:
+    script = _SCRIPT.substitute(server=server.id)
+    allowed = b64encode(sha256(script.encode()).digest()).decode()
+    headers = [
+        ("content-security-policy", f"default-src 'none'; script-src 'sha256-{allowed}'"),
+        ("cache-control", "no-store"),
+        ("referrer-policy", "no-referrer"),
+        *(("set-cookie", _cookie(name, "", callback, 0)) for name in (STATE, VERIFIER)),
+    ]
+    page = _PAGE.substitute(script=script).encode()
+    return Answer(200, page, "text/html; charset=utf-8", headers)

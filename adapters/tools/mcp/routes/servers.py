@@ -1,0 +1,205 @@
+"""Servers of tools: listed, set up, changed, removed."""
+
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+import msgspec
+from msgspec import structs
+
+from adapters.http.endpoints import Access, Answer, Call, Caller, Endpoint, done, said
+from adapters.http.refused import Refused, Validation, not_found
+from adapters.models.routes.checking import refuse_if
+from adapters.settings.secrets import Vault
+from adapters.tools.mcp.oauth.discovery import NotFound, discovered
+from adapters.tools.mcp.opening import Mcp
+from adapters.tools.mcp.routes.checking import (
+    NO_OIDC,
+    changed,
+    changed_secrets,
+    is_another,
+    needs_discovery,
+    whole_faults,
+    written_faults,
+)
+from adapters.tools.mcp.routes.shown import shown
+from adapters.tools.mcp.routes.wire import MCPServerConfig, WriteMCPServerConfigRequest
+from adapters.tools.mcp.servers import Configured, Secrets, Server, about_server
+from adapters.tools.mcp.store.stored import SERVERS_MAX
+
+PATH = "/api/experimental/organizations/{organization}/mcp-servers"
+CALLBACK = "/api/experimental/mcp/servers/{server}/oauth2/callback"
+INVALID = "Invalid MCP server."
+CLIENT_NAME = "promptcorner"  # by which authorization servers know us
+
+
+class ServerRoutes:
+    def __init__(self, mcp: Mcp, vault: Vault, *, organization: UUID) -> None:
+        self._mcp = mcp
+        self._vault = vault
+        self._organization = organization
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        one, written = PATH + "/{server}", WriteMCPServerConfigRequest
+        list_of = Sequence[MCPServerConfig]
+        user, admin = Access.USER, Access.ADMIN
+        rows = (
+            ("GET", PATH, self.list, "Servers of tools.", user, None, {200: list_of}),
+            ("POST", PATH, self.add, "Set one up.", admin, written, {201: MCPServerConfig}),
+            ("GET", one, self.show, "A server of tools.", user, None, {200: MCPServerConfig}),
+            ("PATCH", one, self.change, "Change it.", admin, written, {200: MCPServerConfig}),
+            ("DELETE", one, self.remove, "Remove it.", admin, None, {204: None}),
+        )
+        return tuple(
+            Endpoint(
+                method=method,
+                path=path,
+                handle=handle,
+                says=says,
+                tag="MCP servers",
+                access=access,
+                scope="settings",
+                body=body,
+                answers=answers,
+                refusals=(409,) if body else (),
+            )
+            for method, path, handle, says, access, body, answers in rows
+        )
+
+    async def list(self, call: Call) -> Answer:
+        self._check_place(call)
+        servers = (await self._mcp.known.servers()).values()
+        seen = [server for server in servers if _may_see(call.user, server)]
+        seen.sort(key=lambda server: (server.config.display_name, server.config.slug))
+        return said(200, [await self._shown(server, call.user) for server in seen])
+
+    async def show(self, call: Call) -> Answer:
+        return said(200, await self._shown(await self.seen(call), call.user))
+
+    async def add(self, call: Call) -> Answer:
+        self._check_place(call)
+        asked = call.read(WriteMCPServerConfigRequest)
+        refuse_if(written_faults(asked, is_new=True), INVALID)
+        id = uuid4()
+        empty = Configured(display_name="", slug="", url="")
+        config, secrets = await self._settled(call, id, asked, empty, Secrets())
+        if not await self._mcp.stored.add(
+            id,
+            config.slug,
+            config=msgspec.json.encode(config),
+            sealed=self._sealed(id, secrets),
+            group=self._organization,
+        ):
+            if await self._mcp.stored.is_taken(config.slug, id):
+                raise _taken(config.slug)
+            raise Refused(409, f"There are {SERVERS_MAX} MCP servers already, which is the limit.")
+        return said(201, await self._shown(await self._now(id), call.user))
+
+    async def change(self, call: Call) -> Answer:
+        server = await self.seen(call)
+        asked = call.read(WriteMCPServerConfigRequest)
+        refuse_if(written_faults(asked, is_new=False), INVALID)
+        config, secrets = await self._settled(call, server.id, asked, server.config, server.secrets)
+        if not await self._mcp.stored.change(
+            server.stored,
+            slug=config.slug,
+            config=msgspec.json.encode(config),
+            sealed=self._sealed(server.id, secrets),
+            forget_tokens=is_another(server.config, config),
+        ):
+            if await self._mcp.stored.is_taken(config.slug, server.id):
+                raise _taken(config.slug)
+            raise Refused(409, "Somebody else has changed it meanwhile.", detail="look at it again")
+        self._mcp.reached.faults.pop(server.id, None)
+        return said(200, await self._shown(await self._now(server.id), call.user))
+
+    async def remove(self, call: Call) -> Answer:
+        server = await self.seen(call)
+        if not await self._mcp.stored.remove(server.id):
+            raise not_found()
+        self._mcp.reached.faults.pop(server.id, None)
+        return done()
+
+    async def seen(self, call: Call) -> Server:
+        """The server of the path, if this caller may know of it."""
+        self._check_place(call)
+        found = (await self._mcp.known.servers()).get(call.uuid("server"))
+        if found is None or not _may_see(call.user, found):
+            raise not_found()
+        return found
+
+    def callback(self, call: Call, server: UUID) -> str:
+        """Where a browser comes back to from an authorization server."""
+        return call.link(CALLBACK.replace("{server}", str(server)))
+
+    def _check_place(self, call: Call) -> None:
+        if call.uuid("organization") != self._organization:
+            raise not_found()
+
+    async def _now(self, id: UUID) -> Server:
+        found = (await self._mcp.known.servers()).get(id)
+        if found is None:
+            raise not_found()
+        return found
+
+    async def _shown(self, server: Server, caller: Caller) -> MCPServerConfig:
+        return shown(
+            server,
+            organization=self._organization,
+            is_admin=caller.is_admin,
+            is_connected=await self._mcp.known.is_connected(server, caller.id),
+            fault=self._mcp.reached.faults.get(server.id, ""),
+        )
+
+    async def _settled(
+        self,
+        call: Call,
+        id: UUID,
+        asked: WriteMCPServerConfigRequest,
+        before: Configured,
+        secrets: Secrets,
+    ) -> tuple[Configured, Secrets]:
+        """All of it, as it is to be; what can be found out is found out."""
+        if asked.auth_type == "user_oidc":
+            raise Refused(403, "Forbidden.", detail=NO_OIDC)
+        config = changed(before, asked)
+        kept = changed_secrets(secrets, asked, config.auth_type)
+        refuse_if(whole_faults(config, kept), INVALID)
+        if needs_discovery(config):
+            config = await self._found_out(call, id, config)
+        return config, kept
+
+    async def _found_out(self, call: Call, id: UUID, config: Configured) -> Configured:
+        try:
+            found = await discovered(
+                self._mcp.clients.strangers,
+                config.url,
+                redirect_uri=self.callback(call, id),
+                name=CLIENT_NAME,
+            )
+        except NotFound as error:
+            raise Refused(
+                400,
+                "The OAuth 2 endpoints could not be found out.",
+                detail=f"{error}; give oauth2_client_id, oauth2_auth_url and oauth2_token_url",
+            ) from error
+        return structs.replace(
+            config,
+            discovered=True,
+            oauth2_client_id=found.client_id,
+            oauth2_auth_url=found.auth_url,
+            oauth2_token_url=found.token_url,
+            oauth2_revocation_url=config.oauth2_revocation_url or found.revocation_url,
+            oauth2_scopes=config.oauth2_scopes or found.scopes,
+        )
+
+    def _sealed(self, id: UUID, secrets: Secrets) -> bytes:
+        return self._vault.seal(msgspec.json.encode(secrets).decode(), about_server(id))
+
+
+def _may_see(caller: Caller, server: Server) -> bool:
+    return caller.is_admin or server.is_for(caller.id)
+
+
+def _taken(slug: str) -> Refused:
+    validation = Validation("slug", "is taken by another server")
+    return Refused(409, f"An MCP server called {slug!r} exists already.", validations=(validation,))

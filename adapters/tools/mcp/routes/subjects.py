@@ -1,0 +1,27 @@
+"""All rows about servers of tools, with what they need."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from adapters.access.acl import AccessLists
+from adapters.access.readers import Readers
+from adapters.http.endpoints import Routes
+from adapters.postgres.driver.pool import Pool
+from adapters.settings.secrets import Vault
+from adapters.tools.mcp.opening import Mcp
+from adapters.tools.mcp.routes.oauth import OAuthRoutes
+from adapters.tools.mcp.routes.readers import ReaderRoutes
+from adapters.tools.mcp.routes.servers import ServerRoutes
+
+
+def mcp_subjects(
+    mcp: Mcp,
+    vault: Vault,
+    pool: Pool,
+    *,
+    organization: UUID,
+    organization_name: str,
+) -> Sequence[Routes]:
+    servers = ServerRoutes(mcp, vault, organization=organization)
+    lists = AccessLists(Readers(pool), organization, organization_name)
+    return (servers, ReaderRoutes(mcp, lists, servers), OAuthRoutes(mcp, vault, servers))

@@ -1,0 +1,190 @@
+"""Servers and tokens as they are stored, and as they are written. What is sealed comes sealed."""
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from actors.law.ids import UserId
+from actors.law.store.hints import CatalogueChanged
+from actors.law.store.outbox import Tell
+from adapters.access.readers import Everyone, Reader
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Json, Row, Statement
+from adapters.postgres.queries import SQL
+
+SERVERS_MAX = 200  # of a deployment; one more is refused
+
+
+@dataclass(frozen=True, slots=True)
+class StoredServer:
+    """`config`: JSON without its secrets. `everybody`: not only `users` may use it."""
+
+    id: UUID
+    slug: str
+    config: bytes
+    sealed: bytes = field(repr=False)
+    created_at: datetime
+    updated_at: datetime
+    users: frozenset[UserId] = frozenset()
+    everybody: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    sealed: bytes = field(repr=False)
+    expires_at: datetime | None
+    failure: str
+    updated_at: datetime
+
+
+class Servers:
+    """Whoever keeps what he has read hears of every change: `CatalogueChanged`."""
+
+    def __init__(self, pool: Pool, *, tell: Tell) -> None:
+        self._pool = pool
+        self._tell = tell
+
+    async def all(self) -> tuple[StoredServer, ...]:
+        async with self._pool.connection() as connection:
+            rows = await connection.execute(SQL["mcp_servers"])
+        return tuple(map(_server, rows))
+
+    async def add(self, id: UUID, slug: str, *, config: bytes, sealed: bytes, group: UUID) -> bool:
+        """For everybody. False: the slug is taken, or there are SERVERS_MAX already."""
+        columns = {"id": id, "slug": slug, "config": Json(config), "sealed": sealed}
+        async with self._pool.connection() as connection:
+            added, _ = await connection.commit(
+                [
+                    (SQL["add_mcp_server"], {**columns, "most": SERVERS_MAX}),
+                    (SQL["share_mcp_server"], {"id": id, "group": group}),
+                ]
+            )
+        if added:
+            self._tell(CatalogueChanged(None))
+        return bool(added)
+
+    async def change(
+        self,
+        seen: StoredServer,
+        *,
+        slug: str,
+        config: bytes,
+        sealed: bytes,
+        forget_tokens: bool,
+    ) -> bool:
+        """False: it is not any more as it was `seen`, or another has this slug."""
+        columns = {
+            "id": seen.id,
+            "seen": seen.updated_at,
+            "slug": slug,
+            "config": Json(config),
+            "sealed": sealed,
+            "forget_tokens": forget_tokens,
+        }
+        changed = await self._commit((SQL["change_mcp_server"], columns))
+        if changed:
+            self._changed_for_all()
+        return bool(changed)
+
+    async def is_taken(self, slug: str, id: UUID) -> bool:
+        async with self._pool.connection() as connection:
+            [(taken,)] = await connection.execute(
+                SQL["mcp_slug_is_taken"], {"slug": slug, "id": id}
+            )
+        return bool(taken)
+
+    async def remove(self, id: UUID) -> bool:
+        """Whether there was one."""
+        removed = await self._commit((SQL["remove_mcp_server"], {"id": id}))
+        self._changed_for_all()
+        return bool(removed)
+
+    # who may use it
+
+    async def readers(self, id: UUID) -> tuple[list[Reader], Everyone | None]:
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["mcp_readers"], {"id": id})
+        users = [Reader(*row[:-1]) for row in found if row[1] is not None]
+        groups = [Everyone(row[0], row[-1]) for row in found if row[1] is None]
+        return users, groups[0] if groups else None
+
+    async def change_readers(
+        self,
+        id: UUID,
+        *,
+        added: tuple[Set[UserId], Set[UUID]],
+        dropped: tuple[Set[UserId], Set[UUID]],
+    ) -> None:
+        changes = ((SQL["drop_mcp_readers"], dropped), (SQL["add_mcp_readers"], added))
+        writing = [
+            (sql, {"id": id, "users": list(users), "groups": list(groups)})
+            for sql, (users, groups) in changes
+        ]
+        async with self._pool.connection() as connection:
+            await connection.commit(writing)
+        self._changed_for_all()
+
+    # what users show there
+
+    async def tokens(self, user: UserId) -> Mapping[UUID, StoredToken]:
+        async with self._pool.connection() as connection:
+            rows = await connection.execute(SQL["mcp_tokens"], {"user": user})
+        return {server: StoredToken(*columns) for server, *columns in rows}
+
+    async def put_token(
+        self, user: UserId, seen: StoredServer, *, sealed: bytes, expires_at: datetime | None
+    ) -> bool:
+        """False: the server is not any more as it was `seen`."""
+        columns = {"user": user, "id": seen.id, "sealed": sealed, "expires_at": expires_at}
+        return await self._write_token(user, "put", {**columns, "seen": seen.updated_at})
+
+    async def renew_token(
+        self,
+        user: UserId,
+        server: UUID,
+        *,
+        seen: StoredToken,
+        sealed: bytes,
+        expires_at: datetime | None,
+    ) -> bool:
+        """False: somebody else was faster."""
+        columns = {"user": user, "id": server, "sealed": sealed, "expires_at": expires_at}
+        return await self._write_token(user, "renew", {**columns, "seen": seen.updated_at})
+
+    async def spoil_token(
+        self, user: UserId, server: UUID, *, seen: StoredToken, failure: str
+    ) -> bool:
+        columns = {"user": user, "id": server, "failure": failure, "seen": seen.updated_at}
+        return await self._write_token(user, "spoil", columns)
+
+    async def take_token(self, user: UserId, server: UUID) -> bytes | None:
+        """What it was; None: there was none."""
+        rows = await self._commit((SQL["take_mcp_token"], {"user": user, "id": server}))
+        self._tell(CatalogueChanged(user))
+        return rows[0][0] if rows else None
+
+    async def _write_token(self, user: UserId, how: str, columns: Mapping[str, object]) -> bool:
+        statements = {
+            "put": SQL["put_mcp_token"],
+            "renew": SQL["renew_mcp_token"],
+            "spoil": SQL["spoil_mcp_token"],
+        }
+        written = await self._commit((statements[how], columns))
+        self._tell(CatalogueChanged(user))
+        return bool(written)
+
+    async def _commit(self, statement: Statement) -> list[Row]:
+        async with self._pool.connection() as connection:
+            [rows] = await connection.commit([statement])
+        return rows
+
+    def _changed_for_all(self) -> None:
+        self._tell(CatalogueChanged(None))
+
+
+def _server(row: Row) -> StoredServer:
+    id, slug, config, sealed, created_at, updated_at, users, everybody = row
+    return StoredServer(
+        id, slug, config, sealed, created_at, updated_at, frozenset(users), everybody
+    )

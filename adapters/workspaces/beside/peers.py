@@ -1,0 +1,273 @@
+"""The commands of a chat in other processes of this machine, asked for over sockets.
+
+Each process has a socket in one directory, which only its user may enter: whoever gets there could
+as well signal the commands himself. A process that is gone leaves its socket behind; whoever finds
+nobody there takes it away. One that does not answer is left out.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from socket import AF_UNIX, SOCK_STREAM, socket
+from typing import Annotated, NoReturn
+from uuid import uuid4
+
+import msgspec
+import trio
+
+from actors.law.ids import ChatId
+from actors.tools.workspace.output import Shown
+from actors.tools.workspace.ports import Process, Refused, Signal
+from adapters.workspaces.beside.wire import Asked, Deed, Told
+from adapters.workspaces.disks.disk import Disk, DiskSilent
+from adapters.workspaces.processes import ProcessTable
+from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
+from runtime.threads.work import Unwanted, check_wanted
+
+ANSWER_SECONDS = 2.0  # for a peer, beside what it waits for a command; then it is left out
+ASKED_BYTES_MAX = 4_096  # of a question; a longer one is none
+TOLD_BYTES_MAX = 1024 * 1024  # of an answer; likewise
+LISTED_MAX = 50  # commands of one chat that a peer tells of, without what they have written
+ANSWERED_MAX = 512  # questions at once; one more is not heard until one is answered
+ACCEPT_AGAIN_SECONDS = 0.1  # after a connection that could not be taken
+LEAVE_SECONDS = 2.0  # for our socket to be taken away; then another process does it
+FOUND_AGAIN_SECONDS = 60.0  # after a disk that did not let us be found
+PATH_BYTES_MAX = 107  # of a socket's path; with a longer one nobody finds us
+
+UNSEEN = "other processes do not find them"
+_UNWRITTEN = Shown("", 0, 0)
+_PROCESS_GONE = (ConnectionRefusedError, FileNotFoundError)
+_decode_asked = msgspec.json.Decoder(Asked).decode
+_decode_told = msgspec.json.Decoder(Told).decode
+
+
+@dataclass(frozen=True, slots=True)
+class PeersStatistics:
+    answering: Annotated[
+        int, GaugeMetric("Questions of other processes about commands that are being answered.")
+    ]
+    asked_count: Annotated[
+        int, CounterMetric("Questions that were put to other processes about commands there.")
+    ]
+    answered_count: Annotated[
+        int, CounterMetric("Questions of other processes about commands that were answered.")
+    ]
+
+
+class Peers:
+    """`run` it to be found; others are found in any case."""
+
+    def __init__(self, directory: Path, table: ProcessTable) -> None:
+        self._directory = directory
+        self._table = table
+        self._disk = Disk(str(directory), "the workspaces")
+        self._own = uuid4().hex[:12]
+        self._places = trio.CapacityLimiter(ANSWERED_MAX)
+        self._asked_count = self._answered_count = 0
+
+    async def all(self, chat: ChatId) -> Sequence[Process]:
+        answers = await self._ask(Asked(Deed.ALL, chat), seconds=0.0)
+        return [process for told in answers for process in told.processes]
+
+    async def wait(self, chat: ChatId, id: str, seconds: float) -> Process | None:
+        """None: nobody knows of it."""
+        told = await self._one(Asked(Deed.WAIT, chat, id, seconds), seconds)
+        return told.processes[0] if told is not None and told.processes else None
+
+    async def signal(self, chat: ChatId, id: str, signal: Signal) -> Told | None:
+        """What its process says to it. None: nobody knows of it."""
+        return await self._one(Asked(Deed.SIGNAL, chat, id, signal=signal), 0.0)
+
+    def statistics(self) -> PeersStatistics:
+        answering = self._places.borrowed_tokens
+        return PeersStatistics(answering, self._asked_count, self._answered_count)
+
+    # asking
+
+    async def _one(self, asked: Asked, seconds: float) -> Told | None:
+        """Of the one that knows what is meant; who does not says so at once."""
+        known = await self._ask(asked, seconds=seconds, enough=lambda told: told.is_known)
+        return next((told for told in known if told.is_known), None)
+
+    async def _ask(
+        self, asked: Asked, *, seconds: float, enough: Callable[[Told], bool] = lambda told: False
+    ) -> Sequence[Told]:
+        """All of them at once, until one answer is enough."""
+        answers: list[Told] = []
+        try:
+            names = await self._disk.read(partial(_names, self._directory))
+        except DiskSilent:
+            return answers
+        async with trio.open_nursery() as nursery:
+
+            async def ask(path: str) -> None:
+                with trio.move_on_after(seconds + ANSWER_SECONDS):
+                    told = await self._told(path, asked)
+                    if told is not None:
+                        answers.append(told)
+                        if enough(told):
+                            nursery.cancel_scope.cancel()
+
+            for name in names:
+                if name != self._own:
+                    self._asked_count += 1
+                    nursery.start_soon(ask, str(self._directory / name))
+        return answers
+
+    async def _told(self, path: str, asked: Asked) -> Told | None:
+        """Ask the process behind a socket. None: there is none, or it does not answer."""
+        with suppress(OSError, DiskSilent, trio.BrokenResourceError, msgspec.MsgspecError):
+            connected = await self._disk.write(partial(_connected, path))
+            if connected is not None:
+                async with trio.SocketStream(trio.socket.from_stdlib_socket(connected)) as stream:
+                    await stream.send_all(msgspec.json.encode(asked) + b"\n")
+                    return _decode_told(await _all_of(stream))
+        return None
+
+    # answering
+
+    async def run(self) -> NoReturn:
+        while True:
+            try:
+                await self._be_found()
+            except (OSError, DiskSilent) as error:
+                fact = str(error)
+                if isinstance(error, OSError):
+                    fact = os.strerror(error.errno or 0).lower()
+                why = f"{self._directory}: {fact}"
+                emit("commands.unseen", "warning", why=why, says=UNSEEN)
+            await trio.sleep(FOUND_AGAIN_SECONDS)
+
+    async def _be_found(self) -> NoReturn:
+        """OSError, DiskSilent: the disk does not let us."""
+        path = self._directory / self._own
+        beside = path.with_name(f".{self._own}.new")
+        await self._disk.write(partial(_made, self._directory))
+        if len(os.fsencode(beside)) > PATH_BYTES_MAX:
+            why = f"{beside}: a socket's path can have {PATH_BYTES_MAX} bytes"
+            emit("commands.unseen", "warning", why=why, says=UNSEEN)
+            await trio.sleep_forever()
+        try:
+            listening = await self._disk.write(partial(_listening, beside, path))
+            with trio.socket.from_stdlib_socket(listening) as listener:
+                await self._serve(listener)
+        finally:
+            with trio.move_on_after(LEAVE_SECONDS, shield=True), suppress(DiskSilent, OSError):
+                await self._disk.write(partial(_gone, beside, path))
+
+    async def _serve(self, listener: trio.socket.SocketType) -> NoReturn:
+        async with trio.open_nursery() as nursery:
+            while True:
+                try:
+                    socket, _ = await listener.accept()
+                except OSError:  # there are too many files; they ask again
+                    await trio.sleep(ACCEPT_AGAIN_SECONDS)
+                    continue
+                nursery.start_soon(self._attend, trio.SocketStream(socket))
+
+    async def _attend(self, stream: trio.SocketStream) -> None:
+        async with stream, self._places:
+            with suppress(trio.BrokenResourceError, msgspec.MsgspecError):
+                asked = _decode_asked(await _line(stream))
+                self._answered_count += 1
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(_until_gone, stream, nursery.cancel_scope)
+                    told = await self._answer(asked)
+                    # Who asked may have gone, with another's answer.
+                    with trio.move_on_after(ANSWER_SECONDS), suppress(trio.BrokenResourceError):
+                        await stream.send_all(msgspec.json.encode(told))
+                    nursery.cancel_scope.cancel()
+
+    async def _answer(self, asked: Asked) -> Told:
+        chat = ChatId(asked.chat)
+        if asked.do is Deed.ALL:
+            listed = self._table.all(chat)[:LISTED_MAX]
+            return Told(processes=[replace(each, output=_UNWRITTEN) for each in listed])
+        if not self._table.knows(chat, asked.id):
+            return Told(is_known=False)
+        if asked.do is Deed.SIGNAL:
+            refused = self._table.signal(chat, asked.id, asked.signal)
+            return Told(refused="" if refused is None else refused.says)
+        found = await self._table.wait(chat, asked.id, asked.seconds)
+        return Told(is_known=False) if isinstance(found, Refused) else Told(processes=[found])
+
+
+async def _line(stream: trio.SocketStream) -> bytes:
+    line = bytearray()
+    with trio.move_on_after(ANSWER_SECONDS):
+        while not line.endswith(b"\n") and len(line) <= ASKED_BYTES_MAX:
+            data = await stream.receive_some(ASKED_BYTES_MAX)
+            if not data:
+                break
+            line += data
+    return bytes(line)
+
+
+async def _all_of(stream: trio.SocketStream) -> bytes:
+    answer = bytearray()
+    while len(answer) <= TOLD_BYTES_MAX and (data := await stream.receive_some()):
+        answer += data
+    return bytes(answer)
+
+
+async def _until_gone(stream: trio.SocketStream, scope: trio.CancelScope) -> None:
+    """Who asks says nothing more: he has gone, and nobody waits for the answer."""
+    with suppress(trio.BrokenResourceError):
+        await stream.receive_some(1)
+    scope.cancel()
+
+
+# What touches the disk, in threads.
+
+
+def _connected(path: str) -> socket | None:
+    """Connect to a process. None: it is gone, and its socket is taken away."""
+    made = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        made.setblocking(False)  # one that has no time for us is left out
+        made.connect(path)
+        check_wanted()
+    except _PROCESS_GONE:
+        made.close()
+        with suppress(OSError):
+            os.unlink(path)
+        return None
+    except (OSError, Unwanted):
+        made.close()
+        raise
+    return made
+
+
+def _listening(beside: Path, path: Path) -> socket:
+    made = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        made.bind(str(beside))
+        made.listen()
+        # Found before it listens it would be taken for one that is gone.
+        beside.rename(path)
+        check_wanted()
+    except (OSError, Unwanted):
+        made.close()
+        raise
+    return made
+
+
+def _gone(*paths: Path) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+def _names(directory: Path) -> list[str]:
+    try:
+        return [name for name in os.listdir(directory) if not name.startswith(".")]
+    except FileNotFoundError:
+        return []
+
+
+def _made(directory: Path) -> None:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    directory.chmod(0o700)

@@ -1,0 +1,276 @@
+"""What chats know of their workspaces: pinned when a chat first works in one, and from then on the
+same in every turn, until somebody asks for what stands there now.
+
+A chat without a workspace costs nothing; one whose workspace cannot be looked at goes on without,
+says why, and tries again after a while. What is known here is forgotten when it is heard that it
+was pinned anew, and after a while in any case, should the news have got lost.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from posixpath import dirname
+from typing import Protocol
+from uuid import UUID
+
+import trio
+
+from actors.law.chat import Chat
+from actors.law.ids import ChatId
+from actors.law.store.bus import Bus
+from actors.law.store.hints import ContextChanged, LookAtEverything, News
+from actors.prompts.context.ports import SkillText, Unreadable
+from actors.prompts.context.resources import Resource, Snapshot, told_of
+from actors.prompts.context.skills import Known
+from actors.tools.workspace.ports import Refused, Workspaces
+from adapters.settings.caching import Cache, CacheStatistics
+from adapters.workspaces.beneath import Denied
+from adapters.workspaces.context import skill_files
+from adapters.workspaces.context.looking import Looked
+from adapters.workspaces.context.pins import Pins
+from adapters.workspaces.context.snapshots import Snapshots, SnapshotsStatistics
+from adapters.workspaces.context.watching import WatchStatistics, WorkspaceWatch
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
+
+KEEP_SECONDS = 60.0  # what is known; and between two tries at a workspace that cannot be read
+# Of which something is known; the one not asked for longest is forgotten. Likewise of those that
+# were given a workspace in the middle of a turn: the oldest goes on without its context.
+CHATS_MAX = 16_384
+READS_MAX = 3  # of what is pinned anew while it is read; then the step goes without
+FILES_SECONDS_MAX = 5.0  # to list or read what lies beside a skill; then it is told without
+# Threads at that; those of a disk that hangs count until it answers, in their own workspace.
+SKILL_FILES = ThreadLimits("skill_files", 64, per_key_max=2)
+
+
+class Places(Protocol):
+    """Which workspace is whose, and where it lies."""
+
+    async def workspace_of(self, chat: ChatId) -> UUID | None: ...
+
+    def home(self, workspace: UUID) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What a chat has. Without a digest it has nothing, be it that there is no workspace."""
+
+    chat: ChatId
+    workspace: UUID | None = None
+    digest: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A chat's resources, for its user; `home` is where they stand."""
+
+    workspace: UUID
+    home: str
+    resources: Sequence[Resource]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextStatistics:
+    chats: CacheStatistics
+    snapshots: SnapshotsStatistics
+    watch: WatchStatistics
+
+
+NOTHING = Snapshot("")
+
+
+class PinnedContexts:
+    """Fulfils `actors.prompts.context.ports.WorkspaceSkills` and `WorkspaceWords`, and
+    `adapters.workspaces.keeping.Neighbour`. It `follow`s the bus as long as it is used."""
+
+    def __init__(
+        self, places: Places, workspaces: Workspaces, *, pins: Pins, watch: WorkspaceWatch
+    ) -> None:
+        self._places = places
+        self._workspaces = workspaces
+        self._pins = pins
+        self._watch = watch
+        self._snapshots = Snapshots()
+        self._pinned: Cache[ChatId, Pinned] = Cache(
+            self._read, keep_seconds=KEEP_SECONDS, most=CHATS_MAX
+        )
+        self._bound: OrderedDict[ChatId, None] = OrderedDict()
+
+    @contextmanager
+    def follow(self, bus: Bus) -> Iterator[None]:
+        with bus.follow_all(self.hear):
+            yield
+
+    def hear(self, news: News) -> None:
+        match news:
+            case ContextChanged(chat=chat):
+                self._pinned.drop(chat)
+            case LookAtEverything():
+                self._pinned.drop_all()
+            case _:
+                pass
+
+    def moved_in(self, chat: Chat) -> None:
+        """It has a workspace, which its row need not say yet."""
+        self._pinned.drop(chat.id)
+        self._bound[chat.id] = None
+        if len(self._bound) > CHATS_MAX:
+            self._bound.popitem(last=False)
+
+    async def moved_out(self, workspace: UUID) -> None:
+        """What chats know of it stays as it is."""
+
+    def at_work(self) -> Mapping[UUID, int]:
+        return {}  # it only looks
+
+    # for turns
+
+    async def told(self, chat: Chat) -> str | None:
+        """What the turn is told of its workspace."""
+        pinned, snapshot = await self._of(chat)
+        if pinned.workspace is None:
+            return None
+        return told_of(snapshot, self._places.home(pinned.workspace))
+
+    async def of(self, chat: Chat) -> Sequence[Known]:
+        _, snapshot = await self._of(chat)
+        return snapshot.skills
+
+    async def settings(self, chat: Chat) -> tuple[str, ...]:
+        """What its workspace says of servers of tools; the first that names one counts."""
+        _, snapshot = await self._of(chat)
+        return snapshot.settings
+
+    async def text(self, chat: Chat, name: str) -> SkillText | Unreadable:
+        pinned, snapshot = await self._of(chat)
+        skill = snapshot.skill(name)
+        if skill is None or pinned.workspace is None:
+            return Unreadable(f"name: there is no skill {name!r}")
+        directory = dirname(skill.path)
+        where = f"{self._places.home(pinned.workspace)}/{directory}"
+        return SkillText(where, skill.text, await self._files(chat, directory))
+
+    async def file(self, chat: Chat, name: str, path: str, *, bytes_max: int) -> bytes | Unreadable:
+        _, snapshot = await self._of(chat)
+        skill = snapshot.skill(name)
+        if skill is None:
+            return Unreadable(f"name: there is no skill {name!r}")
+        workspace = await self._workspaces.of(chat)
+        if isinstance(workspace, Refused):
+            return Unreadable(workspace.says)
+        with trio.move_on_after(FILES_SECONDS_MAX):
+            directory = dirname(skill.path)
+            look = partial(skill_files.content, workspace.home, directory, path, bytes_max)
+            return await read(SKILL_FILES, look, key=workspace.id)
+        return Unreadable(f"{path}: could not be read within {FILES_SECONDS_MAX:g} s")
+
+    # for users
+
+    async def refresh(self, chat: ChatId) -> Unreadable | None:
+        """What stands in its workspace now is what the chat knows from its next step on. Why not:
+        then it knows what it knew."""
+        workspace = await self._places.workspace_of(chat)
+        if workspace is None:
+            return None
+        found = await self._watch.look(workspace)
+        if isinstance(found, Unreadable):
+            await self._pins.cannot_read(chat, workspace, found.why)
+            return found
+        await self._pin(chat, workspace, found, again=True)
+        return None
+
+    async def shown(self, chat: ChatId) -> Shown | None:
+        """None: it has nothing."""
+        pinned = await self._known(chat)
+        if pinned.workspace is None or pinned.digest is None:
+            return None
+        self._watch.watch(pinned.workspace)
+        snapshot = await self._snapshot(pinned)
+        home = self._places.home(pinned.workspace)
+        return Shown(pinned.workspace, home, () if snapshot is None else snapshot.resources)
+
+    def statistics(self) -> ContextStatistics:
+        return ContextStatistics(
+            self._pinned.statistics(), self._snapshots.statistics(), self._watch.statistics()
+        )
+
+    # what is known
+
+    async def _of(self, chat: Chat) -> tuple[Pinned, Snapshot]:
+        """A root whose row names no workspace has none. Agents work where their root does, whatever
+        their own rows say."""
+        if chat.is_root and chat.workspace_id is None and chat.id not in self._bound:
+            return Pinned(chat.id), NOTHING
+        known = self._pinned.glance(chat.id)
+        if known is not None and self._has_moved(chat, known):
+            self._pinned.drop(chat.id)
+        for _ in range(READS_MAX):
+            pinned = await self._pinned.get(chat.id)
+            snapshot = await self._snapshot(pinned)
+            if chat.workspace_id == pinned.workspace:  # its row says it by now
+                self._bound.pop(chat.id, None)
+            if snapshot is not None:
+                return pinned, snapshot
+            self._pinned.drop(chat.id)
+        return pinned, NOTHING
+
+    def _has_moved(self, chat: Chat, known: Pinned) -> bool:
+        """Somebody has given it another workspace; unless it has done so itself, and its row does
+        not say so yet."""
+        is_said = chat.is_root and chat.id not in self._bound
+        return is_said and chat.workspace_id not in (None, known.workspace)
+
+    async def _read(self, chat: ChatId) -> Pinned:
+        """For a turn: what was never pinned is pinned now."""
+        pinned = await self._known(chat)
+        if pinned.workspace is None:
+            return pinned
+        if pinned.digest is not None:
+            self._watch.watch(pinned.workspace)
+            return pinned
+        found = await self._watch.look(pinned.workspace)
+        if isinstance(found, Unreadable):
+            await self._pins.cannot_read(chat, pinned.workspace, found.why)
+            self._pinned.put(chat, pinned)  # our own news of it must not make the turn try again
+            return pinned
+        await self._pin(chat, pinned.workspace, found, again=False)
+        return await self._known(chat)  # another process may have been faster
+
+    async def _pin(self, chat: ChatId, workspace: UUID, found: Looked, *, again: bool) -> None:
+        await self._pins.pin(
+            chat, workspace, digest=found.digest, snapshot=found.snapshot, again=again
+        )
+        latest = self._watch.latest(workspace)
+        if latest not in (None, found.digest):  # told of before there was anything to be dirty
+            await self._pins.stands(workspace, latest)
+
+    async def _known(self, chat: ChatId) -> Pinned:
+        workspace = await self._places.workspace_of(chat)
+        pin = None if workspace is None else await self._pins.of(chat, workspace)
+        return Pinned(chat, workspace, None if pin is None else pin.digest)
+
+    async def _snapshot(self, pinned: Pinned) -> Snapshot | None:
+        """None: it has just been pinned anew, and we have not heard of it yet."""
+        if pinned.digest is None:
+            return NOTHING
+        known = self._snapshots.get(pinned.digest)
+        if known is None:
+            known = await self._pins.snapshot(pinned.chat, pinned.digest)
+            if known is not None:
+                self._snapshots.put(pinned.digest, known)
+        return known
+
+    async def _files(self, chat: Chat, directory: str) -> tuple[str, ...]:
+        """As far as they can be listed now."""
+        workspace = await self._workspaces.of(chat)
+        if isinstance(workspace, Refused):
+            return ()
+        try:
+            with trio.move_on_after(FILES_SECONDS_MAX):
+                look = partial(skill_files.listed, workspace.home, directory)
+                return await read(SKILL_FILES, look, key=workspace.id)
+        except (Denied, OSError):
+            pass
+        return ()

@@ -1,0 +1,71 @@
+"""What chats have pinned of their workspaces, on PostgreSQL. Whoever watches is told of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from actors.law.ids import ChatId
+from actors.law.store.hints import ContextChanged
+from actors.law.store.outbox import Tell
+from actors.prompts.context.resources import Snapshot
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Row
+from adapters.postgres.queries import SQL
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """`digest` of what is pinned; None: the workspace could not be looked at yet."""
+
+    digest: bytes | None
+    dirty_since: datetime | None
+    error: str | None
+
+
+class Pins:
+    def __init__(self, pool: Pool, *, tell: Tell) -> None:
+        self._pool = pool
+        self._tell = tell
+
+    async def of(self, chat: ChatId, workspace: UUID) -> Pin | None:
+        found = await self._run(SQL["pinned_of_chat"], chat=chat, workspace=workspace)
+        return Pin(*found[0]) if found else None
+
+    async def snapshot(self, chat: ChatId, digest: bytes) -> Snapshot | None:
+        """None: it is another one by now."""
+        found = await self._run(SQL["snapshot_of_chat"], chat=chat, digest=digest)
+        return msgspec.json.decode(found[0][0], type=Snapshot) if found else None
+
+    async def pin(
+        self, chat: ChatId, workspace: UUID, *, digest: bytes, snapshot: Snapshot, again: bool
+    ) -> None:
+        """Unless `again`, a chat that has something of this workspace keeps it."""
+        facts = {"digest": digest, "snapshot": msgspec.json.encode(snapshot), "again": again}
+        await self._for_chat(SQL["pin_context"], chat, workspace=workspace, **facts)
+
+    async def cannot_read(self, chat: ChatId, workspace: UUID, error: str) -> None:
+        """What it has, it keeps."""
+        await self._for_chat(SQL["context_unread"], chat, workspace=workspace, error=error)
+
+    async def stands(self, workspace: UUID, digest: bytes) -> None:
+        """This is in it now: chats that have pinned something else are dirty, others are not."""
+        await self._for_all(SQL["workspace_stands"], workspace=workspace, digest=digest)
+
+    async def is_unread(self, workspace: UUID, error: str) -> None:
+        """Nobody can look at it any more."""
+        await self._for_all(SQL["workspace_unread"], workspace=workspace, error=error)
+
+    async def _for_chat(self, sql: str, chat: ChatId, **facts: Any) -> None:
+        for (owner,) in await self._run(sql, chat=chat, **facts):
+            self._tell(ContextChanged(chat, owner))
+
+    async def _for_all(self, sql: str, **facts: Any) -> None:
+        for chat, owner in await self._run(sql, **facts):
+            self._tell(ContextChanged(chat, owner))
+
+    async def _run(self, sql: str, /, **facts: Any) -> list[Row]:
+        async with self._pool.connection() as connection:
+            return await connection.execute(sql, facts)

@@ -1,0 +1,76 @@
+"""Which skills a chat has: its owner's own, and those of its workspace. Kept in memory.
+
+A warm index asks the database nothing: it forgets a user's skills as soon as it hears that he has
+changed one, in whatever process, and after a while in any case, should the news have got lost.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from actors.law.chat import Chat
+from actors.law.ids import UserId
+from actors.law.store.bus import Bus
+from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.prompts.context.ports import NO_SKILLS, SkillText, Unreadable, WorkspaceSkills
+from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Known, Source, merged
+from adapters.models.sanitising import sanitised
+from adapters.models.store.skills import Skills
+from adapters.models.words.skill import Unfit, parsed
+from adapters.settings.caching import Cache, CacheStatistics
+
+KEEP_SECONDS = 60.0  # should news of a change have got lost unnoticed
+USERS_MAX = 16_384  # whose skills are kept; the one not asked about for longest is forgotten
+
+
+class SkillIndex:
+    """It `follow`s the bus as long as it is used."""
+
+    def __init__(self, skills: Skills, workspace: WorkspaceSkills = NO_SKILLS) -> None:
+        self._skills = skills
+        self._workspace = workspace
+        self._personal: Cache[UserId, tuple[Known, ...]] = Cache(
+            self._read, keep_seconds=KEEP_SECONDS, most=USERS_MAX
+        )
+
+    @contextmanager
+    def follow(self, bus: Bus) -> Iterator[None]:
+        with bus.follow_all(self.hear):
+            yield
+
+    def hear(self, news: News) -> None:
+        match news:
+            case CatalogueChanged(user=UUID() as user):
+                self._personal.drop(UserId(user))
+            case LookAtEverything():
+                self._personal.drop_all()
+            case _:
+                pass
+
+    async def of(self, chat: Chat) -> tuple[Entry, ...]:
+        personal = await self._personal.get(chat.owner_id)
+        return merged(personal, await self._workspace.of(chat))
+
+    async def text(self, chat: Chat, entry: Entry) -> SkillText | Unreadable:
+        """`directory` is empty for a skill of the user's own."""
+        name = entry.skill.name
+        if entry.source is Source.WORKSPACE:
+            return await self._workspace.text(chat, name)
+        stored = await self._skills.read(chat.owner_id, name)
+        skill = parsed(stored.content or "") if stored is not None else None
+        if skill is None or isinstance(skill, Unfit):
+            return Unreadable(f"name: there is no skill {name!r} any more")
+        return SkillText("", skill.body)
+
+    async def file(self, chat: Chat, entry: Entry, path: str) -> bytes | Unreadable:
+        if entry.source is Source.PERSONAL:
+            return Unreadable("name: skills of the user's own have no files")
+        return await self._workspace.file(chat, entry.skill.name, path, bytes_max=FILE_BYTES_MAX)
+
+    def statistics(self) -> CacheStatistics:
+        return self._personal.statistics()
+
+    async def _read(self, user: UserId) -> tuple[Known, ...]:
+        return tuple(
+            Known(skill.name, sanitised(skill.description)) for skill in await self._skills.of(user)
+        )

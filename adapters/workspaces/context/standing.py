@@ -1,0 +1,97 @@
+"""What a turn is told after the chat's own system rows, and never stored.
+
+In this order: what the chat is to others; what stands in its workspace for whoever works there;
+which skills there are; what its user tells all of his chats; what it may do in this mode; that it
+may ask for advice.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import trio
+
+from actors.agents.rules import EXPLORE, told_of_family
+from actors.law.chat import Chat
+from actors.law.ids import ModelConfigId
+from actors.prompts.context.advising import GUIDANCE, NOBODY, Advised
+from actors.prompts.context.ports import NO_WORDS, NO_WORKSPACES, PlanFiles, WorkspaceWords
+from actors.prompts.context.skills import index
+from actors.tools.gating import Kind, kind_of
+from adapters.models.catalogue import Catalogue
+from adapters.models.contents import Contents
+from adapters.models.prompting import Standing
+from adapters.models.settings import PLAN_MODE_INSTRUCTIONS
+from adapters.models.words.standing import (
+    PLAN_MODE,
+    PLAN_MODE_CHILD,
+    plan_file_path,
+    user_instructions,
+)
+from adapters.workspaces.context.skills import SkillIndex
+
+PLACE_SECONDS_MAX = 35.0  # to find the plan's file; then the chat plans without one
+
+
+class TurnWords:
+    """Fulfils `adapters.models.prompting.Surroundings`."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        skills: SkillIndex,
+        workspace: WorkspaceWords = NO_WORDS,
+        advised: Advised = NOBODY,
+        plans: PlanFiles = NO_WORKSPACES,
+    ) -> None:
+        self._catalogue = catalogue
+        self._skills = skills
+        self._workspace = workspace
+        self._advised = advised
+        self._plans = plans
+
+    async def standing(self, chat: Chat) -> Standing:
+        contents = await self._catalogue.contents()
+        own = await self._catalogue.own(chat.owner_id)
+        words = [*told_of_family(chat)]
+        if told := await self._workspace.told(chat):
+            words.append(told)
+        if told := index(await self._skills.of(chat)):
+            words.append(told)
+        if own.settings.prompt:
+            words.append(user_instructions(own.settings.prompt))
+        words += overlay(kind_of(chat), contents)
+        if kind_of(chat) is Kind.ROOT_PLAN and (path := await self._plan_path(chat)):
+            words.append(plan_file_path(path))
+        if chat in self._advised:
+            words.append(GUIDANCE)
+        return Standing(tuple(words), partial(identity_of, contents))
+
+    async def _plan_path(self, chat: Chat) -> str | None:
+        with trio.move_on_after(PLACE_SECONDS_MAX):
+            return await self._plans.place(chat)
+        return None
+
+
+def overlay(kind: Kind, contents: Contents) -> Iterator[str]:
+    """What a chat of this kind is told about what it may do."""
+    match kind:
+        case Kind.EXPLORE:
+            yield EXPLORE
+        case Kind.ROOT_PLAN:
+            yield PLAN_MODE
+            if more := contents.settings.value(PLAN_MODE_INSTRUCTIONS):
+                yield str(more)
+        case Kind.CHILD_PLAN:
+            yield PLAN_MODE_CHILD
+        case Kind.ROOT | Kind.CHILD | Kind.COMPUTER_USE:
+            pass
+
+
+def identity_of(contents: Contents, id: ModelConfigId | None) -> str | None:
+    """Which provider a message came from; None: nobody knows any more."""
+    if id is not None:
+        provider = contents.known.get(id)
+    else:
+        provider = None if contents.default is None else contents.default.provider_id
+    return None if provider is None else str(provider)

@@ -1,0 +1,372 @@
+"""Who keeps workspaces: notes that they are used, stops those that nobody uses, removes those that
+nobody needs, and ends those that outgrow their share of the disk.
+
+Several processes may share a database, and each sees to what it has: commands that it runs,
+directories on its disk. What one closes the others hear of; if the news is lost, they find out at
+their next look. A disk is not measured by the kernel here, but by looking: what is written between
+two looks is over the limit until then.
+"""
+
+import math
+import re
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, NoReturn, Protocol
+from uuid import UUID
+
+import trio
+
+from actors.law.chat import Chat
+from actors.law.store.bus import Bus
+from actors.law.store.hints import LookAtEverything, News, WorkspaceClosed
+from actors.tools.workspace.ports import Refused
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.workspaces.disks.disk import MAKING, Disk, DiskSilent
+from adapters.workspaces.disks.programs import Programs
+from adapters.workspaces.making import UNREGISTERED, disk_of, registered
+from adapters.workspaces.processes import ProcessTable
+from adapters.workspaces.store.lives import Lives
+from runtime.clock import now, wall
+from runtime.log import emit
+from runtime.statistics import CounterMetric, GaugeMetric
+
+LOOK_SECONDS = 30.0  # between two looks at what is closed and what is idle
+REMOVE_SECONDS = 3_600.0  # between two looks for what nobody needs, and for what is left of it
+MEASURE_SECONDS = 15.0  # between two looks at how much is written; ten times as long as they take
+RESTS = 10
+DU_SECONDS = 60.0  # for one of them; then it is not known how much it is
+MAKING_SECONDS = 86_400.0  # for a workspace to be made and registered; then nobody will
+DELETE_SECONDS = 600.0  # for a workspace that was removed; what is left goes at the next look
+WRITTEN_BYTES = 64 * 1024 * 1024  # by tools, without a look at how much that makes in all
+# Workspaces of which it is known how much was written, and as many that are known to be full; of
+# the one written to longest ago it is forgotten.
+NOTED_MAX = 4_096
+MIB = 1024 * 1024
+
+# The directory of a workspace, UUID; one that is being made, .UUID.new; one that is removed,
+# .UUID.gone.
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_NAME = re.compile(rf"\.?(?P<id>{_UUID})(?:\.(?P<what>new|gone))?")
+
+
+@dataclass(frozen=True, slots=True)
+class KeepingStatistics:
+    full: Annotated[
+        int, GaugeMetric("Workspaces that were over their limit when they were last looked at.")
+    ]
+    measured_count: Annotated[
+        int, CounterMetric("Times that the size of a workspace was measured.")
+    ]
+    closed_count: Annotated[int, CounterMetric("Workspaces that were stopped here.")]
+    removed_count: Annotated[int, CounterMetric("Directories of workspaces that were removed.")]
+    noted: Annotated[
+        int, GaugeMetric("Workspaces of which it is known how much tools have written.")
+    ]
+    programs: Annotated[
+        int, GaugeMetric("Programs that measure or remove workspaces, those that hang included.")
+    ]
+
+
+class Neighbour(Protocol):
+    """Who keeps something of workspaces as long as they are worked in."""
+
+    def moved_in(self, chat: Chat) -> None:
+        """This chat's workspace has been made, or started."""
+        ...
+
+    async def moved_out(self, workspace: UUID) -> None:
+        """It has been stopped, or is too large: what runs in it has to end."""
+        ...
+
+    def at_work(self) -> Mapping[UUID, int]:
+        """Workspaces in which it has something running, and how many mebibytes of the disk each may
+        take; 0: what runs there cannot write to it."""
+        ...
+
+
+class Caretaker:
+    """`run` it, and let it `follow` the bus. `neighbours`: who has something running beside the
+    commands, and is told when they have ended."""
+
+    def __init__(
+        self,
+        lives: Lives,
+        table: ProcessTable,
+        directory: Path,
+        *,
+        neighbours: Sequence[Neighbour] = (),
+        days: float | None = None,
+        days_max: float | None = None,
+    ) -> None:
+        self._lives = lives
+        self._table = table
+        self._directory = directory
+        self._neighbours = neighbours
+        self._days = days  # without use, of one that no chat but archived ones has; None: for ever
+        self._days_max = days_max  # likewise, whichever have it
+        self._bus: Bus | None = None
+        self._used: set[UUID] = set()
+        self._closed: set[UUID] = set()
+        self._woken, self._left_over = trio.Event(), trio.Event()
+        self._sizes: dict[UUID, int] = {}  # of those in which commands run, when last looked at
+        self._written: OrderedDict[UUID, int] = OrderedDict()  # by tools, since then
+        self._full: OrderedDict[UUID, int] = OrderedDict()  # their sizes when last looked at
+        self._programs = Programs()
+        self._measured_count = self._closed_count = self._removed_count = 0
+
+    @contextmanager
+    def follow(self, bus: Bus) -> Iterator[None]:
+        self._bus = bus
+        with bus.follow_all(self.hear):
+            yield
+
+    def hear(self, news: News) -> None:
+        match news:
+            case WorkspaceClosed(workspace=workspace):
+                self._closed.add(workspace)
+            case LookAtEverything():
+                pass
+            case _:
+                return
+        self._woken.set()
+
+    def use(self, workspace: UUID) -> None:
+        self._used.add(workspace)
+
+    async def close(self, workspace: UUID) -> None:
+        """It was stopped: what runs in it ends, here at once, elsewhere as soon as it is heard."""
+        if self._bus is not None:
+            self._bus.tell(WorkspaceClosed(workspace))
+            self._closed.discard(workspace)  # which we have just told ourselves as well
+        await self._closed_here(workspace)
+
+    async def remove(self, workspace: UUID) -> bool:
+        """Its directory goes in a moment. False: somebody works in it, or it is gone."""
+        if not await self._lives.remove(workspace):
+            return False
+        await self.close(workspace)
+        self._left_over.set()
+        return True
+
+    async def room(self, workspace: UUID, disk_mb: int, count: int) -> Refused | None:
+        """For so many bytes that a tool is to write."""
+        if workspace not in self._full and self._note(workspace, count) <= WRITTEN_BYTES:
+            return None
+        size = await self._measure(workspace)
+        if size <= disk_mb * MIB:
+            self._full.pop(workspace, None)
+            return None
+        self._note_full(workspace, size)
+        return Refused(_full(size, disk_mb))
+
+    def _note(self, workspace: UUID, count: int) -> int:
+        """So many bytes are written; and so many since it was measured."""
+        written = self._written[workspace] = self._written.pop(workspace, 0) + count
+        if len(self._written) > NOTED_MAX:
+            self._written.popitem(last=False)
+        return written
+
+    def statistics(self) -> KeepingStatistics:
+        counts = self._measured_count, self._closed_count, self._removed_count
+        return KeepingStatistics(
+            len(self._full), *counts, len(self._written), self._programs.running
+        )
+
+    async def run(self) -> NoReturn:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._see_to_disks)
+            nursery.start_soon(self._see_to_left_overs)
+            while True:
+                await _unless_faulty(self.look)
+                with trio.move_on_after(LOOK_SECONDS):
+                    await self._woken.wait()
+                self._woken = trio.Event()
+
+    async def look(self) -> None:
+        """At what is used, idle or closed. Of what was heard the database says whether it holds:
+        it may have been started again."""
+        used, heard = frozenset(self._used), frozenset(self._closed)
+        if used:
+            await self._lives.used(used)
+        for workspace in await self._lives.stop_idle():
+            await self.close(workspace)
+        if here := heard.union(self._at_work()):
+            for workspace in await self._lives.closed(here):
+                await self._closed_here(workspace)
+        self._used -= used
+        self._closed -= heard
+
+    async def give_up(self, workspace: UUID) -> None:
+        """It was being made, and its directory goes in a moment, unless it has been registered.
+        What the database or the disk does not let us do now is done a day later."""
+        with suppress(DatabaseFault, OSError, DiskSilent):
+            if await self._lives.unknown([workspace]):
+                place = self._directory / str(workspace)
+                await disk_of(place).write(partial(_aside, place), MAKING, seconds=0)
+                self._left_over.set()
+
+    async def clear(self) -> None:
+        """Away with what nobody needs, with what is left of what was removed elsewhere, and with
+        what was never made to the end. Whatever else the database does not know stays: it may be
+        another one than yesterday."""
+        for workspace in await self._lives.unused(days=self._days, days_max=self._days_max):
+            if await self.remove(workspace):
+                emit("workspace.removed", "info", workspace=workspace)
+        removed = frozenset(await self._lives.removed())
+        before = wall().timestamp() - MAKING_SECONDS
+        look = partial(_left_over, self._directory, removed, before=before)
+        left, doubtful = await Disk(str(self._directory), "all workspaces").read(look)
+        unknown = await self._lives.unknown(doubtful) if doubtful else []
+        for workspace, path in doubtful.items():
+            if workspace in unknown:
+                left.append(path)
+            else:
+                await registered(path)  # which was cut short
+        for path in left:
+            await self._delete(path)
+        await self._lives.forget()
+
+    async def measure(self) -> None:
+        """One that is over its limit and has grown: what runs in it ends. What only removes goes
+        on."""
+        limits = {each: disk_mb for each, disk_mb in self._at_work().items() if disk_mb}
+        self._sizes = {each: size for each, size in self._sizes.items() if each in limits}
+        for workspace, disk_mb in limits.items():
+            before = self._sizes.get(workspace)
+            size = self._sizes[workspace] = await self._measure(workspace)
+            if size <= disk_mb * MIB:
+                self._full.pop(workspace, None)
+                continue
+            self._note_full(workspace, size)
+            if before is not None and size > before:
+                await self._end(workspace, f"ended: {_full(size, disk_mb)}")
+
+    def _note_full(self, workspace: UUID, size: int) -> None:
+        self._full[workspace] = size
+        if len(self._full) > NOTED_MAX:
+            self._full.popitem(last=False)
+
+    def _at_work(self) -> Mapping[UUID, int]:
+        """Workspaces in which something runs, and how much of the disk each may take."""
+        found = self._table.workspaces()
+        for neighbour in self._neighbours:
+            for workspace, disk_mb in neighbour.at_work().items():
+                found[workspace] = max(disk_mb, found.get(workspace, 0))
+        return found
+
+    async def _measure(self, workspace: UUID) -> int:
+        """Return how many bytes it takes. If that cannot be measured, now or because it is being
+        measured already, one that was full stays so, and any other takes nothing."""
+        self._measured_count += 1
+        self._written.pop(workspace, None)
+        size = await self._size_of(self._directory / str(workspace))
+        return self._full.get(workspace, 0) if size is None else size
+
+    async def _closed_here(self, workspace: UUID) -> None:
+        self._closed_count += 1
+        self._full.pop(workspace, None)
+        self._written.pop(workspace, None)
+        await self._end(workspace, "its workspace was stopped")
+
+    async def _end(self, workspace: UUID, why: str) -> None:
+        await self._table.end_workspace(workspace, why)
+        for neighbour in self._neighbours:
+            await neighbour.moved_out(workspace)
+
+    async def _delete(self, path: Path) -> None:
+        """By programs that are at home in trees of any depth, and that follow no links. What is
+        not done in time is done at the next look."""
+        try:
+            aside = await disk_of(path).write(partial(_aside, path), MAKING, seconds=0)
+        except DiskSilent:
+            return
+        if aside is None:
+            return
+        command = ["sh", "-c", 'chmod -R u+rwx -- "$1"; rm -rf -- "$1"', "sh", str(aside)]
+        with suppress(OSError):
+            done = await self._programs.run(command, key=("rm", aside), seconds=DELETE_SECONDS)
+            self._removed_count += done is not None
+
+    async def _size_of(self, place: Path) -> int | None:
+        """Return what it takes of the disk, in bytes; None if that cannot be measured."""
+        with suppress(OSError):
+            command = ["du", "-skx", "--", str(place)]
+            done = await self._programs.run(command, key=("du", place), seconds=DU_SECONDS)
+            if done is not None:
+                kibibytes, _, _ = done.said.partition(b"\t")
+                return int(kibibytes or b"0") * 1024
+        return None
+
+    async def _see_to_left_overs(self) -> NoReturn:
+        while True:
+            await _unless_faulty(self.clear)
+            with trio.move_on_after(REMOVE_SECONDS):
+                await self._left_over.wait()
+            self._left_over = trio.Event()
+
+    async def _see_to_disks(self) -> NoReturn:
+        while True:
+            began = now()
+            await self.measure()
+            await trio.sleep(max(MEASURE_SECONDS, RESTS * (now() - began)))
+
+
+def _full(size: int, disk_mb: int) -> str:
+    return (
+        f"the workspace takes {size // MIB} MiB of the disk (at most {disk_mb});"
+        " remove what is not needed, with rm"
+    )
+
+
+def _left_over(
+    directory: Path, removed: Collection[UUID], *, before: float
+) -> tuple[list[Path], dict[UUID, Path]]:
+    """What is to go, and what is to go if nobody knows of it."""
+    sure: list[Path] = []
+    doubtful: dict[UUID, Path] = {}
+    for path in directory.iterdir() if directory.is_dir() else ():
+        if (named := _NAME.fullmatch(path.name)) is None:
+            continue
+        id, what = UUID(named["id"]), named["what"]
+        is_half = what == "new" and _changed_at(path) < before
+        if what == "gone" or is_half or (what is None and id in removed):
+            sure.append(path)
+        elif what is None and _changed_at(path / UNREGISTERED) < before:
+            doubtful[id] = path
+    return sure, doubtful
+
+
+def _changed_at(path: Path) -> float:
+    """Infinite: it is not there, or cannot be looked at; then it stays."""
+    try:
+        return path.lstat().st_mtime
+    except OSError:
+        return math.inf
+
+
+def _aside(path: Path) -> Path | None:
+    """Where it is to be deleted: nobody finds half a workspace. None: there is nothing of it."""
+    named = _NAME.fullmatch(path.name)
+    assert named is not None, "it is a workspace's"
+    aside = path.with_name(f".{named['id']}.gone")
+    if path.is_dir() and not aside.exists():
+        with suppress(FileNotFoundError):  # somebody else was faster
+            path.rename(aside)
+    return aside if aside.is_dir() else None
+
+
+async def _unless_faulty(look: Callable[[], Awaitable[None]]) -> None:
+    """What the database or the disk does not let us do now is done at the next look."""
+    try:
+        await look()
+    except (DatabaseFault, OSError, DiskSilent) as fault:
+        emit("workspaces.kept", "warning", error=fault)
+
+
+def days_of(setting: int) -> float | None:
+    """None: for ever."""
+    return float(setting) if setting else None

@@ -1,0 +1,359 @@
+"""Commands that run, and what they have written. They outlive the turn that started them.
+
+A command is a process group of its own. When it ends, whatever it has left running in its group
+ends with it; when this process stops, all of them end; when this process is killed, the lifeline
+sees to it. A process is started in the main thread, because a sandbox ends with the thread that
+has started it.
+"""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from subprocess import PIPE, STDOUT, Popen
+from typing import Annotated
+from uuid import UUID, uuid4
+
+import trio
+
+from actors.law.ids import ChatId
+from actors.tools.workspace import ports
+from actors.tools.workspace.output import Output
+from actors.tools.workspace.ports import NotStarted, Refused, Signal
+from adapters.workspaces.lifeline import Lifeline
+from adapters.workspaces.sandbox import PROGRAM
+from runtime.children import Child, Children, open_children
+from runtime.clock import now, wall
+from runtime.ends import End
+from runtime.errors import RuntimeFault
+from runtime.statistics import CounterMetric, GaugeMetric
+
+RUNNING_PER_CHAT_MAX = 32  # one more is refused until one has ended
+RUNNING_MAX = 512  # of all chats of this process; likewise
+KEPT_SECONDS = 300.0  # that one which has ended is still known
+KEPT_MAX = 2_048  # that have ended; the one that ended first is forgotten
+READ_BYTES = 65_536
+# A command that writes more than a mebibyte in one go has to wait so long: it is not to keep us
+# from everything else.
+PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
+# A command begins when the lifeline knows of it: if we die before that, it never does.
+# Where it works it goes itself, for a disk that hangs is to hang it and not us.
+_GATE = 'read -r go || exit; cd -- "$1" || exit; shift; exec "$@" < /dev/null'
+DRAIN_SECONDS = 1.0  # for the last words of a command; then somebody else holds its output open
+REAP_SECONDS = 5.0  # for a killed process to be gone; then it is left to the kernel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What to start."""
+
+    chat: ChatId
+    workspace: UUID
+    command: ports.Command
+    workdir: str
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    seconds_max: float
+    disk_mb: int = 0  # of the workspace; 0: nobody looks
+
+
+@dataclass(eq=False, slots=True)
+class _Running:
+    id: str
+    order: Order
+    popen: Popen[bytes]
+    pidfd: int
+    began: float = field(default_factory=now)
+    began_at: datetime = field(default_factory=wall)
+    output: Output = field(default_factory=Output)
+    ended: trio.Event = field(default_factory=trio.Event)
+    ended_after: float = 0.0
+    ended_at: datetime | None = None
+    exit_code: int | None = None
+    why: str = ""
+
+    @property
+    def seconds(self) -> float:
+        return now() - self.began if self.exit_code is None else self.ended_after
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessStatistics:
+    running: Annotated[int, GaugeMetric("Commands that run in workspaces.")]
+    ended: Annotated[int, GaugeMetric("Commands that have ended and whose output is still kept.")]
+    started_count: Annotated[int, CounterMetric("Commands that were started in workspaces.")]
+
+
+class ProcessTable:
+    """All that run in this process, and those that have ended a moment ago."""
+
+    def __init__(
+        self, children: Children, lifeline: Lifeline, *, kept_seconds: float = KEPT_SECONDS
+    ) -> None:
+        self._children = children
+        self._kept_seconds = kept_seconds
+        self._lifeline = lifeline
+        self._known: dict[str, _Running] = {}  # in the order in which they began
+        self._started_count = 0
+
+    def start(self, order: Order) -> str | NotStarted | Refused:
+        self._forget()
+        running = [each for each in self._known.values() if each.exit_code is None]
+        own = sum(each.order.chat == order.chat for each in running)
+        if own >= RUNNING_PER_CHAT_MAX or len(running) >= RUNNING_MAX:
+            return Refused(
+                f"too many commands: {own} of this chat run already (at most"
+                f" {RUNNING_PER_CHAT_MAX}), {len(running)} in all (at most {RUNNING_MAX});"
+                " wait until some have ended, or end them with process_signal"
+            )
+        try:
+            popen = _begun(order)
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the command
+            return NotStarted(_why_not(error))
+        try:
+            started = self._taken_up(order, popen)
+        except (OSError, RuntimeFault) as error:  # too many open files; or we are stopping
+            with popen:  # which closes what is open of it, and waits for it
+                popen.kill()
+            return NotStarted(_why_not(error))
+        _let_go(popen)
+        self._known[started.id] = started
+        self._started_count += 1
+        return started.id
+
+    async def wait(self, chat: ChatId, id: str, seconds: float) -> ports.Process | Refused:
+        found = self._find(chat, id)
+        if isinstance(found, Refused):
+            return found
+        with trio.move_on_after(seconds):
+            await found.ended.wait()
+        return _seen(found)
+
+    def knows(self, chat: ChatId, id: str) -> bool:
+        return not isinstance(self._find(chat, id), Refused)
+
+    def all(self, chat: ChatId) -> Sequence[ports.Process]:
+        self._forget()
+        newest_first = reversed(self._known.values())
+        own = [_seen(each) for each in newest_first if each.order.chat == chat]
+        return sorted(own, key=lambda process: not process.is_running)
+
+    def signal(self, chat: ChatId, id: str, wanted: Signal) -> Refused | None:
+        found = self._find(chat, id)
+        if isinstance(found, Refused):
+            return found
+        if found.exit_code is not None:
+            return Refused(f"process {id} is not running any more (exit code {found.exit_code})")
+        if wanted is Signal.KILL:
+            _kill(found)
+        else:
+            _terminate(found)
+        return None
+
+    async def end(self, belongs: Callable[[Order], bool], why: str) -> None:
+        """Kill those, and wait until they are gone."""
+        ending = [each for each in self._known.values() if belongs(each.order)]
+        for each in ending:
+            if each.exit_code is None:
+                each.why = each.why or why
+                _kill(each)
+        for each in ending:
+            await each.ended.wait()
+
+    async def end_workspace(self, workspace: UUID, why: str) -> None:
+        await self.end(lambda order: order.workspace == workspace, why)
+
+    def workspaces(self) -> dict[UUID, int]:
+        """Those in which something runs, and how much of the disk each may have."""
+        orders = [each.order for each in self._known.values() if each.exit_code is None]
+        return {order.workspace: order.disk_mb for order in orders}
+
+    def statistics(self) -> ProcessStatistics:
+        running = sum(each.exit_code is None for each in self._known.values())
+        return ProcessStatistics(running, len(self._known) - running, self._started_count)
+
+    def _taken_up(self, order: Order, popen: Popen[bytes]) -> _Running:
+        """From here on somebody ends it, whatever happens."""
+        started = _Running(uuid4().hex[:12], order, popen, os.pidfd_open(popen.pid))
+        try:
+            self._lifeline.add(popen.pid)
+            body = partial(self._follow, started)
+            self._children.start(Child(name=started.id, body=body, when_ended=_nothing_to_do))
+        except (OSError, RuntimeFault):
+            self._lifeline.forget(popen.pid)
+            os.close(started.pidfd)
+            raise
+        return started
+
+    def _find(self, chat: ChatId, id: str) -> _Running | Refused:
+        found = self._known.get(id)
+        if found is None or found.order.chat != chat:
+            return Refused(
+                f"process {id} not found; see process_list. Processes that have ended are"
+                f" forgotten after {self._kept_seconds / 60:g} minutes, and all of them when the"
+                " server is started again"
+            )
+        return found
+
+    def _forget(self) -> None:
+        ended = [each for each in self._known.values() if each.ended.is_set()]
+        ended.sort(key=lambda each: each.began + each.ended_after)
+        over = len(ended) - KEPT_MAX
+        for number, each in enumerate(ended):
+            if number < over or each.began + each.ended_after + self._kept_seconds < now():
+                del self._known[each.id]
+
+    async def _follow(self, running: _Running) -> None:
+        """A command's life, from its start to its last word."""
+        try:
+            with trio.move_on_after(running.order.seconds_max) as life:
+                await self._live(running)
+            if life.cancelled_caught:
+                running.why = f"ended after {running.order.seconds_max:g} s, which is its limit"
+        finally:
+            _kill(running)
+            with trio.move_on_after(REAP_SECONDS, shield=True):
+                await trio.lowlevel.wait_readable(running.pidfd)
+            self._reap(running)
+
+    async def _live(self, running: _Running) -> None:
+        with _stream(running) as stream:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_listen, stream, running.output)
+                await trio.lowlevel.wait_readable(running.pidfd)
+                _kill(running)  # what it has left behind; itself it is not reaped yet
+                nursery.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+
+    def _reap(self, running: _Running) -> None:
+        self._lifeline.forget(running.popen.pid)
+        code = running.popen.poll()
+        os.close(running.pidfd)
+        running.ended_after = now() - running.began
+        running.ended_at = wall()
+        running.exit_code = -1 if code is None else code if code >= 0 else 128 - code
+        running.ended.set()
+
+
+@asynccontextmanager
+async def open_processes(*, kept_seconds: float = KEPT_SECONDS) -> AsyncIterator[ProcessTable]:
+    """Commands run as long as the block is; then all of them are killed."""
+    lifeline = Lifeline()
+    try:
+        async with open_children("commands", capacity=RUNNING_MAX) as children:
+            yield ProcessTable(children, lifeline, kept_seconds=kept_seconds)
+    finally:
+        await lifeline.close()
+
+
+def _nothing_to_do(name: str, end: End) -> None:
+    """It has said itself that it is over."""
+
+
+def _begun(order: Order) -> Popen[bytes]:
+    return Popen(
+        ["sh", "-c", _GATE, "sh", order.workdir, *order.arguments],
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=STDOUT,
+        cwd="/",
+        env=order.environment,
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+def _let_go(popen: Popen[bytes]) -> None:
+    assert popen.stdin is not None, "it was begun with a pipe"
+    with suppress(BrokenPipeError), popen.stdin as gate:
+        gate.write(b"\n")
+
+
+def _why_not(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename == "sh":
+        return "not started: sh is not installed; the operator of the server can do that"
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"not started: {os.strerror(error.errno).lower()}"
+    if isinstance(error, RuntimeFault):
+        return "not started: the server is stopping"
+    return "not started: the command has a zero byte in it"
+
+
+@contextmanager
+def _stream(running: _Running) -> Iterator[trio.lowlevel.FdStream]:
+    assert running.popen.stdout is not None, "it was begun with a pipe"
+    stream = trio.lowlevel.FdStream(os.dup(running.popen.stdout.fileno()))
+    running.popen.stdout.close()
+    try:
+        yield stream
+    finally:
+        with suppress(trio.ClosedResourceError):
+            stream.close()
+
+
+async def _listen(stream: trio.lowlevel.FdStream, output: Output) -> None:
+    """Until nobody can write to it any more."""
+    count = 0
+    while data := await stream.receive_some(READ_BYTES):
+        output.add(data)
+        count += len(data)
+        if count > PAUSE_BYTES:
+            count = 0
+            await trio.sleep(PAUSE_SECONDS)
+
+
+def _kill(running: _Running) -> None:
+    """The whole group. As long as its leader is not reaped, its number is nobody else's."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(running.popen.pid, signal.SIGKILL)
+
+
+def _terminate(running: _Running) -> None:
+    """The members of the group, but not a sandbox around them: it would take them with it before
+    they could do anything about it. Where there is only the sandbox yet, nobody has begun."""
+    leader = running.popen.pid
+    members = list(_members(leader))
+    if _is_sandbox(running):
+        members = [pid for pid in members if pid != leader and _name(pid) != PROGRAM] or [leader]
+    for pid in members:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGTERM)
+
+
+def _is_sandbox(running: _Running) -> bool:
+    return os.path.basename(running.order.arguments[0]) == PROGRAM
+
+
+def _name(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def _members(group: int) -> Iterator[int]:
+    for name in os.listdir("/proc"):
+        if not name.isdecimal():
+            continue
+        with suppress(ProcessLookupError):
+            if os.getpgid(int(name)) == group:
+                yield int(name)
+
+
+def _seen(running: _Running) -> ports.Process:
+    order = running.order
+    return ports.Process(
+        id=running.id,
+        command=order.command.text,
+        workdir=order.workdir,
+        background=order.command.background,
+        output=running.output.shown,
+        started_at=running.began_at,
+        wall_ms=round(running.seconds * 1000),
+        exit_code=running.exit_code,
+        ended_at=running.ended_at,
+        why=running.why,
+    )

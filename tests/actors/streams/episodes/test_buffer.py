@@ -1,0 +1,323 @@
+"""What is said in attempts that run: the log, its readers, its bounds, and when it is forgotten."""
+
+import pytest
+import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.law.chat import Role
+from actors.law.ids import EpisodeKey
+from actors.law.parts.model import TextPart
+from actors.streams.episodes.buffer import (
+    EPISODE_BYTES_MAX,
+    EPISODES_BYTES_MAX,
+    RETENTION_SECONDS,
+    Episodes,
+    EpisodesStatistics,
+)
+from tests.actors.law.chats import CHAT
+from tests.actors.streams.relay.cable import Ear
+
+SAID = Role.ASSISTANT
+
+
+def key(attempt=1, history_version=3):
+    return EpisodeKey(CHAT, history_version, attempt)
+
+
+def encode(key, said):
+    return f"{said.seq}:{said.piece.text}".encode()
+
+
+@pytest.fixture
+def episodes():
+    return Episodes(encode)
+
+
+def say(episode, *texts):
+    return [episode.add(SAID, TextPart(text)) for text in texts]
+
+
+def read(episode, seq=0, at_most=100):
+    return [data.decode() for data in episode.after(seq, at_most=at_most)]
+
+
+# the log
+
+
+async def test_what_is_said_is_numbered_from_one_and_encoded_once(autojump_clock, episodes):
+    episode = episodes.begin(key())
+
+    assert [True, True] == say(episode, "a", "b")
+    assert ["1:a", "2:b"] == read(episode)
+    assert 6 == episode.bytes_count
+
+
+async def test_a_reader_reads_on_from_where_it_is_as_much_as_it_likes(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    say(episode, "a", "b", "c")
+
+    assert ["2:b"] == read(episode, 1, at_most=1)
+    assert ["2:b", "3:c"] == read(episode, 1)
+    assert [] == read(episode, 3)
+
+
+async def test_who_follows_hears_each_piece_as_it_is_added(autojump_clock, episodes):
+    ears = []
+
+    def began(episode):
+        ears.append(Ear(episode))
+
+    with episodes.follow(began, fail=pytest.fail):
+        say(episodes.begin(key()), "a", "b")
+    say(episodes.begin(key(2)), "c")
+
+    assert [[b"1:a", b"2:b"]] == [ear.heard for ear in ears]
+
+
+async def test_an_episode_begins_once(autojump_clock, episodes):
+    episode = episodes.begin(key())
+
+    with pytest.raises(AssertionError, match=r"#3\.1: an episode begins once$"):
+        episodes.begin(key())
+    episodes.end(episode)
+    with pytest.raises(AssertionError, match=r"#3\.1: an episode begins once$"):
+        episodes.begin(key())
+
+
+async def test_nothing_is_said_in_a_closed_episode(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    say(episode, "a")
+    episode.close()
+
+    assert [False] == say(episode, "b")
+    assert ["1:a"] == read(episode)
+
+
+async def test_closing_twice_is_closing_once(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    episodes.end(episode)
+    closed_at = episode.closed_at
+    await trio.sleep(1)
+
+    episodes.end(episode)
+    episode.close()
+
+    assert closed_at == episode.closed_at
+    assert 1 == episodes.statistics().closed_count
+
+
+async def test_a_full_episode_keeps_a_beginning_without_holes(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    full = "x" * (EPISODE_BYTES_MAX - 100)
+
+    assert [True, True] == say(episode, "a", full)
+    assert [False, False] == say(episode, "y" * 200, "short")
+    assert 2 == len(episode.encoded)
+    assert 2 == episode.dropped_count
+    episodes.end(episode)
+    assert 2 == episodes.statistics().dropped_count
+
+
+async def test_an_episode_may_be_filled_to_its_last_byte(autojump_clock, episodes):
+    episode = episodes.begin(key())
+
+    assert [True] == say(episode, "x" * (EPISODE_BYTES_MAX - len("1:")))
+    assert [False] == say(episode, "")
+
+
+# readers
+
+
+async def follow(episode, heard, *, at_once=100):
+    """Read to the end, then note that there is one."""
+    seq = 0
+    while await episode.more_than(seq):
+        batch = read(episode, seq, at_once)
+        seq += len(batch)
+        heard.append(batch)
+    heard.append("end")
+
+
+async def test_a_reader_waits_and_is_woken_for_what_is_said(autojump_clock, episodes):
+    episode, heard = episodes.begin(key()), []
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(follow, episode, heard)
+        await trio.sleep(1)
+        say(episode, "a")
+        await trio.sleep(1)
+        say(episode, "b", "c")
+        await trio.sleep(1)
+        assert [["1:a"], ["2:b", "3:c"]] == heard
+        episodes.end(episode)
+
+    assert "end" == heard[-1]
+
+
+async def test_all_readers_are_woken(autojump_clock, episodes):
+    episode, heard = episodes.begin(key()), [[], [], []]
+
+    async with trio.open_nursery() as nursery:
+        for each in heard:
+            nursery.start_soon(follow, episode, each)
+        await trio.sleep(1)
+        say(episode, "a")
+        await trio.sleep(1)
+        assert [[["1:a"]]] * 3 == heard
+        episodes.end(episode)
+
+    assert [[["1:a"], "end"]] * 3 == heard
+
+
+async def test_a_slow_reader_holds_up_nobody_and_reads_more_at_once(autojump_clock, episodes):
+    episode, heard = episodes.begin(key()), []
+
+    async def slowly():
+        seq = 0
+        while await episode.more_than(seq):
+            heard.append(read(episode, seq))
+            seq += len(heard[-1])
+            await trio.sleep(10)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(slowly)
+        for text in "abcd":
+            await trio.sleep(1)
+            say(episode, text)
+        episodes.end(episode)
+
+    assert [["1:a"], ["2:b", "3:c", "4:d"]] == heard
+
+
+async def test_a_reader_of_a_closed_episode_gets_the_rest_and_then_the_end(
+    autojump_clock, episodes
+):
+    episode, heard = episodes.begin(key()), []
+    say(episode, "a", "b", "c")
+    episodes.end(episode)
+
+    await follow(episode, heard, at_once=2)
+
+    assert [["1:a", "2:b"], ["3:c"], "end"] == heard
+
+
+async def test_a_reader_that_leaves_takes_nothing_with_it(autojump_clock, episodes):
+    episode, heard = episodes.begin(key()), []
+
+    with trio.move_on_after(1):
+        await episode.more_than(0)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(follow, episode, heard)
+        await trio.sleep(1)
+        say(episode, "a")
+        episodes.end(episode)
+
+    assert [["1:a"], "end"] == heard
+
+
+# when it is forgotten
+
+
+async def test_a_closed_episode_is_found_for_a_while(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    assert episode is episodes.find(key())
+
+    episodes.end(episode)
+    await trio.sleep(RETENTION_SECONDS - 1)
+    episodes.sweep()
+    assert episode is episodes.find(key())
+    await trio.sleep(1)
+    episodes.sweep()
+
+    assert episodes.find(key()) is None
+    assert 1 == episodes.statistics().forgotten_count
+
+
+async def test_an_open_episode_is_not_forgotten(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    await trio.sleep(10 * RETENTION_SECONDS)
+    episodes.sweep()
+
+    assert episode is episodes.find(key())
+
+
+async def test_whoever_begins_sweeps(autojump_clock, episodes):
+    episodes.end(episodes.begin(key(1)))
+    await trio.sleep(RETENTION_SECONDS)
+
+    episodes.begin(key(2))
+
+    assert episodes.find(key(1)) is None
+
+
+async def test_a_reader_keeps_its_own_episode(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    say(episode, "a")
+    episodes.end(episode)
+    await trio.sleep(RETENTION_SECONDS)
+    episodes.sweep()
+
+    assert ["1:a"] == read(episode)
+
+
+async def test_what_was_never_begun_is_not_found(autojump_clock, episodes):
+    assert episodes.find(key()) is None
+
+
+async def test_in_a_crowd_the_oldest_closed_ones_are_forgotten_early(autojump_clock):
+    episodes = Episodes(encode, episodes_max=3)
+    for attempt in (1, 2, 3):
+        episodes.end(episodes.begin(key(attempt)))
+
+    episodes.begin(key(4))
+
+    assert [False, True, True, True] == [bool(episodes.find(key(n))) for n in (1, 2, 3, 4)]
+
+
+async def test_open_ones_are_never_forgotten_whatever_the_crowd(autojump_clock):
+    episodes = Episodes(encode, episodes_max=1)
+
+    made = [episodes.begin(key(attempt)) for attempt in (1, 2, 3)]
+
+    assert made == [episodes.find(key(attempt)) for attempt in (1, 2, 3)]
+
+
+async def test_statistics_count_what_there_is(autojump_clock, episodes):
+    first, second = episodes.begin(key(1)), episodes.begin(key(2))
+    say(first, "abc")
+    say(second, "d")
+    episodes.end(first)
+
+    assert EpisodesStatistics(1, 1, 8, EPISODES_BYTES_MAX, 0, 0, 0, 0) == episodes.statistics()
+
+
+DO = st.lists(
+    st.one_of(
+        st.tuples(st.just("say"), st.text("xyz", max_size=3)),
+        st.tuples(st.just("read"), st.integers(1, 3)),
+        st.tuples(st.just("close"), st.none()),
+    ),
+    max_size=20,
+)
+
+
+@settings(max_examples=50)
+@given(DO)
+def test_a_reader_gets_everything_once_and_in_order(steps):
+    async def story():
+        episodes = Episodes(encode)
+        episode, said, heard = episodes.begin(key()), [], []
+        for what, how in steps:
+            if what == "say" and episode.add(SAID, TextPart(how)):
+                said.append(f"{len(said) + 1}:{how}")
+            elif what == "read":
+                heard += read(episode, len(heard), how)
+            elif what == "close":
+                episodes.end(episode)
+        episodes.end(episode)
+        while await episode.more_than(len(heard)):
+            heard += read(episode, len(heard), 2)
+        assert said == heard
+
+    trio.run(story)

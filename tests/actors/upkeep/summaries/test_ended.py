@@ -1,0 +1,147 @@
+"""What the end of a turn asks for, and what it is made of."""
+
+from dataclasses import replace
+
+import pytest
+
+from actors.law.change import Change
+from actors.law.ids import ChatId, EpisodeKey
+from actors.law.parts.usage import Cost
+from actors.law.states import Status
+from actors.prompts.compaction.fullness import Fullness
+from actors.prompts.compaction.rows import Compaction, Source, Summary
+from actors.upkeep.summaries.ended import (
+    MESSAGE_CHARACTERS_MAX,
+    REPORT_CHARACTERS_MAX,
+    TRANSCRIPT_CHARACTERS_MAX,
+    Ended,
+    how,
+    is_due,
+    last_words,
+    report_summary,
+    transcript,
+)
+from tests.actors.chat.turn.given import answered, hidden, history
+from tests.actors.law.chats import CHAT, a_chat, assistant, call, user
+
+WAITING, RUNNING, INTERRUPTING, ACTION, ERROR = (
+    Status.WAITING,
+    Status.RUNNING,
+    Status.INTERRUPTING,
+    Status.REQUIRES_ACTION,
+    Status.ERROR,
+)
+
+
+def a_change(before, after):
+    stored = a_chat()
+    was = replace(stored, chat=replace(stored.chat, status=before))
+    return Change(was, replace(stored.chat, status=after), ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (RUNNING, WAITING, Ended.DONE),
+        (RUNNING, ACTION, Ended.WAITS),
+        (RUNNING, ERROR, Ended.CUT),
+        (INTERRUPTING, WAITING, Ended.CUT),
+        (INTERRUPTING, ERROR, Ended.CUT),
+        (RUNNING, RUNNING, None),
+        (RUNNING, INTERRUPTING, None),
+        (INTERRUPTING, RUNNING, None),
+        (WAITING, RUNNING, None),
+        (WAITING, WAITING, None),
+        (ACTION, RUNNING, None),
+        (ERROR, WAITING, None),
+    ],
+)
+def test_a_turn_has_ended_when_its_chat_comes_to_rest(before, after, expected):
+    assert expected is how(a_change(before, after))
+
+
+def test_a_conversation_that_is_compacted_has_not_ended_another_turn():
+    was = a_change(Status.RUNNING, Status.WAITING)
+
+    assert how(replace(was, said=compacted())) is None
+    assert Ended.DONE is how(replace(was, said=(*compacted(), assistant("a"))))
+
+
+@pytest.mark.parametrize(
+    ("turns", "summed", "expected"),
+    [
+        *((turns, None, turns > 0) for turns in range(4)),
+        *((turns, 1, turns >= 4) for turns in range(1, 9)),
+        (4, 2, False),
+        (5, 2, True),
+        (0, 7, False),  # an edit took all of them away
+        (2, 7, True),
+    ],
+)
+def test_a_summary_is_made_after_the_first_turn_and_then_three_after_the_last(
+    turns, summed, expected
+):
+    assert expected is is_due(turns, summed)
+
+
+def test_what_was_said_last_is_the_models_own():
+    said = [assistant("b"), assistant("d", call("x")), *answered("x"), assistant(call("y"))]
+
+    assert "d" == last_words(said)
+    assert "" == last_words([*answered("x"), user("f")])
+    assert "" == last_words([])
+
+
+def test_a_transcript_is_what_users_and_models_said():
+    said = [user("a"), assistant("b", call("x")), *answered("x"), hidden(), assistant("c")]
+
+    assert "user: a\n\nassistant: b\n\nassistant: c" == transcript(history(*said))
+
+
+def test_a_transcript_knows_what_a_summary_replaced():
+    told = transcript(history(user("a"), *compacted(), assistant("b")))
+
+    assert "all of it" in told
+    assert told.startswith("user: a\n\nearlier: ")
+
+
+def compacted():
+    key = EpisodeKey(ChatId(CHAT), 1, 1)
+    compaction = Compaction(key, Source.MANUAL, Fullness(0, 0, 70))
+    return compaction.rows(Summary("all of it", 1, Cost(0, "table")), None)
+
+
+def test_what_was_taken_back_is_no_part_of_a_transcript():
+    assert "user: b" == transcript(history(user("a"), user("b"), deleted=(0,)))
+
+
+def test_of_long_messages_and_long_chats_the_ends_are_kept():
+    [long] = transcript(history(user("b" + "x" * 9_000 + "e"))).split("\n\n")
+    told = transcript(history(*[user("x" * 3_000)] * 20, assistant("last")))
+
+    assert len(long) <= MESSAGE_CHARACTERS_MAX + len("user: ")
+    assert ("user: bx", "xe") == (long[:8], long[-2:])
+    assert len(told) <= TRANSCRIPT_CHARACTERS_MAX
+    assert told.endswith("assistant: last")
+
+
+@pytest.mark.parametrize(
+    ("report", "expected"),
+    [
+        ("", ""),
+        ("# Result\n\nDone.", "Result"),
+        ("**Done**: see [the file](a.py).\n\nMore.", "Done: see the file."),
+        ("- one\n- two", "one two"),
+        ("```\ncode\n```\n\nIt `works`.", "It works."),
+        ("One. Two! Three? Four.", "One. Two! Three?"),
+    ],
+)
+def test_a_child_is_about_what_its_report_begins_with(report, expected):
+    assert expected == report_summary(report)
+
+
+def test_a_long_beginning_of_a_report_is_cut():
+    summary = report_summary("word " * 200)
+
+    assert len(summary) <= REPORT_CHARACTERS_MAX
+    assert summary.endswith("word…")

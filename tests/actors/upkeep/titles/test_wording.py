@@ -1,0 +1,131 @@
+"""What a model is asked for a title, and what is made of its answer."""
+
+import json
+from uuid import uuid4
+
+import pytest
+
+from actors.chat.turn.ports import Model
+from actors.law.ids import ModelConfigId
+from actors.law.parts.assemble import Answer
+from actors.law.parts.deltas import FinishReason
+from actors.law.parts.model import ReasoningPart, TextPart
+from actors.law.parts.options import (
+    AnthropicOptions,
+    GoogleOptions,
+    OpenAICompatOptions,
+    OpenAIOptions,
+    OpenRouterOptions,
+    OpenRouterRouting,
+    RoutedReasoning,
+    VercelOptions,
+)
+from actors.law.parts.prompt import CallSettings, WebSearch
+from actors.upkeep.background.asking import brief
+from actors.upkeep.titles.wording import cleaned, rejects_temperature, title_in, title_prompt
+from tests.actors.law.chats import ANN
+from tests.actors.upkeep.titles.stage import NO_CREDIT, NO_TEMPERATURE, OVERLOADED, a_new_chat, says
+
+
+def a_model(settings):
+    id = ModelConfigId(uuid4())
+    search = (WebSearch(),)
+    return Model(
+        None, id, "one", "anthropic", "anthropic", "claude", settings, provider_tools=search
+    )
+
+
+def test_it_is_one_short_question_without_tools_to_be_answered_by_a_schema():
+    settings = CallSettings(max_output_tokens=9000, temperature=0.7, top_p=0.3, effort="high")
+    chat = a_new_chat()
+
+    prompt = title_prompt(chat, a_model(settings), "why does it crash?")
+
+    assert "claude" == prompt.model
+    assert CallSettings(max_output_tokens=256, temperature=0.0) == prompt.settings
+    assert ((), ()) == (prompt.tools, prompt.provider_tools)
+    assert ["title"] == list(json.loads(prompt.answer_schema.schema)["properties"])
+    assert prompt.messages[0].parts[0].text.endswith("\n\nwhy does it crash?")
+    assert (ANN, chat.id, None) == (prompt.asker.owner, prompt.asker.chat, prompt.asker.subchat)
+
+
+def test_of_a_long_message_the_model_is_shown_the_beginning():
+    prompt = title_prompt(a_new_chat(), a_model(CallSettings()), "x" * 100_000)
+
+    assert len(prompt.messages[0].parts[0].text) < 6100
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        (None, None),
+        (
+            AnthropicOptions(thinking_budget_tokens=9000, thinking_display="omitted"),
+            AnthropicOptions(),
+        ),
+        (
+            OpenAIOptions(store=False, reasoning_summary="auto", max_completion_tokens=9000),
+            OpenAIOptions(store=False),
+        ),
+        (
+            GoogleOptions(threshold="BLOCK_NONE", thinking_budget=9000, cached_content="c"),
+            GoogleOptions(threshold="BLOCK_NONE"),
+        ),
+        (
+            OpenRouterOptions(
+                reasoning=RoutedReasoning(True), provider=OpenRouterRouting(only=("a",))
+            ),
+            OpenRouterOptions(provider=OpenRouterRouting(only=("a",))),
+        ),
+        (
+            VercelOptions(reasoning=RoutedReasoning(True), order=("a",)),
+            VercelOptions(order=("a",)),
+        ),
+        (OpenAICompatOptions("ann"), OpenAICompatOptions("ann")),
+    ],
+)
+def test_where_a_request_may_go_stays_and_thinking_does_not(options, kept):
+    settings = brief(CallSettings(options=options), output_tokens_max=256)
+
+    assert kept == settings.options
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Crash in main.py", "Crash in main.py"),
+        ('  "Crash in\n main.py" ', "Crash in main.py"),
+        ("“Crash in main.py”", "Crash in main.py"),
+        ("'`Crash`'", "Crash"),
+        ("don't panic", "don't panic"),
+        ("a b c d e f g h", "a b c d e f g h"),
+        ("a b c d e f g h i", None),
+        ("", None),
+        (' "" ', None),
+        ("x" * 100, "x" * 80),
+        (f"{'x' * 79} y", "x" * 79),
+        ("a\x00b", "ab"),
+    ],
+)
+def test_quotes_and_blanks_go_and_what_is_too_long_is_no_title(said, title):
+    assert title == cleaned(said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Crash", "", '"Crash"', '{"name": "Crash"}', '{"title": 7}', '{"title": "Cra', "[" * 100_000],
+)
+def test_what_is_not_of_the_schema_is_no_title(text):
+    assert title_in(says(text)) is None
+
+
+def test_thoughts_before_the_answer_do_not_matter():
+    parts = (ReasoningPart("hm"), TextPart('{"title": '), TextPart('"Crash"}'))
+
+    assert "Crash" == title_in(Answer(parts, FinishReason.STOP))
+
+
+def test_a_provider_that_takes_no_temperature_says_so_in_words():
+    assert rejects_temperature(NO_TEMPERATURE)
+    assert not rejects_temperature(NO_CREDIT)
+    assert not rejects_temperature(OVERLOADED)

@@ -1,5 +1,0 @@
-"""A catalogue on a real database beside the whole edge."""
-
-from tests.adapters.catalogue.conftest import ground, migrated
-
-__all__ = ["ground", "migrated"]

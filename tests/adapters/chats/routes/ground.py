@@ -1,0 +1,206 @@
+"""The rows about what is said, behind a real door, on a real database; nobody runs the chats.
+
+async with a_ground(conninfo) as ground:
+    answer = await ground.ask(ANN, "POST", f"{chat}/messages", {"content": [...]})
+    answer.status, answer.said
+"""
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from uuid import UUID, uuid4
+
+import msgspec
+
+from actors.law.ids import UserId
+from actors.supervisor.mail import SupervisorMail
+from actors.supervisor.slots import Slots
+from actors.supervisor.world import Limits
+from adapters.access.admission import Admission
+from adapters.access.sending import Sending
+from adapters.chats.files.shelf import FileShelf
+from adapters.chats.routes.files import Files
+from adapters.chats.routes.messages import Messages
+from adapters.chats.routes.queue import Queue
+from adapters.chats.routes.turns import Turns
+from adapters.chats.shelf.receipts import Receipts
+from adapters.chats.shelf.repeating import Repeating
+from adapters.chats.shelf.shelf import Shelf
+from adapters.http.door.app import Door
+from adapters.http.endpoints import Caller, Via
+from adapters.http.host.requests import Peer, Request
+from adapters.models.catalogue import Catalogue
+from adapters.models.contents import Around
+from adapters.models.environment import offered
+from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.http import HttpClient
+from adapters.models.stage import Stage
+from adapters.models.store.reading import CatalogueReading
+from adapters.postgres.conversation.pages import Pages
+from adapters.settings.secrets import Vault
+from adapters.tools.approvals.consent import Consents
+from adapters.tools.approvals.routes import Approvals
+from adapters.tools.mcp.known import Known
+from adapters.tools.mcp.store.stored import Servers
+from runtime.mailbox import Address, Mailbox, open_mailbox
+from tests.actors.law.chats import ANN, BOB
+from tests.adapters.postgres.stores import PostgresStore, open_store
+
+ROOT = "/api/experimental/chats"
+ORGANIZATION = UUID(int=99)
+ADA = UserId(UUID(int=13))  # an admin
+NOW = datetime(2030, 5, 17, 12, 0, tzinfo=UTC)
+VAULT = Vault(b"0123456789abcdef" * 2)
+ENVIRON = {"ANTHROPIC_API_KEY": "sk-test", "OPENAI_API_KEY": "sk-test"}
+MODELS = tuple(model.id for model in offered(ENVIRON))
+
+
+class Callers:
+    """Whoever the request says that he is."""
+
+    async def let_in(self, head, row):
+        id = head.headers.get("x-caller")
+        if id is None:
+            return None
+        id = UserId(UUID(id))
+        return Caller(id, str(id), id == ADA, frozenset({"all"}), "token", Via.HEADER)
+
+
+@dataclass
+class Clock:
+    now: datetime = NOW
+
+    def __call__(self):
+        return self.now
+
+
+@dataclass
+class Answered:
+    status: int
+    body: bytes
+    media_type: str
+    headers: dict
+
+    @property
+    def said(self):
+        return msgspec.json.decode(self.body) if self.body else None
+
+
+@dataclass
+class Senders:
+    """A supervisor's slots and mailbox, and nobody behind them."""
+
+    slots: Slots
+    address: Address[SupervisorMail]
+    mailbox: Mailbox[SupervisorMail]
+
+
+def senders():
+    address, mailbox = open_mailbox("supervisor", capacity=64)
+    return Senders(Slots(Limits(), uuid4), address, mailbox)
+
+
+class Meanwhile:
+    """The ledger of the rows: something else comes just before what is asked of it next."""
+
+    def __init__(self, ledger):
+        self._ledger = ledger
+        self._deed = None
+
+    def __getattr__(self, name):
+        return getattr(self._ledger, name)
+
+    def comes(self, deed, *how):
+        self._deed = partial(deed, *how)
+
+    async def apply(self, *args, **more):
+        deed, self._deed = self._deed, None
+        if deed is not None:
+            await deed()
+        return await self._ledger.apply(*args, **more)
+
+
+@dataclass
+class Ground:
+    store: PostgresStore
+    door: Door
+    supervisor: Senders
+    clock: Clock = field(default_factory=Clock)
+    meanwhile: Meanwhile | None = None
+
+    async def ask(self, who, method, path, said=None, *, query="", body=None, headers=()):
+        """`path` behind the chats' own; `said` is the body as JSON."""
+        if body is None:
+            body = b"" if said is None else msgspec.json.encode(said)
+
+        async def read(bytes_max):
+            return body
+
+        named = {"host": "corner.test", **({"x-caller": str(who)} if who else {}), **dict(headers)}
+        peer = Peer("test", "http")
+        answer = await self.door.answer(Request(method, f"{ROOT}/{path}", query, named, peer, read))
+        return Answered(answer.status, answer.body, answer.media_type, dict(answer.headers))
+
+
+@asynccontextmanager
+async def a_ground(conninfo):
+    async with open_store(conninfo) as store:
+        await store.add_users(ANN, BOB, ADA)
+        supervisor, meanwhile = senders(), Meanwhile(store.ledger)
+        clock = Clock()
+        rows = rows_on(store.pool, meanwhile, supervisor, clock=clock)
+        yield Ground(
+            store, Door(rows, Callers(), listening={"corner.test"}), supervisor, clock, meanwhile
+        )
+
+
+def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
+    admission, pages, shelf = Admission(pool), Pages(pool), FileShelf(pool)
+    sending = Sending(ledger, supervisor)
+    catalogue = catalogue or a_catalogue(pool)
+    shelved = Shelf(pool, tell=lambda hint: None, lease_seconds=30.0)
+    files = Files(
+        shelf,
+        organization=ORGANIZATION,
+        link_key=VAULT.derived("file links"),
+        clock=clock or Clock(),
+    )
+    routes = (
+        Messages(
+            admission,
+            pages,
+            sending=sending,
+            files=shelf,
+            catalogue=catalogue,
+            repeating=Repeating(Receipts(pool)),
+            servers=known_servers(pool),
+        ),
+        Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
+        Turns(admission, sending, shelf=shelved, organization=ORGANIZATION),
+        Approvals(admission, Consents(pool), sending=sending),
+        files,
+    )
+    return [row for route in routes for row in route.endpoints()]
+
+
+def known_servers(pool):
+    return Known(Servers(pool, tell=lambda hint: None), VAULT)
+
+
+def a_catalogue(pool):
+    return Catalogue(
+        CatalogueReading(pool),
+        Around(offered(ENVIRON), None, NOW),
+        vault=VAULT,
+        client=HttpClient(dialler(tls_context())),
+        stage=Stage(),
+    )
+
+
+def text(said):
+    return {"type": "text", "text": said}
+
+
+def message(*said, **more):
+    return {"content": [text(each) for each in said], **more}

@@ -1,0 +1,162 @@
+"""GET messages and prompts: what has been said, in pages."""
+
+import pytest
+
+from actors.law import requests as ask
+from actors.law.chat import Visibility
+from tests.actors.law.chats import ANN, BOB, assistant, send, step, system, user
+from tests.adapters.chats.routes.ground import ADA
+from tests.contracts.given import a_chat, applied
+
+
+async def a_history(ground, count=5):
+    """A chat with `hello`, answers 1 to count-1, and hidden rows between; ids of what is shown."""
+    chat = await a_chat(ground.store)
+    said = []
+    for number in range(1, count):
+        said += [
+            system("hidden", visibility=Visibility.MODEL),
+            user("hidden", visibility=Visibility.MODEL),
+            assistant(str(number), visibility=Visibility.BOTH),
+        ]
+    if said:
+        await applied(ground.store.ledger.apply(chat, [step(*said)]))
+    shown = [
+        m.id
+        for m in (await ground.store.rows(chat)).messages
+        if m.body.visibility is not Visibility.MODEL
+    ]
+    return chat, shown
+
+
+async def page(ground, chat, query=""):
+    answer = await ground.ask(ANN, "GET", f"{chat}/messages", query=query)
+    assert 200 == answer.status, answer.said
+    return [row["id"] for row in answer.said["messages"]], answer.said["has_more"]
+
+
+async def test_the_newest_come_first_and_hidden_rows_not_at_all(ground):
+    chat, ids = await a_history(ground)
+
+    assert (ids[::-1], False) == await page(ground, chat)
+
+
+async def test_pages_go_back_to_the_beginning(ground):
+    chat, [a, b, c, d, e] = await a_history(ground)
+
+    assert ([e, d], True) == await page(ground, chat, "limit=2")
+    assert ([c, b], True) == await page(ground, chat, f"limit=2&before_id={d}")
+    assert ([a], False) == await page(ground, chat, f"limit=2&before_id={b}")
+    assert ([], False) == await page(ground, chat, f"before_id={a}")
+
+
+async def test_after_a_message_they_come_in_the_order_in_which_they_were_said(ground):
+    chat, [a, b, c, d, e] = await a_history(ground)
+
+    assert ([b, c], True) == await page(ground, chat, f"limit=2&after_id={a}")
+    assert ([d, e], False) == await page(ground, chat, f"limit=2&after_id={c}")
+    assert ([], False) == await page(ground, chat, f"after_id={e}")
+
+
+async def test_between_two_messages_the_newest_come_first(ground):
+    chat, [a, b, c, d, e] = await a_history(ground)
+
+    assert ([d, c, b], False) == await page(ground, chat, f"after_id={a}&before_id={e}")
+    assert ([d, c], True) == await page(ground, chat, f"after_id={a}&before_id={e}&limit=2")
+
+
+async def test_zero_and_nothing_are_no_cursors(ground):
+    chat, ids = await a_history(ground, 3)
+    await applied(ground.store.ledger.apply(chat, [send("waits")]))
+
+    for query in ("before_id=0&after_id=0", "before_id=&after_id=&limit="):
+        answer = await ground.ask(ANN, "GET", f"{chat}/messages", query=query)
+        assert ids[::-1] == [row["id"] for row in answer.said["messages"]]
+        assert 1 == len(answer.said["queued_messages"])
+
+
+async def test_fifty_are_a_page_and_two_hundred_the_largest(ground):
+    chat, ids = await a_history(ground, 202)
+
+    assert (ids[:-51:-1], True) == await page(ground, chat)
+    assert (ids[:1:-1], True) == await page(ground, chat, "limit=200")
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("limit=0", "limit"),
+        ("limit=201", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=ten", "limit"),
+        ("limit=1&limit=2", "limit"),
+        ("before_id=-1", "before_id"),
+        ("before_id=1.5", "before_id"),
+        ("before_id=9223372036854775808", "before_id"),
+        ("after_id=x", "after_id"),
+        ("after_id=%D9%A3", "after_id"),  # a digit, but not one of ours
+        ("after_id=2&before_id=2", "after_id"),
+        ("after_id=3&before_id=2", "after_id"),
+    ],
+)
+async def test_what_is_no_page_is_refused(ground, query, field):
+    chat, _ = await a_history(ground, 1)
+
+    answer = await ground.ask(ANN, "GET", f"{chat}/messages", query=query)
+
+    assert (400, field) == (answer.status, answer.said["validations"][0]["field"])
+
+
+async def test_what_waits_stands_on_the_first_page_in_the_order_in_which_it_was_said(ground):
+    chat, [first] = await a_history(ground, 1)
+    made = await applied(ground.store.ledger.apply(chat, [send("a"), send("b")]))
+    a, b = made.queued_ids
+    await applied(ground.store.ledger.apply(chat, [ask.PromoteQueued(b)]))
+
+    answer = await ground.ask(ANN, "GET", f"{chat}/messages")
+
+    assert [a, b] == [row["id"] for row in answer.said["queued_messages"]]
+    assert "a" == answer.said["queued_messages"][0]["content"][0]["text"]
+    for cursor in ("before_id", "after_id"):
+        later = await ground.ask(ANN, "GET", f"{chat}/messages", query=f"{cursor}={first + 1}")
+        assert [] == later.said["queued_messages"]
+
+
+async def test_who_may_see_the_chat_may_read_it(ground):
+    chat, _ = await a_history(ground, 1)
+
+    assert [200, 200, 404] == [
+        (await ground.ask(who, "GET", f"{chat}/messages")).status for who in (ANN, ADA, BOB)
+    ]
+    await ground.store.execute(
+        "INSERT INTO chat_readers (chat_id, subject_id, is_group)"
+        " VALUES (%(chat)s, %(bob)s, false)",
+        chat=chat,
+        bob=BOB,
+    )
+    assert 200 == (await ground.ask(BOB, "GET", f"{chat}/messages")).status
+    assert 404 == (await ground.ask(BOB, "POST", f"{chat}/messages", {})).status
+
+
+async def test_prompts_are_what_users_said_in_words(ground):
+    chat = await a_chat(ground.store)
+    said = [
+        assistant("an answer"),
+        user("a\0b", " c"),
+        user(" \n"),
+        user("hidden", visibility=Visibility.MODEL),
+        user("\ue000 last"),
+    ]
+    await applied(ground.store.ledger.apply(chat, [step(*said)]))
+
+    answer = await ground.ask(ANN, "GET", f"{chat}/prompts")
+    newest = await ground.ask(ANN, "GET", f"{chat}/prompts", query="limit=1")
+
+    texts = [prompt["text"] for prompt in answer.said["prompts"]]
+    assert ["\ue000 last", "a\0b c", "hello"] == texts
+    assert answer.said["prompts"][:1] == newest.said["prompts"]
+    statuses = [
+        (await ground.ask(ANN, "GET", f"{chat}/prompts", query=f"limit={limit}")).status
+        for limit in ("0", "", "2000", "2001", "-1", "x")
+    ]
+    assert [200, 200, 200, 400, 400, 400] == statuses

@@ -1,0 +1,155 @@
+"""The watch socket: what becomes of an owner's chats, each with the chat as a list shows it."""
+
+import json
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+import trio
+from trio_websocket import ConnectionClosed
+
+from adapters.chats.summaries import Summaries
+from adapters.rehearsal.behaviour import Behaviour, Call
+from tests.adapters.chats.streams.ground import ANN, BOB, PATIENCE_SECONDS, ROOT, a_stage
+
+pytestmark = pytest.mark.slow
+
+HELLO = "hello [[text: good day]]"
+
+
+@pytest.fixture
+async def stage(fresh):
+    async with a_stage(fresh) as stage:
+        yield stage
+
+
+@dataclass
+class Listener:
+    socket: object = field(repr=False)
+    events: list = field(default_factory=list)
+    closed: int | None = None
+    news: object = field(default_factory=trio.lowlevel.ParkingLot, repr=False)
+
+    async def listen(self):
+        try:
+            while True:
+                frame = await self.socket.get_message()
+                assert frame.endswith("}\n"), "a frame is one object and a newline"
+                self.events.append(json.loads(frame))
+                self.news.unpark_all()
+        except ConnectionClosed as closed:
+            self.closed = closed.reason.code
+            self.news.unpark_all()
+
+    async def until(self, condition):
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not condition():
+                await self.news.park()
+
+    def kinds(self, chat):
+        return [event["kind"] for event in self.events if event["chat"]["id"] == str(chat)]
+
+    def was(self, chat, status):
+        return [e["chat"]["status"] for e in self.events if e["chat"]["id"] == str(chat)][-1:] == [
+            status
+        ]
+
+
+@asynccontextmanager
+async def a_listener(stage, *, by=ANN):
+    async with stage.socket(f"{ROOT}/watch", by=by) as socket, trio.open_nursery() as nursery:
+        listener = Listener(socket)
+        nursery.start_soon(listener.listen)
+        with trio.fail_after(PATIENCE_SECONDS):  # no event says that he is there
+            while not stage.streaming.owners.statistics().watchers:
+                await trio.sleep(0.005)
+        yield listener
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_turn_of_a_new_chat_is_told_by_its_beginning_and_its_end(stage):
+    async with a_listener(stage) as listener:
+        chat = await stage.create(HELLO)
+        await listener.until(lambda: listener.was(chat, "waiting"))
+
+    assert ["created", "status_change"] == listener.kinds(chat)
+    [*_, last] = listener.events
+    assert {"kind", "chat"} == set(last)
+    assert ([], False, str(ANN)) == (
+        last["chat"]["children"],
+        last["chat"]["has_unread"],
+        last["chat"]["owner_id"],
+    )
+    assert "files" not in last["chat"]
+
+
+async def test_what_is_put_away_is_told_as_deleted_and_as_created_when_it_comes_back(stage):
+    async with a_listener(stage) as listener:
+        chat = await stage.create(HELLO)
+        await listener.until(lambda: listener.was(chat, "waiting"))
+        for archived in (True, False):
+            await stage.ledger.archive_family(chat, archived=archived)
+        await listener.until(lambda: len(listener.kinds(chat)) == 4)
+
+    assert ["deleted", "created"] == listener.kinds(chat)[2:]
+
+
+async def test_a_chat_that_waits_for_its_client_is_told_as_such(fresh):
+    calling = Behaviour(tool_calls=(Call("ask", "{}"),))
+    async with a_stage(fresh, calling) as stage, a_listener(stage) as listener:
+        chat = await stage.create("hello", tools=["ask"])
+        await listener.until(lambda: listener.was(chat, "requires_action"))
+
+    assert ["created", "action_required"] == listener.kinds(chat)
+
+
+async def test_a_new_title_is_told(stage):
+    async with a_listener(stage) as listener:
+        chat = await stage.create(HELLO)
+        await listener.until(lambda: listener.was(chat, "waiting"))
+        await stage.shelf.retitle(chat, "Weather")
+        await listener.until(lambda: "title_change" in listener.kinds(chat))
+
+    titled = [e["chat"]["title"] for e in listener.events if e["kind"] == "title_change"]
+    assert "Weather" in titled
+
+
+async def test_what_came_of_a_turn_and_what_a_chat_is_about_is_told(stage):
+    async with a_listener(stage) as listener:
+        chat = await stage.create(HELLO)
+        await listener.until(lambda: listener.was(chat, "waiting"))
+        stored = await stage.chats.store.reading.view(chat)
+        summaries = Summaries(stage.chats.store.pool, tell=stage.chats.store.bus.tell)
+        await summaries.label(stored.chat, "Said hello")
+        await summaries.summarise(stored.chat, "They greet each other.", turns=1)
+        await listener.until(lambda: "chat_summary_change" in listener.kinds(chat))
+
+    last = {event["kind"]: event["chat"] for event in listener.events}
+    assert "Said hello" == last["summary_change"]["last_turn_summary"]
+    assert "They greet each other." == last["chat_summary_change"]["summary"]
+
+
+async def test_only_the_owner_is_told(stage):
+    async with a_listener(stage, by=BOB) as other, a_listener(stage) as listener:
+        chat = await stage.create(HELLO)
+        await listener.until(lambda: listener.was(chat, "waiting"))
+
+    assert [] == other.events
+
+
+async def test_two_sockets_of_an_owner_are_told_the_same_and_the_chat_is_read_once(stage):
+    async with a_listener(stage) as first, a_listener(stage) as second:
+        chat = await stage.create(HELLO)
+        for listener in (first, second):
+            await listener.until(lambda listener=listener: listener.was(chat, "waiting"))
+
+    assert first.events == second.events
+    assert len(first.events) == stage.streaming.owners.statistics().told_count
+
+
+async def test_who_watches_is_told_to_go_elsewhere_when_the_process_ends(stage):
+    async with a_listener(stage) as listener:
+        stage.streaming.leave()
+        await listener.until(lambda: listener.closed is not None)
+
+    assert 1001 == listener.closed

@@ -1,0 +1,59 @@
+"""What a plain turn costs the database, from the POST to `waiting`, with somebody watching in the
+same process. The server counts.
+"""
+
+import json
+from collections import Counter
+
+import pytest
+import trio
+
+from tests.adapters.chats.counting import TELL
+from tests.adapters.daemon.who_may import CHATS
+from tests.adapters.edges import PATIENCE_SECONDS, an_edge, eventually
+
+pytestmark = pytest.mark.slow
+
+STATEMENTS_MAX, WRITES_MAX = 12, 3  # of one turn; what only notifies writes nothing
+TURNS = 20  # one after the other
+HELLO = {"content": [{"type": "text", "text": "[[text: good day]] hello"}]}
+
+
+async def test_a_plain_turn_is_a_few_statements_and_fewer_transactions(fresh, counting):
+    async with an_edge(fresh) as edge:
+        member = edge.member
+        new = {**HELLO, "organization_id": edge.organization}
+        chat = f"{CHATS}/{(await member.post(CHATS, new)).document['id']}"
+        async with member.socket(f"{chat}/stream") as socket:
+            await until_waiting(socket)
+            await a_turn(member, chat, socket)  # caches are filled, statements prepared
+            began = counting.begin()
+
+            for _ in range(TURNS):
+                await a_turn(member, chat, socket)
+
+            await eventually(lambda: all_told(counting))
+            said = counting.said()
+            notified = counting.count(TELL)
+            writes = counting.transactions() - began - notified
+
+    assert len(said) / TURNS <= STATEMENTS_MAX, Counter(said)
+    assert writes / TURNS <= WRITES_MAX
+
+
+async def a_turn(member, chat, socket):
+    assert 200 == (await member.post(f"{chat}/messages", HELLO)).status
+    await until_waiting(socket)
+
+
+async def until_waiting(socket):
+    with trio.fail_after(PATIENCE_SECONDS):
+        while not any(
+            event["type"] == "status" and event["status"]["status"] == "waiting"
+            for event in json.loads(await socket.get_message())
+        ):
+            pass
+
+
+async def all_told(counting):
+    return counting.count(TELL) >= 2 * TURNS

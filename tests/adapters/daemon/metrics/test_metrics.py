@@ -1,0 +1,284 @@
+"""What is counted: on the way to models and tools, at the door, in statistics."""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+from uuid import uuid4
+
+import pytest
+import trio
+
+from actors.chat.turn.answering import ask
+from actors.chat.turn.ports import ToolOutput
+from actors.chat.turn.world import Limits
+from actors.law.chat import ChatError
+from actors.law.ids import ChatId, EpisodeKey, ModelConfigId
+from actors.law.parts.model import FilePart, JsonText, TextPart, ToolCallPart
+from actors.law.parts.prompt import Prompt, ToolAnswer, ToolsSaid, UserSaid
+from actors.streams.episodes.buffer import Episode, Episodes
+from actors.supervisor.slots import SlotsStatistics
+from actors.tools.truncation import BUDGET_UNKNOWN
+from adapters.daemon.metrics.figures import Figures
+from adapters.daemon.metrics.measuring import OTHER_TOOLS, MeasuredModels, MeasuredTools
+from adapters.daemon.metrics.pools import Pools
+from runtime.statistics import Durations, GaugeMetric
+from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
+from tests.fakes.watching import pickled
+
+LIMITS = Limits(startup_seconds=60, silence_seconds=600)
+PROMPT = Prompt(
+    "rehearsal",
+    (
+        UserSaid((TextPart("1234é"), FilePart("image/png", data="abc"))),
+        ToolsSaid((ToolAnswer("c1", "f", "12"),)),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class AChat:
+    """As much of a chat as labels need."""
+
+    last_model_config_id: ModelConfigId | None = None
+    id: object = field(default_factory=uuid4)
+
+
+def read(figures, name, **labels):
+    return figures.registry.get_sample_value(f"promptcorner_{name}", labels or None)
+
+
+async def measured(*script):
+    """(figures, labels, a model that plays this script)"""
+    figures = Figures()
+    models = MeasuredModels(OneModel(ScriptedProvider(list(script))), figures)
+    model = await models.model_for(AChat())
+    return figures, {"provider": model.label, "model": model.name}, model
+
+
+async def listen(model):
+    episode = Episode(EpisodeKey(ChatId(uuid4()), 1, 1), pickled)
+    await ask(model, PROMPT, episode, LIMITS)
+    return episode.encoded
+
+
+async def test_chats_that_take_no_place_are_held_all_the_same():
+    figures = Figures()
+    slots = SlotsStatistics(None, 1, 5, 2, 5, waiting=3, claimed=0, expired_count=0)
+
+    await Pools(figures, Episodes(pickled), None).look(slots)
+
+    assert 6 == read(figures, "chatd_chats", state="waiting")
+    pools = [read(figures, "chatd_agents_active", pool=pool) for pool in ("root", "subagent")]
+    assert [1, 2] == pools
+
+
+async def test_a_call_of_a_model_is_counted_with_what_it_was_asked(autojump_clock):
+    figures, labels, model = await measured(2.0, "Hel", 3.0, "lo")
+
+    heard = await listen(model)
+
+    assert 2 == len(heard)
+    assert 1 == read(figures, "chatd_steps_total", **labels)
+    assert 2 == read(figures, "chatd_message_count_sum", **labels)
+    assert 11 == read(figures, "chatd_prompt_size_bytes_sum", **labels)
+    assert (1, 2.0) == (
+        read(figures, "chatd_ttft_seconds_count", **labels),
+        pytest.approx(read(figures, "chatd_ttft_seconds_sum", **labels)),
+    )
+    assert None is read(figures, "chatd_stream_retries_total", **labels, kind="overloaded")
+
+
+@pytest.mark.parametrize(
+    ("counted", "kind", "failed"), [(1, "overloaded", OVERLOADED), (None, "auth", NO_CREDIT)]
+)
+async def test_a_failure_is_counted_if_it_is_tried_again(autojump_clock, counted, kind, failed):
+    figures, labels, model = await measured(1.0, failed)
+
+    await listen(model)
+
+    assert counted == read(figures, "chatd_stream_retries_total", **labels, kind=kind)
+    assert None is read(figures, "chatd_ttft_seconds_count", **labels)
+
+
+GUARDED = {"timeout", "stream_silence_timeout"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "interrupted_after", "script"),
+    [
+        ("timeout", None, [HANGS]),
+        ("stream_silence_timeout", None, ["Hel", HANGS]),
+        ("stream_silence_timeout", None, ["Hel", 400.0, "lo", HANGS]),
+        (None, 30, [HANGS]),
+        (None, 59.99, [HANGS]),
+        (None, 300, ["Hel", HANGS]),
+        (None, 599.5, ["Hel", HANGS]),  # our own guard is a moment away
+        (None, 700, ["Hel", 400.0, "lo", HANGS]),
+        (None, None, ["Hel", 599.0, "lo"]),
+    ],
+)
+async def test_a_silence_is_counted_if_our_guard_has_cut_it_short_and_only_then(
+    autojump_clock, kind, interrupted_after, script
+):
+    figures, labels, model = await measured(*script)
+
+    with trio.move_on_after(interrupted_after or math.inf):
+        await listen(model)
+
+    counted = {
+        each: read(figures, "chatd_stream_retries_total", **labels, kind=each) for each in GUARDED
+    }
+    assert {each: 1 if each == kind else None for each in GUARDED} == counted
+
+
+async def test_a_chat_without_a_model_stays_without():
+    missing = ChatError("no model", "config")
+
+    class NoModels:
+        async def model_for(self, chat):
+            return missing
+
+    models = MeasuredModels(NoModels(), Figures())
+
+    assert missing is await models.model_for(AChat())
+
+
+class Echo:
+    """Tools that say their arguments back."""
+
+    offered = ()
+
+    async def for_turn(self, chat, history):
+        return self
+
+    async def run(self, calling):
+        if calling.call.name == "broken":
+            raise ZeroDivisionError
+        name = calling.call.name
+        return ToolOutput(calling.call.args, is_error=name == "bad", is_media=name == "image")
+
+
+@dataclass(frozen=True)
+class ACalling:
+    chat: AChat
+    call: ToolCallPart
+    history: tuple = ()
+
+
+async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clock):
+    figures = Figures()
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
+    model = await models.model_for(AChat())
+    chat = replace(AChat(), last_model_config_id=model.config_id)
+    tools = await MeasuredTools(Echo(), figures, models).for_turn(chat, ())
+
+    await tools.run(ACalling(chat, ToolCallPart("c1", "good", JsonText('"123"'))))
+    await tools.run(ACalling(chat, ToolCallPart("c2", "bad", JsonText("1"))))
+    with pytest.raises(ZeroDivisionError):
+        await tools.run(ACalling(chat, ToolCallPart("c3", "broken", JsonText("1"))))
+
+    labels = {"provider": model.label, "model": model.name}
+    good, bad, broken = ({**labels, "tool_name": name} for name in ("good", "bad", "broken"))
+    assert 5 == read(figures, "chatd_tool_result_size_bytes_sum", **good)
+    assert None is read(figures, "chatd_tool_errors_total", **good)
+    assert 1 == read(figures, "chatd_tool_errors_total", **bad)
+    assert 1 == read(figures, "chatd_tool_errors_total", **broken)
+
+
+async def test_tools_beyond_the_bound_are_counted_together(autojump_clock, monkeypatch):
+    monkeypatch.setattr("adapters.daemon.metrics.measuring.TOOL_NAMES_MAX", 2)
+    figures = Figures()
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
+    measured = MeasuredTools(Echo(), figures, models)
+
+    for name in ("a", "b", "c", "d", "a"):
+        tools = await measured.for_turn(AChat(), ())
+        await tools.run(ACalling(AChat(), ToolCallPart("c", name, JsonText("1"))))
+
+    counts = [
+        read(
+            figures,
+            "chatd_tool_result_size_bytes_count",
+            provider="unknown",
+            model="unknown",
+            tool_name=name,
+        )
+        for name in ("a", "b", "c", OTHER_TOOLS)
+    ]
+    assert [2, 1, None, 2] == counts
+
+
+async def test_results_that_will_be_cut_are_counted(autojump_clock):
+    figures = Figures()
+    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
+    tools = await MeasuredTools(Echo(), figures, models).for_turn(AChat(), ())
+
+    for name, size in [("fits", 0), ("cut", 1), ("image", 1)]:
+        result = JsonText('"' + "é" * ((BUDGET_UNKNOWN - 2) // 2 + size) + '"')
+        await tools.run(ACalling(AChat(), ToolCallPart("c", name, result)))
+
+    counted = [
+        read(
+            figures,
+            "chatd_tool_result_truncated_total",
+            provider="unknown",
+            model="unknown",
+            tool_name=name,
+        )
+        for name in ("fits", "cut", "image")
+    ]
+    assert [None, 1, None] == counted
+
+
+@dataclass(frozen=True)
+class Opened:
+    open: Annotated[int, GaugeMetric("Doors that are open.")] = 3
+
+
+def test_the_page_has_statistics_and_what_came_out_at_the_door():
+    figures = Figures()
+    answered = {}
+    figures.follow(lambda: {"server": Opened()}, answered)
+
+    durations = answered["GET", "/row", 200] = Durations()
+    for seconds in (0.125, 0.125, 0.25):
+        durations.observe(seconds)
+    page = figures.exposition().decode()
+
+    assert "promptcorner_server_open 3.0" in page
+    row = 'method="GET",path="/row",status="200"'
+    name = "promptcorner_http_request_duration_seconds"
+    assert f"# TYPE {name} histogram" in page
+    assert f'{name}_bucket{{le="0.1",{row}}} 0.0' in page
+    assert f'{name}_bucket{{le="0.25",{row}}} 3.0' in page
+    assert f"{name}_count{{{row}}} 3.0" in page
+    assert f"{name}_sum{{{row}}} 0.5" in page
+
+
+def test_searches_for_tools_are_counted_with_what_they_found():
+    figures = Figures()
+
+    figures.note_search(None)
+    figures.note_search(0)
+    figures.note_search(3, 2)
+
+    names = ("calls_total", "empty_total", "activations_total", "match_count_sum")
+    assert [3, 1, 2, 3] == [read(figures, f"chatd_find_tools_{name}") for name in names]
+
+
+# Of the product whose metrics ours are called after; what is behind the prefix is the same. Those
+# of hooks and of archiving by itself are not there, as neither is.
+NAMES = """
+chatd_chats chatd_message_count chatd_prompt_size_bytes chatd_tool_result_size_bytes
+chatd_tool_result_truncated_total chatd_tool_errors_total chatd_ttft_seconds chatd_compaction_total
+chatd_steps_total chatd_stream_retries_total
+chatd_find_tools_calls_total chatd_find_tools_empty_total chatd_find_tools_activations_total
+chatd_find_tools_match_count chatd_agents_active chatd_agents_queued_for_capacity
+"""
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_every_metric_is_there_from_the_start(name):
+    page = Figures().exposition().decode()
+
+    assert f"# TYPE promptcorner_{name} " in page

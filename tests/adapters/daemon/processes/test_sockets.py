@@ -1,0 +1,60 @@
+"""One address, a listening socket for each process."""
+
+import pytest
+import trio
+
+from adapters.daemon.processes.sockets import DEALT_OUT, bound
+from adapters.settings.refusals import CannotStart
+
+
+@pytest.fixture
+def closing():
+    sockets = []
+    yield sockets
+    for each in sockets:
+        each.close()
+
+
+async def test_connections_are_dealt_out_to_those_who_listen(closing):
+    assert DEALT_OUT, "this is what Linux does; elsewhere there is one socket for all"
+    groups, address = await bound("127.0.0.1", 0, 3)
+    closing += [each for group in groups for each in group]
+    port = int(address.rpartition(":")[2])
+    first, second, deaf = [group[0] for group in groups]
+    for each in (first, second):
+        each.listen(256)
+        each.setblocking(False)
+
+    streams = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(64)]
+
+    dealt = [_accepted(each) for each in (first, second)]
+    assert 64 == sum(dealt), "nothing is dealt to a process that does not listen"
+    assert all(dealt)
+    assert deaf.getsockname() == first.getsockname()
+    for stream in streams:
+        await stream.aclose()
+
+
+def _accepted(listening):
+    count = 0
+    while True:
+        try:
+            accepted, _ = listening.accept()
+        except BlockingIOError:
+            return count
+        accepted.close()
+        count += 1
+
+
+async def test_an_address_belongs_to_one_parent(closing):
+    groups, address = await bound("127.0.0.1", 0, 2)
+    closing += [each for group in groups for each in group]
+    groups[0][0].listen(1)
+    port = int(address.rpartition(":")[2])
+
+    with pytest.raises(CannotStart) as refused:
+        await bound("127.0.0.1", port, 2)
+
+    advice = "choose another address with --listen HOST:PORT"
+    fact = f"listen 127.0.0.1:{port}: somebody listens there already"
+    assert f"{fact}; {advice}" == str(refused.value)

@@ -1,0 +1,84 @@
+"""Signatures: AWS's published example, and vectors computed with AWS's own library."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.models.providers.bedrock.signing import Keys, Scope, signature_headers
+
+EXAMPLE = Keys("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def signature(headers):
+    return dict(headers)["Authorization"].rpartition("Signature=")[2]
+
+
+def test_the_published_example_has_its_published_signature():
+    """`get-vanilla` of AWS's test suite for Signature Version 4."""
+    headers = signature_headers(
+        "GET",
+        "/",
+        headers=[("Host", "example.amazonaws.com")],
+        body=b"",
+        keys=EXAMPLE,
+        scope=Scope("us-east-1", "service"),
+        now=datetime(2015, 8, 30, 12, 36, tzinfo=UTC),
+    )
+
+    assert headers == (
+        ("X-Amz-Date", "20150830T123600Z"),
+        (
+            "Authorization",
+            "AWS4-HMAC-SHA256"
+            " Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request,"
+            " SignedHeaders=host;x-amz-date,"
+            " Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "body", "token", "expected"),
+    [
+        (
+            "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke",
+            b'{"a":1}',
+            None,
+            "bc5d329c80ab8a321409fe0a1611b1b4261a3607719493cfd026bd1eab1cb2f6",
+        ),
+        (
+            "/model/x/invoke?b=2&a=1%20x&c",
+            b"",
+            "TOKEN",
+            "edecaff449066452cb38ea174c1c1f5bc372c096759276d2b06e234a92ac8af9",
+        ),
+        (
+            "/a%20b/%E2%82%AC~-_./x",
+            b"x",
+            "T/+=",
+            "d2fa27b96e2e5e15a06a0d39b5a296d9bd3c3f60eda4acad71c64e0a348cbc3c",
+        ),
+        ("", b"", None, "c2aebec04e620f3da05a3ec9daf71369845e324eae33487b2ba78152ec2bb4a4"),
+    ],
+)
+def test_paths_queries_and_tokens_are_signed_as_aws_signs_them(target, body, token, expected):
+    headers = signature_headers(
+        "POST",
+        target,
+        headers=[
+            ("Host", "bedrock-runtime.us-east-1.amazonaws.com"),
+            ("Content-Type", "application/json"),
+        ],
+        body=body,
+        keys=Keys("AKID", "SECRET", token),
+        scope=Scope("us-east-1", "bedrock"),
+        now=NOW,
+    )
+
+    assert signature(headers) == expected
+    assert dict(headers).get("X-Amz-Security-Token") == token
+
+
+def test_keys_do_not_print_their_secrets():
+    assert "wJalr" not in repr(EXAMPLE)

@@ -1,0 +1,64 @@
+"""A key that a provider repeats comes out nowhere: not in a failure, not in what is logged."""
+
+import json
+import logging
+
+import pytest
+
+from actors.law.parts.model import TextPart
+from actors.law.parts.prompt import Prompt, UserSaid
+from adapters.models.providers.anthropic.provider import Anthropic
+from adapters.models.providers.bedrock.credentials import Bearer
+from adapters.models.providers.bedrock.provider import Bedrock
+from adapters.models.providers.google.provider import Google
+from adapters.models.providers.http import HttpClient
+from adapters.models.providers.openai_chat.dialects import (
+    AZURE,
+    OPENAI,
+    OPENAI_COMPAT,
+    OPENROUTER,
+    VERCEL,
+)
+from adapters.models.providers.openai_chat.provider import ChatCompletions
+from adapters.models.providers.openai_responses.provider import Responses
+from tests.adapters.models.providers.replay import events
+from tests.fakes.network import Network, streamed, whole
+
+KEY = "not-like-any-vendors-key"
+PROMPT = Prompt("model", (UserSaid((TextPart("hi"),)),))
+BASE = "https://own.test/v1"
+
+
+def chat(dialect):
+    return lambda client: ChatCompletions(client, KEY, dialect=dialect, base_url=BASE)
+
+
+MAKE = {
+    "anthropic": lambda client: Anthropic(client, KEY),
+    "bedrock": lambda client: Bedrock(client, Bearer(KEY), region="us-east-1"),
+    "google": lambda client: Google(client, KEY),
+    "responses": lambda client: Responses(client, KEY),
+    **{d.provider: chat(d) for d in (OPENAI, AZURE, OPENAI_COMPAT, OPENROUTER, VERCEL)},
+}
+SAID = f"the key {KEY} is not valid"
+REFUSED = whole(json.dumps({"error": {"message": SAID}, "message": SAID}).encode(), 401)
+REPORTED = streamed(
+    events(json.dumps({"type": "error", "error": {"type": "x", "message": SAID}}).encode())
+)
+
+
+@pytest.mark.parametrize("answer", [REFUSED, REPORTED], ids=["refused", "in mid-stream"])
+@pytest.mark.parametrize("name", MAKE)
+async def test_a_key_that_is_repeated_does_not_come_out(
+    name, answer, autojump_clock, nursery, caplog
+):
+    caplog.set_level(logging.DEBUG)
+    provider = MAKE[name](HttpClient(Network(nursery, [[answer], [answer]]).dial))
+
+    async with provider.stream(PROMPT) as batches:
+        [failed] = [delta async for batch in batches for delta in batch]
+    failure = await provider.generate(PROMPT)
+
+    assert KEY not in f"{failed!r} {failure!r} {provider!r} {caplog.text}"
+    if answer is REFUSED:
+        assert "the key [redacted] is not valid" == failed.failure.detail == failure.detail

@@ -1,0 +1,44 @@
+"""The catalogue's rows, asked without a door before them."""
+
+import json
+
+import msgspec
+
+from adapters.http.endpoints import Call, Caller, Via
+from adapters.http.refused import Refused
+from adapters.models.routes.settings import Feature
+from adapters.models.routes.subjects import catalogue_subjects
+from tests.actors.law.chats import ANN
+
+
+class Asking:
+    """By an administrator; the rows of a deployment with these features."""
+
+    def __init__(self, ground, feature=None):
+        subjects = catalogue_subjects(
+            ground.catalogue,
+            ground.vault,
+            pool=ground.pool,
+            tell=ground.bus.tell,
+            people=None,
+            feature=feature or Feature(),
+        )
+        self.rows = [row for subject in subjects for row in subject.endpoints()]
+        self._by_path = {(row.method, row.path): row for row in self.rows}
+        self._caller = Caller(ANN, "ann", True, frozenset({"all"}), "token", Via.HEADER)
+
+    async def get(self, path, **segments):
+        return await self.ask("GET", path, None, **segments)
+
+    async def put(self, path, document, **segments):
+        return await self.ask("PUT", path, document, **segments)
+
+    async def ask(self, method, path, document, **segments):
+        """The status, and the document if there is one. The path is that of the row."""
+        body = b"" if document is None else json.dumps(document).encode()
+        call = Call(self._caller, segments, (), {}, body)
+        try:
+            answer = await self._by_path[method, path].handle(call)
+        except Refused as refused:
+            return refused.status, msgspec.to_builtins(refused.refusal)
+        return answer.status, json.loads(answer.body) if answer.body else None

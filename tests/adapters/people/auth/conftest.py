@@ -1,0 +1,34 @@
+"""The door before the routes of people: each test begins with the first admin alone."""
+
+import pytest
+import trio.testing
+
+from adapters.postgres.driver.connection import Connection
+from tests.adapters.people.auth.stage import a_door
+from tests.adapters.postgres.stores import TABLES, migrated_database
+
+
+@pytest.fixture
+def rushing_clock():
+    """A clock that goes with the wall, and that a test sends ahead."""
+    return trio.testing.MockClock(rate=1.0)
+
+
+@pytest.fixture(scope="session")
+def migrated(server):
+    return migrated_database(server)
+
+
+@pytest.fixture
+async def people(migrated):
+    """The conninfo of a database without people."""
+    aside = await Connection.open(migrated)
+    await aside.run([(f"DELETE FROM {table}", ()) for table in TABLES])
+    aside.close()
+    return migrated
+
+
+@pytest.fixture
+async def door(people):
+    async with a_door(people) as door:
+        yield door

@@ -1,0 +1,97 @@
+"""Servers that are set up, chats that use them, without a database."""
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+from actors.chat.turn.ports import Calling
+from actors.law.chat import Body, Message, Role
+from actors.law.parts.model import TextPart, ToolCallPart
+from adapters.tools.mcp.opening import Reached
+from adapters.tools.mcp.servers import Configured, Secrets, Server
+from adapters.tools.mcp.sessions import open_sessions
+from adapters.tools.mcp.speaking.loading import load
+from adapters.tools.mcp.store.stored import StoredServer
+from adapters.tools.servers.source import ServerTools
+from tests.actors.law.chats import ANN, State, a_chat
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def configured(server, *, slug="one", secrets=None, **more):
+    config = Configured(display_name=slug.title(), slug=slug, url=server.url, **more)
+    stored = StoredServer(uuid4(), slug, b"", b"", AT, AT, everybody=True)
+    return Server(stored, config, secrets or Secrets())
+
+
+class Known:
+    """What is set up, as `adapters.tools.mcp.known.Known` says it."""
+
+    def __init__(self, *servers):
+        self.there = {server.id: server for server in servers}
+
+    async def servers(self):
+        return self.there
+
+
+class Window:
+    """A model with so many tokens, as `actors.chat.turn.ports.Models` says it."""
+
+    def __init__(self, tokens):
+        self.context_limit = tokens
+
+    async def model_for(self, chat):
+        return self
+
+
+class Renewing:
+    """Everybody's token is this one."""
+
+    def __init__(self, token):
+        self._token = token
+
+    async def token(self, server, user):
+        return self._token
+
+
+class NoWorkspaces:
+    """No chat has one, as `adapters.tools.mcp.workspaces.running.WorkspaceServers` says it."""
+
+    def near(self, chat):
+        return 0
+
+    def forget(self, chat):
+        pass
+
+
+@asynccontextmanager
+async def tools_of(*servers, window=200_000, token=None, near=None, **counting):
+    load()  # clocks that jump do not wait for threads
+    async with open_sessions() as (sessions, _):
+        reached = Reached(Known(*servers), Renewing(token), sessions)
+        yield ServerTools(reached, near or NoWorkspaces(), Window(window), **counting)
+
+
+def using(*servers, **more):
+    ids = tuple(server.id for server in servers)
+    return replace(a_chat(State.R0).chat, owner_id=ANN, mcp_server_ids=ids, **more)
+
+
+def said(words, id=1):
+    return Message(id, 1, AT, False, Body(Role.USER, (TextPart(words),)))
+
+
+HISTORY = (said("hello"),)
+
+
+def calling(of, name, args="{}", history=HISTORY):
+    return Calling(of, ToolCallPart("c1", name, args), history, show=lambda piece: None)
+
+
+async def names(tools, of, history=HISTORY):
+    return [tool.tool.name for tool in await tools.offered(of, history)]
+
+
+def another(id):
+    return UUID(int=id)

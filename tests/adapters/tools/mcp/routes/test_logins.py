@@ -1,0 +1,137 @@
+"""Users log in at servers of tools, and take that back."""
+
+import pytest
+
+from actors.law.store.hints import CatalogueChanged
+from tests.adapters.edges import an_edge
+from tests.adapters.tools.mcp.routes.ground import SECRETS, connected, logs_in, made, oauth
+from tests.fakes.auth_server import an_auth_server
+from tests.fakes.tool_server import Raw
+
+pytestmark = pytest.mark.slow
+
+
+async def test_a_user_logs_in_is_connected_and_takes_it_back(edge, servers):
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, **oauth(auth))
+        assert not await connected(edge, servers, server)
+
+        query, back = await logs_in(edge, servers, auth, server)
+
+        assert (200, "S256", "7") == (back.status, query["code_challenge_method"], query["tenant"])
+        assert server["id"] in back.body.decode()
+        assert await connected(edge, servers, server)
+        [form] = auth.of("/token")
+        assert ("we", query["redirect_uri"]) == (form["client_id"], form["redirect_uri"])
+        rows = await edge.execute("SELECT encode(sealed, 'escape') FROM mcp_tokens")
+        assert not any(secret in str(rows) for secret in SECRETS)
+
+        path = f"/api/experimental/mcp/servers/{server['id']}/oauth2/disconnect"
+        assert {"token_revoked": True} == (await edge.member.delete(path)).document
+        assert "refresh-1" == auth.of("/revoke")[0]["token"]
+        assert not await connected(edge, servers, server)
+        assert 404 == (await edge.member.delete(path)).status
+
+
+@pytest.mark.parametrize("twisted", [{"state": "x"}, {"cookies": "a=b"}, {"cookies": ""}])
+async def test_who_did_not_begin_a_login_does_not_end_it(edge, servers, twisted):
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, **oauth(auth))
+
+        _, back = await logs_in(edge, servers, auth, server, **twisted)
+
+        assert 400 == back.status
+        assert [] == auth.of("/token")
+
+
+async def test_a_server_that_is_another_one_now_is_shown_nothing(edge, servers):
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, **oauth(auth))
+        await logs_in(edge, servers, auth, server)
+
+        await edge.admin.patch(f"{servers}/{server['id']}", {"display_name": "Other"})
+        assert await connected(edge, servers, server)
+        await edge.admin.patch(f"{servers}/{server['id']}", {"url": "http://other.example/"})
+
+        assert not await connected(edge, servers, server)
+        assert [] == await edge.execute("SELECT 1 FROM mcp_tokens")
+
+
+async def test_a_server_that_changes_while_a_user_logs_in_gets_no_token(edge, servers):
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, **oauth(auth))
+
+        async def change():
+            await edge.admin.patch(f"{servers}/{server['id']}", {"url": "http://other.example/"})
+
+        auth.pause = change
+        _, back = await logs_in(edge, servers, auth, server)
+
+        assert 409 == back.status
+        assert [] == await edge.execute("SELECT 1 FROM mcp_tokens")
+
+
+async def test_a_revocation_that_leads_elsewhere_is_not_followed(edge, servers):
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, **oauth(auth))
+        await logs_in(edge, servers, auth, server)
+        auth.answers["/revoke"] = Raw(b"", 307, {"location": "http://127.0.0.1:1/steal"})
+
+        path = f"/api/experimental/mcp/servers/{server['id']}/oauth2/disconnect"
+        said = (await edge.member.delete(path)).document
+
+    assert not said["token_revoked"]
+    assert "elsewhere" in said["token_revocation_error"]
+
+
+async def test_a_client_with_a_secret_shows_it_in_the_header(edge, servers):
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, **oauth(auth, oauth2_client_secret=SECRETS[2]))
+        await logs_in(edge, servers, auth, server)
+
+        [(_, form, headers)] = [asked for asked in auth.asked if asked[0] == "/token"]
+
+    assert headers["authorization"].startswith("Basic ")
+    assert "client_id" not in form
+
+
+# what strangers name
+
+
+@pytest.fixture
+async def open_edge(fresh):
+    """As where strangers may lead into our own loopback."""
+    async with an_edge(fresh, private_networks="127.0.0.0/8") as edge:
+        yield edge
+
+
+async def test_what_is_found_out_is_logged_in_at_and_told_what_for(open_edge):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp")
+
+        query, back = await logs_in(edge, servers, auth, server)
+
+        assert ("we", "read write") == (server["oauth2_client_id"], server["oauth2_scopes"])
+        assert (200, f"{auth.url}/mcp") == (back.status, query["resource"])
+        assert [f"{auth.url}/mcp"] == [form["resource"] for form in auth.of("/token")]
+        assert await connected(edge, servers, server)
+
+
+async def test_endpoints_that_strangers_have_named_lead_nowhere_into_our_network(edge, servers):
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, **oauth(auth))
+        await edge.execute(
+            "UPDATE mcp_servers"
+            """ SET config = (config::jsonb || '{"discovered": true}')::json"""
+        )
+        edge.chats.mcp.known.hear(CatalogueChanged(None))
+
+        _, back = await logs_in(edge, servers, auth, server)
+
+        assert (502, True) == (back.status, "private network" in back.document["detail"])
+        assert [] == auth.asked
+        named = {"oauth2_token_url": f"{auth.url}/token"}
+        await edge.admin.patch(f"{servers}/{server['id']}", named)
+        assert 200 == (await logs_in(edge, servers, auth, server))[1].status

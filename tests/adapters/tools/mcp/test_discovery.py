@@ -1,0 +1,106 @@
+"""Which authorization server a server of tools trusts, and our registration there."""
+
+import json
+from ipaddress import ip_network
+
+import pytest
+
+from adapters.tools.mcp.oauth.discovery import NotFound, discovered, issuer_urls, resource_urls
+from adapters.tools.mcp.oauth.guard import guarded_client
+from tests.fakes.auth_server import an_auth_server
+from tests.fakes.tool_server import Raw
+
+LOOPBACK = [ip_network("127.0.0.0/8")]
+RESOURCE = "/.well-known/oauth-protected-resource/mcp"
+NO_URLS = {"authorization_endpoint": "file:///x", "token_endpoint": 7}
+ROOT = "/.well-known/oauth-authorization-server"
+ISSUER = f"{ROOT}/tenant"
+
+
+async def ask(auth, allowed=LOOPBACK):
+    async with guarded_client(allowed) as client:
+        return await discovered(
+            client, f"{auth.url}/mcp", redirect_uri="http://us/callback", name="us"
+        )
+
+
+async def test_endpoints_are_found_out_and_we_are_registered_without_a_secret():
+    async with an_auth_server() as auth:
+        found = await ask(auth)
+
+    assert ("we", f"{auth.url}/authorize", f"{auth.url}/token", "read write") == (
+        found.client_id,
+        found.auth_url,
+        found.token_url,
+        found.scopes,
+    )
+    assert "https://h.example/revoke" == found.revocation_url
+    [wanted] = auth.of("/register")
+    assert "none" == wanted["token_endpoint_auth_method"]
+    assert ["http://us/callback"] == wanted["redirect_uris"]
+
+
+async def test_into_our_own_network_nobody_is_followed():
+    async with an_auth_server() as auth:
+        with pytest.raises(NotFound, match="leads into a private network"):
+            await ask(auth, ())
+
+    assert [] == auth.asked
+
+
+async def test_a_server_that_says_nothing_may_be_its_own_authorization_server():
+    async with an_auth_server() as auth:
+        documents = auth._documents()
+        auth.answers[RESOURCE] = Raw(b"", 404)
+        auth.answers[ROOT] = Raw(json.dumps(documents[ISSUER]).encode())
+
+        found = await ask(auth)
+
+    assert f"{auth.url}/token" == found.token_url
+
+
+@pytest.mark.parametrize(
+    "issuer", ["http://[::1", "http://h:port/", "file:///etc/passwd", "", "h", "http://"]
+)
+async def test_an_issuer_that_is_no_address_is_said(issuer):
+    async with an_auth_server() as auth:
+        auth.answers[RESOURCE] = Raw(json.dumps({"authorization_servers": [issuer]}).encode())
+
+        with pytest.raises(NotFound):
+            await ask(auth)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
+@pytest.mark.parametrize(
+    ("path", "raw", "words"),
+    [
+        (RESOURCE, Raw(b"{}"), "names no authorization server"),
+        (RESOURCE, Raw(b"[" * 100_000), "says nothing of the authorization server"),
+        (RESOURCE, Raw(b'{"a": "' + b"x" * 1024 * 1024 + b'"}'), "says nothing of the auth"),
+        (ISSUER, Raw(b"", 500), "says nothing of itself"),
+        (ISSUER, Raw(b"{}"), "names no endpoints"),
+        (ISSUER, Raw(json.dumps(NO_URLS).encode()), "names no endpoints"),
+        (RESOURCE, Raw(b"{}", 200, {"content-encoding": "gzip"}), r"the answer is packed \(gzip\)"),
+        ("/register", Raw(b"{}", 201), "did not register us"),
+        ("/register", Raw(b"", 302, {"location": "/token"}), "did not register us"),
+    ],
+)
+async def test_what_makes_no_sense_is_said(path, raw, words):
+    async with an_auth_server() as auth:
+        auth.answers[path] = raw
+
+        with pytest.raises(NotFound, match=words):
+            await ask(auth)
+
+
+def test_addresses_of_metadata_stand_in_the_order_of_the_rules():
+    assert [
+        "https://h/.well-known/oauth-protected-resource/a/b",
+        "https://h/.well-known/oauth-protected-resource",
+    ] == list(resource_urls("https://h/a/b?x=1"))
+    assert [
+        "https://h/.well-known/oauth-authorization-server/t",
+        "https://h/.well-known/oauth-authorization-server",
+        "https://h/t/.well-known/openid-configuration",
+        "https://h/.well-known/openid-configuration",
+    ] == list(issuer_urls("https://h/t"))
