@@ -25,7 +25,7 @@ from tests.e2e.torture.plan import plan_storm
 from tests.e2e.torture.replicas import Site
 from tests.e2e.torture.users import CHATS, STYLES, TOKEN, Requests, Talk
 
-SECONDS = float(os.environ.get("PROMPTCORNER_TORTURE_SECONDS", "30"))
+SECONDS = float(os.environ.get("PROMPTCORNER_TORTURE_SECONDS", "60"))
 SEED = int(os.environ.get("PROMPTCORNER_TORTURE_SEED", "1"))
 DAEMONS_COUNT = 3
 TALKS_COUNT = 24
