@@ -237,6 +237,7 @@ async def first_lease(supervisor: Supervisor, curtain: Curtain) -> bool:
 
 async def missing_lease(supervisor: Supervisor) -> str | None:
     """Return why this process cannot hold chats, or None if it can. A check of `/readyz`."""
+    await trio.lowlevel.checkpoint()  # like other checks
     return None if supervisor.slots.worker else "there is none: this process runs no chats"
 
 

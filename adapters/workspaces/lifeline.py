@@ -8,7 +8,8 @@ Nothing here waits for that shell: one that does not read what it is told is as 
 
 import os
 import signal
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from subprocess import DEVNULL, PIPE, Popen
 
 import trio
@@ -16,6 +17,7 @@ import trio
 from adapters.workspaces.sandbox import USUAL_PATH
 
 LEAVE_SECONDS = 2.0  # for it to go when all is over; then it is killed
+CLOSE_SECONDS = 10.0  # for it and all that did not listen to go; then they are left to the kernel
 
 _SHELL = """
 trap '' INT TERM HUP
@@ -125,3 +127,14 @@ def _write(shell: Popen[bytes], text: str) -> bool:
         return os.write(shell.stdin.fileno(), content) == len(content)
     except (BrokenPipeError, BlockingIOError):
         return False
+
+
+@asynccontextmanager
+async def open_lifeline() -> AsyncIterator[Lifeline]:
+    """Give a lifeline for the length of the block; at its end it kills what is left."""
+    lifeline = Lifeline()
+    try:
+        yield lifeline
+    finally:
+        with trio.move_on_after(CLOSE_SECONDS, shield=True):
+            await lifeline.close()

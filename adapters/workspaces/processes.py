@@ -23,7 +23,7 @@ from actors.law.ids import ChatId
 from actors.tools.workspace import ports
 from actors.tools.workspace.output import Output
 from actors.tools.workspace.ports import NotStarted, Refused, Signal
-from adapters.workspaces.lifeline import Lifeline
+from adapters.workspaces.lifeline import Lifeline, open_lifeline
 from adapters.workspaces.sandbox import PROGRAM
 from runtime.children import Child, Children, open_children
 from runtime.clock import now, wall
@@ -240,12 +240,11 @@ class ProcessTable:
 @asynccontextmanager
 async def open_processes(*, kept_seconds: float = KEPT_SECONDS) -> AsyncIterator[ProcessTable]:
     """Commands run as long as the block is; then all of them are killed."""
-    lifeline = Lifeline()
-    try:
-        async with open_children("commands", capacity=RUNNING_MAX) as children:
-            yield ProcessTable(children, lifeline, kept_seconds=kept_seconds)
-    finally:
-        await lifeline.close()
+    async with (
+        open_lifeline() as lifeline,
+        open_children("commands", capacity=RUNNING_MAX) as children,
+    ):
+        yield ProcessTable(children, lifeline, kept_seconds=kept_seconds)
 
 
 def _nothing_to_do(name: str, end: End) -> None:

@@ -38,7 +38,7 @@ from adapters.tools.mcp.workspaces.named import (
 )
 from adapters.tools.mcp.workspaces.server import NamedServer, Open, Room
 from adapters.tools.mcp.workspaces.server_starts import start_tool, why_not_started
-from adapters.workspaces.lifeline import Lifeline
+from adapters.workspaces.lifeline import Lifeline, open_lifeline
 from adapters.workspaces.local import LocalProcesses, LocalWorkspaces
 from adapters.workspaces.sandbox import NoSandbox, Unconfined
 from runtime.statistics import GaugeMetric
@@ -306,19 +306,15 @@ async def open_workspace_servers(
     workspaces: LocalWorkspaces, files: Settings, trust: Trust, approving: Approving
 ) -> AsyncIterator[WorkspaceServers]:
     """They run as long as the block is."""
-    lifeline = Lifeline()
-    try:
-        async with trio.open_nursery() as nursery:
-            room = Room(nursery)
-            servers = WorkspaceServers(
-                workspaces, files, trust, approving, room=room, lifeline=lifeline
-            )
-            workspaces.neighbours.append(servers)
-            yield servers
-            workspaces.neighbours.remove(servers)
-            nursery.cancel_scope.cancel()
-    finally:
-        await lifeline.close()
+    async with open_lifeline() as lifeline, trio.open_nursery() as nursery:
+        room = Room(nursery)
+        servers = WorkspaceServers(
+            workspaces, files, trust, approving, room=room, lifeline=lifeline
+        )
+        workspaces.neighbours.append(servers)
+        yield servers
+        workspaces.neighbours.remove(servers)
+        nursery.cancel_scope.cancel()
 
 
 @asynccontextmanager
