@@ -263,7 +263,8 @@ async def test_an_error_is_told_once_and_again_to_who_comes(stage):
         async with stage.watch(chat) as later:
             await later.until(lambda state: state.error is not None)
 
-    assert ["running", "error"] == watcher.state.statuses[-2:]
+    # A watcher that comes when the chat has stopped already has not seen it run.
+    assert watcher.state.statuses in (["running", "error"], ["error"])
     assert "auth" == watcher.state.error["kind"]
     assert watcher.state.error == later.state.error
     assert ["message", "status", "error", "preview_reset"] == later.types
