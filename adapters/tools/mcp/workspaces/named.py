@@ -24,7 +24,7 @@ SAID_CHARACTERS_MAX = 200  # of what is wrong
 SHOWN_CHARACTERS_MAX = 4_096
 
 # Names of variables that say where programs, libraries, packages and options come from: with
-# another PATH, NODE_OPTIONS or npm_config_registry the same command is another one.
+# another PATH, NODE_OPTIONS or PIP_INDEX_URL the same command is another one.
 _CODE = re.compile(
     r".*(path|home|lib|options|opts?|env|shell|command|preload|audit|startup"
     r"|registry|index|index_url|mirror|proxy)",

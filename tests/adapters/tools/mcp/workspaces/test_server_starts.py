@@ -89,7 +89,7 @@ def test_a_person_sees_what_would_be_run_and_no_value_that_may_be_secret():
         ("NODE_OPTIONS", "--require ./x.js", "NODE_OPTIONS=--require ./x.js"),
         ("BASH_ENV", "x", "BASH_ENV=x"),
         ("LD_PRELOAD", "/x\x1b.so", r"LD_PRELOAD=/x\x1b.so"),
-        ("npm_config_registry", "http://evil.example", "npm_config_registry=http://evil.example"),
+        ("YARN_REGISTRY", "http://evil.example", "YARN_REGISTRY=http://evil.example"),
         ("PIP_INDEX_URL", "https://me:s3cret@h/simple", "PIP_INDEX_URL=https://…@h/simple"),
         ("RUBYOPT", "-r./x", "RUBYOPT=-r./x"),
         ("API_KEY", "s3cret", "API_KEY"),
