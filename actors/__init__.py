@@ -1,7 +1,13 @@
-"""What the daemon does. Knows the kernel; asks for the world through ports.
+"""The actors: what a chat is and does. They know the kernel and reach the world through ports.
 
-ids        names of things, and how they print
-parts      what is said: the pieces of a message
-machine    the law of the stored chat: what may happen to it, and what then holds
-store      what is asked of the store, and what it announces
+A room imports only the rooms above it in this list.
+
+law/         states, transitions, fences, the parts of a message, failures, ids, store ports
+tools/       calls of tools, approvals, arguments, the rules of a workspace
+prompts/     what a model is told: projection, compaction, context, plans, skills
+agents/      parents and children
+streams/     previews, feeds, subscriptions, what is relayed between processes
+chat/        the actor of a chat, and its turns
+upkeep/      titles, summaries, advice: what a model is asked beside the turn
+supervisor/  acquisition, slots, leases, drain
 """

@@ -1,1 +1,20 @@
-"""The world: the only place with drivers, sockets, files and wire types."""
+"""The world: the only place with drivers, sockets, files and wire types; one room a product area.
+
+A room imports only the rooms above it in this list.
+
+settings/    the table of settings, secrets, directories, logs
+network/     names of hosts, looked up in threads of their own
+postgres/    the driver, the embedded server, migrations, the ledger of chats, the bus
+http/        the host and the door: what every route stands on
+people/      accounts, tokens, sessions, passwords, scopes
+rehearsal/   the fake providers
+models/      the catalogue, the providers of each vendor, the HTTP client, prices
+workspaces/  files, sandbox, processes, templates, context files, skills
+access/      who may see and change a chat, and what a sender has to pass
+tools/       the toolbox, built-in tools, MCP, approvals
+chats/       the routes of chats: messages, queue, turns, streams, sharing, files, search
+relay/       live pieces between processes
+client/      the Python client
+daemon/      wiring, metrics, processes, housekeeping, systemd
+cli/         the commands
+"""
