@@ -129,7 +129,7 @@ async def a_stage(
         here = {"child_chats": "0"} if elsewhere else {}
         async with _chats(cluster.conninfo, director.url, **here) as chats:
             stage = Stage(chats, user, cluster, director)
-            with chats.store.bus.follow_all(stage.hear):
+            with chats.store.bus.follow(stage.hear, ChatMoved):
                 yield stage
 
 
@@ -240,7 +240,7 @@ async def run_children(conninfo: str, url: str, log: str) -> None:
 
         # Parents are run by the process that was asked for them; none comes here.
         async with _chats(conninfo, url, root_chats="1") as chats:
-            with chats.store.bus.follow_all(heard):
+            with chats.store.bus.follow(heard, ChatMoved):
                 print("ready", flush=True)
                 await trio.sleep_forever()
 

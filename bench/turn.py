@@ -93,7 +93,7 @@ class Bench:
                 over.add(news.chat)
                 rest.set()
 
-        with self.chats.store.bus.follow_all(heard), trio.fail_after(60):
+        with self.chats.store.bus.follow(heard, ChatMoved), trio.fail_after(60):
             chat = await begin()
             while chat not in over:
                 await rest.wait()

@@ -111,7 +111,7 @@ class Supervisor:
                 self._tasks.start_soon(self._beat)
                 self._tasks.start_soon(self._poll, self._limits.poll_seconds, verbs.look_for_work)
                 self._tasks.start_soon(self._poll, self._limits.sync_seconds, verbs.compare)
-                with self._world.bus.follow_all(self._hear):
+                with self._world.bus.follow(self._hear, ChatMoved, WorkWaits):
                     while not self._drained:
                         for mail in await self.mailbox.drain(MAIL_AT_ONCE_MAX):
                             self._receive(mail, children)

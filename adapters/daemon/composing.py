@@ -269,7 +269,7 @@ async def open_store(
 
         bus = Switchboard(beyond)
         hints = Hints(own, conninfo, heard=bus.hear)
-        committer = Committer(own, tell=bus.tell, saw=bus.saw)
+        committer = Committer(own, tell=bus.tell, saw=bus.tell_commit)
         lease_seconds = config.lease_seconds
         journal = Journal(pool)
         keeping = partial(keep_house, episodes, journal, Receipts(pool))
@@ -278,7 +278,9 @@ async def open_store(
         children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
         yield Store(
             pool,
-            Ledger(pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.saw),
+            Ledger(
+                pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.tell_commit
+            ),
             Reading(pool, lease_seconds=lease_seconds),
             Leases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
             journal,

@@ -1,13 +1,13 @@
 """The bus inside one process: a switchboard. What goes to other processes is handed `beyond`."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
-from actors.law.ids import ChatId, UserId, chat_name
+from actors.law.ids import ChatId, chat_name
 from actors.law.store.answers import Applied
-from actors.law.store.bus import Heard, Seen
+from actors.law.store.bus import CommitListener, NewsListener
 from actors.law.store.hints import (
     ChatMoved,
     ContextChanged,
@@ -20,7 +20,6 @@ from actors.law.store.hints import (
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-_ALL = "all"
 N = TypeVar("N", Hint, News)
 
 
@@ -35,19 +34,20 @@ class SwitchboardStatistics:
 
 
 class Switchboard:
-    """Fulfils `actors.law.store.bus.Bus`. Every follower holds one place, for as long as its block
-    runs, so there are as many as there are connected clients and supervisors."""
+    """Fulfils `actors.law.store.bus.Bus`. A follower has its place for as long as its block runs,
+    so there are as many as there are parts of the daemon that follow and parents that wait."""
 
     def __init__(self, beyond: Callable[[Hint], None] | None = None) -> None:
         self._beyond = beyond
-        self._followers: dict[Hashable, dict[object, Heard]] = {}
-        self._seers: dict[object, Seen] = {}
+        # By the kind of news, or the chat, that is followed.
+        self._followers: dict[type[News] | ChatId, dict[object, NewsListener]] = {}
+        self._committed: dict[object, CommitListener] = {}
         self._told_count = 0
         self._heard_count = 0
         self._failed_count = 0
 
     def tell(self, hint: Hint) -> None:
-        """Tell all who follow. It raises nothing: what goes wrong in a follower is not the
+        """Tell all that follow. It raises nothing: what goes wrong in a listener is not the
         teller's affair, so it is written down and counted."""
         self._told_count += 1
         if self._beyond is not None:
@@ -55,84 +55,82 @@ class Switchboard:
         self._route(hint)
 
     def hear(self, news: News) -> None:
-        """What another process told: it goes to followers here, and no further."""
+        """Tell the followers here, and nobody further, what another process told."""
         self._heard_count += 1
         self._route(news)
 
     @contextmanager
-    def follow_all(self, heard: Heard) -> Iterator[None]:
-        with self._follow(_ALL, heard):
+    def follow(self, listener: NewsListener, *kinds: type[News]) -> Iterator[None]:
+        with self._follow(kinds, listener):
             yield
 
-    def saw(self, applied: Applied) -> None:
-        """This process has committed something. Whoever looks on cannot undo it: what goes wrong
-        there is only written down."""
-        for seen in list(self._seers.values()):
+    @contextmanager
+    def follow_chat(self, chat: ChatId, listener: NewsListener) -> Iterator[None]:
+        with self._follow((chat,), listener):
+            yield
+
+    @contextmanager
+    def follow_commits(self, listener: CommitListener) -> Iterator[None]:
+        place = object()
+        self._committed[place] = listener
+        try:
+            yield
+        finally:
+            del self._committed[place]
+
+    def tell_commit(self, applied: Applied) -> None:
+        """Tell what this process has committed. No listener can undo it: what goes wrong in one is
+        only written down."""
+        for listener in list(self._committed.values()):
             try:
-                seen(applied)
+                listener(applied)
             except Exception as error:  # noqa: BLE001  the commit stands all the same
                 self._failed_count += 1
                 emit("commit.unseen", "error", chat=chat_name(applied.chat.id), error=error)
 
-    @contextmanager
-    def follow_commits(self, seen: Seen) -> Iterator[None]:
-        place = object()
-        self._seers[place] = seen
-        try:
-            yield
-        finally:
-            del self._seers[place]
-
-    @contextmanager
-    def follow_chat(self, chat: ChatId, heard: Heard) -> Iterator[None]:
-        with self._follow(("chat", chat), heard):
-            yield
-
-    @contextmanager
-    def follow_owner(self, owner: UserId, heard: Heard) -> Iterator[None]:
-        with self._follow(("owner", owner), heard):
-            yield
-
     def statistics(self) -> SwitchboardStatistics:
         return SwitchboardStatistics(
-            following=sum(map(len, self._followers.values())),
+            following=len(self._everyone()),
             told_count=self._told_count,
             heard_count=self._heard_count,
             failed_count=self._failed_count,
         )
 
     @contextmanager
-    def _follow(self, what: Hashable, heard: Heard) -> Iterator[None]:
+    def _follow(
+        self, subjects: Sequence[type[News] | ChatId], listener: NewsListener
+    ) -> Iterator[None]:
         place = object()
-        self._followers.setdefault(what, {})[place] = heard
+        for subject in subjects:
+            self._followers.setdefault(subject, {})[place] = listener
         try:
             yield
         finally:
-            others = self._followers[what]
-            del others[place]
-            if not others:
-                del self._followers[what]
+            for subject in subjects:
+                others = self._followers[subject]
+                del others[place]
+                if not others:
+                    del self._followers[subject]
 
     def _route(self, news: News) -> None:
-        for heard in self._who_hears(news):
-            self._hand(heard, news)
+        for listener in self._listeners_to(news):
+            self._hand(listener, news)
 
-    def _hand(self, heard: Callable[[N], None], news: N) -> None:
+    def _listeners_to(self, news: News) -> list[NewsListener]:
+        if isinstance(news, LookAtEverything):
+            return list(self._everyone().values())
+        listeners = list(self._followers.get(type(news), {}).values())
+        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged | ContextChanged):
+            listeners += self._followers.get(news.chat, {}).values()
+        return listeners
+
+    def _everyone(self) -> Mapping[object, NewsListener]:
+        """Return each listener once, however many kinds of news it follows."""
+        return {place: one for group in self._followers.values() for place, one in group.items()}
+
+    def _hand(self, listener: Callable[[N], None], news: N) -> None:
         try:
-            heard(news)
+            listener(news)
         except Exception as error:  # noqa: BLE001  neither the teller's nor the others' fault
             self._failed_count += 1
             emit("hint.unheard", "error", hint=repr(news), error=error)
-
-    def _who_hears(self, news: News) -> list[Heard]:
-        if isinstance(news, LookAtEverything):
-            return [heard for group in self._followers.values() for heard in group.values()]
-        wanted: list[Hashable] = [_ALL]
-        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged | ContextChanged):
-            wanted += [("chat", news.chat), ("owner", news.owner_id)]
-        return [
-            heard
-            for what in wanted
-            if what in self._followers
-            for heard in self._followers[what].values()
-        ]

@@ -18,7 +18,7 @@ from psycopg import Error
 from actors.law.change import Change
 from actors.law.ids import ChatId, MessageId, QueuedId
 from actors.law.store.answers import Applied
-from actors.law.store.bus import Seen
+from actors.law.store.bus import CommitListener
 from actors.law.store.hints import Hint
 from actors.law.store.outbox import Outbox, Tell, Untold
 from adapters.postgres.codec.writing import Write, write_together
@@ -65,7 +65,7 @@ class _Write:
 class Committer:
     """An actor: `run` it in a nursery, `write` from anywhere."""
 
-    def __init__(self, pool: Pool, *, tell: Tell, saw: Seen = nobody_looks_on) -> None:
+    def __init__(self, pool: Pool, *, tell: Tell, saw: CommitListener = nobody_looks_on) -> None:
         self._pool = pool
         self._tell = tell
         self._saw = saw

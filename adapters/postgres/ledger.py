@@ -22,7 +22,7 @@ from actors.law.ids import ChatId, chat_name
 from actors.law.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal, Repeated
 from actors.law.states import State
 from actors.law.store.answers import Applied
-from actors.law.store.bus import Seen
+from actors.law.store.bus import CommitListener
 from actors.law.store.fences import Fence, MovedOn, stands
 from actors.law.store.hints import hints_of_change
 from actors.law.store.needs import Needs, files_of, needs, needs_the_time
@@ -62,7 +62,7 @@ class Ledger:
         *,
         tell: Tell,
         lease_seconds: float,
-        saw: Seen = nobody_looks_on,
+        saw: CommitListener = nobody_looks_on,
     ) -> None:
         self._pool = pool
         self._committer = committer

@@ -121,7 +121,7 @@ class Caretaker:
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
         self._bus = bus
-        with bus.follow_all(self.hear):
+        with bus.follow(self.hear, WorkspaceClosed):
             yield
 
     def hear(self, news: News) -> None:

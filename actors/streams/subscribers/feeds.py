@@ -236,7 +236,7 @@ async def open_feeds(
         feeds = Feeds(reading, encode, episodes=episodes, elsewhere=elsewhere, children=children)
         with (
             bus.follow_commits(feeds.committed),
-            bus.follow_all(feeds.heard),
+            bus.follow(feeds.heard, ChatMoved, AsksChanged),
             episodes.follow(feeds.began, fail=feeds.fail),
         ):
             children.start(Child(name="poll", body=feeds.poll, restart=Restart()))

@@ -28,6 +28,7 @@ from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
+LISTED = (ChatMoved, TitleChanged, SummaryChanged, ContextChanged)  # news that lists may show
 NEWS_MAX = 4_096  # of one owner that wait to be told; more than these are lost, and counted
 CHATS_AT_ONCE_MAX = 64  # read in one go; the news of the others waits for the next
 READERS_MAX = 65_536  # owners for whom something is read at once; more cannot be watching
@@ -159,7 +160,7 @@ class Owners:
                 self._close(feed)
 
     def heard(self, news: News) -> None:
-        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged | ContextChanged):
+        if isinstance(news, LISTED):
             feed = self._feeds.get(news.owner_id)
             if feed is not None:
                 self._tell(feed, news)
@@ -216,7 +217,7 @@ async def open_owners(listing: Listing, bus: Bus) -> AsyncIterator[Owners]:
     """Feeds of owners, as long as the block runs."""
     async with open_children("owners", capacity=READERS_MAX) as children:
         owners = Owners(listing, bus, children)
-        with bus.follow_all(owners.heard):
+        with bus.follow(owners.heard, *LISTED):
             try:
                 yield owners
             finally:

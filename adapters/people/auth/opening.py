@@ -89,7 +89,7 @@ async def open_auth(
     names = await deployment(pool)
     auth = _auth(pool, bus, vault, names=names, throttle=throttle, hasher=hasher)
     async with open_children("people", capacity=2) as children:
-        with bus.follow_all(auth.hear):
+        with bus.follow(auth.hear, PersonChanged):
             founded = await found(
                 pool, admin_token, local_token=local_token(vault), invites=invites
             )

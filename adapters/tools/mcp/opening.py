@@ -16,6 +16,7 @@ import trio
 from actors.law.chat import Chat
 from actors.law.ids import chat_name
 from actors.law.store.bus import Bus
+from actors.law.store.hints import ChatMoved
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.faults import Fault, hidden_in, words_for
@@ -170,5 +171,5 @@ async def open_mcp(
     ):
         clients = Clients(client, guarded)
         renewing = Renewing(known, stored, vault, clients, nursery)
-        with known.follow(bus), bus.follow_all(sessions.hear):
+        with known.follow(bus), bus.follow(sessions.hear, ChatMoved):
             yield Mcp(stored, known, Reached(known, renewing, sessions), clients)

@@ -77,7 +77,7 @@ class ServerTools:
 
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
-        with bus.follow_all(self.hear):
+        with bus.follow(self.hear, ChatMoved):
             yield
 
     def hear(self, news: News) -> None:

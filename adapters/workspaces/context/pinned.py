@@ -100,7 +100,7 @@ class PinnedContexts:
 
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
-        with bus.follow_all(self.hear):
+        with bus.follow(self.hear, ContextChanged):
             yield
 
     def hear(self, news: News) -> None:

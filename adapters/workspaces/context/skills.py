@@ -35,7 +35,7 @@ class SkillIndex:
 
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
-        with bus.follow_all(self.hear):
+        with bus.follow(self.hear, CatalogueChanged):
             yield
 
     def hear(self, news: News) -> None:

@@ -23,7 +23,7 @@ class Ears:
         self.bus, self.heard = bus, []
 
     def __enter__(self):
-        self._following = self.bus.follow_all(self.heard.append)
+        self._following = self.bus.follow(self.heard.append, WorkWaits)
         self._following.__enter__()
         return self
 
@@ -31,7 +31,7 @@ class Ears:
         self._following.__exit__(*error)
 
     def waits(self):
-        return {hint.chat for hint in self.heard if isinstance(hint, WorkWaits)}
+        return {hint.chat for hint in self.heard}
 
 
 async def test_steps_in_flight_end_and_the_chats_are_free(autojump_clock):

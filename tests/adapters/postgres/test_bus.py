@@ -1,4 +1,4 @@
-"""The bus: whoever follows hears what he follows, as long as he follows."""
+"""The bus: followers hear the news of their kinds or their chat, as long as they follow."""
 
 from contextlib import ExitStack
 from uuid import uuid4
@@ -13,43 +13,40 @@ from adapters.postgres.bus import Switchboard
 from tests.actors.law.chats import user
 from tests.fakes.store import MemoryStore
 
-ANN, BOB = UserId(uuid4()), UserId(uuid4())
+ANN = UserId(uuid4())
 EVERYTHING = LookAtEverything()
 
 
-def moved(owner=ANN, chat=None, snapshot=1):
-    chat = chat or ChatId(uuid4())
-    return ChatMoved(chat, snapshot, 1, 0, 0, 1, Status.RUNNING, False, None, None, owner)
+def moved():
+    chat = ChatId(uuid4())
+    return ChatMoved(chat, 1, 1, 0, 0, 1, Status.RUNNING, False, None, None, ANN)
 
 
-def test_each_hears_what_he_follows():
+def test_a_follower_hears_the_kinds_of_news_that_it_follows():
     bus = Switchboard()
-    mine, hers, waits = moved(ANN), moved(BOB), WorkWaits(ChatId(uuid4()), 1)
-    everything, chat, owner = [], [], []
+    one, other, waits = moved(), moved(), WorkWaits(ChatId(uuid4()), 1)
+    both, moves, chat, titles = [], [], [], []
 
     with (
-        bus.follow_all(everything.append),
-        bus.follow_chat(mine.chat, chat.append),
-        bus.follow_owner(BOB, owner.append),
+        bus.follow(both.append, ChatMoved, WorkWaits),
+        bus.follow(moves.append, ChatMoved),
+        bus.follow_chat(one.chat, chat.append),
+        bus.follow(titles.append, TitleChanged),
     ):
-        for hint in (mine, hers, waits):
+        for hint in (one, other, waits):
             bus.tell(hint)
 
-    assert ([mine, hers, waits], [mine], [hers]) == (everything, chat, owner)
+    assert ([one, other, waits], [one, other], [one], []) == (both, moves, chat, titles)
 
 
-def test_a_title_is_news_for_those_who_follow_the_chat_or_its_owner():
+def test_a_title_is_news_for_those_who_follow_the_chat():
     bus, hint = Switchboard(), TitleChanged(ChatId(uuid4()), ANN)
-    chat, ann, bob = [], [], []
+    chat, other = [], []
 
-    with (
-        bus.follow_chat(hint.chat, chat.append),
-        bus.follow_owner(ANN, ann.append),
-        bus.follow_owner(BOB, bob.append),
-    ):
+    with bus.follow_chat(hint.chat, chat.append), bus.follow_chat(ChatId(uuid4()), other.append):
         bus.tell(hint)
 
-    assert ([hint], [hint], []) == (chat, ann, bob)
+    assert ([hint], []) == (chat, other)
 
 
 def test_whoever_follows_no_more_hears_no_more():
@@ -74,16 +71,17 @@ def test_several_follow_the_same_and_one_may_follow_twice():
     assert [hint, hint] == heard
 
 
-def test_everything_is_heard_by_all():
+def test_every_follower_hears_once_that_it_is_to_look_at_everything():
     bus = Switchboard()
     heard = []
 
     with (
-        bus.follow_all(heard.append),
+        bus.follow(heard.append, ChatMoved, WorkWaits),
+        bus.follow(heard.append, TitleChanged),
         bus.follow_chat(ChatId(uuid4()), heard.append),
-        bus.follow_owner(BOB, heard.append),
     ):
         bus.hear(EVERYTHING)
+        assert 3 == bus.statistics().following
 
     assert [EVERYTHING] * 3 == heard
 
@@ -93,7 +91,7 @@ def test_what_is_told_here_goes_beyond_and_what_comes_from_there_does_not_go_bac
     bus = Switchboard(beyond.append)
     told, came = moved(), moved()
 
-    with bus.follow_all(heard.append):
+    with bus.follow(heard.append, ChatMoved):
         bus.tell(told)
         bus.hear(came)
 
@@ -121,7 +119,7 @@ def test_a_way_to_other_processes_that_fails_holds_up_nobody_here():
     bus, heard = Switchboard(fails), []
     hint = moved()
 
-    with bus.follow_all(heard.append):
+    with bus.follow(heard.append, ChatMoved):
         bus.tell(hint)
 
     assert [hint] == heard
@@ -134,7 +132,7 @@ async def test_a_commit_that_somebody_fails_to_take_in_is_counted():
     applied = await MemoryStore(tell=bus.tell).create(ask.CreateChat(new, (user("hello"),)), [])
 
     with bus.follow_commits(fails), bus.follow_commits(seen.append):
-        bus.saw(applied)
+        bus.tell_commit(applied)
 
     assert [applied] == seen
     assert 1 == bus.statistics().failed_count

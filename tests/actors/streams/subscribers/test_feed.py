@@ -92,7 +92,7 @@ class Stage:
         """Committed by this process, or by another one."""
         made = await self.memory.apply(self.chat, requests)
         if here:
-            self.bus.saw(made)
+            self.bus.tell_commit(made)
         return made
 
     def begin_attempt(self):
@@ -190,8 +190,8 @@ async def test_commits_that_are_heard_of_in_the_wrong_order_are_told_in_the_righ
             await told(watcher)
             first = await stage.apply(step(assistant("hi")), ask.FinishTurn(), here=False)
             second = await stage.apply(send("and?"), here=False)
-            stage.bus.saw(second)
-            stage.bus.saw(first)
+            stage.bus.tell_commit(second)
+            stage.bus.tell_commit(first)
 
             expected = ["hi", "waiting", "preview_reset", "and?", "running", "preview_reset"]
             assert expected == await told(watcher)
@@ -234,7 +234,7 @@ async def test_pieces_wait_for_their_place_to_be_known(autojump_clock, stage):
             made = await stage.apply(ask.RecordGenerationAttempt(), here=False)
             stage.begin_attempt().add(Role.ASSISTANT, TextPart("h"))
             await trio.testing.wait_all_tasks_blocked()
-            stage.bus.saw(made)
+            stage.bus.tell_commit(made)
 
             assert ["preview_reset", "+h"] == await told(watcher)
 
