@@ -60,10 +60,6 @@ WHO: Mapping[str, frozenset[Kind]] = MappingProxyType(
     }
 )
 
-# Results without an error that end a turn which plans: the user is to say what comes next.
-ENDS_PLANNING = frozenset({"propose_plan", "ask_user_question"})
-ALIASES: Mapping[str, str] = MappingProxyType({"close_agent": "interrupt_agent"})
-
 
 def kind_of(chat: Chat) -> Kind:
     """A chat that explores does so whether its parent plans or not."""

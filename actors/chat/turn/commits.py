@@ -35,7 +35,7 @@ async def commit(
     answer = await patiently(held.stored.chat.id, "commit", write)
     if isinstance(answer, MovedOn):
         has_moved = answer.found.history_version != fence.history_version
-        return Obsolete(answer, is_in_doubt=tries > 1 and has_moved)
+        return Obsolete(is_in_doubt=tries > 1 and has_moved)
     if isinstance(answer, ChatNotFound):
         return Left()
     assert isinstance(answer, Applied), (

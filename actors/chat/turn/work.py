@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from actors.law.chat import Message, Stored
-from actors.law.store.fences import MovedOn
 from runtime.cause import Cause
 
 
@@ -81,7 +80,6 @@ class Advanced:
 class Obsolete:
     """The fence no longer stood and nothing was written: look again."""
 
-    moved_on: MovedOn | None = None
     # A try before this one was not answered, and the history has moved: it may have been by that.
     is_in_doubt: bool = False
 
