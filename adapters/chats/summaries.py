@@ -2,8 +2,7 @@
 
 from actors.law.chat import Chat
 from actors.law.ids import ChatId
-from actors.law.store.hints import SummaryChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import SummaryChanged, Tell
 from actors.upkeep.summaries.ports import Shown
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL

@@ -1,8 +1,7 @@
 """Titles of chats on PostgreSQL."""
 
 from actors.law.ids import ChatId
-from actors.law.store.hints import TitleChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import Tell, TitleChanged
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 

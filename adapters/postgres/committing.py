@@ -19,8 +19,7 @@ from actors.law.change import Change
 from actors.law.ids import ChatId, MessageId, QueuedId
 from actors.law.store.answers import Applied
 from actors.law.store.bus import CommitListener
-from actors.law.store.hints import Hint
-from actors.law.store.outbox import Outbox, Tell, Untold
+from actors.law.store.hints import Hint, Tell, Untold, tell_all
 from adapters.postgres.codec.writing import Write, write_together
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
@@ -116,9 +115,7 @@ class Committer:
             return Unwritten.MOVED_ON
         if write.made is not None:
             self._saw(applied_of(write.made, written_of(row)))
-        outbox = Outbox()
-        outbox.put(write.hints)
-        return written_of(row, outbox.flush(self._tell))
+        return written_of(row, tell_all(write.hints, self._tell))
 
 
 def _one_for_each_chat(group: list[_Write]) -> list[_Write]:

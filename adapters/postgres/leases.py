@@ -13,8 +13,7 @@ import msgspec
 from actors.law.chat import Files, Stored
 from actors.law.ids import WorkerId
 from actors.law.states import Status
-from actors.law.store.hints import ChatMoved, hints_of
-from actors.law.store.outbox import Outbox, Tell
+from actors.law.store.hints import ChatMoved, Tell, hints_of, tell_all
 from actors.law.store.ports import Beat, Room, Unreadable
 from adapters.postgres.codec import parts, rows
 from adapters.postgres.driver.pool import Pool
@@ -69,11 +68,9 @@ class Leases:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["acquire"], wanted)
         taken = tuple(map(_taken, found))
-        outbox = Outbox()
         for stored in taken:
             if isinstance(stored, Stored):
-                outbox.put(hints_of(stored.chat, holder_is_fresh=True))
-        outbox.flush(self._tell)
+                tell_all(hints_of(stored.chat, holder_is_fresh=True), self._tell)
         return taken
 
     async def held(self, worker: WorkerId) -> tuple[ChatMoved, ...]:

@@ -24,9 +24,8 @@ from actors.law.states import State
 from actors.law.store.answers import Applied
 from actors.law.store.bus import CommitListener
 from actors.law.store.fences import Fence, MovedOn, stands
-from actors.law.store.hints import hints_of_change
+from actors.law.store.hints import Tell, Untold, hints_of_change, tell_all
 from actors.law.store.needs import Needs, files_of, needs, needs_the_time
-from actors.law.store.outbox import Outbox, Tell, Untold
 from actors.law.store.receipts import Receipt
 from actors.law.transitions import bundle, create, transition
 from adapters.postgres.codec import rows, statements, writing
@@ -255,12 +254,14 @@ class Ledger:
     def _told(
         self, changes: Sequence[Change], fresh: Sequence[bool], *, by_holder: bool
     ) -> tuple[Untold, ...]:
-        outbox = Outbox()
-        for change, holder_is_fresh in zip(changes, fresh, strict=True):
-            outbox.put(
-                hints_of_change(change, holder_is_fresh=holder_is_fresh, by_holder=by_holder)
+        hints = [
+            hint
+            for change, holder_is_fresh in zip(changes, fresh, strict=True)
+            for hint in hints_of_change(
+                change, holder_is_fresh=holder_is_fresh, by_holder=by_holder
             )
-        return outbox.flush(self._tell)
+        ]
+        return tell_all(hints, self._tell)
 
 
 class _Stands(Exception):

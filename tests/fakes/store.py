@@ -28,9 +28,8 @@ from actors.law.refusals import ChatNotFound, NotAllowed, NotRoot, Repeated
 from actors.law.states import State, Status
 from actors.law.store.answers import Applied
 from actors.law.store.fences import MovedOn, stands
-from actors.law.store.hints import hints_of, hints_of_change
+from actors.law.store.hints import hints_of, hints_of_change, tell_all
 from actors.law.store.needs import needs
-from actors.law.store.outbox import Outbox
 from actors.law.store.ports import Beat, Changes
 from actors.law.transitions import bundle, create, transition
 
@@ -231,14 +230,14 @@ class MemoryStore:
 
     def _written(self, changes, *, fresh, by_holder=False):
         ids = [self._write(change) for change in changes]
-        outbox = Outbox()
+        hints = []
         for change, holder_is_fresh in zip(changes, fresh, strict=True):
             holder = change.chat.holder
             holder_is_fresh |= holder is not None and self._is_fresh(holder.worker)
-            outbox.put(
+            hints.extend(
                 hints_of_change(change, holder_is_fresh=holder_is_fresh, by_holder=by_holder)
             )
-        untold = outbox.flush(self._tell)
+        untold = tell_all(hints, self._tell)
         at = self.clock()
         return tuple(
             Applied(change, at, *of_it, untold=untold)

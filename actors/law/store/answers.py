@@ -6,7 +6,7 @@ from datetime import datetime
 from actors.law.change import Change
 from actors.law.chat import Chat, Stored
 from actors.law.ids import MessageId, QueuedId
-from actors.law.store.outbox import Untold
+from actors.law.store.hints import Untold
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Whoever gets one reads again; whoever has seen a snapshot at least as new ignores it.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from uuid import UUID
@@ -193,3 +194,29 @@ def hints_of(
     )
     waits = chat.status in RUNNABLE and not (holder is not None and holder_is_fresh)
     return (moved, WorkWaits(chat.id, chat.snapshot_version)) if waits else (moved,)
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A hint of a commit that stands, but could not be told: the slow polls will find it."""
+
+    hint: Hint
+    error: Exception
+
+
+Tell = Callable[[Hint], None]
+
+
+def tell_all(hints: Iterable[Hint], tell: Tell) -> tuple[Untold, ...]:
+    """Tell every hint of a commit, in order, and return those that could not be told.
+
+    Call it once the transaction has committed, never before. One hint that cannot be told does not
+    hold up the others: the commit stands all the same.
+    """
+    untold = []
+    for hint in hints:
+        try:
+            tell(hint)
+        except Exception as error:  # noqa: BLE001  # whatever it was: the commit stands
+            untold.append(Untold(hint, error))
+    return tuple(untold)

@@ -7,8 +7,7 @@ import msgspec
 import trio
 
 from actors.law.ids import ChatId, UserId
-from actors.law.store.hints import TitleChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import Tell, TitleChanged
 from adapters.chats.shelf.rows import families_of, files_of, shelved_of
 from adapters.chats.shelf.wanted import Wanted
 from adapters.chats.shelved import CostSum, Shelved, TreeCost

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import Tell
 from adapters.http.endpoints import Routes
 from adapters.models.catalogue import Catalogue
 from adapters.models.routes.model_configs import ModelRoutes

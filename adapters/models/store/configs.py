@@ -5,8 +5,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from actors.law.ids import ModelConfigId
-from actors.law.store.hints import CatalogueChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import CatalogueChanged, Tell
 from adapters.models.store.stored import StoredModel
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Statement

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from actors.law.ids import UserId
-from actors.law.store.hints import CatalogueChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import CatalogueChanged, Tell
 from adapters.models.store.stored import StoredProvider, provider_of
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Statement

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from actors.law.ids import UserId
-from actors.law.store.hints import CatalogueChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import CatalogueChanged, Tell
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json
 from adapters.postgres.queries import SQL

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from actors.law.ids import UserId
-from actors.law.store.hints import CatalogueChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import CatalogueChanged, Tell
 from adapters.models.store.stored import StoredSkill
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL

@@ -8,8 +8,7 @@ from uuid import UUID
 import msgspec
 
 from actors.law.ids import ChatId
-from actors.law.store.hints import ContextChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import ContextChanged, Tell
 from actors.prompts.context.resources import Snapshot
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row

@@ -7,8 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from actors.law.ids import ChatId, UserId
-from actors.law.store.hints import ContextChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import ContextChanged, Tell
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL

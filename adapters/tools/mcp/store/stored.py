@@ -6,8 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from actors.law.ids import UserId
-from actors.law.store.hints import CatalogueChanged
-from actors.law.store.outbox import Tell
+from actors.law.store.hints import CatalogueChanged, Tell
 from adapters.access.readers import Everyone, Reader
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Row, Statement
