@@ -34,7 +34,7 @@ test: check  ## everything: format, lint, types, contracts, all tests
 check: install  ## format, lint, types, import contracts, house rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	find runtime actors adapters -name '*.py' | xargs -P 2 -n 50 $(BIN)/flake8-async --enable=ASYNC \
+	find runtime actors adapters promptcorner -name '*.py' | xargs -P 2 -n 50 $(BIN)/flake8-async --enable=ASYNC \
 	  --disable=ASYNC109,ASYNC122,ASYNC900,ASYNC910,ASYNC911,ASYNC912,ASYNC913
 	$(BIN)/mypy
 	$(BIN)/lint-imports

@@ -21,7 +21,7 @@ from adapters.postgres import embedded
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.migrating import migrate
 
-COMMAND = [sys.executable, "-m", "adapters.cli.main"]
+COMMAND = [sys.executable, "-m", "promptcorner"]
 
 
 @contextmanager

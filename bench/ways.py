@@ -41,7 +41,7 @@ WARM_TURNS = 2
 
 def serve_noting_calls() -> int:
     """Run the command with every call of a function of ours noted; write the notes at its end."""
-    from adapters.cli.main import main
+    from promptcorner.__main__ import main
 
     calls: list[tuple[float, CodeType]] = []
 

@@ -19,7 +19,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(
-    path for name in ("runtime", "actors", "adapters") for path in (ROOT / name).rglob("*.py")
+    path
+    for name in ("runtime", "actors", "adapters", "promptcorner")
+    for path in (ROOT / name).rglob("*.py")
 )
 FOLDERS = sorted({path.parent for path in FILES})
 ROOMS = sorted(
@@ -51,7 +53,7 @@ def named(path):
 def room_of(path):
     """Return the room of a file or folder: `runtime`, `actors/chat`."""
     parts = path.relative_to(ROOT).parts
-    return parts[0] if parts[0] == "runtime" else "/".join(parts[:2])
+    return parts[0] if parts[0] in ("runtime", "promptcorner") else "/".join(parts[:2])
 
 
 def is_to_come(path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("runtime", "actors", "adapters")
+PACKAGES = ("runtime", "actors", "adapters", "promptcorner")
 MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
 EVERYTHING = sorted(
     path for name in (*PACKAGES, "tests", "bench") for path in (ROOT / name).rglob("*.py")

@@ -93,7 +93,3 @@ def _reader_is_gone() -> bool:
 def _refuse(why: str) -> int:
     sys.stderr.write(f"promptcorner: {why}\n")
     return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -30,7 +30,7 @@ def environment(**settings):
 def command(*arguments, ordinary=False):
     """(words, arguments of subprocess) of our command, as root or as an ordinary user."""
     prefix, switch, _ = ordinary_user() if ordinary else ((), {}, "")
-    words = [*prefix, sys.executable, "-m", "adapters.cli.main", *map(str, arguments)]
+    words = [*prefix, sys.executable, "-m", "promptcorner", *map(str, arguments)]
     return words, {"cwd": "/", **switch}
 
 

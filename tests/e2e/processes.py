@@ -79,7 +79,7 @@ def ordinary_user():
     nobody = pwd.getpwnam("nobody")
     ids = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
     with contextlib.suppress(PermissionError):
-        probe = [sys.executable, "-c", "import adapters.cli.main"]
+        probe = [sys.executable, "-c", "import promptcorner.__main__"]
         if subprocess.run(probe, cwd="/", capture_output=True, check=False, **ids).returncode == 0:
             return (), ids, "nobody"
     identity = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]

@@ -280,7 +280,7 @@ async def serve(
     """`arguments` are those of our own command: the processes read them, each for itself."""
     systemd = Systemd(os.environ)
     # -P: what stands in the directory where we were started is none of ours.
-    command = [sys.executable, "-P", "-m", "adapters.cli.main", *arguments]
+    command = [sys.executable, "-P", "-m", "promptcorner", *arguments]
     family = Family(command, sockets, systemd, drain_seconds=drain_seconds, address=address)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:

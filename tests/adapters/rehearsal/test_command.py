@@ -12,7 +12,7 @@ from adapters.cli import main
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
-COMMAND = (sys.executable, "-m", "adapters.cli.main", "fake-provider")
+COMMAND = (sys.executable, "-m", "promptcorner", "fake-provider")
 
 
 def run(*flags):
