@@ -11,10 +11,10 @@ LOOPS ?= 0
 # The tests start hundreds of daemons: none of them should compile anew what the last one did.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install serve test check bench soak stress diagram
+.PHONY: help install serve test which-tests check bench soak stress diagram
 
 help:  ## list these commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 install: $(VENV)/installed  ## create .venv with the pinned dependencies
 
@@ -30,6 +30,9 @@ serve: install  ## run the daemon on an embedded database
 
 test: check  ## everything: format, lint, types, contracts, all tests
 	$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+which-tests: install  ## the tests of one file: make which-tests FILE=actors/chat/decide.py
+	@$(BIN)/python -m tests.which $(FILE)
 
 check: install  ## format, lint, types, import contracts, house rules
 	$(BIN)/ruff format --check .
