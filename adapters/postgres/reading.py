@@ -4,7 +4,6 @@ from actors.law.chat import Message, Stored
 from actors.law.ids import ChatId
 from actors.law.refusals import ChatNotFound
 from actors.law.requests import DynamicTool
-from actors.law.store.ports import Changes
 from adapters.postgres.codec import rows, statements
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row, Statement
@@ -39,24 +38,6 @@ class Reading:
     async def history(self, chat: ChatId) -> tuple[Message, ...]:
         [found] = await self._read((SQL["history"], {"chat": chat}))
         return tuple(map(rows.message_of, found))
-
-    async def changes(
-        self, chat: ChatId, *, history_version: int, queue_version: int
-    ) -> Changes | ChatNotFound:
-        since = {"chat": chat, "history_version": history_version}
-        found, messages, queue = await self._read(
-            self._chat(chat), (SQL["changed_messages"], since), statements.queue(chat)
-        )
-        if not found:
-            return ChatNotFound(chat)
-        now = rows.chat_of(found[0]).chat
-        known = now.queue_version <= queue_version
-        return Changes(
-            now,
-            tuple(rows.message_of(row[1:]) for row in messages),
-            is_whole=any(is_whole for is_whole, *_ in messages),
-            queue=None if known else tuple(map(rows.queued_of, queue)),
-        )
 
     async def dynamic_tools(self, chat: ChatId) -> tuple[DynamicTool, ...]:
         """As the chat was born with them; none if there is no such chat."""

@@ -19,19 +19,6 @@ SELECT file_id, true FROM chat_files WHERE chat_id = %(chat)s;
 -- All that is said and still stands.
 SELECT {message_row} FROM messages WHERE chat_id = %(chat)s AND NOT deleted ORDER BY id;
 
--- name: changed_messages
--- What is new to a reader who has seen `history_version`: deleted rows too, and the whole of what
--- stands if there are any.
-WITH changed AS MATERIALIZED (
-    SELECT id, deleted FROM messages WHERE chat_id = %(chat)s AND revision > %(history_version)s
-)
-SELECT EXISTS (SELECT FROM changed WHERE deleted), {message_row}
-  FROM messages
- WHERE chat_id = %(chat)s
-   AND CASE WHEN EXISTS (SELECT FROM changed WHERE deleted) THEN NOT deleted
-            ELSE revision > %(history_version)s END
- ORDER BY id;
-
 -- name: dynamic_tools
 -- The tools that the chat's client executes, as they were declared.
 SELECT dynamic_tools FROM chats WHERE id = %(chat)s;

@@ -1,10 +1,9 @@
-"""Reading: what holds, and what is new to one who has seen something before."""
+"""Reading what a chat holds: what the law looks at, and its history."""
 
 from actors.law import requests as ask
 from actors.law.chat import Files, Visibility
 from actors.law.closing import outstanding
 from actors.law.refusals import ChatNotFound
-from actors.law.store.ports import Changes
 from tests.actors.law.chats import (
     HOLDER,
     LOCAL,
@@ -19,10 +18,6 @@ from tests.actors.law.chats import (
 )
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_chat, a_held_chat, applied
-
-
-async def changes(world, chat, history, queue):
-    return await world.reading.changes(chat, history_version=history, queue_version=queue)
 
 
 async def test_a_view_is_all_that_the_law_looks_at(world):
@@ -77,7 +72,6 @@ async def test_what_is_not_there_is_not_found(world):
     id = new_chat_id()
 
     assert ChatNotFound(id) == await world.reading.view(id)
-    assert ChatNotFound(id) == await changes(world, id, 0, 0)
     assert () == await world.reading.history(id)
 
 
@@ -96,68 +90,11 @@ async def test_the_history_is_all_that_stands_hidden_rows_too(world):
     assert sorted(m.id for m in history) == [m.id for m in history]
 
 
-async def test_one_who_has_seen_nothing_gets_everything(world):
-    chat = await a_chat(world)
-    await applied(world.ledger.apply(chat, [send("q")]))
-
-    seen = await changes(world, chat, 0, 0)
-
-    rows = await world.rows(chat)
-    assert Changes(rows.chat, rows.messages, is_whole=False, queue=rows.queue) == seen
-
-
-async def test_one_who_has_seen_all_gets_nothing(world):
-    chat = await a_chat(world)
-    await applied(world.ledger.apply(chat, [send("q")]))
-    now = (await world.rows(chat)).chat
-
-    seen = await changes(world, chat, now.history_version, now.queue_version)
-
-    assert Changes(now, (), is_whole=False, queue=None) == seen
-
-
-async def test_one_who_has_seen_a_part_gets_the_rest(world):
-    chat = await a_held_chat(world)
-    for text in ("a", "b", "c"):
-        made = await applied(world.ledger.apply(chat, [step(assistant(text))]))
-
-    seen = await changes(world, chat, 2, 0)
-
-    assert [assistant("b"), assistant("c")] == [m.body for m in seen.messages]
-    assert (made.chat, False, None) == (seen.chat, seen.is_whole, seen.queue)
-
-
-async def test_one_who_has_seen_what_is_gone_gets_the_whole(world):
-    chat = await a_held_chat(world)
-    [first] = await world.reading.history(chat)
-    await applied(world.ledger.apply(chat, [step(assistant("a")), send("q")]))
-    edit = ask.EditMessage(first.id, send("new").message, then=(system("more"),))
-    made = await applied(world.ledger.apply(chat, [edit]))
-
-    seen = await changes(world, chat, 2, 2)
-
-    assert (True, ()) == (seen.is_whole, seen.queue)
-    assert await world.reading.history(chat) == seen.messages
-    assert [user("new"), system("more")] == [m.body for m in seen.messages]
-    assert not (await changes(world, chat, made.chat.history_version, 0)).is_whole
-
-
-async def test_a_queue_that_was_emptied_is_news(world):
-    chat = await a_chat(world)
-    queued = await applied(world.ledger.apply(chat, [send("q")]))
-    await applied(world.ledger.apply(chat, [ask.DeleteQueued(queued.queued_ids[0])]))
-
-    seen = await changes(world, chat, 1, queued.chat.queue_version)
-
-    assert ((), ()) == (seen.messages, seen.queue)
-
-
 async def test_readers_move_nothing(world):
     chat = await a_chat(world, then=[ask.Acquire(HOLDER)])
     before = await world.rows(chat)
 
     await world.reading.view(chat)
     await world.reading.history(chat)
-    await changes(world, chat, 0, 0)
 
     assert before == await world.rows(chat)

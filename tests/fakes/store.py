@@ -30,7 +30,7 @@ from actors.law.store.answers import Applied
 from actors.law.store.fences import MovedOn, stands
 from actors.law.store.hints import hints_of, hints_of_change, tell_all
 from actors.law.store.needs import needs
-from actors.law.store.ports import Beat, Changes
+from actors.law.store.ports import Beat
 from actors.law.transitions import bundle, create, transition
 
 LEASE_SECONDS = 30.0
@@ -193,21 +193,6 @@ class MemoryStore:
     async def history(self, chat):
         await trio.lowlevel.checkpoint()
         return self.chats[chat].history if chat in self.chats else ()
-
-    async def changes(self, chat, *, history_version, queue_version):
-        await trio.lowlevel.checkpoint()
-        if chat not in self.chats:
-            return ChatNotFound(chat)
-        kept = self.chats[chat]
-        changed = [message for message in kept.messages if message.revision > history_version]
-        is_whole = any(message.deleted for message in changed)
-        known = kept.chat.queue_version <= queue_version
-        return Changes(
-            kept.chat,
-            kept.history if is_whole else tuple(changed),
-            is_whole=is_whole,
-            queue=None if known else kept.queue,
-        )
 
     # what the law is asked with, and what comes of its answer
 

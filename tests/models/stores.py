@@ -98,7 +98,7 @@ class Play:
             + [self.several_ask_at_once] * 4
             + [self.several_holders_commit_at_once] * 4
             + [self.somebody_looks] * 3
-            + [self.a_family_is_archived_or_brought_back, self.somebody_reads_what_is_new]
+            + [self.a_family_is_archived_or_brought_back, self.somebody_reads_the_history]
             + [self.a_worker_beats_or_leaves, self.a_minute_passes]
             + [self.somebody_writes_past_the_law] * (not self.sane)
         )
@@ -128,15 +128,10 @@ class Play:
         assert _open(other) == _open(view)
         self.keep(view)
 
-    async def somebody_reads_what_is_new(self):
+    async def somebody_reads_the_history(self):
         chat = self.random.choice(self.chats)
-        newest = self.memory.store.chats[chat].chat.snapshot_version
-        since = {
-            "history_version": self.random.randint(0, newest),
-            "queue_version": self.random.randint(0, newest),
-        }
-        new, other = [await w.reading.changes(chat, **since) for w in (self.postgres, self.memory)]
-        assert other == new
+        history, other = [await w.reading.history(chat) for w in (self.postgres, self.memory)]
+        assert other == history
 
     async def a_worker_beats_or_leaves(self):
         worker = self.random.choice(WORKERS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from actors.law.chat import Chat, Message, Queued, Stored
+from actors.law.chat import Message, Stored
 from actors.law.ids import ChatId, RunnerId, WorkerId
 from actors.law.refusals import ChatNotFound, Refusal
 from actors.law.requests import CreateChat, Request
@@ -100,16 +100,6 @@ class Leases(Protocol):
         """Where the chats stand that this worker holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What is new to a reader who has seen `history_version` and `queue_version`."""
-
-    chat: Chat
-    messages: tuple[Message, ...]  # that have changed, or the whole history if `is_whole`
-    is_whole: bool  # something he has seen is gone: forget all of it
-    queue: tuple[Queued, ...] | None  # None: as he knows it
-
-
 class Reading(Protocol):
     """What holds. Each answer is one snapshot."""
 
@@ -118,7 +108,3 @@ class Reading(Protocol):
 
     async def history(self, chat: ChatId) -> tuple[Message, ...]:
         """Every message that is not deleted, hidden ones too, by id."""
-
-    async def changes(
-        self, chat: ChatId, *, history_version: int, queue_version: int
-    ) -> Changes | ChatNotFound: ...

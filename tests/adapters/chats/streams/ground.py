@@ -143,11 +143,6 @@ class Stage:
         async with self.chats.store.pool.connection() as connection:
             return await connection.execute(sql, parameters)
 
-    async def truth(self, chat):
-        """What a watcher has to end with."""
-        found = await self.chats.store.reading.changes(chat, history_version=0, queue_version=-1)
-        return found
-
 
 @asynccontextmanager
 async def a_stage(conninfo, behaviour=None, **settings):
