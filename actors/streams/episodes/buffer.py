@@ -22,8 +22,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated
 
-import trio
-
 from actors.law.chat import Body, Role
 from actors.law.ids import EpisodeKey, chat_name
 from actors.law.parts.assemble import Assembly
@@ -71,7 +69,6 @@ class Episode:
     is_booked: bool = False  # what its answer cost: whatever is kept of it costs nothing more
     closed_at: float | None = None
     listener: PieceListener | None = None
-    _readers: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
     _followers: dict[EpisodeFollower, None] = field(default_factory=dict)
 
     def follow(self, follower: EpisodeFollower) -> None:
@@ -111,8 +108,6 @@ class Episode:
             except Exception as error:  # noqa: BLE001  it ends the listener, and nothing else
                 self.listener = None
                 self._end_listener(listener.fail, error)
-        if self._readers:
-            self._readers.unpark_all()
         if self._followers:
             self._tell_followers()
         return True
@@ -121,7 +116,6 @@ class Episode:
         """The attempt is over. Readers see the end once they have read the rest."""
         if self.closed_at is None:
             self.closed_at = now()
-            self._readers.unpark_all()
             self._tell_followers()
 
     def forget_pieces(self) -> None:
@@ -146,18 +140,6 @@ class Episode:
         self.totals.failed_count += 1
         self.dropped_count += 1
         emit("piece.unencoded", "error", chat=chat_name(self.key.chat), error=error)
-
-    def after(self, seq: int, *, at_most: int) -> list[bytes]:
-        """What has been said behind number `seq`, encoded."""
-        return self.encoded[seq : seq + at_most]
-
-    async def more_than(self, seq: int) -> bool:
-        """Wait until something is said behind `seq`. False: nothing will be."""
-        while len(self.encoded) <= seq:
-            if self.closed_at is not None:
-                return False
-            await self._readers.park()
-        return True
 
 
 Began = Callable[[Episode], None]

@@ -39,7 +39,7 @@ def say(episode, *texts):
 
 
 def read(episode, seq=0, at_most=100):
-    return [data.decode() for data in episode.after(seq, at_most=at_most)]
+    return [data.decode() for data in episode.encoded[seq : seq + at_most]]
 
 
 # the log
@@ -129,91 +129,56 @@ async def test_an_episode_may_be_filled_to_its_last_byte(autojump_clock, episode
 # readers
 
 
-async def follow(episode, heard, *, at_once=100):
-    """Read to the end, then note that there is one."""
-    seq = 0
-    while await episode.more_than(seq):
-        batch = read(episode, seq, at_once)
-        seq += len(batch)
-        heard.append(batch)
-    heard.append("end")
+class Reader:
+    """Reads what is new each time that it is told of more."""
+
+    def __init__(self, episode):
+        self.heard = []
+        self._episode = episode
+        self._seq = 0
+        episode.follow(self)
+
+    def note(self):
+        if batch := read(self._episode, self._seq):
+            self.heard.append(batch)
+            self._seq += len(batch)
+        if self._episode.closed_at is not None:
+            self.heard.append("end")
+
+    def fail(self, error):
+        raise AssertionError from error
 
 
-async def test_a_reader_waits_and_is_woken_for_what_is_said(autojump_clock, episodes):
-    episode, heard = episodes.begin(key()), []
+async def test_every_reader_is_told_of_what_is_said_and_of_the_end(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    readers = [Reader(episode) for _ in range(3)]
 
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(follow, episode, heard)
-        await trio.sleep(1)
-        say(episode, "a")
-        await trio.sleep(1)
-        say(episode, "b", "c")
-        await trio.sleep(1)
-        assert [["1:a"], ["2:b", "3:c"]] == heard
-        episodes.end(episode)
-
-    assert "end" == heard[-1]
-
-
-async def test_all_readers_are_woken(autojump_clock, episodes):
-    episode, heard = episodes.begin(key()), [[], [], []]
-
-    async with trio.open_nursery() as nursery:
-        for each in heard:
-            nursery.start_soon(follow, episode, each)
-        await trio.sleep(1)
-        say(episode, "a")
-        await trio.sleep(1)
-        assert [[["1:a"]]] * 3 == heard
-        episodes.end(episode)
-
-    assert [[["1:a"], "end"]] * 3 == heard
-
-
-async def test_a_slow_reader_holds_up_nobody_and_reads_more_at_once(autojump_clock, episodes):
-    episode, heard = episodes.begin(key()), []
-
-    async def slowly():
-        seq = 0
-        while await episode.more_than(seq):
-            heard.append(read(episode, seq))
-            seq += len(heard[-1])
-            await trio.sleep(10)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(slowly)
-        for text in "abcd":
-            await trio.sleep(1)
-            say(episode, text)
-        episodes.end(episode)
-
-    assert [["1:a"], ["2:b", "3:c", "4:d"]] == heard
-
-
-async def test_a_reader_of_a_closed_episode_gets_the_rest_and_then_the_end(
-    autojump_clock, episodes
-):
-    episode, heard = episodes.begin(key()), []
-    say(episode, "a", "b", "c")
+    say(episode, "a")
+    say(episode, "b", "c")
     episodes.end(episode)
 
-    await follow(episode, heard, at_once=2)
+    assert [[["1:a"], ["2:b"], ["3:c"], "end"]] * 3 == [reader.heard for reader in readers]
 
-    assert [["1:a", "2:b"], ["3:c"], "end"] == heard
+
+async def test_a_reader_that_comes_late_reads_more_at_once(autojump_clock, episodes):
+    episode = episodes.begin(key())
+    say(episode, "a", "b")
+    late = Reader(episode)
+
+    say(episode, "c")
+
+    assert [["1:a", "2:b", "3:c"]] == late.heard
 
 
 async def test_a_reader_that_leaves_takes_nothing_with_it(autojump_clock, episodes):
-    episode, heard = episodes.begin(key()), []
+    episode = episodes.begin(key())
+    gone, stays = Reader(episode), Reader(episode)
 
-    with trio.move_on_after(1):
-        await episode.more_than(0)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(follow, episode, heard)
-        await trio.sleep(1)
-        say(episode, "a")
-        episodes.end(episode)
+    episode.unfollow(gone)
+    say(episode, "a")
+    episodes.end(episode)
 
-    assert [["1:a"], "end"] == heard
+    assert ([], [["1:a"], "end"]) == (gone.heard, stays.heard)
 
 
 # when it is forgotten
@@ -316,8 +281,7 @@ def test_a_reader_gets_everything_once_and_in_order(steps):
             elif what == "close":
                 episodes.end(episode)
         episodes.end(episode)
-        while await episode.more_than(len(heard)):
-            heard += read(episode, len(heard), 2)
+        heard += read(episode, len(heard))
         assert said == heard
 
     trio.run(story)
