@@ -23,6 +23,7 @@ from actors.supervisor import decide, verbs
 from actors.supervisor.crew import Crew, Member
 from actors.supervisor.decide import Forget, GiveBack, Park, Search
 from actors.supervisor.heartbeat import Heartbeat
+from actors.supervisor.intake import SETTLING_MAX, Intake
 from actors.supervisor.mail import (
     ChatEnded,
     Compare,
@@ -38,7 +39,6 @@ from actors.supervisor.mail import (
     Take,
 )
 from actors.supervisor.settling import settle
-from actors.supervisor.slots import Slots
 from actors.supervisor.statistics import SupervisorStatistics
 from actors.supervisor.world import World
 from runtime.cause import Shutdown
@@ -46,12 +46,10 @@ from runtime.children import Children, open_children, run_child
 from runtime.clock import now
 from runtime.ends import Broken, Crashed, End, Finished
 from runtime.log import emit
-from runtime.mailbox import Address, Mailbox, open_mailbox
+from runtime.mailbox import Address
 from runtime.scope import CausedScope
 
 MAIL_AT_ONCE_MAX = 64
-SPARE_MAIL = 64  # mail that is not about a chat: ends of searches and comparisons, drains
-SETTLING_MAX = 1_024  # chats being given back at once; what is over, a comparison finds later
 KEPT_AWAY_MAX = 1_024  # chats that nobody may run; the oldest is forgotten, and found as an orphan
 CRASHES_REMEMBERED_MAX = 1_024  # chats whose crashes are counted; the oldest is forgotten
 LEAVE_SECONDS = 5.0  # for giving up the lease at the end; then it runs out by itself
@@ -59,17 +57,16 @@ UNANSWERED_LOGGED = 60  # of so many questions in a row that the store did not a
 
 
 class Supervisor:
-    """All chats of this process. `slots` is for those who put chats to work."""
+    """All chats of this process. `slots` is for those who put chats to work.
 
-    def __init__(self, world: World) -> None:
+    `intake` is given where something was built before the supervisor that sends to it.
+    """
+
+    def __init__(self, world: World, intake: Intake | None = None) -> None:
         self._limits = limits = world.limits
-        self.slots = Slots(limits, world.new_id)
+        intake = intake or Intake(limits, world.new_id)
+        self.slots, self.address, self.mailbox = intake.slots, intake.address, intake.mailbox
         self.first_lease = trio.Event()  # from then on chats may be held, unless a lease is lost
-        self.address: Address[SupervisorMail]
-        self.mailbox: Mailbox[SupervisorMail]
-        # Room for all that can happen to every chat at once: no end of an actor is ever refused.
-        capacity = 3 * limits.held + SETTLING_MAX + SPARE_MAIL
-        self.address, self.mailbox = open_mailbox("supervisor", capacity=capacity)
         self._world = world
         self._heartbeat = Heartbeat(
             world.leases,

@@ -71,8 +71,11 @@ def kind_of(chat: Chat) -> Kind:
 
 
 def allowed(name: str, kind: Kind) -> bool:
-    """Whether a chat of this kind may have the built-in tool of this name."""
-    return kind in WHO[name]
+    """Return whether a chat of this kind may have the tool of this name, which runs here.
+
+    A tool without a row in `WHO` is for root chats that neither plan nor explore.
+    """
+    return kind in WHO.get(name, _ROOT)
 
 
 def may_use_others(kind: Kind) -> bool:

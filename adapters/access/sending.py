@@ -23,7 +23,7 @@ from runtime.mailbox import Address
 
 
 class Supervised(Protocol):
-    """The supervisor, as senders know it."""
+    """A supervisor, or its intake, as senders know it."""
 
     address: Address[SupervisorMail]
 

@@ -24,6 +24,7 @@ from actors.prompts.context.advising import Advised
 from actors.streams.episodes.buffer import Episodes
 from actors.supervisor import verbs
 from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
+from actors.supervisor.intake import Intake
 from actors.supervisor.world import Limits as Capacity
 from actors.supervisor.world import World as SupervisorWorld
 from actors.tools.approvals.policy import Policy
@@ -68,18 +69,13 @@ from adapters.postgres.reading import Reading
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault, open_vault
-from adapters.tools.advisor import AdvisorTool
-from adapters.tools.agents.source import AgentTools
 from adapters.tools.approvals.consent import Consents
+from adapters.tools.built_in import ToolDeps, built_in_sources
 from adapters.tools.declared import DeclaredTools
-from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.mcp.opening import Mcp, open_mcp
 from adapters.tools.mcp.workspaces.running import WorkspaceServers, open_workspace_servers, trust_of
-from adapters.tools.planning import PlanningTools
 from adapters.tools.servers.source import ServerTools
-from adapters.tools.skills import SkillTools
 from adapters.tools.toolbox import Toolbox
-from adapters.tools.workspace.source import WorkspaceTools
 from adapters.workspaces.context.opening import open_contexts
 from adapters.workspaces.context.pinned import PinnedContexts
 from adapters.workspaces.context.planning import WorkspacePlans
@@ -158,10 +154,6 @@ async def open_chats(
         ) as near,
         open_children("chats of this process", capacity=1) as children,
     ):
-
-        def compacted(model: Model, result: str) -> None:
-            figures.compactions.labels(model.label, model.name, result).inc()
-
         skills = SkillIndex(Skills(store.pool, tell=store.bus.tell), contexts)
         plans = WorkspacePlans(workspaces)
         advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
@@ -171,36 +163,39 @@ async def open_chats(
         prompts = Prompting(words, store.files)
         guards = Guards(config.startup_seconds, config.silence_seconds)
         keeper = Bookkeeper(SideCosts(store.pool), prices)
-        toolbox = Toolbox(DeclaredTools(store.reading.dynamic_tools))
+        intake = Intake(capacity_of(config), uuid4)
+        server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
+        deps = ToolDeps(
+            bus=store.bus,
+            sending=Sending(store.ledger, intake),
+            family=PostgresFamily(store.pool),
+            catalogue=catalogue,
+            prompts=prompts,
+            guards=guards,
+            bookkeeper=keeper,
+            advised=advised,
+            files=KeptFiles(store.pool),
+            plans=plans,
+            skills=skills,
+            workspaces=workspaces,
+            usable_servers=mcp.known.usable,
+        )
         world = World(
             ledger=store.ledger,
             reading=store.reading,
             models=catalogue,
             prompts=prompts,
-            tools=toolbox,
+            tools=toolbox_of(store, deps, server_tools),
             journal=store.journal,
             prices=prices,
             episodes=episodes,
-            titles=TitlesByOverride(
-                BookedTitles(AutomaticTitles(background, store.titles, store.files), keeper),
-                catalogue,
-            ),
-            compacting=ConfiguredCompacting(catalogue, count=compacted),
+            titles=titles_of(store, background, catalogue, keeper),
+            compacting=compacting_of(catalogue, figures),
             books=keeper,
             limits=guards,
             approving=approving_of(config, store),
         )
-        supervisor = start_supervisor(config, store, measured(world, figures), children)
-        sending = Sending(store.ledger, supervisor)
-        toolbox.add(PlanningTools(KeptFiles(store.pool), plans))
-        toolbox.add(AdvisorTool(advised, catalogue, prompts, guards, keeper))
-        toolbox.add(SkillTools(skills))
-        toolbox.add(WorkspaceTools(workspaces, KeptFiles(store.pool)))
-        toolbox.add(LifecycleTools(workspaces))
-        family = PostgresFamily(store.pool)
-        toolbox.add(AgentTools(sending, family, store.bus, catalogue, mcp.known.usable))
-        server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
-        toolbox.add(server_tools)
+        supervisor = start_supervisor(config, store, measured(world, figures), intake, children)
         summaries = summaries_of(store, background, BookedSummaries(catalogue, keeper))
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
@@ -210,6 +205,13 @@ async def open_chats(
             yield Chats(store, *asked, *running)
 
 
+def toolbox_of(store: Store, deps: ToolDeps, servers: ServerTools) -> Toolbox:
+    """Return all tools of chats. Of two tools of one name the first counts, so those of servers,
+    which strangers name, come last."""
+    declared = DeclaredTools(store.reading.dynamic_tools)
+    return Toolbox(declared, (*built_in_sources(deps), servers))
+
+
 def approving_of(config: Config, store: Store) -> Approving:
     return Approving(
         Consents(store.pool),
@@ -217,6 +219,20 @@ def approving_of(config: Config, store: Store) -> Approving:
         config.approval_rules,
         config.approval_deadline,
     )
+
+
+def titles_of(
+    store: Store, background: Background, catalogue: Catalogue, keeper: Bookkeeper
+) -> TitlesByOverride:
+    made = AutomaticTitles(background, store.titles, store.files)
+    return TitlesByOverride(BookedTitles(made, keeper), catalogue)
+
+
+def compacting_of(catalogue: Catalogue, figures: Figures) -> ConfiguredCompacting:
+    def compacted(model: Model, result: str) -> None:
+        figures.compactions.labels(model.label, model.name, result).inc()
+
+    return ConfiguredCompacting(catalogue, count=compacted)
 
 
 def summaries_of(
@@ -292,19 +308,26 @@ async def open_store(
         await hints.flush(FLUSH_SECONDS)
 
 
-def start_supervisor(config: Config, store: Store, world: World, children: Children) -> Supervisor:
-    def live(me: Holder, held: Held) -> ChatActor:
-        return ChatActor(me, held, world)
-
-    capacity = Capacity(
+def capacity_of(config: Config) -> Capacity:
+    return Capacity(
         roots=config.root_chats,
         children=config.child_chats,
         poll_seconds=POLL_SECONDS,
         lease_seconds=config.lease_seconds,
         drain_seconds=config.drain_seconds,
     )
+
+
+def start_supervisor(
+    config: Config, store: Store, world: World, intake: Intake, children: Children
+) -> Supervisor:
+    def live(me: Holder, held: Held) -> ChatActor:
+        return ChatActor(me, held, world)
+
+    leases, ledger, reading, bus = store.leases, store.ledger, store.reading, store.bus
+    capacity = capacity_of(config)
     supervisor = Supervisor(
-        SupervisorWorld(store.leases, store.ledger, store.reading, store.bus, live, uuid4, capacity)
+        SupervisorWorld(leases, ledger, reading, bus, live, uuid4, capacity), intake
     )
     children.start(
         Child(

@@ -1,6 +1,7 @@
 """The tools of chats.
 
 toolbox    all sources of tools as one toolset for a turn
+built_in   the sources of our own tools, in their order
 schemas    the arguments of a tool as a struct, and its schema
 deeds      how tools of ours are served
 agents     agents of a chat

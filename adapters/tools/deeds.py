@@ -1,16 +1,14 @@
 """Tools of ours that are deeds: the arguments are read, the deed is done, and its document told."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.ports import Calling, ToolOutput
 from actors.chat.turn.steps import error_output
-from actors.law.chat import Chat
 from actors.law.parts.model import JsonText
-from actors.tools.gating import allowed, kind_of
 from adapters.tools.schemas import read
 
 Told = Mapping[str, Any]
@@ -24,12 +22,6 @@ class Wrong(Exception):
     def __init__(self, why: str, **beside: str) -> None:
         super().__init__(why)
         self.beside = beside
-
-
-def given(tools: Sequence[LocalTool], chat: Chat) -> Sequence[LocalTool]:
-    """Those of `tools` that chats of its kind have."""
-    kind = kind_of(chat)
-    return [tool for tool in tools if allowed(tool.tool.name, kind)]
 
 
 async def served(calling: Calling, arguments: Arguments, do: Deed) -> ToolOutput:

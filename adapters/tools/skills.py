@@ -14,7 +14,6 @@ from actors.law.parts.model import JsonText
 from actors.law.parts.prompt import Tool
 from actors.prompts.context.ports import Unreadable
 from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Source, find, path_fault
-from actors.tools.gating import allowed, kind_of
 from adapters.tools.schemas import read, schema_of
 from adapters.workspaces.context.skills import SkillIndex
 
@@ -42,8 +41,7 @@ class SkillTools:
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         entries = await self.index.of(chat)
         has_files = any(entry.source is Source.WORKSPACE for entry in entries)
-        tools = [READING] * bool(entries) + [READING_FILE] * has_files
-        return [tool for tool in tools if allowed(tool.tool.name, kind_of(chat))]
+        return [READING] * bool(entries) + [READING_FILE] * has_files
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         args = calling.call.args or "{}"

@@ -12,6 +12,7 @@ from typing import Protocol
 from actors.chat.turn.ports import Calling, LocalTool, Offered, ToolOutput
 from actors.law.chat import Chat, Message
 from actors.law.ids import chat_name
+from actors.tools.gating import allowed, kind_of
 from adapters.tools.declared import DeclaredTools
 from runtime.log import emit
 
@@ -47,20 +48,20 @@ class Box:
 class Toolbox:
     """Fulfils `actors.chat.turn.ports.Tools`."""
 
-    def __init__(self, declared: DeclaredTools) -> None:
+    def __init__(self, declared: DeclaredTools, sources: Sequence[ToolSource]) -> None:
         self._declared = declared
-        self._sources: list[ToolSource] = []
-
-    def add(self, source: ToolSource) -> None:
-        """Some sources put chats to work, so they come after those who run chats."""
-        self._sources.append(source)
+        self._sources = sources
 
     async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Box:
         local: dict[str, LocalTool] = {}
         sources: dict[str, ToolSource] = {}
+        kind = kind_of(chat)
         for source in self._sources:
             for tool in await source.offered(chat, history):
                 name = tool.tool.name
+                # A server's tools are gated with their server.
+                if not (tool.is_foreign or allowed(name, kind)):
+                    continue
                 if name in local:
                     emit("tool.shadowed", "warning", chat=chat_name(chat.id), tool=name)
                     continue

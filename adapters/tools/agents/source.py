@@ -48,7 +48,7 @@ from adapters.tools.agents.asked import (
     WaitAgent,
     shown,
 )
-from adapters.tools.deeds import Arguments, Deed, Told, Wrong, given, served
+from adapters.tools.deeds import Arguments, Deed, Told, Wrong, served
 
 # An agent that is interrupted in them is at work, or asks somebody and goes on afterwards.
 INTERRUPTIBLE = (Status.RUNNING, Status.REQUIRES_ACTION)
@@ -67,7 +67,7 @@ class AgentTools:
     places: Places = field(default_factory=Places)
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        return given(TOOLS, chat)
+        return TOOLS
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         return await served(calling, *self._deeds()[name])

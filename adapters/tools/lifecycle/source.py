@@ -8,7 +8,7 @@ from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.law.chat import Chat, Message
 from actors.law.store.patience import patiently
 from actors.tools.workspace.ranking import NO_USES, Candidate, ranked
-from adapters.tools.deeds import Arguments, Deed, Told, Wrong, given, served, told
+from adapters.tools.deeds import Arguments, Deed, Told, Wrong, served, told
 from adapters.tools.lifecycle.asked import (
     TOOLS,
     CreateWorkspace,
@@ -36,7 +36,7 @@ class LifecycleTools:
     workspaces: LocalWorkspaces
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        return given(TOOLS, chat)
+        return TOOLS
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         try:

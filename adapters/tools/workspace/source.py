@@ -20,7 +20,7 @@ from actors.tools.workspace.plans import unwritable
 from actors.tools.workspace.ports import Command, NotStarted, Refused, Signal, Workspace, Workspaces
 from adapters.http.file_names import cleaned
 from adapters.http.media_types import Mismatched, Unsupported, media_type_of
-from adapters.tools.deeds import Arguments, Told, Wrong, given, served, told
+from adapters.tools.deeds import Arguments, Told, Wrong, served, told
 from adapters.tools.workspace.asked import (
     TOOLS,
     WAIT_SECONDS,
@@ -51,7 +51,7 @@ class WorkspaceTools:
     files: ChatFiles
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        return given(TOOLS, chat)
+        return TOOLS
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         arguments, do = self._deeds()[name]

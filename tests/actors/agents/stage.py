@@ -31,6 +31,7 @@ from actors.law.states import Status
 from actors.streams.episodes.buffer import Episodes
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
+from actors.supervisor.intake import Intake
 from actors.supervisor.world import Limits
 from actors.supervisor.world import World as SupervisorWorld
 from adapters.access.sending import Sending
@@ -82,14 +83,16 @@ class Process:
         self.bus = Switchboard()
         self.scope = trio.CancelScope()
         store, family = Way(self, story.store), Way(self, Family(story.store))
-        toolbox = Toolbox(NoTools())
+        intake = Intake(story.limits, uuid4)
+        sending = Sending(store, intake)
+        agents = AgentTools(sending, family, self.bus, Catalogue(), no_servers)
         models = Models()
         world = World(
             ledger=store,
             reading=store,
             models=models,
             prompts=models,
-            tools=toolbox,
+            tools=Toolbox(NoTools(), [agents]),
             journal=Way(self, story.journal),
             prices=TwoMicros(),
             episodes=Episodes(pickled),
@@ -103,10 +106,9 @@ class Process:
                 lambda me, held: ChatActor(me, held, world),
                 uuid4,
                 story.limits,
-            )
+            ),
+            intake,
         )
-        sending = Sending(store, self.supervisor)
-        toolbox.add(AgentTools(sending, family, self.bus, Catalogue(), no_servers))
 
     async def run(self):
         with self.scope:

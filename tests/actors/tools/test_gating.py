@@ -49,6 +49,10 @@ def test_a_tool_is_there_for_chats_of_these_kinds(name):
     assert expected == ["x" if allowed(name, kind) else "-" for kind in COLUMNS]
 
 
+def test_a_tool_without_a_row_is_for_roots_that_work():
+    assert [Kind.ROOT] == [kind for kind in COLUMNS if allowed("brand_new", kind)]
+
+
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [

@@ -9,7 +9,6 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.chat.turn.ports import LocalTool
 from actors.law.parts.model import JsonText
 from actors.law.parts.prompt import Tool
 from actors.law.requests import DynamicTool
@@ -20,7 +19,6 @@ from adapters.tools.declared import (
     DeclaredTools,
     parameters,
 )
-from adapters.tools.toolbox import Toolbox
 from tests.actors.law.chats import State, a_chat
 from tests.adapters.postgres.stores import new_chat_id
 
@@ -192,23 +190,3 @@ async def test_only_a_root_that_works_has_any(kind, count):
     tools = DeclaredTools(Stored(DynamicTool("look")))
 
     assert count == len(await tools.of(born_with("look", **kind)))
-
-
-async def test_of_two_tools_of_one_name_the_one_that_runs_here_is_told_of(caplog):
-    class Source:
-        async def offered(self, chat, history):
-            schema = JsonText('{"type":"object","properties":{}}')
-            return [LocalTool(Tool("look", "here", schema), 1.0)]
-
-    toolbox = Toolbox(DeclaredTools(Stored(DynamicTool("look", "there"), DynamicTool("other"))))
-    toolbox.add(Source())
-
-    with caplog.at_level(logging.WARNING):
-        box = await toolbox.for_turn(born_with("look", "other"), [])
-
-    assert [("look", "here"), ("other", "")] == [(t.name, t.description) for t in box.offered.told]
-    assert [{"tool": "look"}] == [
-        {"tool": record.fields["tool"]}
-        for record in caplog.records
-        if record.message == "tool.shadowed"
-    ]

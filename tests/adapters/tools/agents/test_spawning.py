@@ -12,6 +12,7 @@ from actors.law.ids import ChatId
 from adapters.models.settings import override_name
 from adapters.models.words.standing import ATTACHED, DETACHED_CHILD
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
+from tests.adapters.tools.offering import local_tools
 from tests.fakes.balky import Away
 
 pytestmark = pytest.mark.slow
@@ -71,7 +72,7 @@ async def test_agents_spawn_no_agents(parent):
     parent.chat = (await parent.daemon.chats.store.reading.view(agent["chat_id"])).chat
 
     assert "agents do not spawn agents" in error(await parent.spawn("more"))
-    assert [] == await parent.tools.offered(parent.chat, ())
+    assert () == await local_tools(parent.chat, parent.tools)
 
 
 async def test_of_agents_spawned_at_once_as_many_come_to_work_as_may(parent):

@@ -24,6 +24,7 @@ from adapters.workspaces.store.registry import Registry
 from adapters.workspaces.templates import Templates
 from tests.actors.law.chats import ANN, BOB, user
 from tests.adapters.postgres.stores import migrated_database, open_store
+from tests.adapters.tools.offering import local_tools
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Daemon:
         calling = Calling(chat, call, (), show=lambda piece: None)
         files = WorkspaceTools(self.workspaces, KeptFiles(self.store.pool))
         for source in (files, LifecycleTools(self.workspaces)):
-            if name in [tool.tool.name for tool in await source.offered(chat, ())]:
+            if name in [tool.tool.name for tool in await local_tools(chat, source)]:
                 return await source.run(calling, name)
         raise LookupError(name)
 

@@ -1,0 +1,57 @@
+"""The tools that come with the daemon, in the order in which a model is told of them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from actors.agents.ports import Family
+from actors.chat.turn.ports import Prompts
+from actors.chat.turn.world import Limits
+from actors.law.chat import Chat
+from actors.law.store.bus import Bus
+from actors.prompts.context.advising import Advised
+from actors.prompts.context.ports import ChatFiles, PlanFiles
+from adapters.access.sending import Sending
+from adapters.models.catalogue import Catalogue
+from adapters.models.costs.booking import Bookkeeper
+from adapters.tools.advisor import AdvisorTool
+from adapters.tools.agents.source import AgentTools
+from adapters.tools.lifecycle.source import LifecycleTools
+from adapters.tools.planning import PlanningTools
+from adapters.tools.skills import SkillTools
+from adapters.tools.toolbox import ToolSource
+from adapters.tools.workspace.source import WorkspaceTools
+from adapters.workspaces.context.skills import SkillIndex
+from adapters.workspaces.local import LocalWorkspaces
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDeps:
+    """The parts of the daemon that built-in tools work with."""
+
+    bus: Bus
+    sending: Sending
+    family: Family
+    catalogue: Catalogue
+    prompts: Prompts
+    guards: Limits
+    bookkeeper: Bookkeeper
+    advised: Advised
+    files: ChatFiles
+    plans: PlanFiles
+    skills: SkillIndex
+    workspaces: LocalWorkspaces
+    # The servers of tools that a chat may use in its next step; an agent that explores gets them.
+    usable_servers: Callable[[Chat], Awaitable[tuple[UUID, ...]]]
+
+
+def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
+    """Return the sources of all built-in tools. A new tool is one more line here."""
+    return (
+        PlanningTools(deps.files, deps.plans),
+        AdvisorTool(deps.advised, deps.catalogue, deps.prompts, deps.guards, deps.bookkeeper),
+        SkillTools(deps.skills),
+        WorkspaceTools(deps.workspaces, deps.files),
+        LifecycleTools(deps.workspaces),
+        AgentTools(deps.sending, deps.family, deps.bus, deps.catalogue, deps.usable_servers),
+    )
