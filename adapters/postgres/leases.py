@@ -4,30 +4,20 @@ A chat is taken in one statement that writes what the law's `Acquire` and `Recor
 would; a test compares the two.
 """
 
-from datetime import datetime
-from typing import Any
-from uuid import UUID
-
 import msgspec
 
 from actors.law.chat import Files, Stored
 from actors.law.ids import WorkerId
-from actors.law.states import Status
 from actors.law.store.hints import ChatMoved, Tell, hints_of, tell_all
 from actors.law.store.ports import Beat, Room, Unreadable
 from adapters.postgres.codec import parts, rows
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
 
 FORGET_LEASES = 10  # a worker is forgotten when it has missed this many leases in a row
 
-_ID, _RUNNER_ID = 0, 6  # in a chat_row
-
-_QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None, datetime]
-_TailRow = tuple[int, str, msgspec.Raw, int, str]
-_queue_of = msgspec.json.Decoder(tuple[_QueuedRow, ...]).decode
-_tail_of = msgspec.json.Decoder(tuple[_TailRow, ...]).decode
+_queue_of = msgspec.json.Decoder(tuple[rows.QueuedRow, ...]).decode
+_tail_of = msgspec.json.Decoder(tuple[rows.TailRow, ...]).decode
 
 
 class Leases:
@@ -67,7 +57,7 @@ class Leases:
         }
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["acquire"], wanted)
-        taken = tuple(map(_taken, found))
+        taken = tuple(_taken(rows.AcquiredRow.of(row)) for row in found)
         for stored in taken:
             if isinstance(stored, Stored):
                 tell_all(hints_of(stored.chat, holder_is_fresh=True), self._tell)
@@ -76,46 +66,20 @@ class Leases:
     async def held(self, worker: WorkerId) -> tuple[ChatMoved, ...]:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["held"], {"worker": worker})
-        return tuple(map(_moved, found))
+        return tuple(rows.moved_of(rows.HeldRow.of(row)) for row in found)
 
 
-def _taken(row: Row) -> Stored | Unreadable:
-    """One that cannot be read must not take the others with it: all of them are ours now."""
-    *chat, queue, tail, files = row
+def _taken(row: rows.AcquiredRow) -> Stored | Unreadable:
+    """Read a chat that was taken. One that cannot be read must not take the others with it: all
+    of them are ours now."""
     try:
-        return _stored(chat, queue, tail, files)
+        return Stored(
+            rows.chat_of(row),
+            row.now,
+            queue=tuple(map(rows.queued_of, _queue_of(row.queue or b"[]"))),
+            tail=rows.tail_of(_tail_of(row.tail or b"[]")),
+            files=Files(row.files or frozenset()),
+        )
     except (parts.Unreadable, msgspec.DecodeError) as error:
-        return Unreadable(row[_ID], row[_RUNNER_ID], error)
-
-
-def _stored(chat: list[Any], queue: bytes | None, tail: bytes | None, files: Any) -> Stored:
-    read = rows.chat_of(chat)
-    return Stored(
-        read.chat,
-        read.now,
-        queue=tuple(rows.queued_of(_bare(row)) for row in _queue_of(queue or b"[]")),
-        tail=rows.tail_of([_bare(row) for row in _tail_of(tail or b"[]")]),
-        files=Files(frozenset(files or ())),
-    )
-
-
-def _bare(row: tuple[Any, ...]) -> Row:
-    return tuple(bytes(cell) if isinstance(cell, msgspec.Raw) else cell for cell in row)
-
-
-def _moved(row: Row) -> ChatMoved:
-    chat, *versions, status, archived, worker, runner, owner = row
-    snapshot, history, queue, retry_state, attempt = versions
-    return ChatMoved(
-        chat,
-        snapshot,
-        history,
-        queue,
-        retry_state,
-        attempt,
-        Status(status),
-        archived,
-        worker_id=worker,
-        runner_id=runner,
-        owner_id=owner,
-    )
+        assert row.runner_id is not None, "it was taken for a runner"
+        return Unreadable(row.id, row.runner_id, error)

@@ -31,16 +31,15 @@ DELETE FROM workers w
                       AND NOT c.archived)
 RETURNING id;
 
--- part: whole_row
--- What else the law looks at in chat `t`: its queue, its tail and its files, each as one value.
-(SELECT json_agg(json_build_array(q.id, q.position, q.steers, q.content, q.content_version,
-                                  q.created_by, q.model_config_id, q.reasoning_effort,
-                                  q.created_at)
-                 ORDER BY q.position, q.id)
+-- column: AcquiredRow.queue
+-- The queue of chat `t`, as one value.
+(SELECT json_agg(json_build_array({q.QueuedRow}) ORDER BY q.position, q.id)
    FROM queued_messages q
-  WHERE q.chat_id = t.id),
-(SELECT json_agg(json_build_array(m.id, m.role, m.content, m.content_version, m.visibility)
-                 ORDER BY m.id)
+  WHERE q.chat_id = t.id)
+
+-- column: AcquiredRow.tail
+-- The last assistant message of chat `t` and the tool messages after it, as one value.
+(SELECT json_agg(json_build_array({m.TailRow}) ORDER BY m.id)
    FROM messages m
   WHERE m.chat_id = t.id
     AND NOT m.deleted
@@ -49,7 +48,10 @@ RETURNING id;
                    FROM messages a
                   WHERE a.chat_id = t.id AND NOT a.deleted AND a.role = 'assistant'
                   ORDER BY a.id DESC
-                  LIMIT 1)),
+                  LIMIT 1))
+
+-- column: AcquiredRow.files
+-- The files of chat `t`, as one value.
 (SELECT array_agg(f.file_id) FROM chat_files f WHERE f.chat_id = t.id)
 
 -- name: acquire
@@ -127,13 +129,12 @@ WITH RECURSIVE fresh AS MATERIALIZED (
      WHERE c.id = l.id
     RETURNING c.*, l.place
 )
-SELECT {chat_row}, {whole_row}
+SELECT {AcquiredRow}
   FROM taken t
  ORDER BY place;
 
 -- name: held
 -- Where the chats stand that a worker holds.
-SELECT id, snapshot_version, history_version, queue_version, retry_state_version,
-       generation_attempt, status, archived, worker_id, runner_id, owner_id
+SELECT {HeldRow}
   FROM chats
  WHERE worker_id = %(worker)s;

@@ -140,8 +140,8 @@ class Ledger:
                 if not first.stored.chat.is_root:
                     raise _Refused(NotRoot(root))
                 [found] = await tx.run([statements.lock_children(root, lease_seconds=seconds)])
-                children = [rows.chat_of(row) for row in found]
-                queues = await tx.run([statements.queue(row.chat.id) for row in children])
+                children = [ChatRow.of(row) for row in found]
+                queues = await tx.run([statements.queue(row.id) for row in children])
                 family = [first, *map(_Locked.of, children, queues)]
                 changes = [_accepted(_archived(member.stored, archived)) for member in family]
                 sending = writing.write_together([_by_lock(change) for change in changes])
@@ -204,12 +204,14 @@ class Ledger:
         found = dict(zip(asked, answers, strict=True))
         if not found["chat"]:
             raise _Refused(ChatNotFound(chat))
-        [(tx.xid, *row)] = found["chat"]
+        row = rows.LockedRow.of(found["chat"][0])
+        tx.xid = row.xid
+        suffix = [rows.SuffixRow.of(each) for each in found.get("suffix", [])]
         return _Locked.of(
-            rows.chat_of(row),
+            row,
             found["queue"],
-            tail=rows.tail_of(found["tail"]),
-            suffix=rows.suffix_of(found.get("suffix", []), wanted.edits),
+            tail=rows.tail_of([rows.TailRow.of(each) for each in found["tail"]]),
+            suffix=rows.suffix_of(suffix, wanted.edits),
             files=rows.files_of(found.get("files", [])),
         )
 
@@ -287,7 +289,8 @@ class _Locked:
 
     @classmethod
     def of(cls, row: ChatRow, queue: Sequence[Row], **more: Any) -> "_Locked":
-        stored = Stored(row.chat, row.now, queue=tuple(map(rows.queued_of, queue)), **more)
+        waiting = tuple(rows.queued_of(rows.QueuedRow.of(each)) for each in queue)
+        stored = Stored(rows.chat_of(row), row.now, queue=waiting, **more)
         return cls(stored, row.holder_version, row.holder_is_fresh)
 
     @property

@@ -1,18 +1,20 @@
 -- Transitions: what the law needs to know, and the one statement that writes what it decided.
 -- Form: `-- name: x`, one line or more of why, the statement. A `-- part: x` is put
--- in wherever {x} stands.
+-- in wherever {x} stands, the columns of a record where {Record} stands.
 
--- part: chat_row
--- A chat as rows.chat_of reads it, and whether the lease of its holder is fresh.
-id, owner_id, parent_id, status, archived, worker_id, runner_id, last_error, retry_state,
-requires_action_deadline_at, compaction_requested_at, snapshot_version, history_version,
-queue_version, retry_state_version, generation_attempt, pin_order, last_model_config_id,
-last_reasoning_effort, dynamic_tool_names, root_id, plan_mode, mode, workspace_id,
-mcp_server_ids, approval_policy, approvals, provider_failures_count, process_deaths_count, now(),
-holder_version,
+-- column: ChatRow.now
+-- When the chat was read.
+now()
+
+-- column: ChatRow.holder_is_fresh
+-- Whether the lease of its holder is fresh.
 EXISTS (SELECT FROM workers w
          WHERE w.id = worker_id
            AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')
+
+-- column: LockedRow.xid
+-- The transaction that locked the chat.
+pg_current_xact_id()
 
 -- part: said_row
 -- The columns of a message that a step or a user gives it, as they stand in `said`.
@@ -37,7 +39,7 @@ SELECT pg_current_xact_id(), now();
 UPDATE chats
    SET snapshot_version = snapshot_version + 1
  WHERE id = %(chat)s
-RETURNING pg_current_xact_id(), {chat_row};
+RETURNING {LockedRow};
 
 -- name: lock_children
 -- The children of a root that is locked, in the order in which they are archived with it.
@@ -51,21 +53,20 @@ WITH family AS MATERIALIZED (
      WHERE c.id = f.id
     RETURNING c.*
 )
-SELECT {chat_row}
+SELECT {ChatRow}
   FROM locked
  ORDER BY created_at, id;
 
 -- name: queue
 -- What waits, in the order in which it will be taken.
-SELECT id, position, steers, content, content_version, created_by, model_config_id,
-       reasoning_effort, created_at
+SELECT {QueuedRow}
   FROM queued_messages
  WHERE chat_id = %(chat)s
  ORDER BY position, id;
 
 -- name: tail
 -- The last assistant message below `before` and the tool messages after it: whether calls are open.
-SELECT id, role, content, content_version, visibility
+SELECT {TailRow}
   FROM messages
  WHERE chat_id = %(chat)s
    AND NOT deleted
@@ -80,7 +81,7 @@ SELECT id, role, content, content_version, visibility
 
 -- name: suffix
 -- What an edit replaces: its target first, then the ids of all that came after it.
-SELECT id, revision, created_at, role, visibility, model_config_id, reasoning_effort
+SELECT {SuffixRow}
   FROM messages
  WHERE chat_id = %(chat)s AND NOT deleted AND id >= %(message)s
  ORDER BY id;

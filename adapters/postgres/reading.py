@@ -26,18 +26,18 @@ class Reading:
         )
         if not found:
             return ChatNotFound(chat)
-        row = rows.chat_of(found[0])
+        row = rows.ChatRow.of(found[0])
         return Stored(
-            row.chat,
+            rows.chat_of(row),
             row.now,
-            queue=tuple(map(rows.queued_of, queue)),
-            tail=rows.tail_of(tail),
+            queue=tuple(rows.queued_of(rows.QueuedRow.of(each)) for each in queue),
+            tail=rows.tail_of([rows.TailRow.of(each) for each in tail]),
             files=rows.files_of(files),
         )
 
     async def history(self, chat: ChatId) -> tuple[Message, ...]:
         [found] = await self._read((SQL["history"], {"chat": chat}))
-        return tuple(map(rows.message_of, found))
+        return tuple(rows.message_of(rows.MessageRow.of(row)) for row in found)
 
     async def dynamic_tools(self, chat: ChatId) -> tuple[DynamicTool, ...]:
         """As the chat was born with them; none if there is no such chat."""

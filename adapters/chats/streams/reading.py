@@ -1,8 +1,6 @@
 """What watchers read: each answer is one statement, which sees one snapshot."""
 
 from collections.abc import Mapping, Sequence, Set
-from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -19,41 +17,13 @@ from actors.streams.subscribers.events import Asking
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
 
 DECODED_AT_ONCE = 64  # messages; then other tasks run
 
-# What the statement builds as JSON, in the order of the rows of the same name.
-_Count = int | None
-_MessageRow = tuple[
-    int,
-    int,
-    datetime,
-    bool,
-    str,
-    msgspec.Raw,
-    int,
-    str,
-    bool,
-    UUID | None,
-    UUID | None,
-    str | None,
-    _Count,
-    _Count,
-    _Count,
-    str | None,
-    _Count,
-    _Count,
-    _Count,
-    _Count,
-    _Count,
-    _Count,
-]
-_QueuedRow = tuple[int, int, bool, msgspec.Raw, int, UUID, UUID | None, str | None, datetime]
-_messages = msgspec.json.Decoder(tuple[_MessageRow, ...]).decode
+_messages = msgspec.json.Decoder(tuple[rows.MessageRow, ...]).decode
 _asking = msgspec.json.Decoder(tuple[tuple[UUID, str, msgspec.Raw], ...]).decode
-_queue = msgspec.json.Decoder(tuple[_QueuedRow, ...]).decode
+_queue = msgspec.json.Decoder(tuple[rows.QueuedRow, ...]).decode
 
 
 class WatchersReading:
@@ -75,12 +45,12 @@ class WatchersReading:
         if not stored:
             return ChatNotFound(chat)
         [(gone_at, trail, *row, standing, queue, tail, asking)] = stored
-        read = rows.chat_of(row)
+        read = ChatRow.of(row)
         return Found(
-            read.chat,
+            rows.chat_of(read),
             await _messages_of(_messages(standing or b"[]")),
             gone_at,
-            tuple([rows.queued_of(_bare(queued)) for queued in _queue(queue or b"[]")]),
+            tuple(map(rows.queued_of, _queue(queue or b"[]"))),
             _statuses_of(trail),
             _calls_of(read, _messages(tail or b"[]")),
             _asks_of(_asking(asking or b"[]")),
@@ -97,13 +67,13 @@ class WatchersReading:
             return dict(await connection.execute(SQL["moved_on"], asked))
 
 
-async def _messages_of(found: Sequence[tuple[Any, ...]]) -> tuple[Message, ...]:
+async def _messages_of(found: Sequence[rows.MessageRow]) -> tuple[Message, ...]:
     """A long history is read while others go on."""
     messages: list[Message] = []
     for begin in range(0, len(found), DECODED_AT_ONCE):
         if begin:
             await trio.lowlevel.checkpoint()
-        messages += map(_message, found[begin : begin + DECODED_AT_ONCE])
+        messages += map(rows.message_of, found[begin : begin + DECODED_AT_ONCE])
     return tuple(messages)
 
 
@@ -112,11 +82,11 @@ def _statuses_of(trail: Sequence[str]) -> tuple[tuple[int, Status], ...]:
     return tuple([(int(version), Status(status)) for version, status in changes])
 
 
-def _calls_of(read: ChatRow, tail: Sequence[tuple[Any, ...]]) -> tuple[ToolCallPart, ...]:
+def _calls_of(read: ChatRow, tail: Sequence[rows.MessageRow]) -> tuple[ToolCallPart, ...]:
     if not tail:
         return ()
-    bodies = tuple([_message(row).body for row in tail])
-    return outstanding_dynamic(Stored(read.chat, read.now, tail=bodies))
+    bodies = tuple([rows.message_of(row).body for row in tail])
+    return outstanding_dynamic(Stored(rows.chat_of(read), read.now, tail=bodies))
 
 
 def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[Asking, ...]:
@@ -125,18 +95,3 @@ def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[Asking, .
         for id, title, raw in family
     ]
     return tuple([member for member in members if member.asks])
-
-
-def _message(row: tuple[Any, ...]) -> Message:
-    return rows.message_of(_bare(row))
-
-
-def _bare(row: tuple[Any, ...]) -> Row:
-    """As it comes outside of JSON: content as bytes, times in UTC."""
-    return tuple([_cell(cell) for cell in row])
-
-
-def _cell(cell: Any) -> Any:
-    if isinstance(cell, msgspec.Raw):
-        return bytes(cell)
-    return cell.astimezone(UTC) if isinstance(cell, datetime) else cell

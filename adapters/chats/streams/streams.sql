@@ -9,8 +9,8 @@
 -- its agents wait for somebody, and for whose consent.
 SELECT (SELECT coalesce(max(revision), 0) FROM messages WHERE chat_id = %(chat)s AND deleted),
        status_trail,
-       {chat_row},
-       (SELECT json_agg(json_build_array({message_row}) ORDER BY id)
+       {ChatRow},
+       (SELECT json_agg(json_build_array({MessageRow}) ORDER BY id)
           FROM messages
          WHERE chat_id = %(chat)s
            AND NOT deleted
@@ -19,14 +19,11 @@ SELECT (SELECT coalesce(max(revision), 0) FROM messages WHERE chat_id = %(chat)s
                             WHERE chat_id = %(chat)s
                               AND deleted
                               AND revision > %(history_version)s))),
-       (SELECT json_agg(json_build_array(id, position, steers, content, content_version,
-                                         created_by, model_config_id, reasoning_effort,
-                                         created_at)
-                        ORDER BY position, id)
+       (SELECT json_agg(json_build_array({QueuedRow}) ORDER BY position, id)
           FROM queued_messages
          WHERE chat_id = %(chat)s),
        CASE WHEN status = 'requires_action' THEN
-           (SELECT json_agg(json_build_array({message_row}) ORDER BY id)
+           (SELECT json_agg(json_build_array({MessageRow}) ORDER BY id)
               FROM messages
              WHERE chat_id = %(chat)s
                AND NOT deleted

@@ -6,7 +6,7 @@ NOT deleted AND visibility <> 'model' AND role <> 'system'
 
 -- name: page_backward
 -- The newest messages between two others.
-SELECT {message_row}
+SELECT {MessageRow}
   FROM messages
  WHERE chat_id = %(chat)s AND id < %(before)s AND id > %(after)s AND {shown}
  ORDER BY id DESC
@@ -14,7 +14,7 @@ SELECT {message_row}
 
 -- name: page_forward
 -- The oldest messages behind another.
-SELECT {message_row}
+SELECT {MessageRow}
   FROM messages
  WHERE chat_id = %(chat)s AND id > %(after)s AND {shown}
  ORDER BY id
@@ -22,7 +22,7 @@ SELECT {message_row}
 
 -- name: some_messages
 -- Those of `wanted` that still stand.
-SELECT {message_row}
+SELECT {MessageRow}
   FROM messages
  WHERE chat_id = %(chat)s AND id = ANY(%(wanted)s) AND {shown}
  ORDER BY id;

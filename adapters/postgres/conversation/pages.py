@@ -87,7 +87,7 @@ def _words(id: int, content: bytes, version: int) -> str:
 
 def _page(found: Sequence[rows.Row], limit: int, queue: Sequence[rows.Row] = ()) -> Page:
     return Page(
-        tuple(map(rows.message_of, found[:limit])),
+        tuple(rows.message_of(rows.MessageRow.of(row)) for row in found[:limit]),
         len(found) > limit,
-        tuple(map(rows.queued_of, queue)),
+        tuple(rows.queued_of(rows.QueuedRow.of(row)) for row in queue),
     )

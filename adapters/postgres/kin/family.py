@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from actors.agents.ports import Children, Household, Kin, Said
 from actors.agents.rules import is_whole, report_in
@@ -12,9 +13,38 @@ from adapters.postgres.codec import rows
 from adapters.postgres.codec.parts import from_json
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
-from adapters.postgres.queries import SQL
+from adapters.postgres.queries import SQL, Record
 
 ANSWERS_READ = 20  # of a chat that has only called tools lately; before them there is no report
+
+
+class KinRow(Record, frozen=True):
+    """A member of a family."""
+
+    id: ChatId
+    parent_id: ChatId | None
+    title: str
+    mode: str
+    status: Status
+    archived: bool
+    last_error: bytes | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class SettledRow(KinRow, frozen=True):
+    """A member of a family, and how what it has said ends if it has settled."""
+
+    role: Role | None
+    cost_source: str | None
+    content: bytes | None
+    content_version: int | None
+
+
+class ChildRow(KinRow, frozen=True):
+    """A child in a page of them."""
+
+    total: int
 
 
 class PostgresFamily:
@@ -25,18 +55,19 @@ class PostgresFamily:
 
     async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
         found = await self._read(SQL["descendants"], of=of, wanted=list(wanted))
-        return _in_order(wanted, map(_kin, found))
+        return _in_order(wanted, [_kin(KinRow.of(row)) for row in found])
 
     async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
         found = await self._read(SQL["standing"], of=of, wanted=list(wanted), answers=ANSWERS_READ)
-        return _in_order(wanted, map(_standing, found))
+        return _in_order(wanted, [_standing(SettledRow.of(row)) for row in found])
 
     async def children(self, of: ChatId, *, limit: int, offset: int) -> Children:
         found = await self._read(SQL["children_page"], of=of, limit=limit, offset=offset)
         if not found and offset:
             [[total]] = await self._read(SQL["children_count"], of=of)
             return Children((), total)
-        return Children([_kin(row[1:]) for row in found], found[0][0] if found else 0)
+        page = [ChildRow.of(row) for row in found]
+        return Children([_kin(row) for row in page], page[0].total if page else 0)
 
     async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> Household:
         found = await self._read(SQL["household"], of=of, besides=list(besides))
@@ -53,18 +84,24 @@ def _in_order(wanted: Sequence[ChatId], found: Iterable[Kin]) -> Sequence[Kin]:
     return [kin[id] for id in wanted if id in kin]
 
 
-def _kin(row: Row) -> Kin:
-    id, parent, title, mode, status, archived, error, created_at, updated_at = row
-    last_error = None if error is None else rows.record(error, ChatError)
+def _kin(row: KinRow) -> Kin:
     return Kin(
-        id, parent, title, mode, Status(status), archived, last_error, created_at, updated_at
+        id=row.id,
+        parent_id=row.parent_id,
+        title=row.title,
+        mode=row.mode,
+        status=row.status,
+        archived=row.archived,
+        last_error=None if row.last_error is None else rows.record(row.last_error, ChatError),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
     )
 
 
-def _standing(row: Row) -> Kin:
-    *kin, role, cost_source, content, version = row
+def _standing(row: SettledRow) -> Kin:
     report = ""
-    if content is not None:
-        report = report_in(from_json(content, version=version, where=f"chat {kin[0]}"))
-    whole = role is not None and is_whole(Role(role), cost_source)
-    return replace(_kin(tuple(kin)), said=Said(report, whole))
+    if row.content is not None and row.content_version is not None:
+        parts = from_json(row.content, version=row.content_version, where=f"chat {row.id}")
+        report = report_in(parts)
+    whole = row.role is not None and is_whole(row.role, row.cost_source)
+    return replace(_kin(row), said=Said(report, whole))

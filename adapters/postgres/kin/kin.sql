@@ -14,9 +14,25 @@ locked_family AS MATERIALIZED (
        FOR NO KEY UPDATE
 )
 
--- part: kin_row
--- A chat as family.kin_of reads it.
-c.id, c.parent_id, c.title, c.mode, c.status, c.archived, c.last_error, c.created_at, c.updated_at
+-- column: SettledRow.role
+-- Who spoke last in chat `c`.
+ending.role
+
+-- column: SettledRow.cost_source
+-- What that cost, by whom.
+ending.cost_source
+
+-- column: SettledRow.content
+-- The last that users see of chat `c` with words in it.
+told.content
+
+-- column: SettledRow.content_version
+-- How that is stored.
+told.content_version
+
+-- column: ChildRow.total
+-- How many children there are.
+count(*) OVER ()
 
 -- part: lines
 -- From each of the wanted chats up to this one, if its line of parents leads here. UNION ends a line
@@ -31,7 +47,7 @@ WITH RECURSIVE line AS (
 -- name: descendants
 -- Of the wanted chats those whose line of parents leads to this one.
 {lines}
-SELECT {kin_row}
+SELECT {c.KinRow}
   FROM chats c
   JOIN line ON line.wanted = c.id AND line.parent_id = %(of)s;
 
@@ -39,7 +55,7 @@ SELECT {kin_row}
 -- The same; and of those that have settled, how what they have said ends, and the last that users
 -- see of it with any words in it. One statement, however many are waited for.
 {lines}
-SELECT {kin_row}, ending.role, ending.cost_source, told.content, told.content_version
+SELECT {c.SettledRow}
   FROM chats c
   JOIN line ON line.wanted = c.id AND line.parent_id = %(of)s
   LEFT JOIN LATERAL (
@@ -65,7 +81,7 @@ SELECT {kin_row}, ending.role, ending.cost_source, told.content, told.content_ve
 
 -- name: children_page
 -- Those that are not archived, the one that moved last first; and how many there are in all.
-SELECT count(*) OVER (), {kin_row}
+SELECT {c.ChildRow}
   FROM chats c
  WHERE c.parent_id = %(of)s AND NOT c.archived
  ORDER BY c.updated_at DESC, c.id DESC

@@ -138,13 +138,19 @@ class PostgresStore:
         kept = {}
         for created_at, updated_at, *columns in chats:
             new, row = columns[: len(_NEW)], columns[len(_NEW) :]
-            chat = rows.chat_of(row).chat
+            chat = rows.chat_of(rows.ChatRow.of(row))
             kept[chat.id] = Rows(
                 _new_chat(new),
                 chat,
                 (created_at, updated_at),
-                tuple(rows.message_of(row) for id, *row in messages if id == chat.id),
-                tuple(rows.queued_of(row) for id, *row in queue if id == chat.id),
+                tuple(
+                    rows.message_of(rows.MessageRow.of(row))
+                    for id, *row in messages
+                    if id == chat.id
+                ),
+                tuple(
+                    rows.queued_of(rows.QueuedRow.of(row)) for id, *row in queue if id == chat.id
+                ),
                 frozenset(file for id, file in files if id == chat.id),
                 tuple(_decided(*row) for id, *row in decided if id == chat.id),
             )
@@ -163,6 +169,14 @@ class PostgresStore:
         await self.until(_NOBODY_ELSE)
         assert [] == await self.execute(_TORN)
         return True
+
+
+def _message(row):
+    return rows.message_of(rows.MessageRow.of(row))
+
+
+def _queued(row):
+    return rows.queued_of(rows.QueuedRow.of(row))
 
 
 _NEW = [

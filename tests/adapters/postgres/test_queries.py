@@ -1,16 +1,38 @@
 """Named SQL: every statement is one that the server takes, and every name is used."""
 
 import re
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from adapters.postgres.driver.values import parse as in_the_servers_words
-from adapters.postgres.queries import SQL, parse
+from adapters.postgres.queries import SQL, Record, parse
 
 ADAPTERS = Path(str(files("adapters")))
 USED = re.compile(r"""SQL\[\s*["'](\w+)["']\s*\]""")
+
+
+# Select lists are made of records, so every module that defines one has to be there.
+for path in sorted(ADAPTERS.rglob("*.py")):
+    if re.search(r"\(\w*(Record|Row)\b.*frozen=True\)", path.read_text()):
+        import_module(".".join(path.relative_to(ADAPTERS.parent).with_suffix("").parts))
+
+
+class PairRow(Record, frozen=True):
+    """A row of a table of these tests."""
+
+    id: int
+    words: frozenset[str]
+    is_new: bool
+
+
+class LongPairRow(PairRow, frozen=True):
+    """The same, with content in JSON."""
+
+    content: msgspec.Raw
 
 
 def names_in_python():
@@ -38,8 +60,8 @@ def test_every_statement_is_used_and_every_used_one_is_there():
 
 def test_every_statement_says_why_it_is_there():
     text = "\n".join(path.read_text() for path in sorted(ADAPTERS.rglob("*.sql")))
-    headed = re.findall(r"^-- (?:name|part): (\w+)$", text, re.MULTILINE)
-    explained = re.findall(r"^-- (?:name|part): (\w+)\n-- \S", text, re.MULTILINE)
+    headed = re.findall(r"^-- (?:name|part|column): ([\w.]+)$", text, re.MULTILINE)
+    explained = re.findall(r"^-- (?:name|part|column): ([\w.]+)\n-- \S", text, re.MULTILINE)
 
     assert headed == explained
     assert set(SQL) <= set(headed)
@@ -48,7 +70,35 @@ def test_every_statement_says_why_it_is_there():
 def test_parts_are_put_in_wherever_they_are_named():
     text = "-- part: columns\n-- Two.\na, b\n\n-- name: get\n-- Why.\nSELECT {columns} FROM t;\n"
 
-    assert {"get": "SELECT a, b FROM t"} == parse(text)
+    assert {"get": "SELECT a, b FROM t"} == dict(parse(text))
+
+
+def test_a_select_list_is_made_of_its_record():
+    text = (
+        "-- column: PairRow.is_new\n-- Why.\nage < 1\n"
+        "-- name: one\n-- Why.\nSELECT {PairRow} FROM t;\n"
+        "-- name: two\n-- Why.\nSELECT {t.LongPairRow} FROM t;\n"
+    )
+
+    assert {
+        "one": "SELECT id, words, age < 1 FROM t",
+        "two": "SELECT t.id, t.words, age < 1, t.content FROM t",
+    } == dict(parse(text))
+
+
+def test_a_row_is_read_by_its_record_and_as_json_too():
+    as_row, as_json = (1, ["a"], True, b"[2]"), b'[1, ["a"], true, [2]]'
+
+    read, decoded = LongPairRow.of(as_row), msgspec.json.decode(as_json, type=LongPairRow)
+
+    assert (1, {"a"}, True) == (read.id, read.words, read.is_new)
+    assert b"[2]" == bytes(read.content) == bytes(decoded.content)
+    assert read.words == decoded.words
+
+
+def test_a_row_that_is_not_of_its_record_is_refused():
+    with pytest.raises(msgspec.ValidationError):
+        PairRow.of((1, ["a"], None))
 
 
 def test_two_statements_of_one_name_are_a_mistake():
