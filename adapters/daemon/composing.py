@@ -14,7 +14,6 @@ from uuid import uuid4
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.chat.turn.ports import Model
 from actors.chat.turn.work import Held
 from actors.chat.turn.world import Limits as Guards
 from actors.chat.turn.world import World
@@ -41,7 +40,7 @@ from adapters.chats.summaries import Summaries
 from adapters.chats.titles import Titles
 from adapters.daemon.housekeeping import keep_house
 from adapters.daemon.metrics.figures import Figures
-from adapters.daemon.metrics.measuring import measured
+from adapters.daemon.metrics.telemetry import PrometheusTelemetry
 from adapters.models.catalogue import Catalogue, TitlesByOverride
 from adapters.models.compacting import ConfiguredCompacting
 from adapters.models.configured import ModelConfig
@@ -190,12 +189,13 @@ async def open_chats(
             prices=prices,
             episodes=episodes,
             titles=titles_of(store, background, catalogue, keeper),
-            compacting=compacting_of(catalogue, figures),
+            compacting=ConfiguredCompacting(catalogue),
             books=keeper,
+            telemetry=PrometheusTelemetry(figures),
             limits=guards,
             approving=approving_of(config, store),
         )
-        supervisor = start_supervisor(config, store, measured(world, figures), intake, children)
+        supervisor = start_supervisor(config, store, world, intake, children)
         summaries = summaries_of(store, background, BookedSummaries(catalogue, keeper))
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
@@ -226,13 +226,6 @@ def titles_of(
 ) -> TitlesByOverride:
     made = AutomaticTitles(background, store.titles, store.files)
     return TitlesByOverride(BookedTitles(made, keeper), catalogue)
-
-
-def compacting_of(catalogue: Catalogue, figures: Figures) -> ConfiguredCompacting:
-    def compacted(model: Model, result: str) -> None:
-        figures.compactions.labels(model.label, model.name, result).inc()
-
-    return ConfiguredCompacting(catalogue, count=compacted)
 
 
 def summaries_of(

@@ -1,8 +1,6 @@
 """When a chat is compacted, and by which model: as its model is configured, its owner has set, and
 an administrator has set for all."""
 
-from collections.abc import Callable
-
 from actors.chat.turn.ports import CompactionPlan, Model
 from actors.law.chat import Chat
 from adapters.models.catalogue import Catalogue
@@ -12,9 +10,8 @@ from adapters.models.contents import THRESHOLD_USUAL
 class ConfiguredCompacting:
     """Fulfils `actors.chat.turn.ports.Compacting`."""
 
-    def __init__(self, catalogue: Catalogue, *, count: Callable[[Model, str], None]) -> None:
+    def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._count = count
 
     async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
         contents = await self._catalogue.contents()
@@ -27,6 +24,3 @@ class ConfiguredCompacting:
         summarising = self._catalogue.overridden("compaction", chat, model)
         limits = [limit for limit in (model.context_limit, summarising.context_limit) if limit]
         return CompactionPlan(summarising, threshold, min(limits, default=None))
-
-    def ended(self, model: Model, result: str) -> None:
-        self._count(model, result)

@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from actors.chat.turn.causes import Silent, SlowStart
-from actors.chat.turn.ports import Batch, Model
+from actors.chat.turn.ports import UNMEASURED, Batch, Model, Telemetry
 from actors.chat.turn.world import Limits
 from actors.law.chat import Role
 from actors.law.failures import wording
@@ -59,22 +59,29 @@ async def ask(
     limits: Limits,
     *,
     servers: Mapping[str, UUID] = NOBODY,
+    telemetry: Telemetry = UNMEASURED,
 ) -> Asked:
     """`servers`: whose the tools are, by their names, that belong to a server."""
     began = episode.asked_model_at = now()
     hearing, guard = _Hearing(episode, Assembly(servers)), CausedScope()
-    gone_wrong = await _listen(model, prompt, hearing, guard, limits)
+    telemetry.model_asked(model, prompt)
+    gone_wrong = await _listen(model, prompt, hearing, guard, limits, telemetry)
     # What was heard to its end counts, whatever happened on the way out.
     said = hearing.outcome(model.label) or gone_wrong
     assert said is not None, "a provider's answer ends with Finished or Failed"
     if isinstance(said, ProviderFailure) and said.retryable:
         was_slow = said is gone_wrong and isinstance(guard.requested, SlowStart)
-        model.meter.attempt_failed(FailureKind.TIMEOUT if was_slow else said.kind)
+        telemetry.attempt_failed(model, FailureKind.TIMEOUT if was_slow else said.kind)
     return Asked(said, round((now() - began) * 1000))
 
 
 async def _listen(
-    model: Model, prompt: Prompt, hearing: "_Hearing", guard: CausedScope, limits: Limits
+    model: Model,
+    prompt: Prompt,
+    hearing: "_Hearing",
+    guard: CausedScope,
+    limits: Limits,
+    telemetry: Telemetry,
 ) -> ProviderFailure | None:
     """Hear what the model says; what went wrong meanwhile, if anything did."""
     began = now()
@@ -87,7 +94,7 @@ async def _listen(
                 async for batch in batches:
                     if (at := now()) >= until:
                         if not until and not isinstance(batch[0], Failed):
-                            model.meter.answer_began(at - began)
+                            telemetry.answer_began(model, at - began)
                         guard.renew(limits.silence_seconds, silent)
                         until = at + limits.silence_seconds * RENEWED_SHARE
                     hearing.hear(batch, wall())

@@ -140,7 +140,7 @@ async def _call_model(held: Held, tools: Toolset, world: World, at_stake: AtStak
         case Verdict.SUMMARISE:
             return await _summarise(held, tools, Source.AUTOMATIC, world, at_stake)
         case Verdict.STILL_FULL:
-            world.compacting.ended(plan.model, "error")
+            world.telemetry.compaction_ended(plan.model, "error")
             return await end_with_error(held, FinishError(STILL_FULL), world)
         case Verdict.PROCEED:
             pass
@@ -151,8 +151,14 @@ async def _call_model(held: Held, tools: Toolset, world: World, at_stake: AtStak
     world.titles.begin(chat, history, model)
     episode = world.episodes.begin(_key(chat))
     try:
-        servers = tools.offered.servers
-        asked = await ask(model, prompt, episode, world.limits, servers=servers)
+        asked = await ask(
+            model,
+            prompt,
+            episode,
+            world.limits,
+            servers=tools.offered.servers,
+            telemetry=world.telemetry,
+        )
     finally:
         world.episodes.end(episode)
     if isinstance(asked.said, ProviderFailure):
@@ -213,7 +219,7 @@ async def _summarise(
     if _is_lost(committed):
         await book_due(scribe.episode, world)
     elif not isinstance(committed, Obsolete):
-        world.compacting.ended(plan.model, "success")
+        world.telemetry.compaction_ended(plan.model, "success")
     return committed
 
 
@@ -264,7 +270,7 @@ async def _not_summarised(
         said = failure(FailureKind.GENERIC, model.label, retryable=True, message=said.why)
     else:
         is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
-    world.compacting.ended(model, "timeout" if is_late else "error")
+    world.telemetry.compaction_ended(model, "timeout" if is_late else "error")
     failures_max = retries.SUMMARY_FAILURES_MAX if is_paid else retries.FAILURES_MAX
     return await _failed(held, said, world, failures_max=failures_max)
 

@@ -38,31 +38,6 @@ class Provider(Protocol):
         ...
 
 
-class ModelMeter(Protocol):
-    """Measures how a model answers. Waits for nothing and raises nothing."""
-
-    def answer_began(self, seconds: float) -> None:
-        """The first part of an answer came so long after the model was asked."""
-        ...
-
-    def attempt_failed(self, kind: FailureKind) -> None:
-        """An attempt failed in a way that is tried again."""
-        ...
-
-
-class Unmetered:
-    """Measures nothing."""
-
-    def answer_began(self, seconds: float) -> None:
-        pass
-
-    def attempt_failed(self, kind: FailureKind) -> None:
-        pass
-
-
-UNMETERED = Unmetered()
-
-
 @dataclass(frozen=True, slots=True)
 class Model:
     """A configured model, ready to be asked."""
@@ -76,7 +51,6 @@ class Model:
     settings: CallSettings
     provider_tools: tuple[ProviderTool, ...] = ()
     context_limit: int | None = None
-    meter: ModelMeter = UNMETERED
 
 
 class Models(Protocol):
@@ -99,19 +73,12 @@ class Compacting(Protocol):
         """`model`: the one that the chat asks."""
         ...
 
-    def ended(self, model: Model, result: str) -> None:
-        """To be counted: success, error or timeout."""
-        ...
-
 
 class OnRequest:
     """Nothing is compacted unless somebody asks for it, and then by the chat's own model."""
 
     async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
         return CompactionPlan(model, 100, model.context_limit)
-
-    def ended(self, model: Model, result: str) -> None:
-        pass
 
 
 ON_REQUEST = OnRequest()
@@ -282,3 +249,62 @@ class Journal(Protocol):
     async def end(self, chat: Chat, tool_call_id: str, output: ToolOutput) -> None:
         """Note what came of a call."""
         ...
+
+
+CompactionResult = Literal["success", "error", "timeout"]
+
+
+class Telemetry(Protocol):
+    """Measures what turns ask of models and tools. Each method returns at once and raises nothing.
+
+    A turn tells it where it happens; nothing that is told changes the turn.
+    """
+
+    def model_asked(self, model: Model, prompt: Prompt) -> None:
+        """Count a call of a model that begins, with the size of what it is asked."""
+        ...
+
+    def answer_began(self, model: Model, seconds: float) -> None:
+        """Note how long after the call the first part of the answer came."""
+        ...
+
+    def attempt_failed(self, model: Model, kind: FailureKind) -> None:
+        """Count an attempt that failed in a way that is tried again."""
+        ...
+
+    def tool_ended(self, calling: Calling, output: ToolOutput, *, is_cut: bool) -> None:
+        """Count what a tool said; `is_cut` if that was too long and the model is told less."""
+        ...
+
+    def tool_crashed(self, calling: Calling) -> None:
+        """Count a tool that raised instead of answering."""
+        ...
+
+    def compaction_ended(self, model: Model, result: CompactionResult) -> None:
+        """Count a summary that the model was asked for."""
+        ...
+
+
+class Unmeasured:
+    """A telemetry that measures nothing."""
+
+    def model_asked(self, model: Model, prompt: Prompt) -> None:
+        pass
+
+    def answer_began(self, model: Model, seconds: float) -> None:
+        pass
+
+    def attempt_failed(self, model: Model, kind: FailureKind) -> None:
+        pass
+
+    def tool_ended(self, calling: Calling, output: ToolOutput, *, is_cut: bool) -> None:
+        pass
+
+    def tool_crashed(self, calling: Calling) -> None:
+        pass
+
+    def compaction_ended(self, model: Model, result: CompactionResult) -> None:
+        pass
+
+
+UNMEASURED = Unmeasured()

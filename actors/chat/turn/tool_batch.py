@@ -145,21 +145,26 @@ class _Batch:
             self._callings[call.id] = replace(calling, age_seconds=entry.age_seconds)
 
     async def _run_one(self, call: ToolCallPart) -> None:
-        tool = self._tools[call.name]
+        tool, calling = self._tools[call.name], self._callings[call.id]
+        telemetry = self._world.telemetry
         if not tool.only_waits:
             self._at_stake.add(call.id)
         limit = CausedScope(seconds=tool.deadline_seconds)
+        said: ToolOutput | None = None
         output = error_output(f"the tool did not finish within {tool.deadline_seconds:g} s")
         try:
             with limit:
-                output = await self._toolset.run(self._callings[call.id])
+                said = await self._toolset.run(calling)
         except Exception as error:  # noqa: BLE001  # a bug in a tool is that tool's result
+            telemetry.tool_crashed(calling)
             await trio.lowlevel.checkpoint_if_cancelled()  # unless it is how it took its end
             if limit.requested is None:
                 chat = chat_name(self._chat.id)
                 emit("tool.crashed", "error", chat=chat, tool=call.name, error=error)
                 output = error_output("the tool failed unexpectedly")
-        output = bounded(output, self._bytes_max)
+        if said is not None:
+            output = bounded(said, self._bytes_max)
+            telemetry.tool_ended(calling, said, is_cut=output is not said)
         self._end(call, output, wall())
         try:
             await self._world.journal.end(self._chat, call.id, output)

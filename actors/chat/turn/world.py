@@ -8,6 +8,7 @@ from random import random
 from actors.chat.turn.ports import (
     ON_REQUEST,
     UNBOOKED,
+    UNMEASURED,
     UNTITLED,
     Books,
     Compacting,
@@ -15,6 +16,7 @@ from actors.chat.turn.ports import (
     Models,
     Prices,
     Prompts,
+    Telemetry,
     Titles,
     Tools,
 )
@@ -46,6 +48,7 @@ class World:
     titles: Titles = UNTITLED
     compacting: Compacting = ON_REQUEST
     books: Books = UNBOOKED
+    telemetry: Telemetry = UNMEASURED
     approving: Approving = NOBODY_ASKS
     limits: Limits = Limits()
     wall: Callable[[], datetime] = clock.wall  # by which the next attempt is told and waited for

@@ -129,7 +129,8 @@ class Scribe:
         answer: Answer | ProviderFailure | None = None
         try:
             with CausedScope(seconds=self._world.limits.summary_seconds):
-                asked = await ask(self._model, prompt, unseen, self._guards)
+                telemetry = self._world.telemetry
+                asked = await ask(self._model, prompt, unseen, self._guards, telemetry=telemetry)
                 answer = asked.said
                 self.runtime_ms += asked.runtime_ms
         finally:  # cut short, too: nothing is awaited here

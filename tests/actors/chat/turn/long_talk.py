@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import trio
 
-from actors.chat.turn.ports import CompactionPlan, Model, ToolOutput
+from actors.chat.turn.ports import CompactionPlan, Model, ToolOutput, Unmeasured
 from actors.law.failures import wording
 from actors.law.parts.deltas import Failed, Finished, FinishReason, ReasoningDelta, ReasoningEnded
 from actors.law.parts.failure import FailureKind
@@ -64,19 +64,23 @@ class Talk:
 
 @dataclass
 class Plan:
-    """The port Compacting: one plan for all chats, and how summaries ended."""
+    """The port Compacting: one plan for all chats."""
 
     threshold: int = 70
     limit: int | None = WINDOW
     by: Model | None = None
 
-    def __post_init__(self):
-        self.ends = []
-
     async def plan_for(self, chat, model):
         return CompactionPlan(self.by or model, self.threshold, self.limit)
 
-    def ended(self, model, result):
+
+class Counted(Unmeasured):
+    """The port Telemetry: how summaries ended."""
+
+    def __init__(self):
+        self.ends = []
+
+    def compaction_ended(self, model, result):
         self.ends.append(result)
 
 
@@ -107,6 +111,7 @@ def a_long_chat(*scripts, plan=None, says="x", **more):
             "prompts": Talk(),
             "compacting": plan or Plan(),
             "books": Told(),
+            "telemetry": Counted(),
             "models": Set(provider),
         }
         | more,
@@ -119,7 +124,7 @@ async def settled(*scripts, seconds=600, **more):
         await trio.sleep(seconds)
         stage.provider = provider
         stage.booked = stage.world.books.booked
-        stage.counted = stage.world.compacting.ends
+        stage.counted = stage.world.telemetry.ends
         return stage
 
 

@@ -200,7 +200,7 @@ async def test_a_summary_that_came_too_late_is_paid_for_all_the_same(autojump_cl
 
         assert [("compaction", [2])] == stage.world.books.booked
         assert [("user", "other"), ("assistant", "done")] == stage.said
-        assert [] == stage.world.compacting.ends
+        assert [] == stage.world.telemetry.ends
 
 
 async def edited_unheard(stage):

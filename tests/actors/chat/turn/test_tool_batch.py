@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from actors.chat.turn.next_action import NONE_DENIED
-from actors.chat.turn.ports import Entry, ToolOutput
+from actors.chat.turn.ports import Entry, ToolOutput, Unmeasured
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN, run_batch
 from actors.chat.turn.work import AtStake
 from actors.chat.turn.world import World
@@ -28,6 +28,19 @@ CHAT = a_chat(last_model_config_id=FAST).chat
 IMAGE = FilePart("image/png", data="aGk=")
 
 
+class Told(Unmeasured):
+    """The port Telemetry: what was told of tools."""
+
+    def __init__(self):
+        self.ended, self.crashed = {}, []
+
+    def tool_ended(self, calling, output, *, is_cut):
+        self.ended[calling.call.id] = output, is_cut
+
+    def tool_crashed(self, calling):
+        self.crashed.append(calling.call.id)
+
+
 class Batch:
     """A batch that can be looked at while it runs, and afterwards."""
 
@@ -40,7 +53,8 @@ class Batch:
         unused = dict.fromkeys(("ledger", "reading", "models", "prompts", "prices", "episodes"))
         self.left = []  # the times at which nothing was at stake any more
         self.at_stake = AtStake(lambda: self.left.append(trio.current_time()))
-        self.world = World(tools=tools, journal=self.journal, **unused)
+        self.telemetry = Told()
+        self.world = World(tools=tools, journal=self.journal, telemetry=self.telemetry, **unused)
 
     async def run(self):
         of = CHAT, self.history, self.calls, self.tools, self.episode, self.world
@@ -109,6 +123,7 @@ async def test_a_tool_that_raises_has_failed_alone_and_a_human_is_told(
         batch = await Batch(tools, calls("a", "bad"), calls("b", "fast")).run()
 
     assert [("a", "the tool failed unexpectedly"), ("b", "fast done")] == batch.results
+    assert (["a"], {"b"}) == (batch.telemetry.crashed, set(batch.telemetry.ended))
     [entry] = caplog.records
     assert "tool.crashed" == entry.message
     assert {"chat": f"chat/{CHAT.id}", "tool": "bad", "error": error} == entry.fields
@@ -203,6 +218,7 @@ async def test_a_result_keeps_its_share_of_the_window(autojump_clock, output, cu
     told = row.parts[0].result
     assert cut is (len(told) <= BUDGET_UNKNOWN + len('{"output": ""}'))
     assert cut is ("are left out here" in told)
+    assert {"a": (output, cut)} == batch.telemetry.ended
 
 
 async def test_a_call_of_a_tool_that_is_not_there_is_refused(autojump_clock):

@@ -1,4 +1,4 @@
-"""What is counted: on the way to models and tools, at the door, in statistics."""
+"""What is counted: of models and tools as turns tell it, at the door, in statistics."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -9,18 +9,16 @@ import pytest
 import trio
 
 from actors.chat.turn.answering import ask
-from actors.chat.turn.ports import ToolOutput
+from actors.chat.turn.ports import Model, ToolOutput
 from actors.chat.turn.world import Limits
-from actors.law.chat import ChatError
 from actors.law.ids import ChatId, EpisodeKey, ModelConfigId
 from actors.law.parts.model import FilePart, JsonText, TextPart, ToolCallPart
-from actors.law.parts.prompt import Prompt, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolsSaid, UserSaid
 from actors.streams.episodes.buffer import Episode, Episodes
 from actors.supervisor.slots import SlotsStatistics
-from actors.tools.truncation import BUDGET_UNKNOWN
 from adapters.daemon.metrics.figures import Figures
-from adapters.daemon.metrics.measuring import OTHER_TOOLS, MeasuredModels, MeasuredTools
 from adapters.daemon.metrics.pools import Pools
+from adapters.daemon.metrics.telemetry import OTHER_TOOLS, PrometheusTelemetry
 from runtime.statistics import Durations, GaugeMetric
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
 from tests.fakes.watching import pickled
@@ -49,15 +47,13 @@ def read(figures, name, **labels):
 
 async def measured(*script):
     """(figures, labels, a model that plays this script)"""
-    figures = Figures()
-    models = MeasuredModels(OneModel(ScriptedProvider(list(script))), figures)
-    model = await models.model_for(AChat())
-    return figures, {"provider": model.label, "model": model.name}, model
+    model = await OneModel(ScriptedProvider(list(script))).model_for(AChat())
+    return Figures(), {"provider": model.label, "model": model.name}, model
 
 
-async def listen(model):
+async def listen(model, figures):
     episode = Episode(EpisodeKey(ChatId(uuid4()), 1, 1), pickled)
-    await ask(model, PROMPT, episode, LIMITS)
+    await ask(model, PROMPT, episode, LIMITS, telemetry=PrometheusTelemetry(figures))
     return episode.encoded
 
 
@@ -75,7 +71,7 @@ async def test_chats_that_take_no_place_are_held_all_the_same():
 async def test_a_call_of_a_model_is_counted_with_what_it_was_asked(autojump_clock):
     figures, labels, model = await measured(2.0, "Hel", 3.0, "lo")
 
-    heard = await listen(model)
+    heard = await listen(model, figures)
 
     assert 2 == len(heard)
     assert 1 == read(figures, "chatd_steps_total", **labels)
@@ -94,7 +90,7 @@ async def test_a_call_of_a_model_is_counted_with_what_it_was_asked(autojump_cloc
 async def test_a_failure_is_counted_if_it_is_tried_again(autojump_clock, counted, kind, failed):
     figures, labels, model = await measured(1.0, failed)
 
-    await listen(model)
+    await listen(model, figures)
 
     assert counted == read(figures, "chatd_stream_retries_total", **labels, kind=kind)
     assert None is read(figures, "chatd_ttft_seconds_count", **labels)
@@ -123,39 +119,12 @@ async def test_a_silence_is_counted_if_our_guard_has_cut_it_short_and_only_then(
     figures, labels, model = await measured(*script)
 
     with trio.move_on_after(interrupted_after or math.inf):
-        await listen(model)
+        await listen(model, figures)
 
     counted = {
         each: read(figures, "chatd_stream_retries_total", **labels, kind=each) for each in GUARDED
     }
     assert {each: 1 if each == kind else None for each in GUARDED} == counted
-
-
-async def test_a_chat_without_a_model_stays_without():
-    missing = ChatError("no model", "config")
-
-    class NoModels:
-        async def model_for(self, chat):
-            return missing
-
-    models = MeasuredModels(NoModels(), Figures())
-
-    assert missing is await models.model_for(AChat())
-
-
-class Echo:
-    """Tools that say their arguments back."""
-
-    offered = ()
-
-    async def for_turn(self, chat, history):
-        return self
-
-    async def run(self, calling):
-        if calling.call.name == "broken":
-            raise ZeroDivisionError
-        name = calling.call.name
-        return ToolOutput(calling.call.args, is_error=name == "bad", is_media=name == "image")
 
 
 @dataclass(frozen=True)
@@ -165,19 +134,24 @@ class ACalling:
     history: tuple = ()
 
 
+def calling(name, chat=None):
+    return ACalling(chat or AChat(), ToolCallPart("c", name, JsonText("1")))
+
+
+def output(result, **more):
+    return ToolOutput(JsonText(result), **more)
+
+
 async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clock):
-    figures = Figures()
-    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
-    model = await models.model_for(AChat())
+    figures, labels, model = await measured("x")
+    telemetry = PrometheusTelemetry(figures)
+    telemetry.model_asked(model, PROMPT)
     chat = replace(AChat(), last_model_config_id=model.config_id)
-    tools = await MeasuredTools(Echo(), figures, models).for_turn(chat, ())
 
-    await tools.run(ACalling(chat, ToolCallPart("c1", "good", JsonText('"123"'))))
-    await tools.run(ACalling(chat, ToolCallPart("c2", "bad", JsonText("1"))))
-    with pytest.raises(ZeroDivisionError):
-        await tools.run(ACalling(chat, ToolCallPart("c3", "broken", JsonText("1"))))
+    telemetry.tool_ended(calling("good", chat), output('"123"'), is_cut=False)
+    telemetry.tool_ended(calling("bad", chat), output("1", is_error=True), is_cut=False)
+    telemetry.tool_crashed(calling("broken", chat))
 
-    labels = {"provider": model.label, "model": model.name}
     good, bad, broken = ({**labels, "tool_name": name} for name in ("good", "bad", "broken"))
     assert 5 == read(figures, "chatd_tool_result_size_bytes_sum", **good)
     assert None is read(figures, "chatd_tool_errors_total", **good)
@@ -185,49 +159,45 @@ async def test_results_of_tools_are_counted_by_the_model_that_asked(autojump_clo
     assert 1 == read(figures, "chatd_tool_errors_total", **broken)
 
 
-async def test_tools_beyond_the_bound_are_counted_together(autojump_clock, monkeypatch):
-    monkeypatch.setattr("adapters.daemon.metrics.measuring.TOOL_NAMES_MAX", 2)
+UNKNOWN = {"provider": "unknown", "model": "unknown"}
+
+
+def test_tools_beyond_the_bound_are_counted_together(monkeypatch):
+    monkeypatch.setattr("adapters.daemon.metrics.telemetry.TOOL_NAMES_MAX", 2)
     figures = Figures()
-    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
-    measured = MeasuredTools(Echo(), figures, models)
+    telemetry = PrometheusTelemetry(figures)
 
     for name in ("a", "b", "c", "d", "a"):
-        tools = await measured.for_turn(AChat(), ())
-        await tools.run(ACalling(AChat(), ToolCallPart("c", name, JsonText("1"))))
+        telemetry.tool_ended(calling(name), output("1"), is_cut=False)
 
     counts = [
-        read(
-            figures,
-            "chatd_tool_result_size_bytes_count",
-            provider="unknown",
-            model="unknown",
-            tool_name=name,
-        )
+        read(figures, "chatd_tool_result_size_bytes_count", **UNKNOWN, tool_name=name)
         for name in ("a", "b", "c", OTHER_TOOLS)
     ]
     assert [2, 1, None, 2] == counts
 
 
-async def test_results_that_will_be_cut_are_counted(autojump_clock):
+def test_results_that_were_cut_are_counted():
     figures = Figures()
-    models = MeasuredModels(OneModel(ScriptedProvider(["x"])), figures)
-    tools = await MeasuredTools(Echo(), figures, models).for_turn(AChat(), ())
+    telemetry = PrometheusTelemetry(figures)
 
-    for name, size in [("fits", 0), ("cut", 1), ("image", 1)]:
-        result = JsonText('"' + "é" * ((BUDGET_UNKNOWN - 2) // 2 + size) + '"')
-        await tools.run(ACalling(AChat(), ToolCallPart("c", name, result)))
+    telemetry.tool_ended(calling("fits"), output('"é"'), is_cut=False)
+    telemetry.tool_ended(calling("cut"), output('"é"'), is_cut=True)
 
-    counted = [
-        read(
-            figures,
-            "chatd_tool_result_truncated_total",
-            provider="unknown",
-            model="unknown",
-            tool_name=name,
-        )
-        for name in ("fits", "cut", "image")
-    ]
-    assert [None, 1, None] == counted
+    names = ("fits", "cut")
+    truncated, sizes = "chatd_tool_result_truncated_total", "chatd_tool_result_size_bytes_sum"
+    assert [None, 1] == [read(figures, truncated, **UNKNOWN, tool_name=name) for name in names]
+    assert [4, 4] == [read(figures, sizes, **UNKNOWN, tool_name=name) for name in names]
+
+
+def test_compactions_are_counted_by_how_they_ended():
+    figures = Figures()
+    model = Model(None, None, "p", "t", "Label", "name", CallSettings())
+
+    PrometheusTelemetry(figures).compaction_ended(model, "timeout")
+
+    labels = {"provider": "Label", "model": "name"}
+    assert 1 == read(figures, "chatd_compaction_total", **labels, result="timeout")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ OVERRIDE = override_name("compaction")
 async def plan_for(ground, model, *, owner=ANN, counted=None):
     chat = a_chat(owner_id=owner, last_model_config_id=model, last_reasoning_effort=None).chat
     asked = await ground.catalogue.model_for(chat)
-    compacting = ConfiguredCompacting(ground.catalogue, count=counted)
+    compacting = ConfiguredCompacting(ground.catalogue)
     return await compacting.plan_for(chat, asked)
 
 
@@ -88,14 +88,3 @@ async def test_one_that_cannot_be_asked_is_as_good_as_none(ground):
     for unusable in (disabled, keyless):
         await ground.settings.put({OVERRIDE: stored_override(unusable, None)})
         assert model == (await plan_for(ground, model)).model.config_id
-
-
-async def test_how_it_ended_is_counted(ground):
-    model = await ground.add_model(await ground.add_provider())
-    counted = []
-    compacting = ConfiguredCompacting(ground.catalogue, count=lambda *each: counted.append(each))
-    plan = await plan_for(ground, model)
-
-    compacting.ended(plan.model, "success")
-
-    assert [(plan.model, "success")] == counted
