@@ -1,5 +1,6 @@
 """The package that is installed: the command, and the door for plugins.
 
+ext/       the module that plugins import
 __main__   runs the command `promptcorner`
 
 The packages `runtime`, `actors` and `adapters` have ordinary names, which other distributions use
