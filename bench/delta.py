@@ -153,7 +153,7 @@ async def _measured(url: str, name: str, wire: Wire) -> dict[str, float]:
 def _model(url: str, wire: Wire, client: HttpClient) -> Model:
     [config] = offered({name: url + path for name, path in wire.environment.items()})
     provider = connected(config, client)
-    return Model(provider, config.id, "", "", "rehearsal", config.model, config.settings)
+    return Model(provider, config.id, "", "rehearsal", config.model, config.settings)
 
 
 def measure() -> dict[str, float]:

@@ -31,6 +31,7 @@ from actors.law.parts.model import (
     ToolResultPart,
 )
 from actors.law.parts.prompt import CallSettings, Prompt
+from actors.law.parts.vendors import vendor_of
 from actors.law.requests import NewChat
 from adapters.daemon.daemon import look_less_for_garbage
 from adapters.models.prompting import Prompting, Standing
@@ -96,7 +97,8 @@ class NoFiles:
 
 async def _measured(label: str) -> dict[str, float]:
     whole, first, following = history(ROWS + STEP), [], []
-    model = Model(None, MODEL, "me", label, label, "model", CallSettings())  # type: ignore[arg-type]
+    rules = vendor_of(label).rules
+    model = Model(None, MODEL, "me", label, "model", CallSettings(), rules=rules)  # type: ignore[arg-type]
     for _ in range(ROUNDS):
         prompting = Prompting(Surroundings(), NoFiles())  # type: ignore[arg-type]
         for rows, spent in ((whole[:ROWS], first), (whole, following)):

@@ -16,16 +16,6 @@ Accepts = Callable[[str], bool]  # does the target take files of this media type
 _PASTED = re.compile(r"pasted-text-\d{4}(-\d\d){5}\.txt")
 _INLINE = ("text/plain", "text/markdown", "text/csv", "application/json")
 _UNKNOWN = "application/octet-stream"
-_ACCEPTED = {
-    "google": ("",),
-    "anthropic": ("image/", "text/", "application/pdf"),
-    "bedrock": ("image/", "text/", "application/pdf"),
-    "openai-responses": ("image/", "application/pdf"),
-    "openai": ("image/", "application/pdf", "text/", "audio/"),
-    "openai-compat": ("image/", "application/pdf", "text/", "audio/"),
-    "openrouter": ("image/", "application/pdf", "audio/"),
-    "vercel": ("image/", "application/pdf", "audio/"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +28,6 @@ class StoredFile:
 
 
 Files = Mapping[FileId, StoredFile]
-
-
-def accepts(provider: str, *, responses: bool = False) -> Accepts:
-    """What a provider takes as files. `responses`: it is spoken to over OpenAI Responses."""
-    family = "openai" if provider == "azure" else provider
-    prefixes = _ACCEPTED.get("openai-responses" if responses else family, ())
-    return lambda media_type: media_type.startswith(prefixes) if prefixes else False
 
 
 def file_said(part: FilePart, files: Files, takes: Accepts | None) -> TextPart | FilePart | None:

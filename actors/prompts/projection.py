@@ -8,15 +8,14 @@ from actors.law.failures.wording import failure, subject
 from actors.law.parts.failure import FailureKind, ProviderFailure
 from actors.law.parts.model import FilePart
 from actors.law.parts.prompt import Said, ToolsSaid, UserSaid
+from actors.law.parts.vendors import PromptRules
 from actors.prompts.converting import system_texts
-from actors.prompts.files import Accepts, Files
+from actors.prompts.files import Files
 from actors.prompts.growing import Growing
 from actors.prompts.provider_tools import guarded, merged, sanitised
 from actors.prompts.selecting import IdentityOf, model_rows, without_foreign_tools
 
-IMAGE_BYTES_MAX = 5 * 1024 * 1024  # at Anthropic; an image of that size or more is refused
-
-_ANTHROPIC = ("anthropic", "bedrock")
+_TAKES_ALL = PromptRules(("",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,7 @@ class Target:
 
     provider: str
     identity: str | None
-    accepts: Accepts | None = None  # None: every file is handed on as it is
-
-    @property
-    def speaks_anthropic(self) -> bool:
-        return self.provider in _ANTHROPIC
+    rules: PromptRules = _TAKES_ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +45,10 @@ def projected(
     """`known`: what this target was told of this history in an earlier step; it grows."""
     rows = without_foreign_tools(model_rows(history), identity_of, target.identity)
     growing = Growing() if known is None else known
-    messages = growing.messages(rows, files, target.accepts)
-    if not target.speaks_anthropic:
+    messages = growing.messages(rows, files, target.rules.takes)
+    if not target.rules.is_anthropic:
         return Projected(system_texts(rows), messages)
-    if refusal := _too_large(messages, target.provider):
+    if refusal := _too_large(messages, target):
         return refusal
     if not growing.has_provider_tools:
         return Projected(system_texts(rows), merged(messages))
@@ -63,12 +58,15 @@ def projected(
     return Projected(system_texts(rows), guard.messages, guard.removed)
 
 
-def _too_large(messages: Sequence[Said], provider: str) -> ProviderFailure | None:
+def _too_large(messages: Sequence[Said], target: Target) -> ProviderFailure | None:
+    bytes_max, provider = target.rules.image_bytes_max, target.provider
+    if bytes_max is None:
+        return None
     for file in _files(messages):
-        if file.media_type.startswith("image/") and _size(file) >= IMAGE_BYTES_MAX:
-            limit = IMAGE_BYTES_MAX // 1024 // 1024
+        if file.media_type.startswith("image/") and _size(file) >= bytes_max:
+            limit = f"{bytes_max // 1024 // 1024} MiB"
             message = (
-                f"An image in this chat is {limit} MiB or larger, which {subject(provider)} does"
+                f"An image in this chat is {limit} or larger, which {subject(provider)} does"
                 " not accept. Switch to another provider, edit the message with the image, or start"
                 " a new chat."
             )

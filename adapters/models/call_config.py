@@ -25,6 +25,7 @@ from actors.law.parts.options import (
     VercelOptions,
 )
 from actors.law.parts.prompt import EFFORTS, OUTPUT_TOKENS_MAX, CallSettings, Effort, WebSearch
+from actors.law.parts.vendors import vendor_of
 
 _Bool = bool | UnsetType | None
 _Int = int | UnsetType | None
@@ -182,7 +183,6 @@ NOTHING_SAID = CallConfig()
 _RANKS: dict[str, int] = {effort: rank for rank, effort in enumerate(EFFORTS)}
 _THINKING_DISPLAYS = ("summarized", "omitted")
 _THINKING_LEVELS = ("minimal", "low", "medium", "high")
-_FAMILIES = {"azure": "openai", "bedrock": "anthropic", "openai-compat": "openaicompat"}
 
 
 def read_call(stored: bytes) -> CallConfig:
@@ -281,7 +281,7 @@ def search_of(call: CallConfig, type: str) -> WebSearch | None:
 
 def _family(call: CallConfig, type: str) -> Any:
     options = call.provider_options or ProviderSettings()
-    return getattr(options, _FAMILIES.get(type, type), None) or None
+    return getattr(options, vendor_of(type).options or type, None) or None
 
 
 def _options(said: Any) -> ProviderOptions | None:

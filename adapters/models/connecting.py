@@ -4,22 +4,19 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from actors.chat.turn.ports import Model, Provider
-from adapters.models.configured import ModelConfig
-from adapters.models.providers.anthropic.provider import BASE_URL as ANTHROPIC
+from actors.law.parts.vendors import RESPONSES_RULES, Wire
+from adapters.models.configured import ModelConfig, ProviderConfig
 from adapters.models.providers.anthropic.provider import Anthropic
 from adapters.models.providers.bedrock.provider import Bedrock
 from adapters.models.providers.facts.openai import answers_on_responses
-from adapters.models.providers.google.provider import BASE_URL as GOOGLE
 from adapters.models.providers.google.provider import Google
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.openai_chat.dialects import dialect_of
 from adapters.models.providers.openai_chat.provider import ChatCompletions
-from adapters.models.providers.openai_responses.provider import BASE_URL as OPENAI
 from adapters.models.providers.openai_responses.provider import Responses
 
 MODELS_KEPT_MAX = 4_096  # that were made; the one not asked for longest is made anew
 
-Connect = Callable[[ModelConfig, HttpClient], Provider]
+Connect = Callable[[ProviderConfig, HttpClient], Provider]
 
 
 class Making:
@@ -42,73 +39,80 @@ class Making:
 
 
 def ready(config: ModelConfig, client: HttpClient) -> Model:
+    """Return a model that can be asked, of a provider made for it."""
     provider = config.provider
+    wire = wire_of(config)
     return Model(
         connected(config, client),
         config.id,
         identity=str(provider.id),
-        transport="openai-responses" if uses_responses(config) else provider.type,
-        label=provider.type,
+        vendor=provider.type,
         name=config.model,
         settings=config.settings,
         provider_tools=config.provider_tools,
         context_limit=config.context_limit,
+        rules=RESPONSES_RULES if wire is Wire.RESPONSES else provider.vendor.rules,
     )
 
 
+def wire_of(config: ModelConfig) -> Wire | None:
+    """Return the protocol that a model is spoken to in; None: none that we know."""
+    vendor = config.provider.vendor
+    if vendor.speaks_responses is None:
+        return vendor.wire
+    wanted = config.use_responses_api if vendor.speaks_responses == "by config" else None
+    if wanted is None:
+        wanted = answers_on_responses(config.model)
+    return Wire.RESPONSES if wanted else vendor.wire
+
+
 def connected(config: ModelConfig, client: HttpClient) -> Provider:
-    return _CONNECT[config.provider.type](config, client)
+    """Return the provider of a model, which speaks its wire with its key."""
+    wire = wire_of(config)
+    assert wire is not None, f"a provider of type {config.provider.type} is never asked"
+    return _CONNECT[wire](config.provider, client)
 
 
-def uses_responses(config: ModelConfig) -> bool:
-    """OpenAI has two interfaces; the configuration says which, or the name of the model."""
-    if config.provider.type == "azure":
-        return answers_on_responses(config.model)
-    if config.provider.type != "openai":
-        return False
-    if config.use_responses_api is not None:
-        return config.use_responses_api
-    return answers_on_responses(config.model)
+def _messages(provider: ProviderConfig, client: HttpClient) -> Provider:
+    return Anthropic(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
-def _anthropic(config: ModelConfig, client: HttpClient) -> Provider:
-    provider = config.provider
-    return Anthropic(client, provider.key, base_url=provider.base_url or ANTHROPIC)
-
-
-def _bedrock(config: ModelConfig, client: HttpClient) -> Provider:
-    provider = config.provider
+def _bedrock(provider: ProviderConfig, client: HttpClient) -> Provider:
     assert provider.credentials is not None, "a bedrock provider has credentials"
-    return Bedrock(client, provider.credentials, region=provider.region, base_url=provider.base_url)
+    return Bedrock(
+        client,
+        provider.credentials,
+        region=provider.region,
+        base_url=provider.base_url,
+        name=provider.type,
+    )
 
 
-def _google(config: ModelConfig, client: HttpClient) -> Provider:
-    provider = config.provider
-    return Google(client, provider.key, base_url=provider.base_url or GOOGLE)
+def _gemini(provider: ProviderConfig, client: HttpClient) -> Provider:
+    return Google(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
-def _openai(config: ModelConfig, client: HttpClient) -> Provider:
-    provider = config.provider
-    if not uses_responses(config):
-        return _chat_completions(config, client)
-    azure = provider.type == "azure"
-    assert provider.base_url or not azure, "OpenAI is not to see a key of Azure's"
-    return Responses(client, provider.key, base_url=provider.base_url or OPENAI, azure=azure)
+def _responses(provider: ProviderConfig, client: HttpClient) -> Provider:
+    return Responses(client, provider.key, vendor=provider.vendor, base_url=_base_url(provider))
 
 
-def _chat_completions(config: ModelConfig, client: HttpClient) -> Provider:
-    provider = config.provider
-    dialect = dialect_of(provider.type, provider.base_url or "")
-    return ChatCompletions(client, provider.key, dialect=dialect, base_url=provider.base_url)
+def _chat_completions(provider: ProviderConfig, client: HttpClient) -> Provider:
+    return ChatCompletions(
+        client, provider.key, vendor=provider.vendor, base_url=_base_url(provider)
+    )
 
 
-_CONNECT: dict[str, Connect] = {
-    "anthropic": _anthropic,
-    "bedrock": _bedrock,
-    "google": _google,
-    "openai": _openai,
-    "azure": _openai,
-    "openai-compat": _chat_completions,
-    "openrouter": _chat_completions,
-    "vercel": _chat_completions,
+def _base_url(provider: ProviderConfig) -> str:
+    """Return where a provider is. A key is never shown to another vendor than its own."""
+    url = provider.base_url or provider.vendor.base_url
+    assert url is not None, f"a provider of type {provider.type} needs a base URL"
+    return url
+
+
+_CONNECT: dict[Wire, Connect] = {
+    Wire.MESSAGES: _messages,
+    Wire.BEDROCK: _bedrock,
+    Wire.GEMINI: _gemini,
+    Wire.CHAT: _chat_completions,
+    Wire.RESPONSES: _responses,
 }

@@ -15,6 +15,7 @@ from uuid import UUID
 import msgspec
 
 from actors.law.ids import ModelConfigId
+from actors.law.parts.vendors import OPENAI_COMPAT, VENDORS, Login, Vendor, vendor_of
 from adapters.models.call_config import (
     NOTHING_SAID,
     CallConfig,
@@ -35,18 +36,8 @@ from adapters.models.providers.bedrock.signing import Keys
 from adapters.models.settings import Settings
 from adapters.models.store.stored import StoredCatalogue, StoredKey, StoredModel, StoredProvider
 
-TYPES = (
-    "anthropic",
-    "azure",
-    "bedrock",
-    "google",
-    "openai",
-    "openai-compat",
-    "openrouter",
-    "vercel",
-)
-UNSUPPORTED_TYPES = ("copilot",)  # may be set up, but nobody here can speak to it
-KEYLESS_TYPES = ("openai-compat",)  # a server of one's own may want no key
+TYPES = tuple(sorted(vendor.type for vendor in VENDORS if vendor.wire is not None))
+UNSUPPORTED_TYPES = tuple(vendor.type for vendor in VENDORS if vendor.wire is None)
 
 CONTEXT_LIMIT_USUAL = 128_000  # shown for a model of which nobody said
 THRESHOLD_USUAL = 70
@@ -85,8 +76,13 @@ class Provider:
     fault: str = ""  # why its key or its settings cannot be used
 
     @property
+    def vendor(self) -> Vendor:
+        """Return the facts about its vendor."""
+        return vendor_of(self.type)
+
+    @property
     def is_unsupported(self) -> bool:
-        return self.type in UNSUPPORTED_TYPES
+        return self.vendor.wire is None
 
     @property
     def has_credentials(self) -> bool:
@@ -94,9 +90,9 @@ class Provider:
         if self.fault or self.is_unsupported:
             return False
         config = self.config
-        if self.type == "bedrock":
+        if self.vendor.login is Login.AWS:
             return config.credentials is not None
-        return bool(config.key) or self.type in KEYLESS_TYPES
+        return bool(config.key) or self.vendor.login is Login.OPTIONAL_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +225,16 @@ def _rehearsal(since: datetime) -> ListedModel:
     """What is asked in its place is for `stage` to know: it has no address before it is needed."""
     provider = Provider(
         REHEARSAL,
-        "openai-compat",
+        OPENAI_COMPAT.type,
         "rehearsal",
         "Rehearsal (not a real model)",
         "",
         enabled=True,
         base_url="",
         source=Source.REHEARSAL,
-        config=ProviderConfig(REHEARSAL, "openai-compat", "rehearsal", base_url="http://rehearsal"),
+        config=ProviderConfig(
+            REHEARSAL, OPENAI_COMPAT.type, "rehearsal", base_url="http://rehearsal"
+        ),
         created_at=since,
         updated_at=since,
     )
@@ -283,7 +281,7 @@ def _stored(row: StoredProvider, around: Around, opened: Open) -> Provider:
         first = row.keys[0]
         key, fault = _text(opened(first.sealed, key_subject(row.id, first.id)))
     config = ProviderConfig(row.id, row.type, row.name, key, row.base_url or None)
-    if row.type == "bedrock" and not fault:
+    if config.vendor.login is Login.AWS and not fault:
         config, fault = _bedrock(config, row, around=around, opened=opened)
     return Provider(
         row.id,
@@ -345,7 +343,7 @@ def _listed(row: StoredModel, provider: Provider | None) -> ListedModel:
 def with_key(provider: Provider, key: str) -> ProviderConfig:
     """With a user's own."""
     config = provider.config
-    if provider.type == "bedrock":
+    if provider.vendor.login is Login.AWS:
         return replace(config, credentials=Bearer(key), region=config.region or DEFAULT_REGION)
     return replace(config, key=key)
 

@@ -1,22 +1,13 @@
-"""What the environment offers: a key that is there is a provider, without any further step. Pure.
+"""Providers that the environment offers: a key that is there is one, without further steps. Pure.
 
-ANTHROPIC_API_KEY    [ANTHROPIC_BASE_URL]
-OPENAI_API_KEY       [OPENAI_BASE_URL]
-GEMINI_API_KEY, GOOGLE_API_KEY  [GEMINI_BASE_URL]
-OPENROUTER_API_KEY   [OPENROUTER_BASE_URL]
-AI_GATEWAY_API_KEY   [AI_GATEWAY_BASE_URL]   (Vercel)
-AZURE_OPENAI_API_KEY, AZURE_OPENAI_BASE_URL
-OPENAI_COMPAT_BASE_URL  [OPENAI_COMPAT_API_KEY]   vLLM, Ollama and their like
-AWS_…                (Bedrock; see adapters/models/providers/bedrock/credentials.py)
-
-PROMPTCORNER_MODEL=provider/model   the model of chats that name none
+The variables stand in `actors.law.parts.vendors`. PROMPTCORNER_MODEL=provider/model says which
+model is asked by chats that name none.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
+from actors.law.parts.vendors import VENDORS, Login, Vendor
 from adapters.models.configured import (
-    NEED_BASE_URL,
     ModelConfig,
     ProviderConfig,
     misconfigured,
@@ -27,33 +18,6 @@ from adapters.models.providers.bedrock.credentials import ambient, region_of
 from adapters.settings.refusals import CannotStart
 
 MODEL = "PROMPTCORNER_MODEL"
-
-
-@dataclass(frozen=True, slots=True)
-class _Vendor:
-    type: str
-    keys: tuple[str, ...]
-    base_url: str
-    model: str  # for chats that name none, where PROMPTCORNER_MODEL does not say either
-    needs_key: bool = True
-
-
-_VENDORS = (
-    _Vendor("anthropic", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "claude-sonnet-4-5"),
-    _Vendor("openai", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "gpt-5"),
-    _Vendor("google", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "GEMINI_BASE_URL", "gemini-2.5-pro"),
-    _Vendor("openrouter", ("OPENROUTER_API_KEY",), "OPENROUTER_BASE_URL", "openrouter/auto"),
-    _Vendor("vercel", ("AI_GATEWAY_API_KEY",), "AI_GATEWAY_BASE_URL", "openai/gpt-5"),
-    _Vendor("azure", ("AZURE_OPENAI_API_KEY",), "AZURE_OPENAI_BASE_URL", "gpt-5"),
-    _Vendor(
-        "openai-compat",
-        ("OPENAI_COMPAT_API_KEY",),
-        "OPENAI_COMPAT_BASE_URL",
-        "default",
-        needs_key=False,
-    ),
-)
-_BEDROCK_MODEL = "anthropic.claude-sonnet-4-5-20250929-v1:0"  # wherever the region is
 
 
 def offered(environ: Mapping[str, str]) -> tuple[ModelConfig, ...]:
@@ -81,18 +45,45 @@ def _chosen(environ: Mapping[str, str]) -> Iterable[ModelConfig]:
 
 
 def _found(environ: Mapping[str, str]) -> Iterator[ModelConfig]:
-    for vendor in _VENDORS:
-        variable = next((name for name in vendor.keys if _said(environ, name)), "")
-        base_url = _said(environ, vendor.base_url) or None
-        if (variable or not vendor.needs_key) and (base_url or vendor.type not in NEED_BASE_URL):
-            id, key = named_provider(vendor.type), _said(environ, variable)
-            found = ProviderConfig(id, vendor.type, vendor.type, key, base_url)
-            yield _model(replace(found, variable=variable or vendor.base_url), vendor.model)
-    if credentials := ambient(environ):
-        id = named_provider("bedrock")
-        region = region_of(environ)
-        bedrock = ProviderConfig(id, "bedrock", "bedrock", credentials=credentials, region=region)
-        yield _model(replace(bedrock, variable="AWS credentials"), _BEDROCK_MODEL)
+    for vendor in VENDORS:
+        found = _of_aws(vendor, environ) if vendor.login is Login.AWS else _keyed(vendor, environ)
+        if found is not None:
+            yield _model(found, vendor.default_model)
+
+
+def _keyed(vendor: Vendor, environ: Mapping[str, str]) -> ProviderConfig | None:
+    """Return the provider whose key the environment has; None: it has not what is needed."""
+    keys = vendor.key.names if vendor.key else ()
+    places = vendor.base_url_variable.names if vendor.base_url_variable else ()
+    variable = next((name for name in keys if _said(environ, name)), "")
+    place = next((name for name in places if _said(environ, name)), "")
+    if not (variable or (place and vendor.login is Login.OPTIONAL_KEY)):
+        return None
+    if vendor.needs_base_url and not place:
+        return None
+    return ProviderConfig(
+        named_provider(vendor.type),
+        vendor.type,
+        vendor.type,
+        _said(environ, variable),
+        _said(environ, place) or None,
+        variable=variable or place,
+    )
+
+
+def _of_aws(vendor: Vendor, environ: Mapping[str, str]) -> ProviderConfig | None:
+    """Return the provider that AWS credentials of the environment stand for, if there are any."""
+    credentials = ambient(environ)
+    if credentials is None:
+        return None
+    return ProviderConfig(
+        named_provider(vendor.type),
+        vendor.type,
+        vendor.type,
+        credentials=credentials,
+        region=region_of(environ),
+        variable="AWS credentials",
+    )
 
 
 def _said(environ: Mapping[str, str], name: str) -> str:

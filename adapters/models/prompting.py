@@ -15,7 +15,7 @@ from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import ChatId, FileId
 from actors.law.parts.failure import ProviderFailure
 from actors.law.parts.prompt import Asker, Prompt, Tool
-from actors.prompts.files import Files, accepts
+from actors.prompts.files import Files
 from actors.prompts.growing import Growing
 from actors.prompts.projection import Target, projected
 from actors.prompts.selecting import IdentityOf
@@ -71,8 +71,7 @@ class Prompting:
         users = [row.body.parts for row in history if row.body.role is Role.USER]
         wanted = referenced_files(users)
         files = await self._files.read(wanted) if wanted else {}
-        responses = model.transport == "openai-responses"
-        target = Target(model.label, model.identity, accepts(model.label, responses=responses))
+        target = Target(model.vendor, model.identity, model.rules)
         standing = await self._around.standing(chat)
         whom = (target.provider, target.identity)
         known = self._known.pop(chat.id, whom)

@@ -5,6 +5,7 @@ variable `PROMPTCORNER_ITS_NAME` or the names that people know it by, the key `i
 file, its lines in `--help` and in docs/configuration.md, and the field of `Config`.
 """
 
+from actors.law.parts.vendors import VENDORS, Variable
 from adapters.settings.directories import DATA_DIR_SAYS, default_data_dir
 from adapters.settings.kinds import (
     ApprovalRules,
@@ -39,24 +40,18 @@ ADVISOR_EXPERIMENT = "chat-advisor"
 DESKTOP_EXPERIMENT = "chat-virtual-desktop"
 
 
-def _key(name: str, *others: str, says: str) -> Setting:
+def _of_vendor(variable: Variable) -> Setting:
+    """Return the setting of a variable that sets up a vendor of models."""
+    # What is wrong with a URL is said with the name of its model.
+    kind = Secret(1, KEY_CHARACTERS_MAX) if variable.is_secret else Words(variable.placeholder)
     return Setting(
-        name=name.lower(),
+        name=variable.names[0].lower(),
         subject=Subject.PROVIDERS,
-        kind=Secret(1, KEY_CHARACTERS_MAX),
-        names=(name, *others),
-        secret=True,
-        says=says,
-    )
-
-
-def _elsewhere(name: str, says: str) -> Setting:
-    return Setting(
-        name=name.lower(),
-        subject=Subject.PROVIDERS,
-        kind=Words("URL"),  # what is wrong with it is said with the name of its model
-        names=(name,),
-        says=says,
+        kind=kind,
+        names=variable.names,
+        secret=variable.is_secret,
+        usual_says=variable.default,
+        says=variable.help,
     )
 
 
@@ -345,7 +340,7 @@ _LOG = (
         says="the least of them that is shown",
     ),
 )
-# A key that is there is a provider, without any further step: see adapters/models/environment.py.
+# A key that is there is a provider, without any further step: see actors/law/parts/vendors.py.
 _PROVIDERS = (
     Setting(
         name="model",
@@ -354,32 +349,7 @@ _PROVIDERS = (
         usual_says="of the first provider that is there",
         says="the model of chats that name none",
     ),
-    _key("ANTHROPIC_API_KEY", says="Anthropic"),
-    _elsewhere("ANTHROPIC_BASE_URL", "Anthropic, found elsewhere"),
-    _key("OPENAI_API_KEY", says="OpenAI"),
-    _elsewhere("OPENAI_BASE_URL", "OpenAI, found elsewhere"),
-    _key("GEMINI_API_KEY", "GOOGLE_API_KEY", says="Google's Gemini"),
-    _elsewhere("GEMINI_BASE_URL", "Google's Gemini, found elsewhere"),
-    _key("OPENROUTER_API_KEY", says="OpenRouter"),
-    _elsewhere("OPENROUTER_BASE_URL", "OpenRouter, found elsewhere"),
-    _key("AI_GATEWAY_API_KEY", says="Vercel's AI gateway"),
-    _elsewhere("AI_GATEWAY_BASE_URL", "Vercel's AI gateway, found elsewhere"),
-    _key("AZURE_OPENAI_API_KEY", says="Azure OpenAI; needs its base URL too"),
-    _elsewhere("AZURE_OPENAI_BASE_URL", "https://RESOURCE.openai.azure.com"),
-    _elsewhere("OPENAI_COMPAT_BASE_URL", "vLLM, Ollama and their like: http://HOST:PORT/v1"),
-    _key("OPENAI_COMPAT_API_KEY", says="a key for them, if they want one"),
-    _key("AWS_BEARER_TOKEN_BEDROCK", says="Bedrock, by a key of its own"),
-    _key("AWS_ACCESS_KEY_ID", says="Bedrock, by a key of AWS; with AWS_SECRET_ACCESS_KEY"),
-    _key("AWS_SECRET_ACCESS_KEY", says="the secret half of it"),
-    _key("AWS_SESSION_TOKEN", says="the third part of a passing one"),
-    Setting(
-        name="aws_region",
-        subject=Subject.PROVIDERS,
-        kind=Words("REGION"),
-        names=("AWS_REGION", "AWS_DEFAULT_REGION"),
-        usual_says="us-east-1",
-        says="the region of Bedrock",
-    ),
+    *(_of_vendor(each) for vendor in VENDORS for each in vendor.variables),
 )
 
 SETTINGS: tuple[Setting, ...] = (

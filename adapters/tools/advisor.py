@@ -94,7 +94,7 @@ class AdvisorTool:
         if isinstance(model, ChatError):
             return document("error", error=model.message, remaining_uses=left)
         failed = partial(
-            document, "error", advisor_model=f"{model.label}/{model.name}", remaining_uses=left
+            document, "error", advisor_model=f"{model.vendor}/{model.name}", remaining_uses=left
         )
         history = without_call(calling.history, calling.call.id)
         prompt = await self.prompts.prompt_for(chat, history, model, ())
@@ -119,6 +119,6 @@ class AdvisorTool:
         return document(
             "advice",
             advice=advice,
-            advisor_model=f"{model.label}/{model.name}",
+            advisor_model=f"{model.vendor}/{model.name}",
             remaining_uses=None if left is None else left - 1,
         )

@@ -16,11 +16,11 @@ from actors.law.chat import Role, Visibility
 from actors.law.failures.classify import mismatch
 from actors.law.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
+from actors.law.parts.vendors import OPENAI, OPENROUTER
 from actors.prompts.projection import Target, projected
 from adapters.models.providers.anthropic import request as anthropic
 from adapters.models.providers.google import request as google
 from adapters.models.providers.openai_chat import request as chat
-from adapters.models.providers.openai_chat.dialects import OPENAI, OPENROUTER
 from adapters.models.providers.openai_responses import request as responses
 from tests.actors.prompts.rows import history, row
 
@@ -144,8 +144,12 @@ def _is(part, kind):
 
 WIRES = {
     "anthropic": (lambda p: anthropic.body(p, model=None, extra={}), "claude", check_anthropic),
-    "openai": (lambda p: chat.request_body(p, OPENAI, stream=True), "gpt-4o", check_chat),
-    "openrouter": (lambda p: chat.request_body(p, OPENROUTER, stream=True), "x/y", check_chat),
+    "openai": (lambda p: chat.request_body(p, OPENAI.dialect, stream=True), "gpt-4o", check_chat),
+    "openrouter": (
+        lambda p: chat.request_body(p, OPENROUTER.dialect, stream=True),
+        "x/y",
+        check_chat,
+    ),
     "openai-responses": (
         lambda p: responses.request_body(p, stream=True),
         "gpt-5",

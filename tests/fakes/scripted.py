@@ -81,9 +81,7 @@ class OneModel:
 
     async def model_for(self, chat):
         await trio.lowlevel.checkpoint()
-        return Model(
-            self.provider, None, "scripted", "scripted", "anthropic", "model", CallSettings()
-        )
+        return Model(self.provider, None, "scripted", "anthropic", "model", CallSettings())
 
 
 class PlainPrompts:

@@ -217,7 +217,7 @@ class Models:
 
     async def model_for(self, chat):
         await trio.lowlevel.checkpoint()
-        return Model(self._provider, None, "sim", "openai", "openai", "model", CallSettings())
+        return Model(self._provider, None, "sim", "openai", "model", CallSettings())
 
     async def prompt_for(self, chat, history, model, tools):
         await trio.lowlevel.checkpoint()

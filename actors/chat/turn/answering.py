@@ -67,7 +67,7 @@ async def ask(
     telemetry.model_asked(model, prompt)
     gone_wrong = await _listen(model, prompt, hearing, guard, limits, telemetry)
     # What was heard to its end counts, whatever happened on the way out.
-    said = hearing.outcome(model.label) or gone_wrong
+    said = hearing.outcome(model.vendor) or gone_wrong
     assert said is not None, "a provider's answer ends with Finished or Failed"
     if isinstance(said, ProviderFailure) and said.retryable:
         was_slow = said is gone_wrong and isinstance(guard.requested, SlowStart)
@@ -103,8 +103,8 @@ async def _listen(
             raise
         crash = error
     if guard.requested is not None:  # our own doing, whatever came out of the connection then
-        return wording.silent(model.label)
-    return None if crash is None else hearing.broken_off(crash, model.label)
+        return wording.silent(model.vendor)
+    return None if crash is None else hearing.broken_off(crash, model.vendor)
 
 
 class _Hearing:

@@ -267,7 +267,7 @@ async def _not_summarised(
 ) -> Committed:
     is_late = False
     if isinstance(said, NoSummary):
-        said = failure(FailureKind.GENERIC, model.label, retryable=True, message=said.why)
+        said = failure(FailureKind.GENERIC, model.vendor, retryable=True, message=said.why)
     else:
         is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
     world.telemetry.compaction_ended(model, "timeout" if is_late else "error")

@@ -15,6 +15,7 @@ from actors.law.parts.failure import FailureKind, ProviderFailure
 from actors.law.parts.model import JsonText, Part, ToolCallPart
 from actors.law.parts.prompt import CallSettings, Prompt, ProviderTool, Tool
 from actors.law.parts.usage import Cost, Usage
+from actors.law.parts.vendors import NO_FILES, PromptRules
 from actors.streams.episodes.pieces import Piece
 from actors.tools.approvals.policy import ServerStart
 
@@ -45,12 +46,12 @@ class Model:
     provider: Provider
     config_id: ModelConfigId | None
     identity: str  # of the provider: parts that only it understands are replayed to it alone
-    transport: str  # whose wire format it speaks: anthropic, openai, google, …
-    label: str  # what users call the provider
+    vendor: str  # the type of its provider, which metrics and failures name
     name: str  # what the provider calls the model
     settings: CallSettings
     provider_tools: tuple[ProviderTool, ...] = ()
     context_limit: int | None = None
+    rules: PromptRules = NO_FILES  # what a prompt for it has to meet
 
 
 class Models(Protocol):

@@ -20,9 +20,6 @@ from actors.law.parts.usage import Cost
 from actors.prompts.provider_tools import sanitised_step
 from actors.tools.truncation import truncated
 
-# Its own tools come in pairs that are replayed whole or not at all.
-_ANTHROPIC = ("anthropic", "bedrock")
-
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -35,7 +32,7 @@ class Ended:
 
 def answer_rows(answer: Answer, model: Model, *, runtime_ms: int, cost: Cost) -> tuple[Body, ...]:
     """Nothing at all was said: no message."""
-    said = sanitised_step(answer.parts) if model.transport in _ANTHROPIC else answer.parts
+    said = sanitised_step(answer.parts) if model.rules.is_anthropic else answer.parts
     parts = tuple(map(_storable, said))
     if not parts:
         return ()

@@ -13,14 +13,14 @@ from datetime import datetime
 from actors.law.failures.signals import (
     Cut,
     Signals,
-    provider_in,
     raw_detail,
     retry_after_seconds,
     status_of,
     structured_detail,
 )
-from actors.law.failures.wording import failure, provider_name, subject
+from actors.law.failures.wording import failure, subject
 from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.vendors import type_in_error, type_named
 
 TRUNCATED = (
     "anthropic stream closed before message_stop",
@@ -176,7 +176,7 @@ def classify(signals: Signals, now: datetime) -> ProviderFailure:
     detail = structured_detail(signals)
     text = signals.text.lower()
     seen = _Seen(text, f"{text}\n{(detail or '').lower()}", status_of(signals), signals)
-    provider = provider_name(signals.provider) or provider_in(seen.combined)
+    provider = type_named(signals.provider) or type_in_error(seen.combined)
     if said := _outspoken(seen, provider, detail):
         return said
     rule = next((rule for rule in _RULES if rule.fits(seen)), _UNKNOWN)

@@ -49,16 +49,6 @@ _AFTER_WORD = re.compile(r"\b(?:status(?: code)?|http)\s*[:=]?\s*([1-5]\d\d)\b")
 _ALONE = re.compile(
     r"(?<![\d.:])(?<!stream id )(?<!stream id=)\b(401|403|408|429|500|502|503|504|529)\b"
 )
-_PROVIDERS = (
-    (("openai-compat", "openai compat"), "openai-compat"),
-    (("azure openai", "azure-openai"), "azure"),
-    (("openrouter",), "openrouter"),
-    (("bedrock",), "bedrock"),
-    (("vercel",), "vercel"),
-    (("anthropic", "claude"), "anthropic"),
-    (("google", "gemini", "vertex"), "google"),
-    (("openai",), "openai"),
-)
 _WRAPPED = re.compile(r'^[A-Z]+ "[^"]*": \d{3} [^{]*(\{.*)$', re.DOTALL)
 _URL = re.compile(r"(\w+://)(?:[^\s/@\"']*@)?([^\s?#\"']*)(?:[?#][^\s\"']*)?")
 _SECRET = re.compile(
@@ -73,15 +63,6 @@ def status_of(signals: Signals) -> int | None:
     text = signals.text.lower()
     found = _AFTER_WORD.search(text) or _ALONE.search(text)
     return int(found[1]) if found else None
-
-
-def provider_in(text: str) -> str | None:
-    """The provider that a text names; the first row that fits."""
-    lowered = text.lower()
-    for words, provider in _PROVIDERS:
-        if any(word in lowered for word in words):
-            return provider
-    return None
 
 
 def structured_detail(signals: Signals) -> str | None:

@@ -8,24 +8,7 @@ from dataclasses import dataclass
 
 from actors.law.parts.deltas import Refusal
 from actors.law.parts.failure import FailureKind, ProviderFailure
-
-DISPLAY_NAMES = {
-    "anthropic": "Anthropic",
-    "azure": "Azure OpenAI",
-    "bedrock": "AWS Bedrock",
-    "google": "Google",
-    "openai": "OpenAI",
-    "openai-compat": "OpenAI Compatible",
-    "openrouter": "OpenRouter",
-    "vercel": "Vercel AI Gateway",
-}
-_ALIASES = {
-    "azure openai": "azure",
-    "azure-openai": "azure",
-    "openai compat": "openai-compat",
-    "openai compatible": "openai-compat",
-    "openai_compat": "openai-compat",
-}
+from actors.law.parts.vendors import display_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +17,9 @@ class Words:
     retrying: str  # shown while it is tried again
 
 
-def provider_name(name: str | None) -> str | None:
-    """A provider's type as we write it, whatever name it was given under; None for no name."""
-    lowered = (name or "").strip().lower()
-    return _ALIASES.get(lowered, lowered) or None
-
-
 def subject(provider: str | None) -> str:
-    return DISPLAY_NAMES.get(provider or "", "the AI provider")
+    """Return the provider as people know it, to begin a sentence with."""
+    return display_name(provider, otherwise="the AI provider")
 
 
 def words(kind: FailureKind, provider: str | None, *, retryable: bool, status: int | None) -> Words:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from actors.law.parts.vendors import VENDORS, vendor_of
 from adapters.cli.asking.words import add_verb, secret_of, shown, speaking, told
 from adapters.cli.settings import add_command
 from adapters.settings.refusals import CannotStart
@@ -21,16 +22,7 @@ MODELS = "/api/experimental/chats/model-configs"
 CONTEXT_LIMIT, CONTEXT_LIMIT_MAX = 200_000, 100_000_000  # tokens of a model
 HEAD = ("name", "type", "from", "enabled", "keys", "base url", "models")
 
-# Where each vendor is, for those who name no other place.
-VENDORS = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com/v1",
-    "google": "https://generativelanguage.googleapis.com/v1beta",
-    "openrouter": "https://openrouter.ai/api/v1",
-    "vercel": "https://ai-gateway.vercel.sh/v1",
-    "azure": None,
-    "openai-compat": None,
-}
+TYPES = [vendor.type for vendor in VENDORS if vendor.takes_keys]
 
 TEACHES = """\
 Providers and their models. Those whose keys are in the daemon's environment are there without
@@ -52,7 +44,7 @@ def add_to(commands: "Commands") -> None:
     add_verb(verbs, "list", list_, says="all, with their models", teaches=example("list"))
     key = "claude --type anthropic --model claude-sonnet-4-5 --key-file key.txt"
     adding = add_verb(verbs, "add", add, says="one, with its models", teaches=example(f"add {key}"))
-    adding.add_argument("--type", metavar="TYPE", required=True, help=", ".join(VENDORS))
+    adding.add_argument("--type", metavar="TYPE", required=True, help=", ".join(TYPES))
     adding.add_argument("--base-url", metavar="URL", help="where it is, if not at its vendor's")
     adding.add_argument(
         "--model", metavar="MODEL", action="append", required=True, help="again for more"
@@ -190,10 +182,11 @@ def _row(provider: "AIProvider", models: list[str]) -> tuple[str, ...]:
 def _base_url(options: argparse.Namespace) -> str | None:
     if options.base_url is not None:
         return str(options.base_url)
-    if options.type in VENDORS and VENDORS[options.type] is None:
+    vendor = vendor_of(options.type)
+    if vendor.needs_base_url:
         fact = f"one of type {options.type} is found nowhere in particular"
         raise CannotStart("providers", fact, "say where with --base-url")
-    return VENDORS.get(options.type)
+    return vendor.base_url
 
 
 def _key(options: argparse.Namespace) -> str:

@@ -26,17 +26,17 @@ class PrometheusTelemetry:
         self._tools: set[str] = set()  # that have a label of their own
 
     def model_asked(self, model: Model, prompt: Prompt) -> None:
-        labels = self._models[model.config_id] = model.label, model.name
+        labels = self._models[model.config_id] = model.vendor, model.name
         figures = self._figures
         figures.steps.labels(*labels).inc()
         figures.message_count.labels(*labels).observe(len(prompt.messages))
         figures.prompt_size_bytes.labels(*labels).observe(_size(prompt.messages))
 
     def answer_began(self, model: Model, seconds: float) -> None:
-        self._figures.ttft_seconds.labels(model.label, model.name).observe(seconds)
+        self._figures.ttft_seconds.labels(model.vendor, model.name).observe(seconds)
 
     def attempt_failed(self, model: Model, kind: FailureKind) -> None:
-        self._figures.stream_retries.labels(model.label, model.name, kind.value).inc()
+        self._figures.stream_retries.labels(model.vendor, model.name, kind.value).inc()
 
     def tool_ended(self, calling: Calling, output: ToolOutput, *, is_cut: bool) -> None:
         figures, labels = self._figures, self._labels_of(calling)
@@ -50,7 +50,7 @@ class PrometheusTelemetry:
         self._figures.tool_errors.labels(*self._labels_of(calling)).inc()
 
     def compaction_ended(self, model: Model, result: CompactionResult) -> None:
-        self._figures.compactions.labels(model.label, model.name, result).inc()
+        self._figures.compactions.labels(model.vendor, model.name, result).inc()
 
     def _labels_of(self, calling: Calling) -> tuple[str, str, str]:
         model = self._models.get(calling.chat.last_model_config_id, UNKNOWN_MODEL)

@@ -10,15 +10,12 @@ from decimal import Decimal
 
 from actors.chat.turn.ports import Model
 from actors.law.parts.usage import UNPRICED, Cost, Usage
+from actors.law.parts.vendors import vendor_of
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read
 
 MICROS = 1_000_000
 LOADING = ThreadLimits("price_table", 1)
-
-# How the table calls providers that we call otherwise; what is not here is called the same.
-_KNOWN_AS = {"bedrock": "aws"}
-_RESOLD = ("openai-compat", "vercel")  # who sells these models is not known: nor is their price
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +41,11 @@ class Prices:
     def cost(self, model: Model, usage: Usage) -> Cost:
         if usage.input_tokens is None or usage.output_tokens is None:
             return UNPRICED  # the rest alone would be too cheap
-        own = self._overrides.get(f"{model.label}/{model.name}")
+        own = self._overrides.get(f"{model.vendor}/{model.name}")
         if own is not None:
             return Cost(_micros(_by_price(own, usage)), "override")
-        if model.label in _RESOLD:
-            return UNPRICED
-        found = self._lookup(_KNOWN_AS.get(model.label, model.label), model.name, usage)
+        name = vendor_of(model.vendor).price_table
+        found = None if name is None else self._lookup(name, model.name, usage)
         # A model without a price in the table is not free: both stand there in the same way.
         return Cost(_micros(found), "table") if found else UNPRICED
 

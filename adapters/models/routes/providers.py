@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import msgspec
 from msgspec import UNSET
 
+from actors.law.parts.vendors import BEDROCK, Login, vendor_of
 from adapters.http.endpoints import Access, Answer, Call, Endpoint, done, said
 from adapters.http.refused import Refused, Validation, not_found
 from adapters.models.catalogue import Catalogue
@@ -52,7 +53,6 @@ BODY_BYTES_MAX = 1024 * 1024
 INVALID = "Invalid AI provider."
 
 _KNOWN_TYPES = (*TYPES, *UNSUPPORTED_TYPES)
-_KEYLESS_TYPES = ("bedrock", "copilot")
 
 
 class ProviderRoutes:
@@ -289,7 +289,7 @@ def _keys_faults(keys: Sequence[tuple[str, str]], type: str, *, count: int | Non
     number = len(keys) if count is None else count
     if number > KEYS_MAX:
         yield "api_keys", f"are {number}, may be {KEYS_MAX}"
-    if number and type in _KEYLESS_TYPES:
+    if number and type in _KNOWN_TYPES and not vendor_of(type).takes_keys:
         yield "api_keys", f"cannot be set for a provider of type {type}"
     for field, key in keys:
         yield from key_faults(field, key)
@@ -298,8 +298,8 @@ def _keys_faults(keys: Sequence[tuple[str, str]], type: str, *, count: int | Non
 def _settings_faults(settings: WrittenBedrockSettings | None, type: str) -> Faults:
     if settings is None:
         return
-    if type != "bedrock":
-        yield "settings", "can only be set for a provider of type bedrock"
+    if vendor_of(type).login is not Login.AWS:
+        yield "settings", f"can only be set for a provider of type {BEDROCK.type}"
     if bool(settings.access_key) != bool(settings.access_key_secret):
         yield "settings.access_key", "comes together with access_key_secret"
     if settings.role_arn:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import UNSET
 
+from actors.law.parts.vendors import vendor_of
 from adapters.models.call_config import NOTHING_SAID, selectable
 from adapters.models.choosing import Own, without_credentials
 from adapters.models.contents import TYPES, UNSUPPORTED_TYPES, Contents, ListedModel, Provider
@@ -20,8 +21,6 @@ from adapters.models.wire.catalogue import (
     UnsupportedProvider,
     UserAIProviderKeyConfig,
 )
-
-_DISPLAY_NAMES = {"copilot": "GitHub Copilot"}
 
 
 def provider(of: Provider) -> AIProvider:
@@ -88,7 +87,7 @@ def models(of: Contents, own: Own, *, byok: bool) -> ChatModelsResponse:
             for type in TYPES
             if (found := [each for each in enabled if each.type == type])
         ],
-        [UnsupportedProvider(type, _DISPLAY_NAMES.get(type, type)) for type in unsupported],
+        [UnsupportedProvider(type, vendor_of(type).name) for type in unsupported],
     )
 
 

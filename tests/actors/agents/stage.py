@@ -259,7 +259,7 @@ class Models:
 
     async def model_for(self, chat):
         await trio.lowlevel.checkpoint()
-        return Model(self, None, "stage", "stage", "openai", "model", CallSettings())
+        return Model(self, None, "stage", "openai", "model", CallSettings())
 
     async def prompt_for(self, chat, history, model, tools):
         await trio.lowlevel.checkpoint()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from actors.law.chat import Visibility
 from actors.law.parts.model import FilePart
+from actors.law.parts.vendors import vendor_of
 from actors.prompts.growing import Growing
 from actors.prompts.projection import Target, projected
 from tests.actors.prompts.rows import (
@@ -41,7 +42,7 @@ ROWS = (
 
 
 def told(rows, known=None, provider="anthropic"):
-    target = Target(provider, "ours")
+    target = Target(provider, "ours", vendor_of(provider).rules)
     return projected(
         rows,
         target=target,

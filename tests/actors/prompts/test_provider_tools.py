@@ -7,6 +7,7 @@ import pytest
 from actors.law.failures.classify import mismatch
 from actors.law.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.vendors import ANTHROPIC, vendor_of
 from actors.prompts.projection import Target, projected
 from actors.prompts.provider_tools import Guarded, guarded, sanitised, sanitised_step
 from tests.actors.prompts.rows import assistant, call, history, searched, user
@@ -18,6 +19,7 @@ SIGNED = ReasoningPart("hm", provider_metadata='{"anthropic":{"signature":"s"}}'
 REDACTED = ReasoningPart("", provider_metadata='{"anthropic":{"redacted_data":"x"}}')
 FOREIGN = ReasoningPart("hm", provider_metadata='{"openai":{"id":"rs"}}')
 WORDS = replace(RESULT, result='{"output":"words"}', provider_metadata=None)
+TARGET = Target("anthropic", None, ANTHROPIC.rules)
 
 
 def left(*parts):
@@ -144,7 +146,7 @@ def test_only_who_speaks_anthropics_protocol_has_these_rules():
     rows = history(user("hi"), assistant(*searched()[:1], "b"), user("x"), user("y"))
 
     def messages(provider):
-        target = Target(provider, None)
+        target = Target(provider, None, vendor_of(provider).rules)
         return projected(rows, target=target, identity_of=lambda _: None, files={}).messages
 
     assert messages("openai") == (
@@ -163,7 +165,12 @@ def test_only_who_speaks_anthropics_protocol_has_these_rules():
 def test_a_search_of_an_earlier_turn_is_sent_again_and_answered_by_nobody_else():
     rows = history(user("hi"), assistant(*searched(), "found"), user("more"))
 
-    found = projected(rows, target=Target("anthropic", None), identity_of=lambda _: None, files={})
+    found = projected(
+        rows,
+        target=TARGET,
+        identity_of=lambda _: None,
+        files={},
+    )
 
     assert found.messages[1] == AssistantSaid((CALL, RESULT, TextPart("found")))
     assert not any(isinstance(each, ToolsSaid) for each in found.messages)
@@ -172,7 +179,12 @@ def test_a_search_of_an_earlier_turn_is_sent_again_and_answered_by_nobody_else()
 def test_a_local_call_and_a_search_in_one_message_are_both_complete():
     rows = history(user("hi"), assistant(*searched(), call("c")))
 
-    found = projected(rows, target=Target("anthropic", None), identity_of=lambda _: None, files={})
+    found = projected(
+        rows,
+        target=TARGET,
+        identity_of=lambda _: None,
+        files={},
+    )
 
     assert [part.id for part in found.messages[1].parts] == ["s", "s", "c"]
     assert [answer.id for answer in found.messages[2].answers] == ["c"]

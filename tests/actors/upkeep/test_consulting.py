@@ -19,9 +19,7 @@ KEY = EpisodeKey(ChatId(UUID(int=1)), 1, 1)
 async def asking(*scripts):
     """What came of it, and what was told meanwhile."""
     told = []
-    model = Model(
-        ScriptedProvider(*scripts), None, "me", "anthropic", "anthropic", "m", CallSettings()
-    )
+    model = Model(ScriptedProvider(*scripts), None, "me", "anthropic", "m", CallSettings())
     said = await consult(
         model,
         Prompt("m", ()),

@@ -2,8 +2,9 @@
 
 import pytest
 
+from actors.law.parts.vendors import Wire
 from adapters.models.configured import misconfigured
-from adapters.models.connecting import connected, uses_responses
+from adapters.models.connecting import connected, wire_of
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.given import a_config, hello
 from tests.fakes.network import Network, whole
@@ -112,7 +113,7 @@ async def test_a_base_url_of_ones_own_is_where_everybody_is_asked(type, autojump
     ids=str,
 )
 def test_which_of_openais_interfaces_is_spoken(config, responses):
-    assert responses is uses_responses(config)
+    assert responses is (wire_of(config) is Wire.RESPONSES)
 
 
 @pytest.mark.parametrize(
@@ -148,5 +149,5 @@ def test_what_would_only_come_out_when_it_is_asked_is_said_before(config, wrong)
 
 
 def test_a_key_of_azures_is_never_shown_to_openai():
-    with pytest.raises(AssertionError, match="Azure"):
+    with pytest.raises(AssertionError, match="azure needs a base URL"):
         connected(a_config("azure", "gpt-5"), HttpClient(None))

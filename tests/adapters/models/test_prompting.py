@@ -13,6 +13,7 @@ from actors.law.chat import Body, ChatError, Message, Role, Visibility
 from actors.law.ids import ChatId, FileId
 from actors.law.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolResultPart
 from actors.law.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
+from actors.law.parts.vendors import ANTHROPIC, AZURE, OPENAI, RESPONSES_RULES
 from actors.prompts.files import StoredFile
 from actors.prompts.growing import Growing
 from adapters.models.prompting import ROWS_MIN, Known, Prompting, PromptingStatistics, Standing
@@ -46,10 +47,9 @@ class Surroundings:
         return Standing(self.words, lambda id: "me")
 
 
-def a_model(label="anthropic", transport=None, **more):
-    return Model(
-        None, None, "me", transport or label, label, "model-1", CallSettings(top_k=7), **more
-    )
+def a_model(vendor=ANTHROPIC, **more):
+    more = {"rules": vendor.rules} | more
+    return Model(None, None, "me", vendor.type, "model-1", CallSettings(top_k=7), **more)
 
 
 def history_of(*bodies):
@@ -121,10 +121,10 @@ async def test_a_file_that_is_gone_is_told_to_the_model():
 @pytest.mark.parametrize(
     ("model", "inlined"),
     [
-        (a_model("openai", "openai-responses"), True),
-        (a_model("openai", "openai"), False),
-        (a_model("azure", "openai-responses"), True),
-        (a_model("azure", "azure"), False),
+        (a_model(OPENAI, rules=RESPONSES_RULES), True),
+        (a_model(OPENAI), False),
+        (a_model(AZURE, rules=RESPONSES_RULES), True),
+        (a_model(AZURE), False),
     ],
     ids=["openai responses", "openai chat", "azure responses", "azure chat"],
 )

@@ -89,7 +89,7 @@ class Scribe:
             if not (isinstance(said, ProviderFailure) and said.too_long):
                 return said
             bytes_max //= 2
-        return failure(FailureKind.CONFIG, self._model.label, message=TOO_SMALL)
+        return failure(FailureKind.CONFIG, self._model.vendor, message=TOO_SMALL)
 
     async def _part_by_part(self, prompt: Prompt, parts: Sequence[str]) -> str | ProviderFailure:
         so_far = ""
@@ -135,7 +135,7 @@ class Scribe:
                 self.runtime_ms += asked.runtime_ms
         finally:  # cut short, too: nothing is awaited here
             self._note(answer, unseen)
-        return answer or failure(FailureKind.TIMEOUT, self._model.label, retryable=True)
+        return answer or failure(FailureKind.TIMEOUT, self._model.vendor, retryable=True)
 
     def _note(self, answer: Answer | ProviderFailure | None, unseen: Episode) -> None:
         if isinstance(answer, Answer):

@@ -10,6 +10,7 @@ from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
 from actors.law.parts.failure import ProviderFailure
 from actors.law.parts.prompt import Prompt
+from actors.law.parts.vendors import ANTHROPIC
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.models.providers.anthropic.request import betas, body
 from adapters.models.providers.dial import split_url
@@ -19,7 +20,6 @@ from adapters.models.providers.identity import identity
 from adapters.models.providers.streaming import answered, streamed
 from runtime.statistics import CounterMetric
 
-BASE_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"
 
 
@@ -37,8 +37,8 @@ class Anthropic:
         client: HttpClient,
         key: str,
         *,
-        base_url: str = BASE_URL,
-        name: str = "anthropic",
+        base_url: str = ANTHROPIC.base_url or "",
+        name: str = ANTHROPIC.type,
     ) -> None:
         self._client = client
         self._key = key

@@ -18,8 +18,8 @@ def target_of(base_url: str, path: str) -> str:
     return f"{base}{path}?{parts.query}" if parts.query else f"{base}{path}"
 
 
-def key_headers(key: str, *, azure: bool) -> tuple[tuple[str, str], ...]:
-    """No key, no header: a server of one's own may want none."""
+def key_headers(key: str, header: str) -> tuple[tuple[str, str], ...]:
+    """Return the header that shows a key; none without a key, which a server may not want."""
     if not key:
         return ()
-    return (("api-key", key),) if azure else (("Authorization", f"Bearer {key}"),)
+    return ((header, f"Bearer {key}" if header == "Authorization" else key),)

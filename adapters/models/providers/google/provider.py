@@ -9,6 +9,7 @@ from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
 from actors.law.parts.failure import ProviderFailure
 from actors.law.parts.prompt import Prompt
+from actors.law.parts.vendors import GOOGLE
 from adapters.models.providers.dial import split_url
 from adapters.models.providers.faults import Accused
 from adapters.models.providers.google.request import request_body
@@ -18,19 +19,25 @@ from adapters.models.providers.identity import identity
 from adapters.models.providers.skipped import Skipped, Statistics
 from adapters.models.providers.streaming import answered, streamed
 
-BASE_URL = "https://generativelanguage.googleapis.com/v1beta"
 _VERTEX = "aiplatform.googleapis.com"  # its key is an access token; it wants no ids of calls
 
 
 class Google:
     """A base URL of Vertex ends in `/publishers/google`."""
 
-    def __init__(self, client: HttpClient, key: str, *, base_url: str = BASE_URL) -> None:
+    def __init__(
+        self,
+        client: HttpClient,
+        key: str,
+        *,
+        base_url: str = GOOGLE.base_url or "",
+        name: str = GOOGLE.type,
+    ) -> None:
         self._client = client
         self._origin, self._path = split_url(base_url)
         self._vertex = self._origin.host.endswith(_VERTEX)
         self._key = ("Authorization", f"Bearer {key}") if self._vertex else ("X-Goog-Api-Key", key)
-        self._who = Accused("google", (key,))
+        self._who = Accused(name, (key,))
         self._skipped = Skipped()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:

@@ -13,8 +13,8 @@ from msgspec import UNSET, UnsetType
 from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart
 from actors.law.parts.notes import notes_of
 from actors.law.parts.prompt import AssistantSaid, Prompt, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.vendors import Dialect
 from adapters.models.providers.openai_chat import wire
-from adapters.models.providers.openai_chat.dialects import Dialect
 
 METADATA = "openai_chat"  # our key in a part's notes: reasoning_details, extra_content
 

@@ -8,12 +8,12 @@ from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
 from actors.law.parts.failure import ProviderFailure
 from actors.law.parts.prompt import Prompt
+from actors.law.parts.vendors import Vendor
 from adapters.models.providers.dial import split_url
 from adapters.models.providers.facts.openai_endpoint import key_headers, target_of
 from adapters.models.providers.faults import Accused
 from adapters.models.providers.http import HttpClient, Request
 from adapters.models.providers.identity import identity
-from adapters.models.providers.openai_chat.dialects import Dialect
 from adapters.models.providers.openai_chat.request import answer_tool, request_body
 from adapters.models.providers.openai_chat.response import ChatDecoder
 from adapters.models.providers.skipped import Skipped, Statistics
@@ -24,17 +24,17 @@ class ChatCompletions:
     """A base URL may carry a query, which is Azure's way to name the version of its interface."""
 
     def __init__(
-        self, client: HttpClient, key: str, *, dialect: Dialect, base_url: str | None = None
+        self, client: HttpClient, key: str, *, vendor: Vendor, base_url: str | None = None
     ) -> None:
-        base = base_url or dialect.base_url
+        base = base_url or vendor.base_url
         if base is None:
-            raise ValueError(f"provider/{dialect.provider}: has no base URL, set one")
+            raise ValueError(f"provider/{vendor.type}: has no base URL, set one")
         self._client = client
-        self._dialect = dialect
         self._origin, _ = split_url(base)
+        self._dialect = vendor.dialect_at(self._origin.host)
         self._target = target_of(base, "/chat/completions")
-        self._headers = key_headers(key, azure=dialect.azure)
-        self._who = Accused(dialect.provider, (key,))
+        self._headers = key_headers(key, vendor.key_header)
+        self._who = Accused(vendor.type, (key,))
         self._skipped = Skipped()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:

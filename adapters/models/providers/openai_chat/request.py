@@ -15,10 +15,10 @@ from actors.law.parts.options import (
     VercelOptions,
 )
 from actors.law.parts.prompt import AnswerSchema, CallSettings, OnlyTool, Prompt, WebSearch
+from actors.law.parts.vendors import Dialect
 from adapters.models.providers.facts.gemini import level_of, thinks_in_levels
 from adapters.models.providers.facts.openai import reasons, samples, strict_schema
 from adapters.models.providers.openai_chat import wire
-from adapters.models.providers.openai_chat.dialects import Dialect
 from adapters.models.providers.openai_chat.gemini import adapted_schema, thinking
 from adapters.models.providers.openai_chat.messages import messages
 

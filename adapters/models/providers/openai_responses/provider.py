@@ -7,6 +7,7 @@ from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
 from actors.law.parts.failure import ProviderFailure
 from actors.law.parts.prompt import Prompt
+from actors.law.parts.vendors import OPENAI, Vendor
 from adapters.models.providers.dial import split_url
 from adapters.models.providers.facts.openai_endpoint import key_headers, target_of
 from adapters.models.providers.faults import Accused
@@ -17,20 +18,23 @@ from adapters.models.providers.openai_responses.response import ResponsesDecoder
 from adapters.models.providers.skipped import Skipped, Statistics
 from adapters.models.providers.streaming import answered, streamed
 
-BASE_URL = "https://api.openai.com/v1"
-
 
 class Responses:
     """Azure has no base URL of its own, so it needs one. Its query, if it has one, is kept."""
 
     def __init__(
-        self, client: HttpClient, key: str, *, base_url: str = BASE_URL, azure: bool = False
+        self,
+        client: HttpClient,
+        key: str,
+        *,
+        vendor: Vendor = OPENAI,
+        base_url: str = OPENAI.base_url or "",
     ) -> None:
         self._client = client
         self._origin, _ = split_url(base_url)
         self._target = target_of(base_url, "/responses")
-        self._headers = key_headers(key, azure=azure)
-        self._who = Accused("azure" if azure else "openai", (key,))
+        self._headers = key_headers(key, vendor.key_header)
+        self._who = Accused(vendor.type, (key,))
         self._skipped = Skipped()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:

@@ -51,7 +51,7 @@ def an_episode():
 
 
 def a_model(provider):
-    return Model(provider, None, "one", "openai", "openai", "gpt", CallSettings())
+    return Model(provider, None, "one", "openai", "gpt", CallSettings())
 
 
 @dataclass

@@ -20,10 +20,11 @@ from actors.law.parts.model import (
 )
 from actors.law.parts.prompt import CallSettings
 from actors.law.parts.usage import Cost, Usage
+from actors.law.parts.vendors import ANTHROPIC, BEDROCK
 from tests.actors.chat.turn.given import calls
 from tests.actors.law.chats import FAST, NOW, SMART, file_id
 
-MODEL = Model(None, SMART, "one", "openai", "openai", "gpt", CallSettings(), context_limit=9000)
+MODEL = Model(None, SMART, "one", "openai", "gpt", CallSettings(), context_limit=9000)
 COST = Cost(2, "table")
 NOTES = JsonText('{"anthropic":{"signature":"s"}}')
 SEARCHED = (
@@ -77,18 +78,18 @@ def test_a_call_whose_arguments_are_not_json_is_kept_without_them():
     assert (replace(broken, args=None), fine) == row.parts
 
 
-@pytest.mark.parametrize("transport", ["anthropic", "bedrock"])
-def test_half_a_pair_of_anthropics_own_tool_is_not_stored(transport):
-    [row] = rows(TextPart("so"), SEARCHED[0], model=replace(MODEL, transport=transport))
+@pytest.mark.parametrize("vendor", [ANTHROPIC, BEDROCK])
+def test_half_a_pair_of_anthropics_own_tool_is_not_stored(vendor):
+    [row] = rows(TextPart("so"), SEARCHED[0], model=replace(MODEL, rules=vendor.rules))
 
     assert (TextPart("so"),) == row.parts
-    assert () == rows(SEARCHED[0], model=replace(MODEL, transport=transport))
+    assert () == rows(SEARCHED[0], model=replace(MODEL, rules=vendor.rules))
 
 
 def test_what_anthropic_has_signed_is_stored_as_it_was_signed():
     signed = (ReasoningPart("hm", provider_metadata=NOTES), SEARCHED[0])
 
-    [row] = rows(*signed, model=replace(MODEL, transport="anthropic"))
+    [row] = rows(*signed, model=replace(MODEL, rules=ANTHROPIC.rules))
 
     assert signed == row.parts
 

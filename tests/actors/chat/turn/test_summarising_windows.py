@@ -139,9 +139,7 @@ def numbers_of(stage):
 async def test_a_model_whose_window_is_too_small_for_it_is_never_asked_for_all(autojump_clock):
     """The model that was set for summaries reads less than the one of the chat."""
     provider = ScriptedProvider(["part", ended()])
-    small = Model(
-        provider, None, "other", "other", "openai", "small", CallSettings(), context_limit=10_000
-    )
+    small = Model(provider, None, "other", "openai", "small", CallSettings(), context_limit=10_000)
 
     stage = await settled(WORKS, GOES_ON, plan=Plan(by=small), text="word " * 8_000)
 
@@ -153,7 +151,7 @@ async def test_a_model_whose_window_is_too_small_for_it_is_never_asked_for_all(a
 @pytest.mark.parametrize(("window", "words"), [(1_000, 2_000), (3_000, 100_000)])
 async def test_where_it_would_take_too_many_parts_it_is_said_so(autojump_clock, window, words):
     small = ScriptedProvider(["part", ended()])
-    by = Model(small, None, "o", "o", "openai", "s", CallSettings(), context_limit=window)
+    by = Model(small, None, "o", "openai", "s", CallSettings(), context_limit=window)
 
     stage = await settled(WORKS, GOES_ON, plan=Plan(by=by), text="word " * words)
 

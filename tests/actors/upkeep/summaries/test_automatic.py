@@ -58,7 +58,7 @@ class Store:
     async def model_for(self, chat):
         if isinstance(self.model, ChatError):
             return self.model
-        return Model(self.oracle, None, "me", "anthropic", "anthropic", "m", CallSettings())
+        return Model(self.oracle, None, "me", "anthropic", "m", CallSettings())
 
 
 @asynccontextmanager

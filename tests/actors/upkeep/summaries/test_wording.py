@@ -17,7 +17,7 @@ from actors.upkeep.summaries.wording import (
 )
 from tests.actors.law.chats import a_chat
 
-MODEL = Model(None, None, "me", "anthropic", "anthropic", "m", CallSettings(top_k=7))
+MODEL = Model(None, None, "me", "anthropic", "m", CallSettings(top_k=7))
 
 
 def answer(text):

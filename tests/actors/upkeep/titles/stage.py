@@ -109,9 +109,7 @@ class Stage:
         return chat
 
     def begin_again(self, chat, history):
-        model = Model(
-            self.oracle, None, "anthropic", "anthropic", "anthropic", "claude", self.settings
-        )
+        model = Model(self.oracle, None, "anthropic", "anthropic", "claude", self.settings)
         self.titles.begin(chat, history, model)
 
     async def passes(self, seconds):

@@ -15,7 +15,7 @@ PROMPT = Prompt("m", ())
 
 
 def a_model(oracle):
-    return Model(oracle, None, "me", "anthropic", "anthropic", "m", CallSettings())
+    return Model(oracle, None, "me", "anthropic", "m", CallSettings())
 
 
 async def test_an_answer_is_an_answer():

@@ -39,7 +39,7 @@ class TwoVoices(Oracle):
 
     async def model_for(self, chat):
         await trio.lowlevel.checkpoint()
-        return Model(self, None, "one", "anthropic", "anthropic", "claude", CallSettings())
+        return Model(self, None, "one", "anthropic", "claude", CallSettings())
 
 
 async def first_turn(provider, shelf, background):

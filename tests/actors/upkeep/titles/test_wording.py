@@ -30,9 +30,7 @@ from tests.actors.upkeep.titles.stage import NO_CREDIT, NO_TEMPERATURE, OVERLOAD
 def a_model(settings):
     id = ModelConfigId(uuid4())
     search = (WebSearch(),)
-    return Model(
-        None, id, "one", "anthropic", "anthropic", "claude", settings, provider_tools=search
-    )
+    return Model(None, id, "one", "anthropic", "claude", settings, provider_tools=search)
 
 
 def test_it_is_one_short_question_without_tools_to_be_answered_by_a_schema():

@@ -100,7 +100,7 @@ class ByInput:
 
 
 def a_model(*said):
-    return Model(Answering(*said), None, "x", "openai", "openai", "m", CallSettings())
+    return Model(Answering(*said), None, "x", "openai", "m", CallSettings())
 
 
 def answer(tokens):

@@ -48,7 +48,7 @@ def read(figures, name, **labels):
 async def measured(*script):
     """(figures, labels, a model that plays this script)"""
     model = await OneModel(ScriptedProvider(list(script))).model_for(AChat())
-    return Figures(), {"provider": model.label, "model": model.name}, model
+    return Figures(), {"provider": model.vendor, "model": model.name}, model
 
 
 async def listen(model, figures):
@@ -192,7 +192,7 @@ def test_results_that_were_cut_are_counted():
 
 def test_compactions_are_counted_by_how_they_ended():
     figures = Figures()
-    model = Model(None, None, "p", "t", "Label", "name", CallSettings())
+    model = Model(None, None, "p", "Label", "name", CallSettings())
 
     PrometheusTelemetry(figures).compaction_ended(model, "timeout")
 

@@ -23,7 +23,7 @@ WITH_CACHE = Usage(
 
 def a_model(name):
     label, _, model = name.partition("/")
-    return Model(None, None, "me", label, label, model, CallSettings())
+    return Model(None, None, "me", label, model, CallSettings())
 
 
 def costs(dollars):

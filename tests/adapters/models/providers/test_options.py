@@ -29,16 +29,10 @@ from actors.law.parts.prompt import (
     Tool,
     UserSaid,
 )
+from actors.law.parts.vendors import AZURE, OPENAI, OPENAI_COMPAT, OPENROUTER, VERCEL
 from adapters.models.providers.anthropic import request as anthropic
 from adapters.models.providers.google import request as google
 from adapters.models.providers.openai_chat import request as chat
-from adapters.models.providers.openai_chat.dialects import (
-    AZURE,
-    OPENAI,
-    OPENAI_COMPAT,
-    OPENROUTER,
-    VERCEL,
-)
 from adapters.models.providers.openai_responses import request as responses
 
 SCHEMA = JsonText('{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}')
@@ -107,8 +101,8 @@ VALUES = {
 }
 
 
-def by_chat(dialect):
-    return lambda prompt: chat.request_body(prompt, dialect, stream=True)
+def by_chat(vendor):
+    return lambda prompt: chat.request_body(prompt, vendor.dialect, stream=True)
 
 
 def by_anthropic(prompt):
@@ -139,8 +133,8 @@ WIRES = {  # name: the request, a model, the options of its family, what it does
         },
     ),
     **{
-        dialect.provider: (
-            by_chat(dialect),
+        vendor.type: (
+            by_chat(vendor),
             "gpt-4o",
             OpenAIOptions,
             {
@@ -154,7 +148,7 @@ WIRES = {  # name: the request, a model, the options of its family, what it does
                 ),
             },
         )
-        for dialect in (OPENAI, AZURE)
+        for vendor in (OPENAI, AZURE)
     },
     "google": (
         google.request_body,

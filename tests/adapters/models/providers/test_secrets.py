@@ -7,18 +7,12 @@ import pytest
 
 from actors.law.parts.model import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
+from actors.law.parts.vendors import VENDORS, Wire
 from adapters.models.providers.anthropic.provider import Anthropic
 from adapters.models.providers.bedrock.credentials import Bearer
 from adapters.models.providers.bedrock.provider import Bedrock
 from adapters.models.providers.google.provider import Google
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.openai_chat.dialects import (
-    AZURE,
-    OPENAI,
-    OPENAI_COMPAT,
-    OPENROUTER,
-    VERCEL,
-)
 from adapters.models.providers.openai_chat.provider import ChatCompletions
 from adapters.models.providers.openai_responses.provider import Responses
 from tests.adapters.models.providers.replay import events
@@ -29,8 +23,8 @@ PROMPT = Prompt("model", (UserSaid((TextPart("hi"),)),))
 BASE = "https://own.test/v1"
 
 
-def chat(dialect):
-    return lambda client: ChatCompletions(client, KEY, dialect=dialect, base_url=BASE)
+def chat(vendor):
+    return lambda client: ChatCompletions(client, KEY, vendor=vendor, base_url=BASE)
 
 
 MAKE = {
@@ -38,7 +32,7 @@ MAKE = {
     "bedrock": lambda client: Bedrock(client, Bearer(KEY), region="us-east-1"),
     "google": lambda client: Google(client, KEY),
     "responses": lambda client: Responses(client, KEY),
-    **{d.provider: chat(d) for d in (OPENAI, AZURE, OPENAI_COMPAT, OPENROUTER, VERCEL)},
+    **{vendor.type: chat(vendor) for vendor in VENDORS if vendor.wire is Wire.CHAT},
 }
 SAID = f"the key {KEY} is not valid"
 REFUSED = whole(json.dumps({"error": {"message": SAID}, "message": SAID}).encode(), 401)

@@ -180,7 +180,7 @@ async def test_what_the_environment_offers_is_there_without_a_further_step(migra
         choice = await here.catalogue.choose(ANN, None, None)
         model = await here.catalogue.model_for(a_chat_for(choice.model))
 
-    assert ("anthropic", "claude-sonnet-4-5") == (model.label, model.name)
+    assert ("anthropic", "claude-sonnet-4-5") == (model.vendor, model.name)
 
 
 async def test_a_model_of_the_environment_is_the_default_until_another_is_marked(migrated, ground):

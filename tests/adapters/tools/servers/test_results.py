@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from actors.prompts.projection import IMAGE_BYTES_MAX
+from actors.law.parts.vendors import IMAGE_BYTES_MAX
 from adapters.tools.servers.results import MEDIA_BYTES_MAX, NOT_SHOWN, output_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from actors.law.parts.model import FilePart, JsonText, TextPart
 from actors.law.parts.options import OpenRouterOptions, RoutedReasoning, VercelOptions
 from actors.law.parts.prompt import AnswerSchema, CallSettings, Prompt, Tool, UserSaid
-from adapters.models.providers.openai_chat.dialects import dialect_of
+from actors.law.parts.vendors import vendor_of
 from tests.fakes.recordings import recordings
 
 FOLDERS = (
@@ -43,10 +43,13 @@ def conversations(*, streamed):
     ]
 
 
-def dialect(exchange):
+def vendor(exchange):
     host = urlsplit(exchange.url).hostname
-    named = "azure" if host.endswith(".azure.com") else HOSTS.get(host, "openai-compat")
-    return dialect_of(named, exchange.url)
+    return vendor_of("azure" if host.endswith(".azure.com") else HOSTS.get(host, "openai-compat"))
+
+
+def dialect(exchange):
+    return vendor(exchange).dialect_at(urlsplit(exchange.url).hostname)
 
 
 def first_prompt(recording):
@@ -62,7 +65,7 @@ def first_prompt(recording):
         tuple(m["content"] for m in request["messages"] if m["role"] == "system"),
         tools=() if schema else tuple(map(_tool, functions)),
         answer_schema=schema,
-        settings=_settings(request, dialect(exchange)),
+        settings=_settings(request, vendor(exchange)),
         cached=marked,
     )
 
@@ -95,11 +98,11 @@ def _opened(schema):
     }
 
 
-def _settings(request, spoken):
+def _settings(request, asked):
     reasoning = request.get("reasoning", {})
     options = None
     if "enabled" in reasoning:
-        kind = VercelOptions if spoken.provider == "vercel" else OpenRouterOptions
+        kind = VercelOptions if asked.type == "vercel" else OpenRouterOptions
         options = kind(reasoning=RoutedReasoning(enabled=reasoning["enabled"]))
     return CallSettings(
         max_output_tokens=request.get("max_tokens", request.get("max_completion_tokens")),

@@ -27,20 +27,16 @@ from actors.law.parts.prompt import (
     UserSaid,
     WebSearch,
 )
-from adapters.models.providers.openai_chat.dialects import (
-    AZURE,
-    OPENAI,
-    OPENAI_COMPAT,
-    OPENROUTER,
-    VERCEL,
-    dialect_of,
-)
+from actors.law.parts.vendors import vendor_of
 from adapters.models.providers.openai_chat.request import answer_tool, request_body
 
 HELLO = (UserSaid((TextPart("hello"),)),)
 ADD = Tool("add", "Adds", JsonText('{"type":"object","properties":{"a":{"type":"integer"}}}'))
-GEMINI = dialect_of("openai-compat", "https://generativelanguage.googleapis.com/v1beta/openai/")
-GROQ = dialect_of("openai-compat", "https://api.groq.com/openai/v1")
+OPENAI, AZURE, OPENAI_COMPAT, OPENROUTER, VERCEL = (
+    vendor_of(type).dialect for type in ("openai", "azure", "openai-compat", "openrouter", "vercel")
+)
+GEMINI = vendor_of("openai-compat").dialect_at("generativelanguage.googleapis.com")
+GROQ = vendor_of("openai-compat").dialect_at("api.groq.com")
 
 
 def sent(dialect, model="gpt-4o", messages=HELLO, *, stream=False, settings=None, **more):

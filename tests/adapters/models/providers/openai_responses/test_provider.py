@@ -8,6 +8,7 @@ from actors.law.parts.deltas import Failed, Finished, FinishReason
 from actors.law.parts.failure import FailureKind
 from actors.law.parts.model import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
+from actors.law.parts.vendors import AZURE
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_responses.provider import Responses
 from tests.adapters.models.providers.replay import events
@@ -33,13 +34,16 @@ async def heard(provider):
     [
         ({}, "api.openai.com", "/v1/responses", {"authorization": "Bearer key"}),
         (
-            {"azure": True, "base_url": "https://r.openai.azure.com/"},
+            {"vendor": AZURE, "base_url": "https://r.openai.azure.com/"},
             "r.openai.azure.com",
             "/openai/v1/responses",
             {"api-key": "key"},
         ),
         (
-            {"azure": True, "base_url": "https://r.openai.azure.com/openai/v1?api-version=preview"},
+            {
+                "vendor": AZURE,
+                "base_url": "https://r.openai.azure.com/openai/v1?api-version=preview",
+            },
             "r.openai.azure.com",
             "/openai/v1/responses?api-version=preview",
             {"api-key": "key"},
