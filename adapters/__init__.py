@@ -15,6 +15,6 @@ tools/       the toolbox, built-in tools, MCP, approvals
 chats/       the routes of chats: messages, queue, turns, streams, sharing, files, search
 relay/       live pieces between processes
 client/      the Python client
-daemon/      wiring, metrics, processes, housekeeping, systemd
+daemon/      wiring, metrics, processes, systemd
 cli/         the commands
 """

@@ -40,7 +40,7 @@ from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved, News
 from adapters import settings as config
 from adapters.access.sending import Sending
-from adapters.daemon.composing import Chats, dial_of, open_chats
+from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
@@ -138,7 +138,9 @@ async def _chats(conninfo: str, url: str, **settings: str) -> AsyncIterator[Chat
     environ = {"OPENAI_COMPAT_BASE_URL": url}
     quiet = {"drain_seconds": "0", "summaries": "off"}
     told = config.read({**quiet, **settings}, environ)
-    asked = open_chats(told, conninfo, models=offered(environ), dial=dial_of(environ))
+    asked = open_chats(
+        told, basis_of(told), conninfo, models=offered(environ), dial=dial_of(environ)
+    )
     async with asked as chats:
         while chats.supervisor.slots.worker is None:  # noqa: ASYNC110  nobody tells
             await trio.sleep(LOOK_SECONDS)

@@ -105,8 +105,7 @@ def _say(said: Mapping[str, float]) -> None:
 async def hold() -> None:
     episodes = Episodes(as_piece)
     running = [episodes.begin(_key(number)) for number in range(CHATS)]
-    backstage = Backstage(_nothing)
-    backstage.host = Host(episodes, Tickets(KEY), lambda: THERE)
+    backstage = Backstage(_nothing, Host(episodes, Tickets(KEY), lambda: THERE))
     near, relay = await _listener(), await _listener()
     async with (
         open_feeds(HeldThere(), encoded, episodes, Switchboard()) as feeds,

@@ -29,7 +29,7 @@ from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved, News
 from actors.supervisor.verbs import take
 from adapters import settings as config
-from adapters.daemon.composing import Chats, dial_of, open_chats
+from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
@@ -139,12 +139,8 @@ async def a_bench(url: str, **settings: str) -> AsyncIterator[Bench]:
         pool = Pool(conninfo, size=1)
         user = await a_user(pool)
         await pool.drain(1)
-        asked = open_chats(
-            config.read({"drain_seconds": "0", "summaries": "off"}, {}),
-            conninfo,
-            models=offered(environ),
-            dial=dial_of(environ),
-        )
+        told = config.read({"drain_seconds": "0", "summaries": "off"}, {})
+        asked = open_chats(told, basis_of(told, offered(environ), dial_of(environ)), conninfo)
         async with asked as chats:
             while chats.supervisor.slots.worker is None:  # noqa: ASYNC110  nobody tells
                 await trio.sleep(0.01)

@@ -1,1 +1,1 @@
-"""The daemon: how its parts are put together, metrics, processes and housekeeping."""
+"""The daemon: how its parts are put together, metrics and processes."""

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
 
-import trio
-
 from actors.chat.actor import ChatActor
 from actors.chat.turn.work import Held
 from actors.chat.turn.world import Limits as Guards
 from actors.chat.turn.world import World
-from actors.law.ids import Holder
-from actors.law.store.hints import Hint
+from actors.law.ids import Holder, WorkerId
 from actors.prompts.context.advising import Advised
 from actors.streams.episodes.buffer import Episodes
 from actors.supervisor import verbs
@@ -34,13 +31,10 @@ from actors.upkeep.titles.automatic import AutomaticTitles
 from adapters.access.sending import Sending
 from adapters.chats import pieces
 from adapters.chats.files.kept import KeptFiles
-from adapters.chats.files.shelf import PromptFiles
-from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.summaries import Summaries
-from adapters.chats.titles import Titles
-from adapters.daemon.housekeeping import keep_house
 from adapters.daemon.metrics.figures import Figures
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
+from adapters.daemon.store import Store, open_store
 from adapters.models.catalogue import Catalogue, TitlesByOverride
 from adapters.models.compacting import ConfiguredCompacting
 from adapters.models.configured import ModelConfig
@@ -56,15 +50,7 @@ from adapters.models.providers.proxy import proxied, proxy_of
 from adapters.models.stage import Stage
 from adapters.models.store.reading import CatalogueReading
 from adapters.models.store.skills import Skills
-from adapters.postgres.bus import Switchboard
-from adapters.postgres.committing import WRITERS, Committer
-from adapters.postgres.driver.pool import Pool
-from adapters.postgres.hints import Hints
-from adapters.postgres.journal import Journal
 from adapters.postgres.kin.family import PostgresFamily
-from adapters.postgres.leases import Leases
-from adapters.postgres.ledger import Ledger
-from adapters.postgres.reading import Reading
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault, open_vault
@@ -85,30 +71,25 @@ from runtime.children import Child, Children, open_children
 from runtime.clock import wall
 from runtime.restart import Restart
 
-# Connections that no load of readers keeps busy: the committer's writers, the lease, the hints.
-OWN_CONNECTIONS = WRITERS + 2
-POOL_DRAIN_SECONDS = 5.0  # for what is lent; then its statements are cut off
-FLUSH_SECONDS = 2.0  # for the last hints; then those who wait for them find out by their polls
 STOP_SECONDS = 10.0  # for the supervisor, when its chats have had theirs; then it is cancelled
 # Between two searches for chats that nobody hinted at, such as those of a process that was killed:
 # another takes them within the lease and this.
 POLL_SECONDS = 0.5
-ONCE = Restart(times=0)  # what cannot be restarted takes the process down: others go on
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
-    """All that is durable, and the news of it."""
+class Basis:
+    """The parts of a process that need no database, made before everything else."""
 
-    pool: Pool
-    ledger: Ledger
-    reading: Reading
-    leases: Leases
-    journal: Journal
-    titles: Titles
-    files: PromptFiles
-    bus: Switchboard
-    hints: Hints
+    models: Sequence[ModelConfig]  # that the environment offers
+    dial: Dial
+    vault: Vault
+    episodes: Episodes
+    intake: Intake
+
+    def worker(self) -> WorkerId | None:
+        """Return by which id other processes know this one; None before its first lease."""
+        return self.intake.slots.worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +113,27 @@ class Chats:
     keeper: Bookkeeper
 
 
+def basis_of(config: Config, models: Sequence[ModelConfig], dial: Dial) -> Basis:
+    vault = open_vault(config.secret_key, config.data_dir)
+    intake = Intake(capacity_of(config), uuid4)
+    return Basis(models, dial, vault, Episodes(pieces.encoded), intake)
+
+
 @asynccontextmanager
 async def open_chats(
-    config: Config, conninfo: str, *, models: Sequence[ModelConfig], dial: Dial, url: str = ""
+    config: Config, basis: Basis, conninfo: str, *, url: str = ""
 ) -> AsyncIterator[Chats]:
-    """Chats are run as long as the block is; left in good order, they are handed on first."""
-    vault = open_vault(config.secret_key, config.data_dir)
-    prices = Prices(await load_table())
-    episodes, figures = Episodes(pieces.encoded), Figures()
+    """Run chats for the length of the block; left in good order, they are handed on first.
+
+    `url`: where other processes find this one.
+    """
+    vault, episodes = basis.vault, basis.episodes
+    prices, figures = Prices(await load_table()), Figures()
     async with (
         open_store(config, conninfo, episodes, url=url) as store,
-        open_client(dial) as client,
+        open_client(basis.dial) as client,
         open_background() as background,
-        open_catalogue(config, store, models, client=client, vault=vault) as catalogue,
+        open_catalogue(config, store, basis, client) as catalogue,
         open_workspaces(config, store.pool, store.bus) as workspaces,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
@@ -156,17 +145,13 @@ async def open_chats(
         skills = SkillIndex(Skills(store.pool, tell=store.bus.tell), contexts)
         plans = WorkspacePlans(workspaces)
         advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
-        words = TurnWords(
-            catalogue, skills=skills, workspace=contexts, advised=advised, plans=plans
-        )
-        prompts = Prompting(words, store.files)
+        prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
         guards = Guards(config.startup_seconds, config.silence_seconds)
         keeper = Bookkeeper(SideCosts(store.pool), prices)
-        intake = Intake(capacity_of(config), uuid4)
         server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
         deps = ToolDeps(
             bus=store.bus,
-            sending=Sending(store.ledger, intake),
+            sending=Sending(store.ledger, basis.intake),
             family=PostgresFamily(store.pool),
             catalogue=catalogue,
             prompts=prompts,
@@ -195,14 +180,25 @@ async def open_chats(
             limits=guards,
             approving=approving_of(config, store),
         )
-        supervisor = start_supervisor(config, store, world, intake, children)
+        supervisor = start_supervisor(config, store, basis, world, children)
         summaries = summaries_of(store, background, BookedSummaries(catalogue, keeper))
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
             asked = (catalogue, vault, mcp, workspaces, near, contexts, skills, summaries)
-            running = (prompts, episodes, supervisor, background, figures, keeper)
-            yield Chats(store, *asked, *running)
+            yield Chats(store, *asked, prompts, episodes, supervisor, background, figures, keeper)
+
+
+def prompting_of(
+    store: Store,
+    catalogue: Catalogue,
+    contexts: PinnedContexts,
+    skills: SkillIndex,
+    plans: WorkspacePlans,
+    advised: Advised,
+) -> Prompting:
+    words = TurnWords(catalogue, skills=skills, workspace=contexts, advised=advised, plans=plans)
+    return Prompting(words, store.files)
 
 
 def toolbox_of(store: Store, deps: ToolDeps, servers: ServerTools) -> Toolbox:
@@ -242,15 +238,15 @@ def summaries_of(
 
 @asynccontextmanager
 async def open_catalogue(
-    config: Config, store: Store, models: Sequence[ModelConfig], *, client: HttpClient, vault: Vault
+    config: Config, store: Store, basis: Basis, client: HttpClient
 ) -> AsyncIterator[Catalogue]:
     """What there is to ask, by the database and the environment; and the rehearsal, for as long as
     there is nothing else."""
     stage = Stage()
     catalogue = Catalogue(
         CatalogueReading(store.pool),
-        Around(models, ambient(config.environ), wall()),
-        vault=vault,
+        Around(basis.models, ambient(config.environ), wall()),
+        vault=basis.vault,
         client=client,
         stage=stage,
         byok=config.user_keys,
@@ -260,45 +256,6 @@ async def open_catalogue(
         with catalogue.follow(store.bus):
             await catalogue.begin()
             yield catalogue
-
-
-@asynccontextmanager
-async def open_store(
-    config: Config, conninfo: str, episodes: Episodes, *, url: str
-) -> AsyncIterator[Store]:
-    """`url`: where other processes find this one."""
-    async with (
-        open_pool(conninfo, size=config.pool_size) as pool,
-        open_pool(conninfo, size=OWN_CONNECTIONS) as own,
-        open_children("store", capacity=3) as children,
-    ):
-
-        def beyond(hint: Hint) -> None:
-            hints.tell(hint)
-
-        bus = Switchboard(beyond)
-        hints = Hints(own, conninfo, heard=bus.hear)
-        committer = Committer(own, tell=bus.tell, saw=bus.tell_commit)
-        lease_seconds = config.lease_seconds
-        journal = Journal(pool)
-        keeping = partial(keep_house, episodes, journal, Receipts(pool))
-        children.start(Child(name="committer", body=committer.run, restart=ONCE))
-        children.start(Child(name="hints", body=hints.run, restart=Restart()))
-        children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
-        yield Store(
-            pool,
-            Ledger(
-                pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.tell_commit
-            ),
-            Reading(pool, lease_seconds=lease_seconds),
-            Leases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
-            journal,
-            Titles(pool, tell=bus.tell),
-            PromptFiles(pool),
-            bus,
-            hints,
-        )
-        await hints.flush(FLUSH_SECONDS)
 
 
 def capacity_of(config: Config) -> Capacity:
@@ -312,7 +269,7 @@ def capacity_of(config: Config) -> Capacity:
 
 
 def start_supervisor(
-    config: Config, store: Store, world: World, intake: Intake, children: Children
+    config: Config, store: Store, basis: Basis, world: World, children: Children
 ) -> Supervisor:
     def live(me: Holder, held: Held) -> ChatActor:
         return ChatActor(me, held, world)
@@ -320,7 +277,7 @@ def start_supervisor(
     leases, ledger, reading, bus = store.leases, store.ledger, store.reading, store.bus
     capacity = capacity_of(config)
     supervisor = Supervisor(
-        SupervisorWorld(leases, ledger, reading, bus, live, uuid4, capacity), intake
+        SupervisorWorld(leases, ledger, reading, bus, live, uuid4, capacity), basis.intake
     )
     children.start(
         Child(
@@ -333,16 +290,6 @@ def start_supervisor(
         )
     )
     return supervisor
-
-
-@asynccontextmanager
-async def open_pool(conninfo: str, *, size: int) -> AsyncIterator[Pool]:
-    pool = Pool(conninfo, size=size)
-    try:
-        yield pool
-    finally:
-        with trio.move_on_after(2 * POOL_DRAIN_SECONDS, shield=True):
-            await pool.drain(POOL_DRAIN_SECONDS)
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from math import inf
 import trio
 
 from actors.supervisor.actor import Supervisor
-from adapters.daemon.composing import dial_of, open_chats
+from adapters.daemon.composing import basis_of, dial_of, open_chats
 from adapters.daemon.edge import Beside, Entrance, open_edge
 from adapters.daemon.processes.membership import Herald, Membership, Parent
 from adapters.daemon.relaying import open_relaying, open_stand
@@ -171,19 +171,19 @@ async def work(frame: Frame) -> None:
             frame.nursery.start_soon(embedded.tend, database.cluster)
         steps = await migrate(database)
         inner = Entrance(frame.entrance.probes)
+        basis = basis_of(config, frame.models, frame.dial)
         async with (
             open_pulse(database) as pulse,
             open_stand(
                 config,
+                basis,
                 inner.answer,
                 frame.nursery,
                 number=frame.number or 1,
                 connections_max=frame.shared.peers,
             ) as stand,
-            open_chats(
-                config, database.conninfo, models=frame.models, dial=frame.dial, url=stand.url
-            ) as chats,
-            open_relaying(config, chats, stand) as relaying,
+            open_chats(config, basis, database.conninfo, url=stand.url) as chats,
+            open_relaying(config, basis, chats, stand) as relaying,
             open_edge(
                 config,
                 chats,

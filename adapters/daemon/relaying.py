@@ -8,9 +8,8 @@ from typing import Any
 
 import trio
 
-from actors.law.ids import WorkerId
 from actors.streams.relay.relays import Relays, open_relays
-from adapters.daemon.composing import Chats
+from adapters.daemon.composing import Basis, Chats
 from adapters.http.host.bounds import CONNECTIONS_MAX, GRACE_SECONDS
 from adapters.http.host.listening import listen
 from adapters.http.host.server import Serve, Server
@@ -28,10 +27,11 @@ LEAVE_SECONDS = GRACE_SECONDS + 1.0  # for the last peers to go; then they are c
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Where this process is found by the others."""
+    """Where this process is found by the others, and who lets them in."""
 
-    backstage: Backstage
     url: str  # "": nowhere
+    host: Host
+    tickets: Tickets
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,42 +46,41 @@ class Relaying:
 @asynccontextmanager
 async def open_stand(
     config: Config,
+    basis: Basis,
     behind: Serve,
     nursery: trio.Nursery,
     *,
     number: int = 1,
     connections_max: int = CONNECTIONS_MAX,
 ) -> AsyncIterator[Stand]:
-    """As long as the block is, others find us there; `behind` answers what else is asked. `number`
-    is ours among the processes of one start."""
-    backstage, first = Backstage(behind), await first_address(config)
+    """Let the other processes find this one for the length of the block, and follow what is said
+    here. `behind` answers what else is asked; `number` is ours among the processes of one start."""
+    tickets = Tickets(basis.vault.derived(PURPOSE))
+    own = Host(basis.episodes, tickets, basis.worker)
+    first = await first_address(config)
     if isinstance(first, Nowhere):
         emit("relay.nowhere", "warning", why=first.why, advice=ADVICE)
-        yield Stand(backstage, "")
+        yield Stand("", own, tickets)
         return
     ours = own_address(first, number)
     listeners = await listen(ours.host, ours.port, subject="relay_listen", advice=ADVICE)
-    server = Server(backstage.answer, connections_max=connections_max)
+    server = Server(Backstage(behind, own).answer, connections_max=connections_max)
     nursery.start_soon(server.serve, listeners)
     host, port = listeners[0].socket.getsockname()[:2]
     try:
-        yield Stand(backstage, own_url(Address(host, port), config.relay_url, number))
+        yield Stand(own_url(Address(host, port), config.relay_url, number), own, tickets)
     finally:
         with trio.move_on_after(LEAVE_SECONDS, shield=True):
             await server.drain(listeners)
 
 
 @asynccontextmanager
-async def open_relaying(config: Config, chats: Chats, stand: Stand) -> AsyncIterator[Relaying]:
-    """Others follow what is said here, from now on until the stand is closed; what is said there
-    can be followed as long as the block is."""
-
-    def me() -> WorkerId | None:
-        return chats.supervisor.slots.worker
-
-    tickets = Tickets(chats.vault.derived(PURPOSE))
+async def open_relaying(
+    config: Config, basis: Basis, chats: Chats, stand: Stand
+) -> AsyncIterator[Relaying]:
+    """Follow what is said in the other processes, for the length of the block."""
     addresses = Addresses(chats.store.pool, lease_seconds=config.lease_seconds)
-    peers = Dialler(addresses.find, tickets, me=me, dial=dialler(tls_context()))
-    host = stand.backstage.host = Host(chats.episodes, tickets, me)
+    me = basis.worker
+    peers = Dialler(addresses.find, stand.tickets, me=me, dial=dialler(tls_context()))
     async with open_relays(peers, me=me, chance=random.random) as relays:
-        yield Relaying(relays, host)
+        yield Relaying(relays, stand.host)

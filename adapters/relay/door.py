@@ -154,16 +154,14 @@ async def _end_with(gone: Callable[[], Awaitable[object]], scope: trio.CancelSco
 
 
 class Backstage:
-    """What is answered at the address of one process: peers at the door, others by `behind`."""
+    """What is answered at the address of one process: peers by `host`, all others by `behind`."""
 
-    def __init__(self, behind: Serve) -> None:
+    def __init__(self, behind: Serve, host: Host) -> None:
         self._behind = behind
-        self.host: Host | None = None  # until there are chats
+        self._host = host
 
     async def answer(self, request: Request) -> Answer | Upgrade:
         """Fulfils `adapters.http.host.server.Serve`."""
         if request.path != PATH:
             return await self._behind(request)
-        if self.host is None:
-            raise nothing_here()
-        return self.host.let_in(request)
+        return self._host.let_in(request)

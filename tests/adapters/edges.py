@@ -20,7 +20,7 @@ from trio_websocket import open_websocket_url
 
 from actors.law.ids import UserId
 from adapters import settings as config
-from adapters.daemon.composing import Chats, dial_of, open_chats
+from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.daemon.edge import Entrance, open_edge
 from adapters.http.host.server import Server
 from adapters.http.probes import Probes
@@ -134,7 +134,9 @@ async def an_edge(conninfo, *, behaviour=None, **settings):
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
         models = offered(told.environ)
         async with (
-            open_chats(told, conninfo, models=models, dial=dial_of(told.environ)) as chats,
+            open_chats(
+                told, basis_of(told), conninfo, models=models, dial=dial_of(told.environ)
+            ) as chats,
             open_edge(told, chats, entrance, server=server, access_url=url),
         ):
             yield await _peopled(url, conninfo, client, chats, entrance, server, running.rehearsal)

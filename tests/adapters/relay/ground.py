@@ -96,9 +96,8 @@ async def nothing(request):
 @asynccontextmanager
 async def a_pair(*, key_here=KEY, key_there=KEY, url=None):
     there, worker = Episodes(as_said), WorkerId(uuid4())
-    backstage = Backstage(nothing)
-    host = backstage.host = Host(there, Tickets(key_there), lambda: worker)
-    server = Server(backstage.answer)
+    host = Host(there, Tickets(key_there), lambda: worker)
+    server = Server(Backstage(nothing, host).answer)
     [listener] = listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener, trio.open_nursery() as nursery:
         nursery.start_soon(server.serve, listeners)

@@ -17,7 +17,7 @@ from actors.law.states import Status
 from actors.law.store.answers import Applied
 from adapters import settings as config
 from adapters.access.sending import Sending
-from adapters.daemon.composing import Chats, dial_of, open_chats
+from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door.app import Door
 from adapters.models.environment import offered
 from adapters.models.settings import override_name
@@ -100,7 +100,9 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
         if summaries_by is not None:
             settings[override_name("compaction")] = str(models[summaries_by].id)
         await prepare(conninfo, models[0], context_limit, settings)
-        async with open_chats(told, conninfo, models=models, dial=dial_of(told.environ)) as chats:
+        async with open_chats(
+            told, basis_of(told), conninfo, models=models, dial=dial_of(told.environ)
+        ) as chats:
             with trio.fail_after(PATIENCE_SECONDS):
                 while chats.supervisor.slots.worker is None:
                     await trio.sleep(0.005)

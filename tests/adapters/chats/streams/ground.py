@@ -29,7 +29,7 @@ from adapters.access.admission import Admission
 from adapters.access.sending import Sending
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.streams.opening import Streaming, open_streaming
-from adapters.daemon.composing import Chats, dial_of, open_chats
+from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door.app import Door
 from adapters.http.endpoints import Caller, Via
 from adapters.http.host.server import Server
@@ -163,7 +163,9 @@ async def a_stage(conninfo, behaviour=None, **settings):
         told = config.read({}, environment)
         models = offered(told.environ)
         async with (
-            open_chats(told, conninfo, models=models, dial=dial_of(told.environ)) as chats,
+            open_chats(
+                told, basis_of(told), conninfo, models=models, dial=dial_of(told.environ)
+            ) as chats,
             open_streams(chats) as streaming,
         ):
             await add_users(chats.store.pool, ANN, BOB, ADA)

@@ -1,0 +1,118 @@
+"""All that is durable, opened and kept: connections, the committer, hints to other processes."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import NoReturn
+
+import trio
+
+from actors.law.store.hints import Hint
+from actors.streams.episodes.buffer import RETENTION_SECONDS, Episodes
+from adapters.chats.files.shelf import PromptFiles
+from adapters.chats.shelf.receipts import Receipts
+from adapters.chats.titles import Titles
+from adapters.postgres.bus import Switchboard
+from adapters.postgres.committing import WRITERS, Committer
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.hints import Hints
+from adapters.postgres.journal import Journal
+from adapters.postgres.leases import Leases
+from adapters.postgres.ledger import Ledger
+from adapters.postgres.reading import Reading
+from adapters.settings import Config
+from runtime.children import Child, open_children
+from runtime.log import emit
+from runtime.restart import Restart
+
+# Connections that no load of readers keeps busy: the committer's writers, the lease, the hints.
+OWN_CONNECTIONS = WRITERS + 2
+POOL_DRAIN_SECONDS = 5.0  # for what is lent; then its statements are cut off
+FLUSH_SECONDS = 2.0  # for the last hints; then those who wait for them find out by their polls
+ONCE = Restart(times=0)  # what cannot be restarted takes the process down: others go on
+FORGET_SECONDS = 3600.0  # between two looks at what is old in the database
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """All that is durable, and the news of it."""
+
+    pool: Pool
+    ledger: Ledger
+    reading: Reading
+    leases: Leases
+    journal: Journal
+    titles: Titles
+    files: PromptFiles
+    bus: Switchboard
+    hints: Hints
+
+
+@asynccontextmanager
+async def open_store(
+    config: Config, conninfo: str, episodes: Episodes, *, url: str
+) -> AsyncIterator[Store]:
+    """`url`: where other processes find this one."""
+    async with (
+        open_pool(conninfo, size=config.pool_size) as pool,
+        open_pool(conninfo, size=OWN_CONNECTIONS) as own,
+        open_children("store", capacity=3) as children,
+    ):
+
+        def beyond(hint: Hint) -> None:
+            hints.tell(hint)
+
+        bus = Switchboard(beyond)
+        hints = Hints(own, conninfo, heard=bus.hear)
+        committer = Committer(own, tell=bus.tell, saw=bus.tell_commit)
+        lease_seconds = config.lease_seconds
+        journal = Journal(pool)
+        keeping = partial(keep_house, episodes, journal, Receipts(pool))
+        children.start(Child(name="committer", body=committer.run, restart=ONCE))
+        children.start(Child(name="hints", body=hints.run, restart=Restart()))
+        children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
+        yield Store(
+            pool,
+            Ledger(
+                pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.tell_commit
+            ),
+            Reading(pool, lease_seconds=lease_seconds),
+            Leases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
+            journal,
+            Titles(pool, tell=bus.tell),
+            PromptFiles(pool),
+            bus,
+            hints,
+        )
+        await hints.flush(FLUSH_SECONDS)
+
+
+@asynccontextmanager
+async def open_pool(conninfo: str, *, size: int) -> AsyncIterator[Pool]:
+    pool = Pool(conninfo, size=size)
+    try:
+        yield pool
+    finally:
+        with trio.move_on_after(2 * POOL_DRAIN_SECONDS, shield=True):
+            await pool.drain(POOL_DRAIN_SECONDS)
+
+
+async def keep_house(episodes: Episodes, journal: Journal, receipts: Receipts) -> NoReturn:
+    """Until cancelled. What cannot be put away now is put away the next time."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_forget, "journal.kept", journal.forget)
+        nursery.start_soon(_forget, "receipts.kept", receipts.forget)
+        while True:
+            await trio.sleep(RETENTION_SECONDS)
+            episodes.sweep()
+
+
+async def _forget(kept: str, forget: Callable[[], Awaitable[object]]) -> NoReturn:
+    while True:
+        try:
+            await forget()
+        except DatabaseFault as fault:
+            emit(kept, "warning", error=fault)
+        await trio.sleep(FORGET_SECONDS)
