@@ -2,8 +2,7 @@
 
 A room imports only the rooms above it in this list.
 
-settings/    the table of settings, secrets, directories, logs
-network/     names of hosts, looked up in threads of their own
+settings/    the table of settings, secrets, logs, names of hosts
 postgres/    the driver, the embedded server, migrations, the ledger of chats, the bus
 http/        the host and the door: what every route stands on
 people/      accounts, tokens, sessions, passwords, scopes

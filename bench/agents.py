@@ -137,7 +137,7 @@ async def a_stage(
 async def _chats(conninfo: str, url: str, **settings: str) -> AsyncIterator[Chats]:
     environ = {"OPENAI_COMPAT_BASE_URL": url}
     quiet = {"drain_seconds": "0", "summaries": "off"}
-    told = config.read({**quiet, **settings}, environ)
+    told = config.read_config({**quiet, **settings}, environ)
     asked = open_chats(
         told, basis_of(told), conninfo, models=offered(environ), dial=dial_of(environ)
     )

@@ -139,7 +139,7 @@ async def a_bench(url: str, **settings: str) -> AsyncIterator[Bench]:
         pool = Pool(conninfo, size=1)
         user = await a_user(pool)
         await pool.drain(1)
-        told = config.read({"drain_seconds": "0", "summaries": "off"}, {})
+        told = config.read_config({"drain_seconds": "0", "summaries": "off"}, {})
         asked = open_chats(told, basis_of(told, offered(environ), dial_of(environ)), conninfo)
         async with asked as chats:
             while chats.supervisor.slots.worker is None:  # noqa: ASYNC110  nobody tells

@@ -39,7 +39,7 @@ HEADLESS = re.compile(
 TO_COME = {
     *("runtime", "actors/law", "actors/tools", "actors/prompts", "actors/agents"),
     *("actors/streams", "actors/chat", "actors/upkeep", "actors/supervisor"),
-    *("adapters/settings", "adapters/network", "adapters/postgres", "adapters/http"),
+    *("adapters/settings", "adapters/postgres", "adapters/http"),
     *("adapters/people", "adapters/rehearsal", "adapters/models", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats", "adapters/client"),
     *("adapters/relay", "adapters/daemon", "adapters/cli"),

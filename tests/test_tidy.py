@@ -28,8 +28,8 @@ HOMES = {  # what may be called only there
 # everything else from its threads. Said is what takes its place, and where it may stand.
 SHARED_THREADS = {
     "trio.run": (
-        "adapters.network.names.run, which looks names up in their own threads",
-        "adapters/network/names.py",
+        "adapters.settings.names.run, which looks names up in their own threads",
+        "adapters/settings/names.py",
     ),
     "trio.to_thread.run_sync": ("runtime.threads", "runtime/threads/work.py"),
     "trio.to_thread.current_default_thread_limiter": ("runtime.threads", ""),
@@ -44,16 +44,16 @@ SHARED_THREADS = {
         "adapters/daemon/processes/family.py adapters/postgres/dumping/programs.py",
     ),
     "trio.socket.socket": ("a socket made in runtime.threads, then from_stdlib_socket", ""),
-    "trio.socket.getaddrinfo": ("adapters.network.names.looked_up", ""),
-    "trio.socket.getnameinfo": ("adapters.network.names.looked_up", ""),
+    "trio.socket.getaddrinfo": ("adapters.settings.names.looked_up", ""),
+    "trio.socket.getnameinfo": ("adapters.settings.names.looked_up", ""),
     "trio.socket.getprotobyname": ("its number", ""),
-    "anyio.run": ("adapters.network.names.run", ""),
+    "anyio.run": ("adapters.settings.names.run", ""),
     "anyio.to_thread.run_sync": ("runtime.threads", "adapters/client/tools.py"),
     "anyio.Path": ("pathlib.Path in runtime.threads", ""),
     "anyio.open_file": ("open in runtime.threads", ""),
     "anyio.run_process": ("adapters.workspaces.disks.programs", ""),
     "anyio.open_process": ("adapters.workspaces.disks.programs", ""),
-    "anyio.getaddrinfo": ("adapters.network.names.looked_up", ""),
+    "anyio.getaddrinfo": ("adapters.settings.names.looked_up", ""),
     "asyncio.to_thread": ("runtime.threads", ""),
 }
 WORDLESS = {"utils", "helpers", "common", "manager", "misc", "types", "models", "base"}

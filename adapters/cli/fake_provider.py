@@ -81,7 +81,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(options: argparse.Namespace) -> int:
     # Not before: whoever asks for help does not wait for the server.
-    from adapters.network import names
+    from adapters.settings import names
 
     host, port = _address(options.listen)
     behaviour = _behaviour(options)

@@ -5,8 +5,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from adapters.settings.directories import CONFIG_FILE_SAYS
-from adapters.settings.table import SETTINGS, Setting, Subject
+from adapters.settings.setting import Setting, Subject
+from adapters.settings.table import CONFIG_FILE_HELP, SETTINGS
 
 EVERY = tuple(Subject)
 OF_THE_DATABASE = (Subject.DATA, Subject.LOG)  # of commands that need nothing else
@@ -68,7 +68,7 @@ def add_command(
 def add_settings(parser: argparse.ArgumentParser, subjects: Sequence[Subject]) -> None:
     """The flags of these subjects, under their headings; secrets have none."""
     parser.add_argument(
-        "--config", metavar="FILE", help=f"a TOML file ({CONFIG_FILE_SAYS}) [PROMPTCORNER_CONFIG]"
+        "--config", metavar="FILE", help=f"a TOML file ({CONFIG_FILE_HELP}) [PROMPTCORNER_CONFIG]"
     )
     for subject in subjects:
         group = parser.add_argument_group(subject.value)
@@ -91,6 +91,6 @@ def _rows(subject: Subject) -> Sequence[Setting]:
 
 
 def _says(row: Setting) -> str:
-    default = f"default {row.default_says}" if row.default_says else ""
+    default = f"default {row.default_help}" if row.default_help else ""
     facts = ", ".join(filter(None, (row.kind.bounds, default)))
-    return f"{row.says} ({facts})" if facts else row.says
+    return f"{row.help} ({facts})" if facts else row.help

@@ -1,20 +1,28 @@
-"""What may be set, and who says so: a flag before the environment before a file before the default.
+"""The settings of the daemon, and what every program of ours needs before its work begins.
 
-table.py has every setting in one table; flags, variables, keys of the file, `--help`, the page
-docs/configuration.md and `promptcorner config show` are made of it. Everything is read once, before
-anything is started; what is wrong is refused here, in the words of whoever set it. Secrets stay out
-of every message and every repr.
+The configuration is read once, before anything is started. What is wrong is refused here, in the
+words of the person who set it. Secrets stay out of every message and every repr.
+
+For other rooms:
+caching    a cache with an age and a bound, which reads each entry once at a time
+kinds      the kinds of values, and their errors
+logs       where log entries go, and in which form
+names      host names, looked up in threads of their own, and the start of every program
+reading    the configuration, read from flags, environment, credentials and file
+refusals   the error of a daemon that cannot start
+secrets    the master key, what is sealed with it and what is derived from it
+setting    one row of the table, and its subject
+table      every setting, as the fields of `Config`
+
+Inside:
+page       docs/configuration.md, made of the table
+providers  the settings of providers of models
 """
 
 from adapters.settings.kinds import Address, LogFormat
-from adapters.settings.reading import Config, Shown, read, shown
-from adapters.settings.table import (
-    ADVISOR_EXPERIMENT,
-    DESKTOP_EXPERIMENT,
-    SETTINGS,
-    Setting,
-    Subject,
-)
+from adapters.settings.reading import ShownSetting, list_settings, read_config
+from adapters.settings.setting import Setting, Subject
+from adapters.settings.table import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT, SETTINGS, Config
 
 __all__ = [
     "ADVISOR_EXPERIMENT",
@@ -24,8 +32,8 @@ __all__ = [
     "Config",
     "LogFormat",
     "Setting",
-    "Shown",
+    "ShownSetting",
     "Subject",
-    "read",
-    "shown",
+    "list_settings",
+    "read_config",
 ]

@@ -1,14 +1,10 @@
-"""Kinds of settings: what one may write, and what becomes of it.
-
-`shape` stands for it in usage, `bounds` says between what it may be ("": that says it all), and
-`must` is what a refusal says.
-"""
+"""Kinds of settings: how a value is written, and how it is read. Pure."""
 
 import re
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Generic, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from actors.tools.approvals.policy import Rule, read_rules
@@ -16,19 +12,47 @@ from actors.tools.approvals.policy import Rule, read_rules
 PORT_MAX = 65535
 
 LogFormat = Literal["auto", "text", "json"]
+LOG_FORMATS: tuple[LogFormat, ...] = ("auto", "text", "json")
+
+_Value = TypeVar("_Value", covariant=True)
+_Word = TypeVar("_Word", bound=str)
 
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _VISIBLE = re.compile(r"[!-~]+")
 
 
-class Unfit(Exception):
-    """It is none of this kind. Says what it must be and never quotes what may be a secret."""
+class InvalidValue(Exception):
+    """A text that is no value of its kind. The message says what it must be. It never quotes the
+    text, which may be a secret."""
+
+
+class Kind(Protocol[_Value]):
+    """A kind of values: how one is written, and how it is read."""
+
+    @property
+    def shape(self) -> str:
+        """Stands for the value in usage: `N`."""
+        ...
+
+    @property
+    def bounds(self) -> str:
+        """The values that are allowed, in words. "": the shape says it all."""
+        ...
+
+    @property
+    def must(self) -> str:
+        """The words of a refusal: `must be 1..64`."""
+        ...
+
+    def read(self, text: str) -> _Value:
+        """Read a value. Raise `InvalidValue` if the text is none of this kind."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen."""
+    """A host and a port to listen at."""
 
     host: str
     port: int
@@ -38,7 +62,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class HostPort:
     shape: ClassVar[str] = "HOST:PORT"
     bounds: ClassVar[str] = ""
     must: ClassVar[str] = f"must be HOST:PORT with a port of 0..{PORT_MAX}"
@@ -47,7 +71,7 @@ class Listening:
         host, colon, port = text.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not (colon and host and port.isdecimal() and int(port) <= PORT_MAX):
-            raise Unfit(self.must)
+            raise InvalidValue(self.must)
         return Address(host, int(port))
 
 
@@ -67,7 +91,7 @@ class Count:
 
     def read(self, text: str) -> int:
         if not _WHOLE.fullmatch(text) or not self.low <= int(text) <= self.high:
-            raise Unfit(self.must)
+            raise InvalidValue(self.must)
         return int(text)
 
 
@@ -87,13 +111,15 @@ class Seconds:
 
     def read(self, text: str) -> float:
         if not _DECIMAL.fullmatch(text) or not self.low <= float(text) <= self.high:
-            raise Unfit(self.must)
+            raise InvalidValue(self.must)
         return float(text)
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    words: tuple[str, ...]
+class OneOf(Generic[_Word]):
+    """One of these words."""
+
+    words: tuple[_Word, ...]
     shape: ClassVar[str] = "WORD"
 
     @property
@@ -104,14 +130,15 @@ class Word:
     def must(self) -> str:
         return f"must be {self.bounds}"
 
-    def read(self, text: str) -> str:
-        if text not in self.words:
-            raise Unfit(self.must)
-        return text
+    def read(self, text: str) -> _Word:
+        for word in self.words:
+            if word == text:
+                return word
+        raise InvalidValue(self.must)
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class AnyOf:
     """Any of these words, or `none`."""
 
     words: tuple[str, ...]
@@ -128,7 +155,7 @@ class Some:
     def read(self, text: str) -> frozenset[str]:
         said = frozenset(word.strip() for word in text.split(",")) - {"", "none"}
         if not said <= frozenset(self.words):
-            raise Unfit(self.must)
+            raise InvalidValue(self.must)
         return said
 
 
@@ -144,7 +171,7 @@ class ApprovalRules:
         try:
             return () if text == "none" else read_rules(text)
         except ValueError as error:
-            raise Unfit(str(error)) from None
+            raise InvalidValue(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +186,12 @@ class Switch:
                 return True
             case "off" | "false" | "no" | "0":
                 return False
-        raise Unfit(self.must)
+        raise InvalidValue(self.must)
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Any text; what it means is for others to say."""
+class PlainText:
+    """Any text that is not empty. Its reader says what it means."""
 
     shape: str = "NAME"
     bounds: ClassVar[str] = ""
@@ -172,13 +199,13 @@ class Words:
 
     def read(self, text: str) -> str:
         if not text:
-            raise Unfit(self.must)
+            raise InvalidValue(self.must)
         return text
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A directory or a file; a relative one is seen from where we are."""
+class FilePath:
+    """A directory or a file. A relative path begins at the working directory."""
 
     what: str
     shape: str
@@ -189,10 +216,10 @@ class Place:
         return f"must name a {self.what}"
 
     def read(self, text: str) -> Path:
-        if not text:  # a variable that was not set, in a script: `--data-dir "$DIR"`
-            raise Unfit(self.must)
+        if not text:  # of a script whose variable was not set: `--data-dir "$DIR"`
+            raise InvalidValue(self.must)
         if "\0" in text:
-            raise Unfit(f"{self.must}, and has a zero byte in it")
+            raise InvalidValue(f"{self.must}, and has a zero byte in it")
         return Path(text).expanduser().absolute()
 
 
@@ -209,7 +236,7 @@ class WebAddress:
         except ValueError:
             whole = False
         if not whole or parts.query or parts.fragment or parts.username or parts.password:
-            raise Unfit(self.must)
+            raise InvalidValue(self.must)
         return text.rstrip("/")
 
 
@@ -224,7 +251,7 @@ class Networks:
         try:
             return frozenset(map(ip_network, said))
         except ValueError:
-            raise Unfit(self.must) from None
+            raise InvalidValue(self.must) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,19 +263,19 @@ class DatabaseAddress:
     )
 
     def read(self, text: str) -> str:
-        # Not before: this takes longer to import than all of --help, which needs only the table.
+        # Imported late: it takes longer than all of --help, which needs only the table.
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
 
         try:
             conninfo_to_dict(text)
         except ProgrammingError:  # its text quotes the address, and that has a password in it
-            raise Unfit(self.must) from None
+            raise InvalidValue(self.must) from None
         return text
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class SecretText:
     """Visible characters in one piece, as they stand in a header or a shell."""
 
     low: int
@@ -265,22 +292,5 @@ class Secret:
 
     def read(self, text: str) -> str:
         if not (_VISIBLE.fullmatch(text) and self.low <= len(text) <= self.high):
-            raise Unfit(self.must)
+            raise InvalidValue(self.must)
         return text
-
-
-Kind = (
-    ApprovalRules
-    | Count
-    | DatabaseAddress
-    | Listening
-    | Networks
-    | Place
-    | Seconds
-    | Secret
-    | Some
-    | Switch
-    | WebAddress
-    | Word
-    | Words
-)

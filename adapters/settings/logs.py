@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from adapters.settings import LogFormat
+from adapters.settings.kinds import LogFormat
 
 # Without locals, which it would show otherwise: what people say and passwords are among them.
 _TRACEBACKS = structlog.processors.ExceptionRenderer(

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from adapters.settings.directories import CONFIG_FILE_SAYS
-from adapters.settings.table import SETTINGS, Setting, Subject
+from adapters.settings.setting import Setting, Subject
+from adapters.settings.table import CONFIG_FILE_HELP, SETTINGS
 
 HEAD = f"""\
 # Configuration
@@ -20,7 +20,7 @@ on this machine only. A setting may be said in five places, and the first that s
 3. of a secret, a file of its name in `$CREDENTIALS_DIRECTORY`, which is what systemd makes of
    `LoadCredential=secret_key:/etc/promptcorner/secret.key`
 4. its key in the TOML file that `--config` or `PROMPTCORNER_CONFIG` names; if none does, in
-   {CONFIG_FILE_SAYS}; of a secret also `…_file`
+   {CONFIG_FILE_HELP}; of a secret also `…_file`
 5. its default
 
 ```toml
@@ -69,7 +69,7 @@ def _row(row: Setting) -> str:
     variables = ", ".join(f"`{name}`" for name in row.variables)
     key = f"`{row.name}`" + (" (secret)" if row.secret else "")
     bounds = row.kind.bounds or row.kind.shape.replace("|", " or ")
-    return f"| {key} | {variables} | {row.says} | {row.default_says} | {bounds} |"
+    return f"| {key} | {variables} | {row.help} | {row.default_help} | {bounds} |"
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
-"""A setting, and what it is about. Pure data."""
+"""A setting: how it is set, and what it is about. Pure data."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any, TypeVar, overload
 
 from adapters.settings.kinds import Kind
 
 PREFIX = "PROMPTCORNER_"
+
+_Value = TypeVar("_Value")
 
 
 class Subject(Enum):
@@ -23,15 +26,15 @@ class Subject(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One row."""
+    """One row of the table."""
 
     name: str
     subject: Subject
-    kind: Kind
-    says: str  # what it does, and what happens at its bound; a line for people
-    usual: str | Callable[[], str] = ""  # as one would write it; "": there is none
-    usual_says: str = ""  # where that is not to be read off `usual`
-    names: tuple[str, ...] = ()  # of the environment, if not the usual one; the first counts
+    kind: Kind[Any]
+    help: str  # what it does, and what happens at its bound; a line for people
+    default_text: str | Callable[[], str] = ""  # as one would write it; "": there is none
+    default_words: str = ""  # where `default_text` does not tell it
+    variable_names: tuple[str, ...] = ()  # if not the one of its name; the first counts
     secret: bool = False
 
     @property
@@ -40,13 +43,67 @@ class Setting:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return self.names or (PREFIX + self.name.upper(),)
+        return self.variable_names or (PREFIX + self.name.upper(),)
 
     @property
     def default(self) -> str:
-        return self.usual() if callable(self.usual) else self.usual
+        return self.default_text() if callable(self.default_text) else self.default_text
 
     @property
-    def default_says(self) -> str:
+    def default_help(self) -> str:
         """The default, in words that are the same on every machine."""
-        return self.usual_says or (self.usual if isinstance(self.usual, str) else "")
+        return self.default_words or (
+            self.default_text if isinstance(self.default_text, str) else ""
+        )
+
+
+@overload
+def setting(
+    subject: Subject,
+    kind: Kind[_Value],
+    *,
+    help: str,
+    default: str | Callable[[], str],
+    default_help: str = "",
+    variables: tuple[str, ...] = (),
+    secret: bool = False,
+) -> _Value: ...
+
+
+@overload
+def setting(
+    subject: Subject,
+    kind: Kind[_Value],
+    *,
+    help: str,
+    default_help: str = "",
+    variables: tuple[str, ...] = (),
+    secret: bool = False,
+) -> _Value | None: ...
+
+
+def setting(
+    subject: Subject,
+    kind: Kind[_Value],
+    *,
+    help: str,
+    default: str | Callable[[], str] = "",
+    default_help: str = "",
+    variables: tuple[str, ...] = (),
+    secret: bool = False,
+) -> Any:
+    """Declare a field of `Config` that is a setting. Without a default it may be None.
+
+    The type of the field has to be what its kind reads, which mypy checks.
+    """
+    row = Setting(
+        name="",  # that of the field, which the table puts in
+        subject=subject,
+        kind=kind,
+        help=help,
+        default_text=default,
+        default_words=default_help,
+        variable_names=variables,
+        secret=secret,
+    )
+    return field(repr=not secret, metadata={"setting": row})

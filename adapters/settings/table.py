@@ -1,364 +1,349 @@
-"""Every setting, in one table: its name, its bounds, its default, what it does. Pure.
+"""Every setting in one table: the fields of `Config`. Pure.
 
-From a row are made: the flag `--its-name` (not of secrets: everybody may read a command line), the
-variable `PROMPTCORNER_ITS_NAME` or the names that people know it by, the key `its_name` of the
-file, its lines in `--help` and in docs/configuration.md, and the field of `Config`.
+From a row are made: the field of `Config` with its type, the flag `--its-name` (but not for a
+secret, since everybody may read a command line), the variable `PROMPTCORNER_ITS_NAME` or the names
+that people know it by, the key `its_name` of the file, and its lines in `--help` and in
+docs/configuration.md. So a new setting is one row, and nothing about it can disagree.
 """
 
-from actors.law.parts.vendors import VENDORS, Variable
-from adapters.settings.directories import DATA_DIR_SAYS, default_data_dir
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+
+import platformdirs
+
+from actors.tools.approvals.policy import Rule
 from adapters.settings.kinds import (
+    LOG_FORMATS,
+    Address,
+    AnyOf,
     ApprovalRules,
     Count,
     DatabaseAddress,
-    Listening,
+    FilePath,
+    HostPort,
+    LogFormat,
     Networks,
-    Place,
+    OneOf,
+    PlainText,
     Seconds,
-    Secret,
-    Some,
+    SecretText,
     Switch,
     WebAddress,
-    Word,
-    Words,
 )
-from adapters.settings.setting import PREFIX, Setting, Subject
+from adapters.settings.providers import PROVIDER_SETTINGS
+from adapters.settings.setting import Setting, Subject, setting
 
-__all__ = [
-    "ADVISOR_EXPERIMENT",
-    "DESKTOP_EXPERIMENT",
-    "NAMED",
-    "PREFIX",
-    "SETTINGS",
-    "Setting",
-    "Subject",
-]
+PROGRAM = "promptcorner"
+SYSTEM_DATA_DIR = Path("/var/lib") / PROGRAM  # not in /root: the server's user could not enter
+SYSTEM_CONFIG_DIR = Path("/etc") / PROGRAM
+
+DATA_DIR_HELP = f"~/.local/share/{PROGRAM}, for root {SYSTEM_DATA_DIR}"
+CONFIG_FILE_HELP = f"~/.config/{PROGRAM}/{PROGRAM}.toml or {SYSTEM_CONFIG_DIR}/{PROGRAM}.toml"
 
 SECRET_CHARACTERS_MAX = 1024
-KEY_CHARACTERS_MAX = 10_240  # of a provider
 ADVISOR_EXPERIMENT = "chat-advisor"
 DESKTOP_EXPERIMENT = "chat-virtual-desktop"
 
+# Of one process beside its pool: writers, lease, hints, their listening, the probes'.
+OWN_CONNECTIONS = 8
 
-def _of_vendor(variable: Variable) -> Setting:
-    """Return the setting of a variable that sets up a vendor of models."""
-    # What is wrong with a URL is said with the name of its model.
-    kind = Secret(1, KEY_CHARACTERS_MAX) if variable.is_secret else Words(variable.placeholder)
-    return Setting(
-        name=variable.names[0].lower(),
-        subject=Subject.PROVIDERS,
-        kind=kind,
-        names=variable.names,
-        secret=variable.is_secret,
-        usual_says=variable.default,
-        says=variable.help,
+
+def default_data_dir() -> Path:
+    """Return the user's own data directory, or the system's one for root."""
+    if os.geteuid() == 0:
+        return SYSTEM_DATA_DIR
+    return Path(platformdirs.user_data_dir(PROGRAM, appauthor=False))
+
+
+def default_config_file() -> Path:
+    """Return the user's own configuration file, or the system's one if the user has none.
+
+    The file that is returned need not exist.
+    """
+    own = Path(platformdirs.user_config_dir(PROGRAM, appauthor=False)) / f"{PROGRAM}.toml"
+    return own if os.geteuid() != 0 and own.exists() else SYSTEM_CONFIG_DIR / f"{PROGRAM}.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything the daemon is told. The settings of providers are in `environ`, by the names of
+    their variables, whoever set them."""
+
+    listen: Address = setting(
+        Subject.LISTENING,
+        HostPort(),
+        default="127.0.0.1:7390",
+        help="where to listen; port 0 takes any free one",
+    )  # port 0: any free one, told in the line `daemon.ready`
+    access_url: str | None = setting(
+        Subject.LISTENING,
+        WebAddress(),
+        default_help="the address it listens at",
+        help="the address that users know it by, for links; https makes its cookies secure",
+    )  # without a slash at its end; None: the address it listens at
+    trusted_proxies: frozenset[IPv4Network | IPv6Network] = setting(
+        Subject.LISTENING,
+        Networks(),
+        default="none",
+        help="whose X-Forwarded-For is believed: limits go by the address of who asks, not theirs",
     )
-
-
-_LISTENING = (
-    Setting(
-        name="listen",
-        subject=Subject.LISTENING,
-        kind=Listening(),
-        usual="127.0.0.1:7390",
-        says="where to listen; port 0 takes any free one",
-    ),
-    Setting(
-        name="access_url",
-        subject=Subject.LISTENING,
-        kind=WebAddress(),
-        usual_says="the address it listens at",
-        says="the address that users know it by, for links; https makes its cookies secure",
-    ),
-    Setting(
-        name="trusted_proxies",
-        subject=Subject.LISTENING,
-        kind=Networks(),
-        usual="none",
-        says="whose X-Forwarded-For is believed: limits go by the address of who asks, not theirs",
-    ),
-    Setting(
-        name="tls_cert",
-        subject=Subject.LISTENING,
-        kind=Place("file", "FILE"),
-        says="a certificate with its chain, in PEM; with tls_key it speaks https",
-    ),
-    Setting(
-        name="tls_key",
-        subject=Subject.LISTENING,
-        kind=Place("file", "FILE"),
-        says="the private key of tls_cert, in PEM",
-    ),
-    Setting(
-        name="processes",
-        subject=Subject.LISTENING,
-        kind=Count(1, 64),
-        usual="1",
-        says="how many of us serve at that address and run chats; more than processors do not help",
-    ),
-    Setting(
-        name="relay_listen",
-        subject=Subject.LISTENING,
-        kind=Listening(),
-        usual_says="an address that is not public, any free port",
-        says="where other processes reach this one, to follow its chats; of several here each takes"
+    tls_cert: Path | None = setting(
+        Subject.LISTENING,
+        FilePath("file", "FILE"),
+        help="a certificate with its chain, in PEM; with tls_key it speaks https",
+    )  # both or none
+    tls_key: Path | None = setting(
+        Subject.LISTENING,
+        FilePath("file", "FILE"),
+        help="the private key of tls_cert, in PEM",
+    )
+    processes: int = setting(
+        Subject.LISTENING,
+        Count(1, 64),
+        default="1",
+        help="how many of us serve at that address and run chats; more than processors do not help",
+    )
+    relay_listen: Address | None = setting(
+        Subject.LISTENING,
+        HostPort(),
+        default_help="an address that is not public, any free port",
+        help="where other processes reach this one, to follow its chats; of several here each takes"
         " the next port",
-    ),
-    Setting(
-        name="relay_url",
-        subject=Subject.LISTENING,
-        kind=WebAddress(),
-        usual_says="http:// and where it listens",
-        says="the same as those see it, if that is another address than relay_listen",
-    ),
-)
-_DATA = (
-    Setting(
-        name="data_dir",
-        subject=Subject.DATA,
-        kind=Place("directory", "DIR"),
-        usual=lambda: str(default_data_dir()),
-        usual_says=DATA_DIR_SAYS,
-        says="where the embedded database and the secret key live; processes may share it",
-    ),
-    Setting(
-        name="database_url",
-        subject=Subject.DATA,
-        kind=DatabaseAddress(),
-        names=("DATABASE_URL",),
+    )  # of the first process; None: an address that is not public
+    relay_url: str | None = setting(
+        Subject.LISTENING,
+        WebAddress(),
+        default_help="http:// and where it listens",
+        help="the same as those see it, if that is another address than relay_listen",
+    )  # likewise, without a slash at its end; None: where it listens
+    data_dir: Path = setting(
+        Subject.DATA,
+        FilePath("directory", "DIR"),
+        default=lambda: str(default_data_dir()),
+        default_help=DATA_DIR_HELP,
+        help="where the embedded database and the secret key live; processes may share it",
+    )
+    database_url: str | None = setting(
+        Subject.DATA,
+        DatabaseAddress(),
+        default_help="the embedded server",
+        variables=("DATABASE_URL",),
         secret=True,
-        usual_says="the embedded server",
-        says="a PostgreSQL of your own, 15 or newer: postgresql://user:password@host/name",
-    ),
-    Setting(
-        name="postgres_user",
-        subject=Subject.DATA,
-        kind=Words(),
-        usual_says="promptcorner, postgres or nobody",
-        says="whom the embedded server runs as, when root starts it; others must leave it out",
-    ),
-    Setting(
-        name="pool_size",
-        subject=Subject.DATA,
-        # The embedded server takes 200 connections, of all processes together. One that is lent
+        help="a PostgreSQL of your own, 15 or newer: postgresql://user:password@host/name",
+    )  # None: the embedded server
+    postgres_user: str | None = setting(
+        Subject.DATA,
+        PlainText(),
+        default_help="promptcorner, postgres or nobody",
+        help="whom the embedded server runs as, when root starts it; others must leave it out",
+    )  # whom the embedded server runs as, when we are root
+    pool_size: int = setting(
+        Subject.DATA,
+        # The embedded server takes 200 connections, of all processes together. A lent connection
         # stays so for some rounds of the loop: with 8 of them the first token of 200 busy chats
         # waited 744 ms, with 32 of them 291.
-        kind=Count(1, 64),
-        usual="24",
-        says="database connections, beside six of its own; when all are lent, others wait",
-    ),
-)
-_ACCESS = (
-    Setting(
-        name="secret_key",
-        subject=Subject.ACCESS,
-        kind=Secret(32, SECRET_CHARACTERS_MAX),
+        Count(1, 64),
+        default="24",
+        help="database connections, beside six of its own; when all are lent, others wait",
+    )  # connections for readers and for writes that cannot be grouped
+    secret_key: str | None = setting(
+        Subject.ACCESS,
+        SecretText(32, SECRET_CHARACTERS_MAX),
+        default_help="made at the first start: secret.key in data_dir",
         secret=True,
-        usual_says="made at the first start: secret.key in data_dir",
-        says="seals stored keys and signs links; the same for all processes of a database",
-    ),
-    Setting(
-        name="admin_token",
-        subject=Subject.ACCESS,
-        kind=Secret(24, 256),
+        help="seals stored keys and signs links; the same for all processes of a database",
+    )  # None: what stands in `secret_key_file`
+    admin_token: str | None = setting(
+        Subject.ACCESS,
+        SecretText(24, 256),
+        default_help="a one-time link, printed at the first start",
         secret=True,
-        usual_says="a one-time link, printed at the first start",
-        says="a token of the first admin's, for set-ups without a person",
-    ),
-    Setting(
-        name="sharing",
-        subject=Subject.ACCESS,
-        kind=Switch(),
-        usual="on",
-        says="whether owners may let others read their chats; off hides what was shared",
-    ),
-    Setting(
-        name="private_networks",
-        subject=Subject.ACCESS,
-        kind=Networks(),
-        usual="none",
-        says="networks of your own that strangers may send us to: MCP servers that name where to"
+        help="a token of the first admin's, for set-ups without a person",
+    )
+    sharing: bool = setting(
+        Subject.ACCESS,
+        Switch(),
+        default="on",
+        help="whether owners may let others read their chats; off hides what was shared",
+    )
+    private_networks: frozenset[IPv4Network | IPv6Network] = setting(
+        Subject.ACCESS,
+        Networks(),
+        default="none",
+        help="networks of your own that strangers may send us to: MCP servers that name where to"
         " log in, and workspaces",
-    ),
-    Setting(
-        name="user_keys",
-        subject=Subject.ACCESS,
-        kind=Switch(),
-        usual="on",
-        says="whether users may bring keys of their own for providers; off ignores those there are",
-    ),
-)
-_CHATS = (
-    Setting(
-        name="root_chats",
-        subject=Subject.CHATS,
-        kind=Count(1, 100_000),
-        usual="5000",
-        says="chats at work at once in a process; more wait until one has ended",
-    ),
-    Setting(
-        name="child_chats",
-        subject=Subject.CHATS,
-        kind=Count(0, 100_000),
-        usual="10000",
-        says="likewise, of those that other chats began",
-    ),
-    Setting(
-        name="lease_seconds",
-        subject=Subject.CHATS,
-        kind=Seconds(1, 600),
-        usual="30",
-        says="without a sign of life for so long, a process loses its chats to others;"
+    )  # that strangers may send us to
+    user_keys: bool = setting(
+        Subject.ACCESS,
+        Switch(),
+        default="on",
+        help="whether users may bring keys of their own for providers; off ignores those there are",
+    )  # whether users may bring keys of their own
+    root_chats: int = setting(
+        Subject.CHATS,
+        Count(1, 100_000),
+        default="5000",
+        help="chats at work at once in a process; more wait until one has ended",
+    )  # at work in this process at once
+    child_chats: int = setting(
+        Subject.CHATS,
+        Count(0, 100_000),
+        default="10000",
+        help="likewise, of those that other chats began",
+    )
+    lease_seconds: float = setting(
+        Subject.CHATS,
+        Seconds(1, 600),
+        default="30",
+        help="without a sign of life for so long, a process loses its chats to others;"
         " the same for all processes of a database",
-    ),
-    Setting(
-        name="startup_seconds",
-        subject=Subject.CHATS,
-        kind=Seconds(0.1, 86_400),
-        usual="60",
-        says="from asking a model to its first word; then it is asked again",
-    ),
-    Setting(
-        name="silence_seconds",
-        subject=Subject.CHATS,
-        kind=Seconds(0.1, 86_400),
-        usual="600",
-        says="between two words of a model; then it is asked again",
-    ),
-    Setting(
-        name="drain_seconds",
-        subject=Subject.CHATS,
-        kind=Seconds(0, 3_600),
-        usual="30",
-        says="for steps that run when it is told to stop; then they are cut, and made again"
+    )  # the same in all processes of a database
+    startup_seconds: float = setting(
+        Subject.CHATS,
+        Seconds(0.1, 86_400),
+        default="60",
+        help="from asking a model to its first word; then it is asked again",
+    )
+    silence_seconds: float = setting(
+        Subject.CHATS,
+        Seconds(0.1, 86_400),
+        default="600",
+        help="between two words of a model; then it is asked again",
+    )
+    drain_seconds: float = setting(
+        Subject.CHATS,
+        Seconds(0, 3_600),
+        default="30",
+        help="for steps that run when it is told to stop; then they are cut, and made again"
         " by another process",
-    ),
-    Setting(
-        name="approval_policy",
-        subject=Subject.CHATS,
-        kind=Word(("allow", "ask", "deny")),
-        usual="allow",
-        says="of chats without one: whether tools run freely, a person is asked before they change"
+    )
+    approval_policy: str = setting(
+        Subject.CHATS,
+        OneOf(("allow", "ask", "deny")),
+        default="allow",
+        help="of chats without one: whether tools run freely, a person is asked before they change"
         " things, or none is there",
-    ),
-    Setting(
-        name="approval_rules",
-        subject=Subject.CHATS,
-        kind=ApprovalRules(),
-        usual="none",
-        says="for tools in all chats, as execute=ask,mcp:*=ask; of those that fit deny and ask win",
-    ),
-    Setting(
-        name="approval_deadline",
-        subject=Subject.CHATS,
-        kind=Seconds(0, 604_800),
-        usual="300",
-        says="for a person to decide, in seconds; then the call is denied; 0 waits for as long as"
+    )  # of chats that have none: allow, ask or deny
+    approval_rules: tuple[Rule, ...] = setting(
+        Subject.CHATS,
+        ApprovalRules(),
+        default="none",
+        help="for tools in all chats, as execute=ask,mcp:*=ask; of those that fit deny and ask win",
+    )
+    approval_deadline: float = setting(
+        Subject.CHATS,
+        Seconds(0, 604_800),
+        default="300",
+        help="for a person to decide, in seconds; then the call is denied; 0 waits for as long as"
         " it takes",
-    ),
-    Setting(
-        name="summaries",
-        subject=Subject.CHATS,
-        kind=Switch(),
-        usual="on",
-        says="whether models are asked what came of a turn and what a chat is about, for lists",
-    ),
-    Setting(
-        name="experiments",
-        subject=Subject.CHATS,
-        kind=Some((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),
-        usual="none",
-        says="what is tried out: agents that ask an advisor; settings for desktops",
-    ),
-)
-_WORKSPACES = (
-    Setting(
-        name="sandbox",
-        subject=Subject.WORKSPACES,
-        kind=Word(("bubblewrap", "none")),
-        usual="bubblewrap",
-        says="what commands of chats run in; without it they are refused; none lets them do all"
+    )  # in seconds; 0: a person has as long as it takes
+    summaries: bool = setting(
+        Subject.CHATS,
+        Switch(),
+        default="on",
+        help="whether models are asked what came of a turn and what a chat is about, for lists",
+    )  # for lists, by models
+    experiments: frozenset[str] = setting(
+        Subject.CHATS,
+        AnyOf((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),
+        default="none",
+        help="what is tried out: agents that ask an advisor; settings for desktops",
+    )
+    sandbox: str = setting(
+        Subject.WORKSPACES,
+        OneOf(("bubblewrap", "none")),
+        default="bubblewrap",
+        help="what commands of chats run in; without it they are refused; none lets them do all"
         " that the daemon can",
-    ),
-    Setting(
-        name="sandbox_network",
-        subject=Subject.WORKSPACES,
-        kind=Switch(),
-        usual="off",
-        says="whether commands in the sandbox have a network",
-    ),
-    Setting(
-        name="workspace_servers",
-        subject=Subject.WORKSPACES,
-        kind=Word(("sandboxed", "all", "off")),
-        usual="sandboxed",
-        says="what a workspace's .mcp.json names: programs run in the sandbox only; all begins them"
+    )  # bubblewrap or none
+    sandbox_network: bool = setting(
+        Subject.WORKSPACES,
+        Switch(),
+        default="off",
+        help="whether commands in the sandbox have a network",
+    )
+    workspace_servers: str = setting(
+        Subject.WORKSPACES,
+        OneOf(("sandboxed", "all", "off")),
+        default="sandboxed",
+        help="what a workspace's .mcp.json names: programs run in the sandbox only; all begins them"
         " without one, too",
-    ),
-    Setting(
-        name="templates_dir",
-        subject=Subject.WORKSPACES,
-        kind=Place("directory", "DIR"),
-        usual_says="templates in data_dir",
-        says="what workspaces can be made of: a directory, a git repository or a TOML file each",
-    ),
-    Setting(
-        name="workspaces_per_user",
-        subject=Subject.WORKSPACES,
-        kind=Count(1, 10_000),
-        usual="100",
-        says="workspaces of one user; no more are made until he removes some",
-    ),
-    Setting(
-        name="workspace_days",
-        subject=Subject.WORKSPACES,
-        kind=Count(0, 3_650),
-        usual="30",
-        says="unused for so long, one that no chat but archived ones has is removed; 0: never",
-    ),
-    Setting(
-        name="workspace_days_max",
-        subject=Subject.WORKSPACES,
-        kind=Count(0, 3_650),
-        usual="0",
-        says="unused for so long, it is removed whichever chats have it; 0: never",
-    ),
-)
-_LOG = (
-    Setting(
-        name="log",
-        subject=Subject.LOG,
-        kind=Word(("auto", "text", "json")),
-        usual="auto",
-        says="the form of its entries, on standard error; auto is text on a terminal",
-    ),
-    Setting(
-        name="log_level",
-        subject=Subject.LOG,
-        kind=Word(("debug", "info", "warning", "error")),
-        usual="info",
-        says="the least of them that is shown",
-    ),
-)
-# A key that is there is a provider, without any further step: see actors/law/parts/vendors.py.
-_PROVIDERS = (
-    Setting(
-        name="model",
-        subject=Subject.PROVIDERS,
-        kind=Words("PROVIDER/MODEL"),
-        usual_says="of the first provider that is there",
-        says="the model of chats that name none",
-    ),
-    *(_of_vendor(each) for vendor in VENDORS for each in vendor.variables),
-)
+    )  # sandboxed, all or off
+    templates_dir: Path | None = setting(
+        Subject.WORKSPACES,
+        FilePath("directory", "DIR"),
+        default_help="templates in data_dir",
+        help="what workspaces can be made of: a directory, a git repository or a TOML file each",
+    )  # None: `templates` in the data directory
+    workspaces_per_user: int = setting(
+        Subject.WORKSPACES,
+        Count(1, 10_000),
+        default="100",
+        help="workspaces of one user; no more are made until he removes some",
+    )
+    workspace_days: int = setting(
+        Subject.WORKSPACES,
+        Count(0, 3_650),
+        default="30",
+        help="unused for so long, one that no chat but archived ones has is removed; 0: never",
+    )  # without use, of one that no chat needs; 0: for ever
+    workspace_days_max: int = setting(
+        Subject.WORKSPACES,
+        Count(0, 3_650),
+        default="0",
+        help="unused for so long, it is removed whichever chats have it; 0: never",
+    )  # likewise, whichever chats have it
+    log: LogFormat = setting(
+        Subject.LOG,
+        OneOf(LOG_FORMATS),
+        default="auto",
+        help="the form of its entries, on standard error; auto is text on a terminal",
+    )
+    log_level: str = setting(
+        Subject.LOG,
+        OneOf(("debug", "info", "warning", "error")),
+        default="info",
+        help="the least of them that is shown",
+    )
+
+    environ: Mapping[str, str] = field(repr=False)
+    files: frozenset[Path] = frozenset()  # in which settings stand, secret ones among them
+
+    @property
+    def host(self) -> str:
+        return self.listen.host
+
+    @property
+    def port(self) -> int:
+        return self.listen.port
+
+    @property
+    def connections(self) -> int:
+        """The number of database connections that one process takes at most."""
+        return self.pool_size + OWN_CONNECTIONS
+
+    @property
+    def near_url(self) -> str:
+        """The URL of the daemon for programs on this machine, without a slash at its end."""
+        scheme = "http" if self.tls_cert is None else "https"
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"{scheme}://{Address(host, self.port)}"
+
+    @property
+    def secret_key_file(self) -> Path:
+        """The file of the secret key if none is set. It is made at the first start."""
+        return self.data_dir / "secret.key"
+
 
 SETTINGS: tuple[Setting, ...] = (
-    *_LISTENING,
-    *_DATA,
-    *_ACCESS,
-    *_CHATS,
-    *_WORKSPACES,
-    *_LOG,
-    *_PROVIDERS,
+    *(
+        replace(each.metadata["setting"], name=each.name)
+        for each in fields(Config)
+        if "setting" in each.metadata
+    ),
+    *PROVIDER_SETTINGS,
 )
-NAMED = {setting.name: setting for setting in SETTINGS}
+SETTINGS_BY_NAME = {setting.name: setting for setting in SETTINGS}

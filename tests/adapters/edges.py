@@ -155,7 +155,7 @@ def configured(conninfo, model_url, settings):
         "OPENAI_COMPAT_BASE_URL": f"{model_url}/v1",
         **{f"PROMPTCORNER_{name.upper()}": str(value) for name, value in settings.items()},
     }
-    return config.read({}, environment)
+    return config.read_config({}, environment)
 
 
 async def _peopled(url, conninfo, client, chats, *rest):

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from adapters import settings as config
-from adapters.settings.table import NAMED
+from adapters.settings.table import SETTINGS_BY_NAME
 
 HERE = Path(__file__).parents[2] / "docs" / "deploy"
 VARIABLES = {name: row for row in config.SETTINGS for name in row.variables}
@@ -32,7 +32,7 @@ def test_the_units_credentials_are_secrets_of_ours():
     said = re.findall(r"LoadCredential=(\w+):", (HERE / "promptcorner.service").read_text())
 
     assert "secret_key" in said
-    assert [] == [name for name in said if not NAMED[name].secret]
+    assert [] == [name for name in said if not SETTINGS_BY_NAME[name].secret]
 
 
 def test_the_unit_waits_for_what_the_daemon_says_to_systemd():
@@ -49,7 +49,7 @@ def test_the_sample_file_is_a_configuration_with_and_without_its_comments(tmp_pa
 
     for each in (text, all_of_it):
         file.write_text(each)
-        assert Path("/var/lib/promptcorner") == config.read({}, {}, file).data_dir
+        assert Path("/var/lib/promptcorner") == config.read_config({}, {}, file).data_dir
     assert len(tomllib.loads(all_of_it)) > 5
 
 

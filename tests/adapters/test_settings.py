@@ -8,11 +8,10 @@ import pytest
 
 from actors.tools.approvals.policy import Policy, Rule
 from adapters import settings as config
-from adapters.settings.directories import default_data_dir
-from adapters.settings.kinds import Count, Place, Seconds, Secret
+from adapters.settings.kinds import Count, FilePath, Seconds, SecretText
 from adapters.settings.page import page
 from adapters.settings.refusals import CannotStart
-from adapters.settings.table import NAMED
+from adapters.settings.table import SETTINGS_BY_NAME, default_data_dir
 
 SECRETS = [row.name for row in config.SETTINGS if row.secret]
 NUMBERS = [row.name for row in config.SETTINGS if isinstance(row.kind, Count | Seconds)]
@@ -62,13 +61,13 @@ TOGETHER = ("tls_cert", "tls_key", "relay_listen")  # that others need beside th
 
 def refusal(flags=None, environment=None, file=None):
     with pytest.raises(CannotStart) as refused:
-        config.read(flags or {}, environment or {}, file)
+        config.read_config(flags or {}, environment or {}, file)
     assert refused.value.__cause__ is None
     return str(refused.value)
 
 
 def origins(flags, environment, file=None):
-    return {row.name: row.origin for row in config.shown(flags, environment, file)}
+    return {row.name: row.origin for row in config.list_settings(flags, environment, file)}
 
 
 @pytest.fixture
@@ -84,7 +83,7 @@ def written(tmp_path):
 
 
 def test_without_a_word_the_defaults_hold():
-    settings = config.read({}, {})
+    settings = config.read_config({}, {})
 
     assert ("127.0.0.1", 7390) == (settings.host, settings.port)
     assert (default_data_dir(), None) == (settings.data_dir, settings.database_url)
@@ -98,7 +97,7 @@ def test_without_a_word_the_defaults_hold():
 
 
 def test_commands_run_in_a_sandbox_without_a_network_unless_somebody_says_otherwise():
-    settings = config.read({}, {})
+    settings = config.read_config({}, {})
 
     assert ("bubblewrap", False, None) == (
         settings.sandbox,
@@ -110,13 +109,13 @@ def test_commands_run_in_a_sandbox_without_a_network_unless_somebody_says_otherw
 def test_rules_of_approval_are_read_in_their_order_and_none_is_none():
     environment = {"PROMPTCORNER_APPROVAL_RULES": "execute=ask, mcp:*=deny"}
 
-    settings = config.read({}, environment)
+    settings = config.read_config({}, environment)
 
     assert (Rule("execute", Policy.ASK), Rule("mcp:*", Policy.DENY)) == settings.approval_rules
     assert ("allow", (), 300.0) == (
-        config.read({}, {}).approval_policy,
-        config.read({"approval_rules": "none"}, {}).approval_rules,
-        config.read({}, {}).approval_deadline,
+        config.read_config({}, {}).approval_policy,
+        config.read_config({"approval_rules": "none"}, {}).approval_rules,
+        config.read_config({}, {}).approval_deadline,
     )
 
 
@@ -135,22 +134,22 @@ def test_every_row_is_a_field_or_in_the_environment_of_providers():
     providers = {row.name for row in config.SETTINGS if row.subject is config.Subject.PROVIDERS}
 
     assert fields == set(SAID)
-    assert fields | providers == set(NAMED)
-    assert len(NAMED) == len(config.SETTINGS)
+    assert fields | providers == set(SETTINGS_BY_NAME)
+    assert len(SETTINGS_BY_NAME) == len(config.SETTINGS)
 
 
 @pytest.mark.parametrize("name", SAID)
 def test_what_is_said_is_of_the_type_that_the_field_announces(name):
-    environment = {NAMED[each].variables[0]: SAID[each] for each in (*TOGETHER, name)}
+    environment = {SETTINGS_BY_NAME[each].variables[0]: SAID[each] for each in (*TOGETHER, name)}
 
-    value = getattr(config.read({}, environment), name)
+    value = getattr(config.read_config({}, environment), name)
 
     wanted = typing.get_type_hints(config.Config)[name]
     origin = typing.get_origin(wanted)
     either = (origin,) if origin in (frozenset, tuple) else typing.get_args(wanted)
     plain = [each for each in either or (wanted,) if isinstance(each, type)]
     assert isinstance(value, (*plain, str) if not plain else tuple(plain))
-    assert value != getattr(config.read({}, {}), name)
+    assert value != getattr(config.read_config({}, {}), name)
 
 
 @pytest.mark.parametrize("row", config.SETTINGS, ids=lambda row: row.name)
@@ -158,14 +157,16 @@ def test_a_default_is_one_that_could_be_said(row):
     if row.default:
         row.kind.read(row.default)
 
-    assert row.says
-    assert len(row.says) <= 120, "a line"
-    assert row.secret is isinstance(row.kind, Secret) or row.name == "database_url"
+    assert row.help
+    assert len(row.help) <= 120, "a line"
+    assert row.secret is isinstance(row.kind, SecretText) or row.name == "database_url"
 
 
 def test_experiments_are_those_that_are_named():
-    assert frozenset() == config.read({}, {}).experiments
-    assert {"chat-advisor"} == config.read({"experiments": "none, chat-advisor"}, {}).experiments
+    assert frozenset() == config.read_config({}, {}).experiments
+    assert {"chat-advisor"} == config.read_config(
+        {"experiments": "none, chat-advisor"}, {}
+    ).experiments
 
 
 # who is heard first
@@ -185,7 +186,7 @@ def test_a_flag_comes_before_the_environment_before_the_file_before_the_default(
 ):
     file = written('log_level = "error"') if in_file else None
 
-    assert value == config.read(flags, environment, file).log_level
+    assert value == config.read_config(flags, environment, file).log_level
     assert origin.format(file=file) == origins(flags, environment, file)["log_level"]
 
 
@@ -195,9 +196,9 @@ def test_every_setting_may_be_said_in_the_file(name, written):
 
     file = written(both)
 
-    environment = {NAMED[each].variables[0]: SAID[each] for each in (*TOGETHER, name)}
-    expected = getattr(config.read({}, environment), name)
-    assert expected == getattr(config.read({}, {}, file), name)
+    environment = {SETTINGS_BY_NAME[each].variables[0]: SAID[each] for each in (*TOGETHER, name)}
+    expected = getattr(config.read_config({}, environment), name)
+    assert expected == getattr(config.read_config({}, {}, file), name)
     assert f"{name} in {file}" == origins({}, {}, file)[name]
 
 
@@ -205,14 +206,14 @@ def test_files_in_which_settings_stand_are_known(written):
     secret = written("host=b", "url")
     document = written('log_level = "error"')
 
-    settings = config.read({}, {"DATABASE_URL_FILE": str(secret)}, document)
+    settings = config.read_config({}, {"DATABASE_URL_FILE": str(secret)}, document)
 
     assert {secret, document} == settings.files
-    assert frozenset() == config.read({}, {}).files
+    assert frozenset() == config.read_config({}, {}).files
 
 
 def test_numbers_and_switches_of_the_file_need_no_quotes(written):
-    settings = config.read(
+    settings = config.read_config(
         {}, {}, written("root_chats = 12\nsharing = false\nlease_seconds = 2.5\n")
     )
 
@@ -240,33 +241,33 @@ def test_a_secret_is_also_heard_from_files_and_credentials(environment, value, o
     directory = str(file.parent)
     environment = {name: text.format(dir=directory) for name, text in environment.items()}
 
-    assert value == config.read({}, environment, file).database_url
+    assert value == config.read_config({}, environment, file).database_url
     assert origin.format(dir=directory) == origins({}, environment, file)["database_url"]
 
 
 def test_the_file_may_name_files_of_secrets_beside_it(written):
     written(SECRET, "key")
 
-    assert SECRET == config.read({}, {}, written('secret_key_file = "key"')).secret_key
+    assert SECRET == config.read_config({}, {}, written('secret_key_file = "key"')).secret_key
 
 
 @pytest.mark.parametrize("name", SECRETS)
 def test_no_secret_has_a_flag(name):
-    assert None is getattr(config.read({name: SECRET}, {}), name, None)
+    assert None is getattr(config.read_config({name: SECRET}, {}), name, None)
 
 
 def test_the_file_that_is_asked_for_comes_before_the_usual_one(written):
     usual, asked = written('log_level = "error"'), written('log_level = "debug"', "other.toml")
     third = written('log_level = "warning"', "third.toml")
 
-    by_variable = config.read({}, {"PROMPTCORNER_CONFIG": str(asked)}, usual)
-    by_flag = config.read({"config": str(third)}, {"PROMPTCORNER_CONFIG": str(asked)}, usual)
+    by_variable = config.read_config({}, {"PROMPTCORNER_CONFIG": str(asked)}, usual)
+    by_flag = config.read_config({"config": str(third)}, {"PROMPTCORNER_CONFIG": str(asked)}, usual)
 
     assert ("debug", "warning") == (by_variable.log_level, by_flag.log_level)
 
 
 def test_the_usual_file_need_not_be_there(tmp_path):
-    assert "info" == config.read({}, {}, tmp_path / "none").log_level
+    assert "info" == config.read_config({}, {}, tmp_path / "none").log_level
 
 
 # providers
@@ -288,14 +289,14 @@ def test_a_key_reaches_the_models_whoever_said_it(flags, environment, text, writ
         written("k\n", "anthropic_api_key")
     environment = {name: value.format(dir=file.parent) for name, value in environment.items()}
 
-    assert "k" == config.read(flags, environment, file).environ["ANTHROPIC_API_KEY"]
+    assert "k" == config.read_config(flags, environment, file).environ["ANTHROPIC_API_KEY"]
 
 
 def test_a_flag_for_a_provider_comes_before_its_variable_there_too():
     flags = {"openai_base_url": "http://a", "model": "openai/a"}
     environment = {"OPENAI_BASE_URL": "http://b", "PROMPTCORNER_MODEL": "openai/b", "HOME": "/h"}
 
-    environ = config.read(flags, environment).environ
+    environ = config.read_config(flags, environment).environ
 
     expected = {"OPENAI_BASE_URL": "http://a", "PROMPTCORNER_MODEL": "openai/a", "HOME": "/h"}
     assert expected == environ
@@ -304,7 +305,7 @@ def test_a_flag_for_a_provider_comes_before_its_variable_there_too():
 def test_of_two_names_for_a_key_the_first_counts():
     environment = {"GOOGLE_API_KEY": "second", "GEMINI_API_KEY": "first"}
 
-    assert "first" == config.read({}, environment).environ["GEMINI_API_KEY"]
+    assert "first" == config.read_config({}, environment).environ["GEMINI_API_KEY"]
     assert "GEMINI_API_KEY" == origins({}, environment)["gemini_api_key"]
     assert "GOOGLE_API_KEY" == origins({}, {"GOOGLE_API_KEY": "k"})["gemini_api_key"]
 
@@ -314,7 +315,7 @@ def test_of_two_names_for_a_key_the_first_counts():
 
 @pytest.mark.parametrize("address", ["postgresql://ann:secret@h/d", "host=h password=secret"])
 def test_a_password_is_in_no_repr(address):
-    settings = config.read({}, {"DATABASE_URL": address})
+    settings = config.read_config({}, {"DATABASE_URL": address})
 
     assert address == settings.database_url
     assert "secret" not in repr(settings)
@@ -322,24 +323,24 @@ def test_a_password_is_in_no_repr(address):
 
 @pytest.mark.parametrize("name", SECRETS)
 def test_a_secret_is_neither_in_a_repr_nor_shown(name):
-    variable = NAMED[name].variables[0]
+    variable = SETTINGS_BY_NAME[name].variables[0]
     secret = f"postgresql://ann:{SECRET}@h/d" if name == "database_url" else SECRET
     environment = {variable: secret}
 
-    [row] = [row for row in config.shown({}, environment) if row.name == name]
+    [row] = [row for row in config.list_settings({}, environment) if row.name == name]
 
     assert ("(set)", variable) == (row.value, row.origin)
-    assert SECRET not in repr(config.read({}, environment))
-    assert SECRET not in repr(config.shown({}, environment))
+    assert SECRET not in repr(config.read_config({}, environment))
+    assert SECRET not in repr(config.list_settings({}, environment))
 
 
 @pytest.mark.parametrize("name", SECRETS)
 def test_a_secret_is_in_no_refusal(name):
     wrong = f"password={SECRET} {SECRET}"
 
-    said = refusal(environment={NAMED[name].variables[0]: wrong})
+    said = refusal(environment={SETTINGS_BY_NAME[name].variables[0]: wrong})
 
-    assert said.startswith(f"config: {NAMED[name].variables[0]} ")
+    assert said.startswith(f"config: {SETTINGS_BY_NAME[name].variables[0]} ")
     assert SECRET not in said
 
 
@@ -385,13 +386,13 @@ def test_an_address_for_links_is_one_that_links_can_begin_with(url):
 
 
 def test_an_address_for_links_has_no_slash_at_its_end():
-    assert "http://a/b" == config.read({"access_url": "http://a/b/"}, {}).access_url
+    assert "http://a/b" == config.read_config({"access_url": "http://a/b/"}, {}).access_url
 
 
 @pytest.mark.parametrize("setting", ["trusted_proxies", "private_networks"])
 @pytest.mark.parametrize("said", ["10.0.0.1/8", "proxy", "10.0.0.1;10.0.0.2", "10.0.0.0/33"])
 def test_proxies_and_networks_are_named_by_their_addresses(setting, said):
-    flag = config.table.NAMED[setting].flag
+    flag = config.table.SETTINGS_BY_NAME[setting].flag
 
     assert f"{flag}={said}, must be none, or addresses" in refusal({setting: said})
 
@@ -457,7 +458,7 @@ def test_where_others_would_find_nobody_is_refused(said, expected):
     ],
 )
 def test_where_others_find_somebody_is_not(said):
-    assert config.read(said, {}).relay_listen is not None
+    assert config.read_config(said, {}).relay_listen is not None
 
 
 @pytest.mark.parametrize(
@@ -512,7 +513,7 @@ def test_a_variable_that_would_be_ignored_is_refused(environment, expected):
 def test_what_kubernetes_says_of_a_service_of_our_name_is_none_of_our_business(variable):
     name, _, value = variable.partition("=")
 
-    assert 7390 == config.read({}, {name: value}).port
+    assert 7390 == config.read_config({}, {name: value}).port
 
 
 @pytest.mark.parametrize(
@@ -564,22 +565,22 @@ def test_an_empty_file_of_a_secret_is_not_the_default(variable, written):
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_may_be_said_within_its_bounds(name):
-    kind = NAMED[name].kind
+    kind = SETTINGS_BY_NAME[name].kind
 
     for value in (kind.low, kind.high):
-        assert value == getattr(config.read({name: f"{value:.10g}"}, {}), name)
+        assert value == getattr(config.read_config({name: f"{value:.10g}"}, {}), name)
 
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_out_of_its_bounds_is_refused(name):
-    kind, flag = NAMED[name].kind, NAMED[name].flag
+    kind, flag = SETTINGS_BY_NAME[name].kind, SETTINGS_BY_NAME[name].flag
 
     for value in ("-1", "much", "1e3", f"{kind.high + 1:.10g}"):
         assert refusal({name: value}).startswith(f"config: {flag}={value}, must be {kind.low:g}..")
 
 
 def test_seconds_may_have_a_fraction_and_counts_may_not():
-    assert 2.5 == config.read({"lease_seconds": "2.5"}, {}).lease_seconds
+    assert 2.5 == config.read_config({"lease_seconds": "2.5"}, {}).lease_seconds
     assert refusal({"root_chats": "2.5"})
 
 
@@ -587,7 +588,7 @@ def test_seconds_may_have_a_fraction_and_counts_may_not():
 
 
 def test_an_address_in_brackets_is_one_of_ipv6():
-    listening = config.read({"listen": "[::1]:80"}, {})
+    listening = config.read_config({"listen": "[::1]:80"}, {})
 
     assert ("::1", 80, "[::1]:80") == (listening.host, listening.port, str(listening.listen))
 
@@ -605,16 +606,19 @@ def test_an_address_in_brackets_is_one_of_ipv6():
 def test_somebody_on_this_machine_finds_the_daemon(listen, url):
     secure = {"tls_cert": "/c", "tls_key": "/k"}
 
-    assert url == config.read({"listen": listen}, {}).near_url
-    assert url.replace("http", "https") == config.read({"listen": listen, **secure}, {}).near_url
+    assert url == config.read_config({"listen": listen}, {}).near_url
+    assert (
+        url.replace("http", "https")
+        == config.read_config({"listen": listen, **secure}, {}).near_url
+    )
 
 
 def test_a_relative_directory_is_one_from_here():
-    assert Path.cwd() / "data" == config.read({"data_dir": "data"}, {}).data_dir
+    assert Path.cwd() / "data" == config.read_config({"data_dir": "data"}, {}).data_dir
 
 
 def test_a_path_may_begin_at_home():
-    assert Path.home() / "x" == Place("file", "FILE").read("~/x")
+    assert Path.home() / "x" == FilePath("file", "FILE").read("~/x")
 
 
 def test_the_page_about_them_is_made_of_the_table():

@@ -10,7 +10,7 @@ import msgspec
 
 from adapters.cli.asking.nearby import NEAR
 from adapters.http.refused import Refusal
-from adapters.settings.kinds import Unfit, WebAddress
+from adapters.settings.kinds import InvalidValue, WebAddress
 from adapters.settings.refusals import CannotStart
 
 ANSWER_SECONDS = 30.0  # for each step of an answer; then it is given up
@@ -26,7 +26,7 @@ class Daemon:
     def __init__(self, url: str, token: str) -> None:
         try:
             self.url = WebAddress().read(url)
-        except Unfit as unfit:
+        except InvalidValue as unfit:
             raise CannotStart("url", f"{url}, {unfit}") from None
         headers = {"Coder-Session-Token": token} if token else {}
         self._http = httpx2.Client(

@@ -6,7 +6,6 @@ import sys
 import trio
 
 from adapters.cli.deeds.opening import opened
-from adapters.network import names
 from adapters.people.auth.opening import LINK_PATH
 from adapters.people.store.invitations import Invitations, Link
 from adapters.people.store.users import Users
@@ -14,7 +13,7 @@ from adapters.postgres import migrating
 from adapters.postgres.database import open_database, refusing
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
-from adapters.settings import Config
+from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart
 
 DRAIN_SECONDS = 1.0

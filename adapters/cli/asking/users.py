@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adapters.cli.asking.words import add_verb, shown, speaking, told
 from adapters.cli.settings import OF_THE_DATABASE, add_command, add_settings, secrets
-from adapters.settings.table import Subject
+from adapters.settings.setting import Subject
 
 if TYPE_CHECKING:
     from adapters.cli.settings import Commands

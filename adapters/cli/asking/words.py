@@ -93,10 +93,10 @@ def token_of(options: argparse.Namespace) -> str:
 def _of_this_machine(options: argparse.Namespace) -> str:
     """Whoever can read the daemon's secret key needs no token of his own."""
     from adapters import settings as config
-    from adapters.settings.directories import default_config_file
     from adapters.settings.secrets import FILE_NAME, local_token, open_vault
+    from adapters.settings.table import default_config_file
 
-    told = config.read({}, os.environ, default_config_file())
+    told = config.read_config({}, os.environ, default_config_file())
     url, file = urlsplit(url_of(options)), told.data_dir / FILE_NAME
     if url.hostname in NEAR and (told.secret_key or os.access(file, os.R_OK)):
         keepers = {0, os.geteuid(), *([] if told.secret_key else [file.stat().st_uid])}

@@ -8,11 +8,11 @@ import msgspec
 
 from adapters import settings as config
 from adapters.cli.tables import documented, table
-from adapters.settings.directories import default_config_file
+from adapters.settings.table import default_config_file
 
 
 def run(options: argparse.Namespace) -> int:
-    rows = config.shown(vars(options), os.environ, default_config_file())
+    rows = config.list_settings(vars(options), os.environ, default_config_file())
     if options.json:
         sys.stdout.write(documented([msgspec.to_builtins(row) for row in rows]))
         return 0

@@ -5,11 +5,10 @@ import sys
 from collections.abc import Sequence
 
 from adapters.cli.deeds.opening import opened
-from adapters.network import names
 from adapters.postgres import migrating
 from adapters.postgres.database import Database, migrate, open_database, refusing
 from adapters.postgres.driver.connection import Connection
-from adapters.settings import Config
+from adapters.settings import Config, names
 
 
 def run(options: argparse.Namespace) -> int:

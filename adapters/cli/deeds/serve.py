@@ -6,8 +6,7 @@ import sys
 
 from adapters.cli.deeds.opening import opened
 from adapters.daemon.processes.membership import membership_of
-from adapters.network import names
-from adapters.settings import Config
+from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart
 
 

@@ -9,10 +9,9 @@ from adapters import settings as config
 from adapters.cli.examining import machine, network, stored
 from adapters.cli.examining.finding import Finding, State, from_refusal, ok
 from adapters.cli.tables import documented, plain
-from adapters.network import names
-from adapters.settings import logs
-from adapters.settings.directories import default_config_file
+from adapters.settings import logs, names
 from adapters.settings.refusals import CannotStart
+from adapters.settings.table import default_config_file
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,7 +43,7 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
     note(machine.python(), *machine.packages(machine.requirements()))
     said = (vars(options), os.environ, default_config_file())
     try:
-        settings, shown = config.read(*said), config.shown(*said)
+        settings, shown = config.read_config(*said), config.list_settings(*said)
     except CannotStart as refusal:
         note(from_refusal("config", refusal))
         return found

@@ -14,10 +14,10 @@ from typing import assert_never
 
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
 from adapters.http.host.capacity.descriptors import SCARCE
-from adapters.settings import Config, Shown
+from adapters.settings import Config, ShownSetting
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import open_vault
-from adapters.settings.table import NAMED
+from adapters.settings.table import SETTINGS_BY_NAME
 from adapters.workspaces.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbox_of
 
 MIB = 1024 * 1024
@@ -141,10 +141,12 @@ async def sandbox(config: Config) -> Finding:
             assert_never(found)
 
 
-def files_of_secrets(shown: Sequence[Shown]) -> Iterator[Finding]:
+def files_of_secrets(shown: Sequence[ShownSetting]) -> Iterator[Finding]:
     """A file that others may read keeps no secret. Systemd's own are as it wants them."""
     for row in shown:
-        if not (NAMED[row.name].secret and row.value) or row.origin.startswith("credential "):
+        if not (SETTINGS_BY_NAME[row.name].secret and row.value) or row.origin.startswith(
+            "credential "
+        ):
             continue
         last = Path(row.origin.rpartition(" ")[2])
         if " " in row.origin and last.is_file() and stat.S_IMODE(last.stat().st_mode) & 0o077:

@@ -8,14 +8,13 @@ from pathlib import Path
 from adapters.cli.deeds.opening import opened
 from adapters.cli.keeping.archive import FORMAT, Making, Manifest, Step, making
 from adapters.cli.keeping.keys import key_here, vault_here
-from adapters.network import names
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, open_database, refusing
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.dumping.dump import dump
 from adapters.postgres.dumping.programs import ProgramFailed
 from adapters.postgres.queries import SQL
-from adapters.settings import Config
+from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart
 from runtime.clock import wall
 

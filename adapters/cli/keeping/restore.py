@@ -11,14 +11,13 @@ from adapters.cli.deeds.opening import opened
 from adapters.cli.keeping.archive import Archive
 from adapters.cli.keeping.archive import opened as opened_archive
 from adapters.cli.keeping.keys import vault_here
-from adapters.network import names
 from adapters.postgres import migrating
 from adapters.postgres.database import Database, open_database, refusing
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.dumping.dump import fill
 from adapters.postgres.dumping.programs import ProgramFailed
 from adapters.postgres.queries import SQL
-from adapters.settings import Config
+from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault
 

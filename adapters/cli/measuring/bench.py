@@ -16,7 +16,7 @@ from adapters.cli.measuring.load import Load, client_of
 from adapters.cli.measuring.load import run as run_load
 from adapters.cli.tables import documented, table
 from adapters.models.wire.catalogue import AIProvider, ChatModelConfig
-from adapters.network import names
+from adapters.settings import names
 from adapters.settings.refusals import CannotStart
 
 REHEARSAL = "rehearsal"  # the source of a model that costs nothing

@@ -12,7 +12,7 @@ from adapters.client import asks
 from adapters.client.awaiting import AsyncClient
 from adapters.client.calling import Client
 from adapters.client.faults import Refused, Unreachable
-from adapters.network import names
+from adapters.settings import names
 from adapters.settings.refusals import CannotStart
 
 __all__ = ["Wanted", "list_chats", "talk"]

@@ -26,7 +26,6 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
-from adapters.network.names import looked_up
 from adapters.postgres.driver import timeouts as limits
 from adapters.postgres.driver.faults import (
     DatabaseBusy,
@@ -38,6 +37,7 @@ from adapters.postgres.driver.faults import (
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import ADAPTERS, Parameters, Row, Statement, parse, verbatim
 from adapters.postgres.driver.waiting import cancel_on_server, flush, handshake, is_readable
+from adapters.settings.names import looked_up
 
 # How long a cancelled exchange may take to stop its statement; then the link is closed.
 CANCEL_SECONDS = 5.0

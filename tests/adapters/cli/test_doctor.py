@@ -13,14 +13,14 @@ from adapters.cli.examining.finding import Finding, State, from_refusal
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from adapters.rehearsal.settings import read as behaving
-from adapters.settings import Shown
+from adapters.settings import ShownSetting
 from adapters.settings.refusals import CannotStart
 
 OK, WARNING, WRONG = State.OK, State.WARNING, State.WRONG
 
 
 def told(data_dir="/none", **said):
-    return config.read({"data_dir": str(data_dir), **said}, {})
+    return config.read_config({"data_dir": str(data_dir), **said}, {})
 
 
 def states(findings):
@@ -114,7 +114,7 @@ async def test_what_commands_of_chats_run_in_is_tried_out(said, script, state, f
     program = tmp_path / "bwrap"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    settings = config.read({"sandbox": said}, {"PATH": str(tmp_path)})
+    settings = config.read_config({"sandbox": said}, {"PATH": str(tmp_path)})
 
     found = await machine.sandbox(settings)
 
@@ -127,7 +127,7 @@ def test_a_file_with_a_secret_in_it_is_for_nobody_else(mode, count, tmp_path):
     file = tmp_path / "promptcorner.toml"
     file.write_text('openai_api_key = "k"\nlog = "json"\n')
     file.chmod(mode)
-    shown = config.shown({"config": str(file)}, {})
+    shown = config.list_settings({"config": str(file)}, {})
 
     found = list(machine.files_of_secrets(shown))
 
@@ -135,7 +135,7 @@ def test_a_file_with_a_secret_in_it_is_for_nobody_else(mode, count, tmp_path):
 
 
 def test_what_systemd_hands_over_is_as_it_wants_it(tmp_path):
-    shown = [Shown("openai_api_key", "(set)", f"credential openai_api_key {tmp_path}/k")]
+    shown = [ShownSetting("openai_api_key", "(set)", f"credential openai_api_key {tmp_path}/k")]
     (tmp_path / "k").touch(0o644)
 
     assert [] == list(machine.files_of_secrets(shown))
@@ -152,7 +152,7 @@ async def test_a_database_that_is_not_there_yet_is_not_made(tmp_path):
 
 
 async def test_a_server_is_looked_at_from_all_sides(database):
-    settings = config.read({}, {"DATABASE_URL": database})
+    settings = config.read_config({}, {"DATABASE_URL": database})
 
     found = await stored.database(settings)
 
@@ -164,7 +164,7 @@ async def test_a_server_is_looked_at_from_all_sides(database):
 async def test_a_server_that_is_away_is_wrong():
     away = make_conninfo(host="127.0.0.1", port=9, password="secret", connect_timeout=2)
 
-    [finding] = await stored.database(config.read({}, {"DATABASE_URL": away}))
+    [finding] = await stored.database(config.read_config({}, {"DATABASE_URL": away}))
 
     assert (WRONG, True) == (finding.state, "cannot be reached" in finding.fact)
     assert "secret" not in str(finding)
@@ -195,7 +195,7 @@ def test_clocks_that_differ_are_warned_of(skew, state):
     ],
 )
 def test_words_of_chats_on_a_wire_are_warned_of(address, count):
-    settings = config.read({}, {"DATABASE_URL": address})
+    settings = config.read_config({}, {"DATABASE_URL": address})
 
     assert count == len(list(stored.secrecy(settings)))
 
@@ -260,7 +260,7 @@ def test_a_certificate_that_is_none_is_wrong(tmp_path):
     [("none", None), ("10.1.0.0/16", "ok"), ("127.0.0.0/8", "warn"), ("::/0", "warn")],
 )
 def test_networks_that_strangers_may_send_us_to_are_said(said, state):
-    findings = list(network.strangers(config.read({"private_networks": said}, {})))
+    findings = list(network.strangers(config.read_config({"private_networks": said}, {})))
 
     assert ([state] if state else []) == [each.state.value for each in findings]
 
@@ -275,11 +275,13 @@ def test_a_proxy_is_named_or_refused():
 
 
 async def test_providers_are_named_and_only_asked_if_one_wants_it():
-    settings = config.read({}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9"})
+    settings = config.read_config(
+        {}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
+    )
 
     [named] = await network.providers(settings, online=False)
-    [none] = await network.providers(config.read({}, {"HOME": "/none"}), online=False)
-    odd = config.read({}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "nonsense"})
+    [none] = await network.providers(config.read_config({}, {"HOME": "/none"}), online=False)
+    odd = config.read_config({}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "nonsense"})
     [misnamed] = await network.providers(odd, online=False)
 
     assert (OK, "openai/gpt-5 is set up; --online asks it") == (named.state, named.fact)
@@ -293,7 +295,7 @@ async def test_a_provider_that_is_asked_says_how_it_is(faults, state):
     said = {"deltas": "1", "faults": faults} if faults else {"deltas": "1"}
     async with serve(behaving(Behaviour(), said)) as running:
         environ = {"ANTHROPIC_API_KEY": "sk-secret", "ANTHROPIC_BASE_URL": running.url}
-        [finding] = await network.providers(config.read({}, environ), online=True)
+        [finding] = await network.providers(config.read_config({}, environ), online=True)
 
     assert state is finding.state, finding
     assert "sk-secret" not in str(finding)

@@ -10,7 +10,7 @@ from adapters.relay.address import Nowhere
 
 
 def told(**said):
-    return config.read({name: str(value) for name, value in said.items()}, {})
+    return config.read_config({name: str(value) for name, value in said.items()}, {})
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ NOBODY = "postgresql://u@127.0.0.1:1/x"
 
 def told(**said):
     environment = {"DATABASE_URL": said.pop("database_url", "")}
-    return config.read(said, environment)
+    return config.read_config(said, environment)
 
 
 async def test_what_is_set_is_where_it_is():

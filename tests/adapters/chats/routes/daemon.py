@@ -94,7 +94,7 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
             **{name: value.format(url=running.url) for name, value in PROVIDERS.items()},
             **environ,
         }
-        told = config.read({}, environment)
+        told = config.read_config({}, environment)
         models = offered(told.environ)
         settings = {}
         if summaries_by is not None:

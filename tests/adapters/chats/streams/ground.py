@@ -160,7 +160,7 @@ async def a_stage(conninfo, behaviour=None, **settings):
             "PROMPTCORNER_DRAIN_SECONDS": "0",  # a story is over when it is told
             **{f"PROMPTCORNER_{name.upper()}": str(value) for name, value in settings.items()},
         }
-        told = config.read({}, environment)
+        told = config.read_config({}, environment)
         models = offered(told.environ)
         async with (
             open_chats(

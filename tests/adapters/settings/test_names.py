@@ -8,9 +8,9 @@ import trio
 
 from adapters.models.providers.broken import Unreachable
 from adapters.models.providers.dial import Origin, dialled, dialler, hang_up, tls_context
-from adapters.network import names
-from adapters.network.names import LOOK_UPS, Resolver
 from adapters.postgres.driver.link import Link
+from adapters.settings import names
+from adapters.settings.names import LOOK_UPS, Resolver
 from adapters.tools.mcp.oauth.guard import resolved
 from runtime.threads.limits import ThreadLimits, statistics
 from runtime.threads.work import read

@@ -1,4 +1,0 @@
-"""How this machine reaches others.
-
-names  of hosts, looked up in threads of their own
-"""
