@@ -27,7 +27,7 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import Answer
 from actors.law.parts.model import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
-from actors.streams.episodes.buffer import Episode
+from actors.streams.episodes import Episode
 from adapters.chats.pieces import encoded
 from adapters.models.connecting import connected
 from adapters.models.environment import offered

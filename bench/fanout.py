@@ -33,9 +33,9 @@ from actors.law.ids import ChatId, EpisodeKey, MessageId, UserId
 from actors.law.parts.model import TextPart
 from actors.law.requests import CreateChat, NewChat
 from actors.law.transitions import create
-from actors.streams.episodes.buffer import Episode, Episodes
-from actors.streams.subscribers.diff import Found, Have
-from actors.streams.subscribers.feeds import open_feeds
+from actors.streams.episodes import Episode, Episodes
+from actors.streams.feeds.diff import ChatSnapshot, Position
+from actors.streams.feeds.registry import open_chat_feeds
 from adapters.chats.pieces import encoded as as_piece
 from adapters.chats.streams.encoding import encoded
 from adapters.chats.streams.serving import serve_socket
@@ -94,11 +94,11 @@ class Ours:
         self._log_bytes: Callable[[], int] = lambda: 0
 
     async def serve(self, listener: trio.SocketListener) -> None:
-        async with open_feeds(Stored(), encoded, self._episodes, Switchboard()) as feeds:
+        async with open_chat_feeds(Stored(), encoded, self._episodes, Switchboard()) as feeds:
 
             async def answer(request: Request) -> Upgrade:
                 chat = _chat(int(request.path.strip("/")))
-                return Upgrade(partial(serve_socket, feeds=feeds, chat=chat, have=Have()))
+                return Upgrade(partial(serve_socket, feeds=feeds, chat=chat, have=Position()))
 
             self._log_bytes = lambda: feeds.statistics().log_bytes
             await Server(answer).serve([listener])
@@ -120,9 +120,9 @@ class Stored:
         self._chat = replace(made.chat, generation_attempt=1)
         self._messages = (Message(MessageId(1), 1, AT, False, made.said[0]),)
 
-    async def found(self, chat: ChatId, have: Have) -> Found:
+    async def found(self, chat: ChatId, have: Position) -> ChatSnapshot:
         await trio.lowlevel.checkpoint()
-        return Found(replace(self._chat, id=chat), self._messages, 0, (), (), ())
+        return ChatSnapshot(replace(self._chat, id=chat), self._messages, 0, (), (), ())
 
     async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
         await trio.lowlevel.checkpoint()

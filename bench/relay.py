@@ -29,10 +29,10 @@ from actors.law.ids import ChatId, EpisodeKey, Holder, RunnerId, WorkerId
 from actors.law.parts.model import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
-from actors.streams.episodes.buffer import Episodes
+from actors.streams.episodes import Episodes
+from actors.streams.feeds.diff import ChatSnapshot, Position
+from actors.streams.feeds.registry import ChatFeeds, open_chat_feeds
 from actors.streams.relay.relays import open_relays
-from actors.streams.subscribers.diff import Found, Have
-from actors.streams.subscribers.feeds import Feeds, open_feeds
 from adapters.chats.pieces import encoded as as_piece
 from adapters.chats.streams.encoding import encoded
 from adapters.chats.streams.serving import serve_socket
@@ -67,7 +67,7 @@ MADE_AT = re.compile(rb'"text":"([0-9.]+);')
 
 
 class HeldThere(Stored):
-    async def found(self, chat: ChatId, have: Have) -> Found | ChatNotFound:  # type: ignore[override]
+    async def found(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:  # type: ignore[override]
         found = await super().found(chat, have)
         holder = Holder(THERE, RunnerId(chat))
         held = replace(found.chat, status=Status.RUNNING, holder=holder)
@@ -78,10 +78,10 @@ def _key(number: int) -> EpisodeKey:
     return EpisodeKey(ChatId(UUID(int=number + 1)), 1, 1)
 
 
-async def _serve_watchers(feeds: Feeds, listener: trio.SocketListener) -> None:
+async def _serve_watchers(feeds: ChatFeeds, listener: trio.SocketListener) -> None:
     async def answer(request: Request) -> Upgrade:
         chat = _key(int(request.path.strip("/"))).chat
-        return Upgrade(partial(serve_socket, feeds=feeds, chat=chat, have=Have()))
+        return Upgrade(partial(serve_socket, feeds=feeds, chat=chat, have=Position()))
 
     await Server(answer).serve([listener])
 
@@ -108,7 +108,7 @@ async def hold() -> None:
     backstage = Backstage(_nothing, Host(episodes, Tickets(KEY), lambda: THERE))
     near, relay = await _listener(), await _listener()
     async with (
-        open_feeds(HeldThere(), encoded, episodes, Switchboard()) as feeds,
+        open_chat_feeds(HeldThere(), encoded, episodes, Switchboard()) as feeds,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(_serve_watchers, feeds, near)
@@ -142,7 +142,7 @@ async def follow(relay: int) -> None:
     far, episodes = await _listener(), Episodes(as_piece)
     async with (
         open_relays(peers, me=lambda: HERE, chance=lambda: 0.0) as relays,
-        open_feeds(HeldThere(), encoded, episodes, Switchboard(), elsewhere=relays) as feeds,
+        open_chat_feeds(HeldThere(), encoded, episodes, Switchboard(), elsewhere=relays) as feeds,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(_serve_watchers, feeds, far)

@@ -26,7 +26,7 @@ from actors.law.ids import EpisodeKey
 from actors.law.parts.model import JsonText, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Tool
 from actors.law.store.answers import Applied
-from actors.streams.episodes.buffer import Episodes
+from actors.streams.episodes import Episodes
 from adapters.chats.pieces import encoded
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool

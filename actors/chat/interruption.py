@@ -14,7 +14,7 @@ from actors.law.ids import EpisodeKey
 from actors.law.parts.model import ToolCallPart, ToolResultPart
 from actors.law.requests import FinishInterruption
 from actors.law.store.patience import patiently
-from actors.streams.episodes.buffer import Episode
+from actors.streams.episodes import Episode
 from runtime.clock import now, wall
 
 

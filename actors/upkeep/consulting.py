@@ -16,8 +16,8 @@ from actors.law.parts.assemble import Answer
 from actors.law.parts.failure import ProviderFailure
 from actors.law.parts.model import TextPart
 from actors.law.parts.prompt import Prompt
-from actors.streams.episodes.buffer import Episode
-from actors.streams.episodes.pieces import Said
+from actors.streams.episodes import Episode
+from actors.streams.pieces import NumberedPiece
 from runtime.clock import wall
 
 
@@ -33,7 +33,7 @@ async def consult(
     """Asked again while that may help; then what was `told` of the attempt before is void. How
     long all of it may take is the caller's affair."""
 
-    def hear(_: EpisodeKey, said: Said) -> bytes:
+    def hear(_: EpisodeKey, said: NumberedPiece) -> bytes:
         if isinstance(said.piece, TextPart):
             told(said.piece.text)
         return b""

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from actors.law.ids import EpisodeKey
 from actors.law.parts.model import HookContextPart, TextPart
-from actors.streams.episodes.pieces import ArgsPiece, Piece, ReasoningPiece, ResultPiece, Said
+from actors.streams.pieces import ArgsPiece, NumberedPiece, Piece, ReasoningPiece, ResultPiece
 from adapters.chats.wire.messages import ChatMessagePart, part_of
 from adapters.chats.wire.streams import ChatStreamEvent, ChatStreamMessagePart
 from adapters.postgres.codec.parts import whole
@@ -17,15 +17,15 @@ from adapters.postgres.codec.parts import whole
 _encode = msgspec.json.Encoder().encode
 
 
-def encoded(key: EpisodeKey, said: Said) -> bytes:
-    """Fulfils `actors.streams.episodes.buffer.Encode`."""
+def encoded(key: EpisodeKey, said: NumberedPiece) -> bytes:
+    """Fulfils `actors.streams.episodes.Encode`."""
     try:
         return _encode(_event(key, said, said.piece))
     except UnicodeEncodeError:
         return _encode(_event(key, said, whole(said.piece)))
 
 
-def _event(key: EpisodeKey, said: Said, piece: Piece) -> ChatStreamEvent:
+def _event(key: EpisodeKey, said: NumberedPiece, piece: Piece) -> ChatStreamEvent:
     return ChatStreamEvent(
         type="message_part",
         chat_id=key.chat,

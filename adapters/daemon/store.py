@@ -9,7 +9,7 @@ from typing import NoReturn
 import trio
 
 from actors.law.store.hints import Hint
-from actors.streams.episodes.buffer import RETENTION_SECONDS, Episodes
+from actors.streams.episodes import RETENTION_SECONDS, Episodes
 from adapters.chats.files.shelf import PromptFiles
 from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.titles import Titles

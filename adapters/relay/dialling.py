@@ -22,8 +22,7 @@ from wsproto.events import (
 from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 
 from actors.law.ids import WorkerId
-from actors.streams.relay.frames import News, Wish
-from actors.streams.relay.ports import Line, Unlinked
+from actors.streams.relay.exchange import NotConnected, PeerConnection, RelayAnswer, RelayRequest
 from adapters.http.host.bounds import PING_SECONDS
 from adapters.models.providers.broken import Unreachable, Untrusted
 from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, split_url
@@ -52,7 +51,7 @@ REFUSALS = {
 
 
 class SocketLine:
-    """Fulfils `actors.streams.relay.ports.Line`, once it has been let in."""
+    """Fulfils `actors.streams.relay.exchange.Line`, once it has been let in."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self._stream = stream
@@ -76,10 +75,10 @@ class SocketLine:
                         return said[0] if said else b""
         return b""
 
-    async def send(self, wishes: Sequence[Wish]) -> bool:
+    async def send(self, wishes: Sequence[RelayRequest]) -> bool:
         return await self._say(BytesMessage(wishes_encoded(wishes)))
 
-    async def receive(self) -> Sequence[News] | None:
+    async def receive(self) -> Sequence[RelayAnswer] | None:
         try:
             messages = await self._next()
             if messages is None:
@@ -147,25 +146,25 @@ class Addresses:
         self._pool = pool
         self._lease_seconds = lease_seconds
 
-    async def find(self, worker: WorkerId) -> str | Unlinked:
+    async def find(self, worker: WorkerId) -> str | NotConnected:
         asked = {"worker": worker, "lease_seconds": self._lease_seconds}
         try:
             async with self._pool.connection() as connection:
                 found = await connection.execute(SQL["worker_url"], asked)
         except DatabaseFault as fault:
-            return Unlinked(f"the database does not say where it is ({fault})")
+            return NotConnected(f"the database does not say where it is ({fault})")
         if not found:
-            return Unlinked("it has stopped, or has given no sign of life", is_fault=False)
+            return NotConnected("it has stopped, or has given no sign of life", is_fault=False)
         [(url,)] = found
-        return url or Unlinked("it has no address for others: set relay_listen there")
+        return url or NotConnected("it has no address for others: set relay_listen there")
 
 
 class Dialler:
-    """Fulfils `actors.streams.relay.ports.Peers`."""
+    """Fulfils `actors.streams.relay.exchange.Peers`."""
 
     def __init__(
         self,
-        find: Callable[[WorkerId], Awaitable[str | Unlinked]],
+        find: Callable[[WorkerId], Awaitable[str | NotConnected]],
         tickets: Tickets,
         *,
         me: Callable[[], WorkerId | None],
@@ -177,9 +176,9 @@ class Dialler:
         self._dial = dial
 
     @asynccontextmanager
-    async def connected(self, worker: WorkerId) -> AsyncIterator[Line | Unlinked]:
+    async def connected(self, worker: WorkerId) -> AsyncIterator[PeerConnection | NotConnected]:
         url = await self._find(worker)
-        if isinstance(url, Unlinked):
+        if isinstance(url, NotConnected):
             yield url
             return
         opened: list[trio.abc.Stream] = []
@@ -192,7 +191,7 @@ class Dialler:
 
     async def _linked(
         self, worker: WorkerId, url: str, opened: list[trio.abc.Stream]
-    ) -> Line | Unlinked:
+    ) -> PeerConnection | NotConnected:
         """What is `opened` on the way is closed by whoever asked, however this ends."""
         try:
             with trio.move_on_after(CONNECT_SECONDS):
@@ -200,22 +199,22 @@ class Dialler:
                 opened.append(await dialled(self._dial, origin))
                 return await self._entered(SocketLine(opened[0]), worker, origin, path + PATH)
         except (Unreachable, Untrusted, ValueError) as error:
-            return Unlinked(str(error))
+            return NotConnected(str(error))
         except (*GONE, *BROKEN) as error:
-            return Unlinked(f"{url}: the connection broke ({error})")
-        return Unlinked(f"{url}: not within {CONNECT_SECONDS:g} s")
+            return NotConnected(f"{url}: the connection broke ({error})")
+        return NotConnected(f"{url}: not within {CONNECT_SECONDS:g} s")
 
     async def _entered(
         self, line: SocketLine, worker: WorkerId, origin: Origin, path: str
-    ) -> Line | Unlinked:
+    ) -> PeerConnection | NotConnected:
         me = self._me()
         if me is None:
-            return Unlinked("we have no lease ourselves")
+            return NotConnected("we have no lease ourselves")
         ticket = self._tickets.written(me, worker, at=wall().timestamp())
         said = await line.enter(origin.host_header, path, ticket)
         if isinstance(said, bytes) and compare_digest(said, self._tickets.proof(ticket)):
             return line
-        return Unlinked(f"{origin}: {_refusal(said)}")
+        return NotConnected(f"{origin}: {_refusal(said)}")
 
 
 def _refusal(said: bytes | int) -> str:

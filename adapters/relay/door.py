@@ -11,8 +11,8 @@ from typing import Annotated, Protocol
 import trio
 
 from actors.law.ids import WorkerId
-from actors.streams.episodes.buffer import Episodes
-from actors.streams.relay.serving import Serving
+from actors.streams.episodes import Episodes
+from actors.streams.relay.peer_session import PeerSession
 from adapters.http.door.app import nothing_here
 from adapters.http.endpoints import Answer, Socket, SocketClosed, Upgrade
 from adapters.http.host.frames import framed_bytes
@@ -56,7 +56,7 @@ class ServedStatistics:
 @dataclass(slots=True, eq=False)
 class _Peer:
     worker: WorkerId
-    serving: Serving
+    session: PeerSession
     replaced: trio.Event = field(default_factory=trio.Event)
 
 
@@ -83,7 +83,7 @@ class Host:
         if len(self._peers) >= PEERS_MAX and worker not in self._peers:
             raise Refused(503, "Too many processes.", detail=f"{PEERS_MAX} follow this one")
         self._admitted_count += 1
-        peer, proof = _Peer(worker, Serving(self._episodes)), self._tickets.proof(ticket)
+        peer, proof = _Peer(worker, PeerSession(self._episodes)), self._tickets.proof(ticket)
 
         async def serve(socket: Socket) -> None:
             await self._serve(peer, proof, socket)
@@ -91,13 +91,13 @@ class Host:
         return Upgrade(serve)
 
     def statistics(self) -> ServedStatistics:
-        servings = [peer.serving for peer in self._peers.values()]
+        sessions = [peer.session for peer in self._peers.values()]
         return ServedStatistics(
-            peers=len(servings),
-            follows=sum([serving.follows for serving in servings]),
+            peers=len(sessions),
+            follows=sum([session.follows for session in sessions]),
             admitted_count=self._admitted_count,
             refused_count=self._refused_count,
-            pieces_count=self._pieces_count + sum([each.pieces_count for each in servings]),
+            pieces_count=self._pieces_count + sum([each.pieces_count for each in sessions]),
             broken_count=self._broken_count,
         )
 
@@ -110,22 +110,22 @@ class Host:
 
         def heard(message: bytes) -> bool:
             try:
-                return all(map(peer.serving.wish, wishes_of(message)))
+                return all(map(peer.session.handle, wishes_of(message)))
             except Garbled:
                 return False
 
         socket.hear(heard, bytes_max=WISHES_BYTES_MAX)
         try:
-            with self._episodes.follow(peer.serving.began, fail=peer.serving.fail):
+            with self._episodes.follow(peer.session.note_begin, fail=peer.session.fail):
                 await _tell(peer, proof, socket)
         finally:
-            peer.serving.close()
-            self._pieces_count += peer.serving.pieces_count
+            peer.session.close()
+            self._pieces_count += peer.session.pieces_count
             if self._peers.get(peer.worker) is peer:
                 del self._peers[peer.worker]
         if peer.replaced.is_set():
             await socket.close(REPLACED, "you have come again")
-        elif peer.serving.has_failed:
+        elif peer.session.has_failed:
             self._broken_count += 1
             await socket.close(BROKEN, "an error here; come again")
 
@@ -138,10 +138,10 @@ async def _tell(peer: _Peer, proof: bytes, socket: Socket) -> None:
         try:
             await socket.send(framed_bytes(proof))
             while True:
-                await peer.serving.due()
-                if peer.serving.has_failed:
+                await peer.session.wait_until_due()
+                if peer.session.has_failed:
                     break
-                await socket.send(framed_bytes(news_encoded(peer.serving.take())))
+                await socket.send(framed_bytes(news_encoded(peer.session.take())))
                 await trio.lowlevel.checkpoint()  # who takes everything does not hold up the others
         except SocketClosed:
             pass

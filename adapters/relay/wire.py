@@ -7,19 +7,19 @@ from uuid import UUID
 import msgspec
 
 from actors.law.ids import ChatId, EpisodeKey
-from actors.streams.relay.frames import (
+from actors.streams.relay.exchange import (
     BATCH_BYTES_MAX,
     BATCH_PIECES_MAX,
     FOLLOWS_MAX,
     PIECE_BYTES_MAX,
-    Ended,
     Follow,
-    News,
-    Pieces,
-    Stands,
-    TooMany,
+    FollowEnded,
+    FollowRefused,
+    PieceCount,
+    RelayAnswer,
+    RelayedPieces,
+    RelayRequest,
     Unfollow,
-    Wish,
 )
 
 # Of one message; whoever sends a longer one is hung up on. News: a batch to which one piece came
@@ -61,11 +61,11 @@ _wishes = msgspec.msgpack.Decoder(tuple[Wished, ...]).decode
 _news = msgspec.msgpack.Decoder(tuple[Told, ...]).decode
 
 
-def wishes_encoded(wishes: Sequence[Wish]) -> bytes:
+def wishes_encoded(wishes: Sequence[RelayRequest]) -> bytes:
     return _encode([_wished(wish) for wish in wishes])
 
 
-def wishes_of(message: bytes) -> Sequence[Wish]:
+def wishes_of(message: bytes) -> Sequence[RelayRequest]:
     """Garbled if it is none."""
     try:
         return [_wish(wished) for wished in _wishes(message)]
@@ -73,11 +73,11 @@ def wishes_of(message: bytes) -> Sequence[Wish]:
         raise Garbled(str(error)) from error
 
 
-def news_encoded(news: Sequence[News]) -> bytes:
+def news_encoded(news: Sequence[RelayAnswer]) -> bytes:
     return _encode([_told(each) for each in news])
 
 
-def news_of(message: bytes) -> Sequence[News]:
+def news_of(message: bytes) -> Sequence[RelayAnswer]:
     """Garbled if it is none."""
     try:
         return [_piece_of_news(told) for told in _news(message)]
@@ -85,7 +85,7 @@ def news_of(message: bytes) -> Sequence[News]:
         raise Garbled(str(error)) from error
 
 
-def _wished(wish: Wish) -> Wished:
+def _wished(wish: RelayRequest) -> Wished:
     match wish:
         case Follow(number, key, seq):
             return Wished(number, key.chat, key.history_version, key.attempt, seq)
@@ -93,32 +93,32 @@ def _wished(wish: Wish) -> Wished:
             return Wished(number)
 
 
-def _wish(wished: Wished) -> Wish:
+def _wish(wished: Wished) -> RelayRequest:
     if wished.chat is None:
         return Unfollow(wished.number)
     key = EpisodeKey(ChatId(wished.chat), wished.history_version, wished.attempt)
     return Follow(wished.number, key, wished.seq)
 
 
-def _told(news: News) -> Told:
+def _told(news: RelayAnswer) -> Told:
     match news:
-        case Pieces(number, seq, pieces):
+        case RelayedPieces(number, seq, pieces):
             return Told(number, Kind.PIECES, seq, pieces)
-        case Stands(number, seq):
+        case PieceCount(number, seq):
             return Told(number, Kind.STANDS, seq)
-        case Ended(number):
+        case FollowEnded(number):
             return Told(number, Kind.ENDED)
-        case TooMany(number):
+        case FollowRefused(number):
             return Told(number, Kind.TOO_MANY)
 
 
-def _piece_of_news(told: Told) -> News:
+def _piece_of_news(told: Told) -> RelayAnswer:
     match told.kind:
         case Kind.PIECES:
-            return Pieces(told.number, told.seq, told.pieces)
+            return RelayedPieces(told.number, told.seq, told.pieces)
         case Kind.STANDS:
-            return Stands(told.number, told.seq)
+            return PieceCount(told.number, told.seq)
         case Kind.ENDED:
-            return Ended(told.number)
+            return FollowEnded(told.number)
         case Kind.TOO_MANY:
-            return TooMany(told.number)
+            return FollowRefused(told.number)

@@ -24,7 +24,7 @@ from actors.prompts.context.advising import (
     uses,
     without_call,
 )
-from actors.streams.episodes.pieces import ResultPiece
+from actors.streams.pieces import ResultPiece
 from actors.upkeep.consulting import advice_in, consult
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs.booking import Bookkeeper

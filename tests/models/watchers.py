@@ -21,18 +21,19 @@ from actors.law.parts.model import TextPart
 from actors.law.states import Status
 from actors.law.store.answers import Applied
 from actors.law.store.hints import AsksChanged, ChatMoved
-from actors.streams.episodes.buffer import Episodes
-from actors.streams.subscribers.actor import Ended, Feed, World
-from actors.streams.subscribers.diff import Found, Have, heads_of, is_shown
-from actors.streams.subscribers.events import (
+from actors.streams.episodes import Episodes
+from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
+from actors.streams.feeds.diff import ChatSnapshot, Position, is_shown, versions_of
+from actors.streams.feeds.events import (
     ActionRequired,
-    Asking,
-    AsksAre,
-    Failed,
-    MessageStands,
-    QueueIs,
+    ApprovalsChanged,
+    ChatFailed,
+    MessageChanged,
+    PendingApprovals,
+    QueueChanged,
 )
-from actors.streams.subscribers.subscription import Subscription
+from actors.streams.feeds.log import FeedEnd
+from actors.streams.feeds.subscription import ChatSubscription
 from adapters.chats.pieces import encoded as piece_encoded
 from adapters.chats.streams.encoding import encoded
 from tests.adapters.chats.streams.clients import State
@@ -80,10 +81,10 @@ class Store:
         is_asked = kept.chat.status is Status.REQUIRES_ACTION
         trail = tuple(self.trail[-TRAIL_MAX:])
         if not is_asked:
-            return Found(kept.chat, tuple(messages), gone_at, kept.queue, trail, ())
+            return ChatSnapshot(kept.chat, tuple(messages), gone_at, kept.queue, trail, ())
         asks = kept.chat.asks
-        asking = (Asking(self.chat, "", asks),) if asks else ()
-        return Found(kept.chat, tuple(messages), gone_at, kept.queue, trail, calls, asking)
+        asking = (PendingApprovals(self.chat, "", asks),) if asks else ()
+        return ChatSnapshot(kept.chat, tuple(messages), gone_at, kept.queue, trail, calls, asking)
 
     async def moved(self, known):
         raise AssertionError("the world asks for itself")
@@ -108,7 +109,7 @@ def as_array(events):
 class Client:
     """One watcher, by the rules of the protocol."""
 
-    subscription: Subscription
+    subscription: ChatSubscription
     state: State = field(default_factory=State)
     reading: bool = True
     statuses_before: int = 0  # told to the one whose state he took over
@@ -119,7 +120,7 @@ class Client:
             while not self.reading:
                 await self.more.wait()
             frame = await self.subscription.next(as_array)
-            assert not isinstance(frame, Ended), f"it ended: {frame}"
+            assert not isinstance(frame, FeedEnd), f"it ended: {frame}"
             for event in json.loads(frame):
                 self.state.hear(event)
 
@@ -149,8 +150,8 @@ class Stage:
         self.id = new.chat.id
         self.store = Store(self.memory, self.id)
         self.episodes = Episodes(piece_encoded)
-        world = World(self.store, encoded, self.episodes, self._start, self._broken)
-        self.feed = Feed(self.id, world)
+        world = FeedContext(self.store, encoded, self.episodes, self._start, self._broken)
+        self.feed = ChatFeed(self.id, world)
         self.following = self.episodes.follow(self.feed.began, fail=self._failed)
         self.following.__enter__()
         await self.memory.create(new, [ask.Acquire(HOLDERS[0])])
@@ -256,7 +257,7 @@ class Stage:
         await trio.sleep(pick(draw, (0, 0.05)))
 
     async def a_watcher_comes(self, draw):
-        client = Client(Subscription(self.feed, Have()))
+        client = Client(ChatSubscription(self.feed, Position()))
         self.clients.append(client)
         self.nursery.start_soon(client.live)
 
@@ -267,12 +268,12 @@ class Stage:
         state = State(
             messages=dict(before.messages), queue=list(before.queue), parts=list(before.parts)
         )
-        have = Have(message_id=max(before.messages, default=0))
+        have = Position(message_id=max(before.messages, default=0))
         if state.parts:
             part = state.parts[-1]
             place = part["history_version"], part["generation_attempt"], part["seq"]
             have = replace(have, history_version=place[0], attempt=place[1], seq=place[2])
-        client = Client(Subscription(self.feed, have), state)
+        client = Client(ChatSubscription(self.feed, have), state)
         self.clients.append(client)
         self.nursery.start_soon(client.live)
 
@@ -324,19 +325,19 @@ class Truth:
         kept, chat = stage.memory.chats[stage.id], stage.chat
         event = partial(_event, stage.id)
         shown = [message for message in kept.history if is_shown(message)]
-        self.messages = {m.id: event(MessageStands(m))["message"] for m in shown}
-        self.queue = event(QueueIs(kept.queue)).get("queued_messages", [])
+        self.messages = {m.id: event(MessageChanged(m))["message"] for m in shown}
+        self.queue = event(QueueChanged(kept.queue)).get("queued_messages", [])
         self.status = chat.status.value
         self.statuses = [stage.first_status.value, *(s.value for _, s in stage.store.trail)]
         self.error, self.actions, self.asks = None, [], []
         if chat.status is Status.ERROR and chat.last_error is not None:
-            self.error = event(Failed(chat.last_error))["error"]
+            self.error = event(ChatFailed(chat.last_error))["error"]
         if chat.status is Status.REQUIRES_ACTION:
-            calls = stage.store._look(Have()).calls
+            calls = stage.store._look(Position()).calls
             self.actions = event(ActionRequired(calls))["action_required"]["tool_calls"]
-            asks = AsksAre((Asking(stage.id, "", chat.asks),))
+            asks = ApprovalsChanged((PendingApprovals(stage.id, "", chat.asks),))
             self.asks = event(asks)["approvals"]
-        heads = heads_of(chat)
+        heads = versions_of(chat)
         key = EpisodeKey(stage.id, heads.history_version, heads.generation_attempt)
         episode = stage.episodes.find(key) if heads.generation_attempt else None
         pieces = [] if episode is None else map(json.loads, episode.encoded)

@@ -67,7 +67,7 @@ class Feed:
 
 
 class Hearer:
-    """Fulfils `actors.streams.episodes.listeners.PieceListener`."""
+    """Fulfils `actors.streams.episodes.PieceListener`."""
 
     def __init__(self, feed, episode):
         self.episode = episode
@@ -87,7 +87,7 @@ class Hearer:
 
 
 class Reader:
-    """Fulfils `actors.streams.episodes.listeners.EpisodeFollower`."""
+    """Fulfils `actors.streams.episodes.EpisodeFollower`."""
 
     def __init__(self, feed, episode):
         self.read = []

@@ -31,8 +31,8 @@ from actors.law.parts.deltas import (
 from actors.law.parts.failure import FailureKind, ProviderFailure
 from actors.law.parts.model import Part, ReasoningPart, TextPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
-from actors.streams.episodes.buffer import Episode
-from actors.streams.episodes.pieces import ArgsPiece, Piece, ReasoningPiece
+from actors.streams.episodes import Episode
+from actors.streams.pieces import ArgsPiece, Piece, ReasoningPiece
 from runtime.clock import now, wall
 from runtime.ends import holds_assertion
 from runtime.log import emit

@@ -54,7 +54,7 @@ from actors.prompts.compaction.fullness import (
 )
 from actors.prompts.compaction.portions import tokens_about
 from actors.prompts.compaction.rows import Compaction, NoSummary, Source, Summary
-from actors.streams.episodes.buffer import Episode
+from actors.streams.episodes import Episode
 from runtime.log import emit
 
 NO_SUMMARY = NoSummary(

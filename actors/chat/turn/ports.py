@@ -16,7 +16,7 @@ from actors.law.parts.model import JsonText, Part, ToolCallPart
 from actors.law.parts.prompt import CallSettings, Prompt, ProviderTool, Tool
 from actors.law.parts.usage import Cost, Usage
 from actors.law.parts.vendors import NO_FILES, PromptRules
-from actors.streams.episodes.pieces import Piece
+from actors.streams.pieces import Piece
 from actors.tools.approvals.policy import ServerStart
 
 Batch = Sequence[Delta]  # what arrived in one read; never empty

@@ -30,7 +30,7 @@ from actors.law.chat import Body, Chat, Message, Role
 from actors.law.ids import chat_name
 from actors.law.parts.model import ToolCallPart
 from actors.law.store.patience import patiently
-from actors.streams.episodes.buffer import Episode
+from actors.streams.episodes import Episode
 from actors.tools.refusing import refusals
 from actors.tools.truncation import budget
 from runtime.clock import wall

@@ -1,4 +1,4 @@
-"""All links of this process: one for each other process whose attempts are watched here."""
+"""The links of this process: one for each other process whose attempts are watched here."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -9,17 +9,16 @@ from typing import Annotated
 import trio
 
 from actors.law.ids import EpisodeKey, WorkerId
-from actors.streams.relay.link import Link
-from actors.streams.relay.mirror import Mirror, Room
-from actors.streams.relay.ports import Peers
-from actors.streams.subscribers.ports import Attempt
+from actors.streams.feeds.ports import PieceLog
+from actors.streams.relay.exchange import PeerConnector
+from actors.streams.relay.link import Mirror, MirrorBudget, RelayLink
 from runtime.children import Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-LINKS_MAX = 256  # processes; at more, watchers see no pieces of what they run
-CATCH_UP_SECONDS = 0.25  # to hear how far an attempt has come; then it is told from its beginning
+LINKS_MAX = 256  # processes; watchers see no pieces of what others than these run
+CATCH_UP_SECONDS = 0.25  # to learn how far an attempt has come; then it is told from its beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class RelaysStatistics:
 
 @dataclass(slots=True)
 class _Counts:
-    """Of links that are over; `refused` of all."""
+    """The counts of links that are over; `refused` counts for all."""
 
     connected: int = 0
     failed: int = 0
@@ -61,11 +60,14 @@ class _Counts:
 
 
 class Relays:
-    """Fulfils `actors.streams.subscribers.ports.Elsewhere`. Made by `open_relays`."""
+    """The attempts of all other processes that are followed here. Made by `open_relays`.
+
+    Fulfils `actors.streams.feeds.ports.RemoteEpisodes`.
+    """
 
     def __init__(
         self,
-        peers: Peers,
+        peers: PeerConnector,
         children: Children,
         *,
         me: Callable[[], WorkerId | None],
@@ -75,27 +77,27 @@ class Relays:
         self._children = children
         self._me = me
         self._chance = chance
-        self._links: dict[WorkerId, Link] = {}
-        self._at: dict[Mirror, Link] = {}
-        self._room = Room()
+        self._links: dict[WorkerId, RelayLink] = {}
+        self._link_of: dict[Mirror, RelayLink] = {}
+        self._budget = MirrorBudget()
         self._counts = _Counts()
 
-    def follow(self, key: EpisodeKey, worker: WorkerId) -> Attempt | None:
+    def follow(self, key: EpisodeKey, worker: WorkerId) -> PieceLog | None:
         if worker == self._me():
-            return None  # it begins here, soon
+            return None  # it will begin here soon
         link = self._link(worker)
-        mirror = None if link is None else link.follow(key, self._room)
+        mirror = None if link is None else link.follow(key, self._budget)
         if mirror is None or link is None:
             self._counts.refused += 1
             return None
-        self._at[mirror] = link
+        self._link_of[mirror] = link
         return mirror
 
-    def let_go(self, attempt: Attempt) -> None:
-        if isinstance(attempt, Mirror) and (link := self._at.pop(attempt, None)):
+    def let_go(self, attempt: PieceLog) -> None:
+        if isinstance(attempt, Mirror) and (link := self._link_of.pop(attempt, None)):
             link.unfollow(attempt)
 
-    async def caught_up(self, attempt: Attempt) -> None:
+    async def caught_up(self, attempt: PieceLog) -> None:
         if isinstance(attempt, Mirror):
             with trio.move_on_after(CATCH_UP_SECONDS):
                 await attempt.caught_up.wait()
@@ -106,28 +108,28 @@ class Relays:
             links=len(links),
             connected=sum([link.connected for link in links]),
             follows=sum([link.follows for link in links]),
-            mirrored_bytes=self._room.bytes_count,
-            pieces_count=self._room.pieces_count,
-            dropped_count=self._room.dropped_count,
-            listeners_failed_count=self._room.failed_count,
+            mirrored_bytes=self._budget.bytes_count,
+            pieces_count=self._budget.pieces_count,
+            dropped_count=self._budget.dropped_count,
+            listeners_failed_count=self._budget.failed_count,
             refused_count=self._counts.refused,
             connected_count=self._counts.connected + sum([link.connected_count for link in links]),
             failed_count=self._counts.failed + sum([link.failed_count for link in links]),
         )
 
-    def _link(self, worker: WorkerId) -> Link | None:
+    def _link(self, worker: WorkerId) -> RelayLink | None:
         link = self._links.get(worker)
         if link is not None:
             return link
         if len(self._children) >= LINKS_MAX:
             return None
-        link = self._links[worker] = Link(worker, self._peers, self._chance)
+        link = self._links[worker] = RelayLink(worker, self._peers, self._chance)
         self._counts.started += 1
         name = f"link {self._counts.started} to worker/{worker}"
         self._children.start(Child(name=name, body=link.run, when_ended=partial(self._ended, link)))
         return link
 
-    def _ended(self, link: Link, _: str, end: End) -> None:
+    def _ended(self, link: RelayLink, _: str, end: End) -> None:
         if isinstance(end, Crashed | Broken):
             emit("relay.broken", "error", worker=link.worker, error=end.error)
         over = link.statistics()
@@ -139,9 +141,9 @@ class Relays:
 
 @asynccontextmanager
 async def open_relays(
-    peers: Peers, *, me: Callable[[], WorkerId | None], chance: Callable[[], float]
+    peers: PeerConnector, *, me: Callable[[], WorkerId | None], chance: Callable[[], float]
 ) -> AsyncIterator[Relays]:
-    """Attempts of other processes can be followed, as long as the block runs. `me`: the name in
-    which this process holds chats."""
+    """Let attempts of other processes be followed, as long as the block runs. `me` returns the name
+    under which this process holds chats."""
     async with open_children("relay", capacity=LINKS_MAX) as children:
         yield Relays(peers, children, me=me, chance=chance)

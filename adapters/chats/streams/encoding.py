@@ -7,8 +7,8 @@ from msgspec import UNSET
 
 from actors.law.chat import Message, Queued
 from actors.law.ids import ChatId
-from actors.streams.subscribers import events
-from actors.streams.subscribers.events import Event
+from actors.streams.feeds import events
+from actors.streams.feeds.events import Event
 from adapters.chats.wire import streams as wire
 from adapters.chats.wire.messages import error_of, message_of, queued_of, retry_of
 from adapters.chats.wire.streams import ChatStreamEvent
@@ -17,7 +17,7 @@ from adapters.tools.approvals.wire import approval_of
 
 
 def encoded(chat: ChatId, event: Event) -> bytes:
-    """Fulfils `actors.streams.subscribers.ports.Encode`."""
+    """Fulfils `actors.streams.feeds.ports.Encode`."""
     try:
         return wire.encoded(event_of(chat, event))
     except UnicodeEncodeError:
@@ -26,19 +26,19 @@ def encoded(chat: ChatId, event: Event) -> bytes:
 
 def event_of(chat: ChatId, event: Event) -> ChatStreamEvent:
     match event:
-        case events.MessageStands(message):
+        case events.MessageChanged(message):
             return ChatStreamEvent(type="message", chat_id=chat, message=message_of(chat, message))
         case events.HistoryReset():
             return ChatStreamEvent(type="history_reset", chat_id=chat)
-        case events.QueueIs(queue):
+        case events.QueueChanged(queue):
             rows = tuple([queued_of(chat, row) for row in queue])
             # Absent, not empty, when nothing waits any more: clients know it so.
             return ChatStreamEvent(type="queue_update", chat_id=chat, queued_messages=rows or UNSET)
-        case events.StatusIs(status):
+        case events.StatusChanged(status):
             return ChatStreamEvent(
                 type="status", chat_id=chat, status=wire.ChatStreamStatus(status.value)
             )
-        case events.Failed(error):
+        case events.ChatFailed(error):
             return ChatStreamEvent(type="error", chat_id=chat, error=error_of(error))
         case events.ActionRequired(calls):
             asked = wire.ChatStreamActionRequired(
@@ -47,10 +47,10 @@ def event_of(chat: ChatId, event: Event) -> ChatStreamEvent:
                 )
             )
             return ChatStreamEvent(type="action_required", chat_id=chat, action_required=asked)
-        case events.AsksAre(family):
+        case events.ApprovalsChanged(family):
             asks = [approval_of(one.chat, one.title, ask) for one in family for ask in one.asks]
             return ChatStreamEvent(type="approvals", chat_id=chat, approvals=tuple(asks))
-        case events.Retrying(retry):
+        case events.RetryScheduled(retry):
             return ChatStreamEvent(type="retry", chat_id=chat, retry=retry_of(retry))
         case events.PreviewReset():
             return ChatStreamEvent(type="preview_reset", chat_id=chat)
@@ -61,14 +61,14 @@ def event_of(chat: ChatId, event: Event) -> ChatStreamEvent:
 def _mended(event: Event) -> Event:
     """Without halves of characters, as the store keeps it."""
     match event:
-        case events.MessageStands(message):
-            return events.MessageStands(_mended_message(message))
-        case events.QueueIs(queue):
-            return events.QueueIs(tuple(map(_mended_row, queue)))
-        case events.Failed(error):
-            return events.Failed(whole(error))
-        case events.Retrying(retry):
-            return events.Retrying(whole(retry))
+        case events.MessageChanged(message):
+            return events.MessageChanged(_mended_message(message))
+        case events.QueueChanged(queue):
+            return events.QueueChanged(tuple(map(_mended_row, queue)))
+        case events.ChatFailed(error):
+            return events.ChatFailed(whole(error))
+        case events.RetryScheduled(retry):
+            return events.RetryScheduled(whole(retry))
         case events.ActionRequired(calls):
             return events.ActionRequired(tuple(map(whole, calls)))
         case _:

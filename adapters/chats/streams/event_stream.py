@@ -14,10 +14,10 @@ from contextlib import ExitStack
 import trio
 
 from actors.law.ids import ChatId
-from actors.streams.subscribers.actor import Ended
-from actors.streams.subscribers.diff import Have
-from actors.streams.subscribers.feeds import Feeds
-from actors.streams.subscribers.subscription import Subscription
+from actors.streams.feeds.diff import Position
+from actors.streams.feeds.log import FeedEnd
+from actors.streams.feeds.registry import ChatFeeds
+from actors.streams.feeds.subscription import ChatSubscription
 from adapters.chats.streams.packing import as_sse
 from adapters.chats.streams.serving import CLOSING, unreadable
 
@@ -31,13 +31,15 @@ class EventStream(AsyncGenerator[bytes, None]):
     """The body of an answer. `seen` is called when the watcher comes, and when he goes; nobody
     comes before the first piece is asked for."""
 
-    def __init__(self, feeds: Feeds, chat: ChatId, have: Have, *, seen: Callable[[], None]) -> None:
+    def __init__(
+        self, feeds: ChatFeeds, chat: ChatId, have: Position, *, seen: Callable[[], None]
+    ) -> None:
         self._feeds = feeds
         self._chat = chat
         self._have = have
         self._seen = seen
         self._held = ExitStack()
-        self._watcher: Subscription | None = None
+        self._watcher: ChatSubscription | None = None
         self._told = False
         self._ended = False
 
@@ -50,10 +52,10 @@ class EventStream(AsyncGenerator[bytes, None]):
             self._held.callback(self._seen)
             self._seen()
             return b"retry: %d\n\n" % RETRY_MS
-        frame: bytes | Ended = BEAT
+        frame: bytes | FeedEnd = BEAT
         with trio.move_on_after(BEAT_SECONDS):
             frame = await self._watcher.next(as_sse)
-        if isinstance(frame, Ended):
+        if isinstance(frame, FeedEnd):
             return self._end(frame)
         self._told = self._told or frame is not BEAT
         return frame
@@ -66,9 +68,9 @@ class EventStream(AsyncGenerator[bytes, None]):
         self._ended = True
         self._held.close()
 
-    def _end(self, why: Ended) -> bytes:
+    def _end(self, why: FeedEnd) -> bytes:
         self._ended = True
-        untold = why is Ended.UNREADABLE and not self._told
+        untold = why is FeedEnd.UNREADABLE and not self._told
         excuse = as_sse([unreadable(self._chat)]) if untold else b""
         code, reason = CLOSING[why]
         said = b'{"code":%d,"reason":"%s"}' % (code, reason.encode())

@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from actors.law.store.bus import Bus
-from actors.streams.episodes.buffer import Episodes
-from actors.streams.subscribers.feeds import Feeds, open_feeds
-from actors.streams.subscribers.owners import Owners, open_owners
-from actors.streams.subscribers.ports import Elsewhere
+from actors.streams.episodes import Episodes
+from actors.streams.feeds.owner_feed import OwnerFeeds, open_owner_feeds
+from actors.streams.feeds.ports import RemoteEpisodes
+from actors.streams.feeds.registry import ChatFeeds, open_chat_feeds
 from adapters.access.admission import Admission
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.streams.encoding import encoded
@@ -30,8 +30,8 @@ class Streaming:
     """`leave` first when the process ends: watchers are told to go elsewhere."""
 
     routes: Sequence[Routes]
-    feeds: Feeds
-    owners: Owners
+    feeds: ChatFeeds
+    owners: OwnerFeeds
     guests: Guests
 
     def leave(self) -> None:
@@ -56,15 +56,15 @@ async def open_streaming(
     shelf: Shelf,
     organization: UUID,
     lease_seconds: float,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: RemoteEpisodes | None = None,
 ) -> AsyncIterator[Streaming]:
     """Watchers are told what becomes of chats, as long as the block runs."""
     reading = WatchersReading(pool, lease_seconds=lease_seconds)
     cursors, guests = ReadCursors(shelf), Guests(admission)
     async with (
         open_children("streams", capacity=2) as children,
-        open_feeds(reading, encoded, episodes, bus, elsewhere=elsewhere) as feeds,
-        open_owners(Listing(shelf, organization=organization), bus) as owners,
+        open_chat_feeds(reading, encoded, episodes, bus, elsewhere=elsewhere) as feeds,
+        open_owner_feeds(Listing(shelf, organization=organization), bus) as owners,
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))
         children.start(Child(name="guests", body=guests.run, restart=Restart()))

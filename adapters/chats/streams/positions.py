@@ -7,7 +7,7 @@ attempt, number), stands for the pieces before it and for all messages as of tha
 import re
 from collections.abc import Callable
 
-from actors.streams.subscribers.diff import Have
+from actors.streams.feeds.diff import Position
 from adapters.http.endpoints import Call
 from adapters.http.refused import Refused, Validation
 
@@ -16,38 +16,38 @@ _PART = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
 _MOST = 2**63 - 1  # what the database counts with
 
 
-def have_of(call: Call) -> Have:
+def have_of(call: Call) -> Position:
     """Of the query. Refused if it says something else."""
     after_id, after_part = call.one("after_id"), call.one("after_part")
-    has_part = _checked("after_part", after_part, _piece) if after_part else Have()
+    has_part = _checked("after_part", after_part, _piece) if after_part else Position()
     if after_id:
         id = _checked("after_id", after_id, _message).message_id
-        return Have(id, has_part.history_version, has_part.attempt, has_part.seq)
+        return Position(id, has_part.history_version, has_part.attempt, has_part.seq)
     return has_part
 
 
-def have_of_event(call: Call) -> Have:
+def have_of_event(call: Call) -> Position:
     """Of an event stream that goes on: the event that was seen last says more than the query with
     which it was opened. Whatever does not look like one of ours was never seen."""
     last = call.headers.get("last-event-id", "")
     return _piece(last) or _message(last) or have_of(call)
 
 
-def _message(text: str) -> Have | None:
+def _message(text: str) -> Position | None:
     if not _WHOLE.fullmatch(text) or int(text) > _MOST:
         return None
-    return Have(message_id=max(0, int(text)))
+    return Position(message_id=max(0, int(text)))
 
 
-def _piece(text: str) -> Have | None:
+def _piece(text: str) -> Position | None:
     found = _PART.fullmatch(text)
     if found is None:
         return None
     history_version, attempt, seq = map(int, found.groups())
-    return Have(0, history_version, attempt, seq)
+    return Position(0, history_version, attempt, seq)
 
 
-def _checked(name: str, text: str, read: Callable[[str], Have | None]) -> Have:
+def _checked(name: str, text: str, read: Callable[[str], Position | None]) -> Position:
     found = read(text)
     if found is None:
         detail = f"{text[:64]!r} is no place in a chat"

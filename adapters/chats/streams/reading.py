@@ -12,8 +12,8 @@ from actors.law.ids import ChatId
 from actors.law.parts.model import ToolCallPart
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
-from actors.streams.subscribers.diff import Found, Have
-from actors.streams.subscribers.events import Asking
+from actors.streams.feeds.diff import ChatSnapshot, Position
+from actors.streams.feeds.events import PendingApprovals
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.driver.pool import Pool
@@ -27,13 +27,13 @@ _queue = msgspec.json.Decoder(tuple[rows.QueuedRow, ...]).decode
 
 
 class WatchersReading:
-    """Fulfils `actors.streams.subscribers.ports.Reading`."""
+    """Fulfils `actors.streams.feeds.ports.Reading`."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
         self._lease_seconds = lease_seconds
 
-    async def found(self, chat: ChatId, have: Have) -> Found | ChatNotFound:
+    async def found(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:
         asked = {
             "chat": chat,
             "lease_seconds": self._lease_seconds,
@@ -46,7 +46,7 @@ class WatchersReading:
             return ChatNotFound(chat)
         [(gone_at, trail, *row, standing, queue, tail, asking)] = stored
         read = ChatRow.of(row)
-        return Found(
+        return ChatSnapshot(
             rows.chat_of(read),
             await _messages_of(_messages(standing or b"[]")),
             gone_at,
@@ -89,9 +89,11 @@ def _calls_of(read: ChatRow, tail: Sequence[rows.MessageRow]) -> tuple[ToolCallP
     return outstanding_dynamic(Stored(rows.chat_of(read), read.now, tail=bodies))
 
 
-def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[Asking, ...]:
+def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[PendingApprovals, ...]:
     members = [
-        Asking(ChatId(id), title, tuple(a for a in rows.approvals_of(bytes(raw)) if a.is_open))
+        PendingApprovals(
+            ChatId(id), title, tuple(a for a in rows.approvals_of(bytes(raw)) if a.is_open)
+        )
         for id, title, raw in family
     ]
     return tuple([member for member in members if member.asks])

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from actors.law.ids import UserId
-from actors.streams.subscribers.diff import Have
-from actors.streams.subscribers.feeds import Feeds
-from actors.streams.subscribers.owners import Owners
+from actors.streams.feeds.diff import Position
+from actors.streams.feeds.owner_feed import OwnerFeeds
+from actors.streams.feeds.registry import ChatFeeds
 from adapters.access.admission import Admission, Visible
 from adapters.chats.streams.event_stream import EventStream
 from adapters.chats.streams.guests import Guests, Uninvited
@@ -32,7 +32,7 @@ _UNBUFFERED = (("cache-control", "no-cache"), ("x-accel-buffering", "no"))
 
 class Streams:
     def __init__(
-        self, feeds: Feeds, admission: Admission, *, read_cursors: ReadCursors, guests: Guests
+        self, feeds: ChatFeeds, admission: Admission, *, read_cursors: ReadCursors, guests: Guests
     ) -> None:
         self._feeds = feeds
         self._admission = admission
@@ -82,7 +82,7 @@ class Streams:
         if self._feeds.is_full:
             raise Refused(503, "Too many chats are watched here.", detail="try again later")
 
-    async def _serve(self, visible: Visible, who: Caller, have: Have, socket: Socket) -> None:
+    async def _serve(self, visible: Visible, who: Caller, have: Position, socket: Socket) -> None:
         scope = CausedScope()
         self._seen(visible)
         try:
@@ -100,7 +100,7 @@ class Streams:
 
 
 class Watch:
-    def __init__(self, owners: Owners) -> None:
+    def __init__(self, owners: OwnerFeeds) -> None:
         self._owners = owners
 
     def endpoints(self) -> Sequence[Endpoint]:

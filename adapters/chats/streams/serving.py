@@ -5,11 +5,10 @@ from typing import Protocol
 import trio
 
 from actors.law.ids import ChatId, UserId
-from actors.streams.subscribers.actor import Ended
-from actors.streams.subscribers.diff import Have
-from actors.streams.subscribers.feeds import Feeds, FeedsFull
-from actors.streams.subscribers.log import Pack
-from actors.streams.subscribers.owners import Owners
+from actors.streams.feeds.diff import Position
+from actors.streams.feeds.log import FeedEnd, Pack
+from actors.streams.feeds.owner_feed import OwnerFeeds
+from actors.streams.feeds.registry import ChatFeeds, FeedsFull
 from adapters.chats.streams.packing import as_frame, as_frames
 from adapters.chats.wire.messages import ChatError
 from adapters.chats.wire.streams import ChatStreamEvent, encoded
@@ -18,18 +17,18 @@ from adapters.http.endpoints import Socket, SocketClosed
 # Close codes of RFC 6455.
 NORMAL, GOING_AWAY, POLICY, TRY_LATER = 1000, 1001, 1008, 1013
 CLOSING = {
-    Ended.GONE: (NORMAL, ""),
-    Ended.UNREADABLE: (NORMAL, ""),
-    Ended.TOO_SLOW: (POLICY, "fell behind too often"),
-    Ended.LEAVING: (GOING_AWAY, "the server is stopping"),
+    FeedEnd.GONE: (NORMAL, ""),
+    FeedEnd.UNREADABLE: (NORMAL, ""),
+    FeedEnd.TOO_SLOW: (POLICY, "fell behind too often"),
+    FeedEnd.LEAVING: (GOING_AWAY, "the server is stopping"),
 }
 
 
 class Watcher(Protocol):
-    async def next(self, pack: Pack) -> bytes | Ended: ...
+    async def next(self, pack: Pack) -> bytes | FeedEnd: ...
 
 
-async def serve_socket(socket: Socket, feeds: Feeds, chat: ChatId, have: Have) -> None:
+async def serve_socket(socket: Socket, feeds: ChatFeeds, chat: ChatId, have: Position) -> None:
     """Returns when the socket is closed, or the client does not read."""
     try:
         with feeds.subscribe(chat, have) as watcher:
@@ -43,7 +42,7 @@ async def serve_socket(socket: Socket, feeds: Feeds, chat: ChatId, have: Have) -
         await socket.close(*CLOSING[why])
 
 
-async def serve_owner(socket: Socket, owners: Owners, owner: UserId) -> None:
+async def serve_owner(socket: Socket, owners: OwnerFeeds, owner: UserId) -> None:
     """Returns when the socket is closed, or the client does not read."""
     with owners.subscribe(owner) as watcher:
         why = await _tell(socket, watcher, as_frames)
@@ -53,17 +52,17 @@ async def serve_owner(socket: Socket, owners: Owners, owner: UserId) -> None:
 
 async def _tell(
     socket: Socket, watcher: Watcher, pack: Pack, *, excuse: bytes = b""
-) -> Ended | None:
+) -> FeedEnd | None:
     """Why there is nothing more to tell. None: they have gone. `excuse`: what those are told who
     came and could not be told anything."""
-    why: Ended | None = None
+    why: FeedEnd | None = None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_watch_them_go, socket, nursery.cancel_scope)
         try:
-            while not isinstance(frame := await watcher.next(pack), Ended):
+            while not isinstance(frame := await watcher.next(pack), FeedEnd):
                 await socket.send(frame)
                 excuse = b""
-            if frame is Ended.UNREADABLE and excuse:
+            if frame is FeedEnd.UNREADABLE and excuse:
                 await socket.send(excuse)
             why = frame
         except SocketClosed:

@@ -24,7 +24,7 @@ _KINDS: Mapping[Became, WatchKind] = {
 
 
 class Listing:
-    """Fulfils `actors.streams.subscribers.owners.Listing`."""
+    """Fulfils `actors.streams.feeds.owner_feed.Listing`."""
 
     def __init__(self, shelf: Shelf, *, organization: UUID) -> None:
         self._shelf = shelf

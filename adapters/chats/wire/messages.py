@@ -22,8 +22,8 @@ from actors.law.chat import Body, Message, Queued, RetryState
 from actors.law.ids import ChatId
 from actors.law.parts import model
 from actors.law.parts.model import JsonText, Part
-from actors.streams.subscribers.diff import is_body_shown as is_body_shown
-from actors.streams.subscribers.diff import is_shown as is_shown
+from actors.streams.feeds.diff import is_body_shown as is_body_shown
+from actors.streams.feeds.diff import is_shown as is_shown
 
 
 class ChatMessagePart(msgspec.Struct, frozen=True, kw_only=True):

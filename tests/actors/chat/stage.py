@@ -24,7 +24,7 @@ from actors.law.requests import (
     SendMessage,
 )
 from actors.law.store.hints import ChatMoved
-from actors.streams.episodes.buffer import Episodes
+from actors.streams.episodes import Episodes
 from runtime.children import run_child
 from runtime.scope import CausedScope
 from tests.actors.law.chats import RETRY

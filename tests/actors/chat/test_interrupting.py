@@ -12,7 +12,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.model import ReasoningPart, ToolCallPart, ToolResultPart
 from actors.law.requests import Interrupt
-from actors.streams.episodes.buffer import EPISODE_BYTES_MAX, RETENTION_SECONDS, Episodes
+from actors.streams.episodes import EPISODE_BYTES_MAX, RETENTION_SECONDS, Episodes
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.balky import Away
 from tests.fakes.scripted import (

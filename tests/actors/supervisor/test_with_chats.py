@@ -10,7 +10,7 @@ from actors.chat.turn.world import World
 from actors.law.parts.model import TextPart
 from actors.law.requests import CompleteRequiresAction, DynamicResult, Interrupt
 from actors.law.states import Status
-from actors.streams.episodes.buffer import Episodes
+from actors.streams.episodes import Episodes
 from actors.supervisor.decide import FAULT
 from actors.supervisor.world import Limits
 from adapters.postgres.bus import Switchboard

@@ -10,7 +10,7 @@ from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts import model
 from actors.law.parts.model import JsonText
-from actors.streams.episodes.pieces import ArgsPiece, ReasoningPiece, ResultPiece, Said
+from actors.streams.pieces import ArgsPiece, NumberedPiece, ReasoningPiece, ResultPiece
 from adapters.chats.pieces import encoded
 from tests.fakes.records import unseen
 
@@ -19,7 +19,7 @@ AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def shown(piece, *, seq=1, role=Role.ASSISTANT):
-    return json.loads(encoded(KEY, Said(seq, role, piece)))
+    return json.loads(encoded(KEY, NumberedPiece(seq, role, piece)))
 
 
 def told(piece):

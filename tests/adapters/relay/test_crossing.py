@@ -9,9 +9,8 @@ import trio
 import trio.lowlevel
 from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
-from actors.streams.relay.frames import Unfollow
-from actors.streams.relay.ports import Unlinked
-from actors.streams.relay.serving import Serving
+from actors.streams.relay.exchange import NotConnected, Unfollow
+from actors.streams.relay.peer_session import PeerSession
 from adapters.http.endpoints import Upgrade
 from adapters.http.host.frames import framed_bytes
 from adapters.http.host.server import Server
@@ -175,7 +174,7 @@ async def test_a_peer_that_fails_in_the_task_of_a_chat_is_hung_up_on_and_misses_
         await pair.until(is_heard(pair, [ear], [episode]))
 
         with monkeypatch.context() as planted:
-            planted.setattr(Serving, "note", fails)
+            planted.setattr(PeerSession, "note", fails)
             say(episode, "two")
         say(episode, "three")
         await pair.until(is_heard(pair, [ear], [episode]))
@@ -205,7 +204,7 @@ async def unlinked(pair, url, *, me=HERE):
 
     dialler = Dialler(find, Tickets(KEY), me=lambda: me, dial=pair.relays._peers._dial)
     async with dialler.connected(pair.worker) as line:
-        assert isinstance(line, Unlinked), line
+        assert isinstance(line, NotConnected), line
         return line.why
 
 
@@ -224,7 +223,7 @@ async def test_it_is_said_why_there_is_no_way(monkeypatch):
         why = await unlinked(pair, "no address")
         assert "base URL: must begin with http:// or https:// and name a host" == why
         assert "we have no lease ourselves" == await unlinked(pair, pair.url, me=None)
-        assert "gone" == await unlinked(pair, Unlinked("gone"))
+        assert "gone" == await unlinked(pair, NotConnected("gone"))
 
 
 TURNED_AWAY = {

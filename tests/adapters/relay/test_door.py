@@ -3,9 +3,9 @@
 import trio
 
 from actors.law.ids import WorkerId
-from actors.streams.episodes.buffer import Episodes
-from actors.streams.relay import serving
-from actors.streams.relay.frames import Follow, Pieces
+from actors.streams.episodes import Episodes
+from actors.streams.relay import peer_session
+from actors.streams.relay.exchange import Follow, RelayedPieces
 from adapters.http.host.requests import Peer, Request
 from adapters.relay.door import PATH, Host
 from adapters.relay.tickets import HEADER, Tickets
@@ -45,7 +45,7 @@ async def admitted(episodes, socket):
 
 
 async def test_a_peer_who_takes_everything_does_not_hold_up_the_others(monkeypatch):
-    monkeypatch.setattr(serving, "BATCH_PIECES_MAX", 1)
+    monkeypatch.setattr(peer_session, "BATCH_PIECES_MAX", 1)
     episodes = Episodes(as_said)
     episode = episodes.begin(a_key())
     say(episode, *map(str, range(200)))
@@ -70,4 +70,4 @@ async def test_a_peer_who_takes_everything_does_not_hold_up_the_others(monkeypat
 
 def pieces_in(frame):
     """Of a message that is short."""
-    return [news for news in news_of(frame[2:]) if isinstance(news, Pieces)]
+    return [news for news in news_of(frame[2:]) if isinstance(news, RelayedPieces)]

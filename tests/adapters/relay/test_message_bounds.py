@@ -11,7 +11,7 @@ from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, BytesMessage
 
 from actors.law.ids import WorkerId
-from actors.streams.relay.frames import Ended, Follow, Stands
+from actors.streams.relay.exchange import Follow, FollowEnded, PieceCount
 from adapters.relay import dialling, door
 from adapters.relay.dialling import SocketLine
 from adapters.relay.tickets import HEADER, Tickets
@@ -25,7 +25,7 @@ from tests.adapters.relay.test_crossing import a_socket, refused
 @pytest.mark.parametrize("pieces", [1, 2], ids=["whole", "in two frames"])
 @pytest.mark.parametrize(("over", "is_taken"), [(0, True), (1, False)])
 async def test_news_may_be_so_long(autojump_clock, monkeypatch, over, is_taken, pieces):
-    news = news_encoded([Ended(number) for number in range(50)])
+    news = news_encoded([FollowEnded(number) for number in range(50)])
     monkeypatch.setattr(dialling, "NEWS_BYTES_MAX", len(news) - over)
     ours, theirs = trio.testing.memory_stream_pair()
     line, there = SocketLine(ours), WSConnection(ConnectionType.SERVER)
@@ -65,7 +65,7 @@ async def test_wishes_may_be_so_long(monkeypatch, over):
                         await socket.get_message()
                     assert 1008 == closed.value.reason.code
                 else:
-                    assert [Stands(1, 0)] == list(news_of(await socket.get_message()))
+                    assert [PieceCount(1, 0)] == list(news_of(await socket.get_message()))
 
 
 @pytest.mark.slow

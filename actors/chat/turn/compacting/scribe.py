@@ -33,7 +33,7 @@ from actors.prompts.compaction.wording import (
     plainly,
     summary_in,
 )
-from actors.streams.episodes.buffer import Episode
+from actors.streams.episodes import Episode
 from runtime.scope import CausedScope
 
 ESTIMATE_TOLERANCE = 1.1  # what only an estimate says to be longer than the window is tried

@@ -34,8 +34,8 @@ from actors.law.parts.deltas import (
 from actors.law.parts.failure import FailureKind
 from actors.law.parts.model import SourcePart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import CallSettings, Prompt
-from actors.streams.episodes.buffer import Episode
-from actors.streams.episodes.pieces import ArgsPiece, ReasoningPiece
+from actors.streams.episodes import Episode
+from actors.streams.pieces import ArgsPiece, ReasoningPiece
 from runtime.log import LOGGER_NAME
 from tests.actors.law.chats import CHAT, NOW
 from tests.fakes.scripted import BREAKS_OFF, DONE, HANGS, NO_CREDIT, ScriptedProvider

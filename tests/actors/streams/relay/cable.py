@@ -12,10 +12,10 @@ import trio
 from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey, WorkerId
 from actors.law.parts.model import TextPart
-from actors.streams.episodes.buffer import Episodes
-from actors.streams.relay.ports import Unlinked
+from actors.streams.episodes import Episodes
+from actors.streams.relay.exchange import NotConnected
+from actors.streams.relay.peer_session import PeerSession
 from actors.streams.relay.relays import open_relays
-from actors.streams.relay.serving import Serving
 
 HERE, THERE = WorkerId(uuid4()), WorkerId(uuid4())
 
@@ -25,7 +25,7 @@ def as_said(key, said):
 
 
 class Cable:
-    """Fulfils `actors.streams.relay.ports.Peers`: every process is the one that is there."""
+    """Fulfils `actors.streams.relay.exchange.Peers`: every process is the one that is there."""
 
     def __init__(self):
         self.there = Episodes(as_said)
@@ -41,13 +41,13 @@ class Cable:
         self.tried_at.append(trio.current_time())
         await trio.lowlevel.checkpoint()
         if self.is_out:
-            yield Unlinked("it is away")
+            yield NotConnected("it is away")
             return
         line = CableLine(self)
         self.lines.append(line)
-        with self.there.follow(line.serving.began, fail=line.serving.fail):
+        with self.there.follow(line.session.note_begin, fail=line.session.fail):
             yield line
-        line.serving.close()
+        line.session.close()
         line.is_open = False
 
     @property
@@ -67,7 +67,7 @@ class Cable:
 
 class CableLine:
     def __init__(self, cable):
-        self.serving = Serving(cable.there)
+        self.session = PeerSession(cable.there)
         self.broken = trio.Event()
         self.is_open = True
         self.wishes, self.messages = [], []
@@ -78,14 +78,14 @@ class CableLine:
         if self.broken.is_set():
             return False
         self.wishes.append(wishes)
-        return all(map(self.serving.wish, wishes))
+        return all(map(self.session.handle, wishes))
 
     async def receive(self):
         async with trio.open_nursery() as nursery:
 
             async def due():
                 await self._cable.passes.wait()
-                await self.serving.due()
+                await self.session.wait_until_due()
                 nursery.cancel_scope.cancel()
 
             async def broken():
@@ -94,9 +94,9 @@ class CableLine:
 
             nursery.start_soon(due)
             nursery.start_soon(broken)
-        if self.broken.is_set() or self.serving.has_failed:
+        if self.broken.is_set() or self.session.has_failed:
             return None
-        self.messages.append(self.serving.take())
+        self.messages.append(self.session.take())
         if len(self.messages) == self._cable.messages_max:
             self.broken.set()
         return self.messages[-1]

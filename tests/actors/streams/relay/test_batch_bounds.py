@@ -4,11 +4,18 @@ import pytest
 
 from actors.law.chat import Role
 from actors.law.parts.model import TextPart
-from actors.streams.episodes.buffer import EPISODE_BYTES_MAX, Episodes
-from actors.streams.relay import link, mirror, serving
-from actors.streams.relay.frames import Ended, Follow, Pieces, Stands, TooMany, Unfollow
-from actors.streams.relay.mirror import Mirror, Room
-from actors.streams.relay.serving import Serving
+from actors.streams.episodes import EPISODE_BYTES_MAX, Episodes
+from actors.streams.relay import link, peer_session
+from actors.streams.relay.exchange import (
+    Follow,
+    FollowEnded,
+    FollowRefused,
+    PieceCount,
+    RelayedPieces,
+    Unfollow,
+)
+from actors.streams.relay.link import Mirror, MirrorBudget
+from actors.streams.relay.peer_session import PeerSession
 from tests.actors.streams.relay.cable import THERE, Cable, a_key, relays_over, settled
 
 
@@ -17,22 +24,24 @@ class Encoding:
 
     def __init__(self):
         self.episodes = Episodes(lambda key, said: said.piece.text.encode())
-        self.serving = Serving(self.episodes)
+        self.session = PeerSession(self.episodes)
 
     def said(self, number, *sizes):
         """An attempt in which pieces of these sizes have been said, and which is followed."""
         episode = self.episodes.begin(a_key())
         for size in sizes:
             assert episode.add(Role.ASSISTANT, TextPart("x" * size))
-        assert self.serving.wish(Follow(number, episode.key, 0))
+        assert self.session.handle(Follow(number, episode.key, 0))
         return episode
 
     def messages(self):
         """Of each message that goes out: the attempts in it, and how many pieces of each."""
         messages = []
-        while self.serving._due or self.serving._answers:
-            news = self.serving.take()
-            messages.append([(n.number, len(n.pieces)) for n in news if isinstance(n, Pieces)])
+        while self.session._due or self.session._answers:
+            news = self.session.take()
+            messages.append(
+                [(n.number, len(n.pieces)) for n in news if isinstance(n, RelayedPieces)]
+            )
         return messages
 
 
@@ -45,7 +54,7 @@ def here():
     ("count", "expected"), [(7, [[(1, 7)]]), (8, [[(1, 8)]]), (9, [[(1, 8)], [(1, 1)]])]
 )
 async def test_a_message_has_so_many_pieces_of_one_attempt(here, count, expected, monkeypatch):
-    monkeypatch.setattr(serving, "BATCH_PIECES_MAX", 8)
+    monkeypatch.setattr(peer_session, "BATCH_PIECES_MAX", 8)
     here.said(1, *[1] * count)
 
     assert expected == here.messages()
@@ -62,7 +71,7 @@ async def test_a_message_has_so_many_pieces_of_one_attempt(here, count, expected
     ],
 )
 async def test_a_message_has_so_many_bytes_of_pieces(here, sizes, expected, monkeypatch):
-    monkeypatch.setattr(serving, "BATCH_BYTES_MAX", 100)
+    monkeypatch.setattr(peer_session, "BATCH_BYTES_MAX", 100)
     here.said(1, *sizes)
 
     assert expected == here.messages()
@@ -77,7 +86,7 @@ async def test_a_message_has_so_many_bytes_of_pieces(here, sizes, expected, monk
     ],
 )
 async def test_attempts_share_the_bytes_of_a_message(here, sizes, expected, monkeypatch):
-    monkeypatch.setattr(serving, "BATCH_BYTES_MAX", 100)
+    monkeypatch.setattr(peer_session, "BATCH_BYTES_MAX", 100)
     for number, of_one in enumerate(sizes, 1):
         here.said(number, *of_one)
 
@@ -87,32 +96,32 @@ async def test_attempts_share_the_bytes_of_a_message(here, sizes, expected, monk
 @pytest.mark.parametrize(("count", "expected"), [(3, [3]), (4, [3, 1])])
 def test_a_message_has_so_many_answers(here, count, expected, monkeypatch):
     for number in range(count):
-        assert here.serving.wish(Follow(number, a_key(), 0))
-    monkeypatch.setattr(serving, "FOLLOWS_MAX", 3)
+        assert here.session.handle(Follow(number, a_key(), 0))
+    monkeypatch.setattr(peer_session, "FOLLOWS_MAX", 3)
 
     sizes = []
-    while here.serving._answers:
-        news = here.serving.take()
-        assert all(isinstance(one, Stands | TooMany | Ended) for one in news)
+    while here.session._answers:
+        news = here.session.take()
+        assert all(isinstance(one, PieceCount | FollowRefused | FollowEnded) for one in news)
         sizes.append(len(news))
     assert expected == sizes
 
 
 @pytest.mark.parametrize(("count", "refused"), [(3, 0), (4, 1)])
 def test_a_peer_follows_so_many_attempts(here, count, refused, monkeypatch):
-    monkeypatch.setattr(serving, "FOLLOWS_MAX", 3)
+    monkeypatch.setattr(peer_session, "FOLLOWS_MAX", 3)
     for number in range(count):
-        assert here.serving.wish(Follow(number, a_key(), 0))
+        assert here.session.handle(Follow(number, a_key(), 0))
 
-    news = [*here.serving.take(), *here.serving.take()]
-    assert refused == len([one for one in news if isinstance(one, TooMany)])
-    assert 3 == here.serving.follows
+    news = [*here.session.take(), *here.session.take()]
+    assert refused == len([one for one in news if isinstance(one, FollowRefused)])
+    assert 3 == here.session.follows
 
 
 @pytest.mark.parametrize(("count", "is_heard"), [(4, True), (5, False)])
 def test_so_many_answers_wait_for_a_peer(here, count, is_heard, monkeypatch):
-    monkeypatch.setattr(serving, "ANSWERS_MAX", 4)
-    heard = [here.serving.wish(Follow(number, a_key(), 0)) for number in range(count)]
+    monkeypatch.setattr(peer_session, "ANSWERS_MAX", 4)
+    heard = [here.session.handle(Follow(number, a_key(), 0)) for number in range(count)]
 
     assert [True] * 4 == heard[:4]
     assert is_heard is heard[-1]
@@ -120,7 +129,7 @@ def test_so_many_answers_wait_for_a_peer(here, count, is_heard, monkeypatch):
 
 @pytest.mark.parametrize(("count", "expected"), [(256, [256]), (257, [256, 1])])
 async def test_a_message_has_so_many_wishes(autojump_clock, count, expected):
-    assert 256 == link.WISHES_AT_ONCE_MAX
+    assert 256 == link.REQUESTS_AT_ONCE_MAX
     cable = Cable()
     async with relays_over(cable) as here:
         for _ in range(count):
@@ -138,7 +147,7 @@ async def test_so_many_wishes_wait_to_be_sent(autojump_clock, monkeypatch, wishe
         first = here.follow(a_key(), THERE)
         await settled()
         here.let_go(first)  # one wish, which nobody has had time to send
-        monkeypatch.setattr(link, "WISHES_MAX", wishes)
+        monkeypatch.setattr(link, "REQUESTS_MAX", wishes)
 
         assert is_followed is (here.follow(a_key(), THERE) is not None)
         await settled()
@@ -149,7 +158,7 @@ async def test_so_many_wishes_wait_to_be_sent(autojump_clock, monkeypatch, wishe
     ("size", "is_full"), [(EPISODE_BYTES_MAX - 1, False), (EPISODE_BYTES_MAX, True)]
 )
 def test_a_mirror_has_as_many_bytes_as_an_episode(size, is_full):
-    followed = Mirror(a_key(), Room())
+    followed = Mirror(a_key(), MirrorBudget())
     followed.add([b"x" * size, b"y"])
 
     assert is_full is followed.is_full
@@ -158,10 +167,10 @@ def test_a_mirror_has_as_many_bytes_as_an_episode(size, is_full):
 
 @pytest.mark.parametrize(("size", "is_full"), [(5, False), (6, True)])
 def test_all_mirrors_have_so_many_bytes_together(size, is_full):
-    room = Room(bytes_max=10)
+    room = MirrorBudget(bytes_max=10)
     one, other = Mirror(a_key(), room), Mirror(a_key(), room)
     one.add([b"x" * 5])
     other.add([b"x" * size])
 
     assert is_full is other.is_full
-    assert mirror.MIRRORED_BYTES_MAX == Room().bytes_max
+    assert link.MIRRORED_BYTES_MAX == MirrorBudget().bytes_max

@@ -8,11 +8,16 @@ import trio.testing
 
 from actors.law.chat import Role
 from actors.law.parts.model import TextPart
-from actors.streams.episodes.buffer import EPISODE_BYTES_MAX
-from actors.streams.relay import frames, link, relays, serving
-from actors.streams.relay.frames import Follow, Pieces, Unfollow
-from actors.streams.relay.link import AGAIN_CAP_SECONDS, AGAIN_FIRST_SECONDS, LINGER_SECONDS
-from actors.streams.relay.mirror import Mirror, Room
+from actors.streams.episodes import EPISODE_BYTES_MAX
+from actors.streams.relay import exchange, link, peer_session, relays
+from actors.streams.relay.exchange import Follow, RelayedPieces, Unfollow
+from actors.streams.relay.link import (
+    AGAIN_CAP_SECONDS,
+    AGAIN_FIRST_SECONDS,
+    LINGER_SECONDS,
+    Mirror,
+    MirrorBudget,
+)
 from actors.streams.relay.relays import CATCH_UP_SECONDS
 from tests.actors.streams.relay.cable import (
     HERE,
@@ -64,7 +69,7 @@ async def test_of_an_attempt_that_is_over_all_is_told_and_it_is_followed_no_more
         await settled()
 
         assert episode.encoded == ear.heard
-        assert (0, 0) == (here.statistics().follows, cable.lines[0].serving.follows)
+        assert (0, 0) == (here.statistics().follows, cable.lines[0].session.follows)
 
 
 async def test_an_attempt_that_ends_meanwhile_is_followed_no_more(autojump_clock):
@@ -80,7 +85,7 @@ async def test_an_attempt_that_ends_meanwhile_is_followed_no_more(autojump_clock
         await settled()
 
         assert [b"1.1 the end"] == ear.heard
-        assert (0, 0) == (here.statistics().follows, cable.lines[0].serving.follows)
+        assert (0, 0) == (here.statistics().follows, cable.lines[0].session.follows)
 
 
 async def test_nothing_is_left_at_an_attempt_that_is_let_go_or_whose_line_is_gone(autojump_clock):
@@ -115,7 +120,9 @@ async def test_however_many_are_followed_there_is_one_line(autojump_clock):
 
         assert [episode.encoded for episode in episodes] == [ear.heard for ear in ears]
         assert 1 == len(cable.lines)
-        said_at_once = [news for news in cable.lines[0].messages[-1] if isinstance(news, Pieces)]
+        said_at_once = [
+            news for news in cable.lines[0].messages[-1] if isinstance(news, RelayedPieces)
+        ]
         assert 50 == len(said_at_once), "what is said at the same moment goes in one message"
 
 
@@ -264,7 +271,7 @@ async def test_who_lets_go_is_told_nothing_more_and_holds_nothing_there(autojump
         await settled()
 
         assert [b"1.1 heard"] == ear.heard
-        assert (0, 0) == (cable.lines[0].serving.follows, here.statistics().mirrored_bytes)
+        assert (0, 0) == (cable.lines[0].session.follows, here.statistics().mirrored_bytes)
         assert [Unfollow(1)] == [wish for wishes in cable.lines[0].wishes[1:] for wish in wishes]
 
 
@@ -301,8 +308,8 @@ async def test_a_slow_line_holds_up_nobody_and_gets_more_at_once(autojump_clock)
 
         assert 1 >= before
         assert episode.encoded == ear.heard
-        batches = [n for m in cable.lines[0].messages for n in m if isinstance(n, Pieces)]
-        assert max(len(batch.pieces) for batch in batches) == frames.BATCH_PIECES_MAX
+        batches = [n for m in cable.lines[0].messages for n in m if isinstance(n, RelayedPieces)]
+        assert max(len(batch.pieces) for batch in batches) == exchange.BATCH_PIECES_MAX
         assert 10 > len(batches)
 
 
@@ -310,7 +317,7 @@ async def test_a_batch_has_a_size_but_one_piece_always_goes(autojump_clock):
     cable = Cable()
     async with relays_over(cable) as here:
         big, small = cable.begin(), cable.begin()
-        say(big, "x" * (2 * frames.BATCH_BYTES_MAX), "y" * frames.BATCH_BYTES_MAX, "z")
+        say(big, "x" * (2 * exchange.BATCH_BYTES_MAX), "y" * exchange.BATCH_BYTES_MAX, "z")
         say(small, "small")
 
         ears = [Ear(here.follow(each.key, THERE)) for each in (big, small)]
@@ -318,7 +325,7 @@ async def test_a_batch_has_a_size_but_one_piece_always_goes(autojump_clock):
 
         assert [big.encoded, small.encoded] == [ear.heard for ear in ears]
         turns = [
-            [(news.number, len(news.pieces)) for news in message if isinstance(news, Pieces)]
+            [(news.number, len(news.pieces)) for news in message if isinstance(news, RelayedPieces)]
             for message in cable.lines[0].messages
         ]
         assert [[(1, 1)], [(2, 1), (1, 1)], [(1, 1)]] == [turn for turn in turns if turn]
@@ -359,7 +366,7 @@ async def test_what_has_still_to_be_said_to_the_other_side_counts_once(autojump_
 
 
 async def test_who_is_told_that_it_is_too_much_goes_on_with_the_others(autojump_clock, monkeypatch):
-    monkeypatch.setattr(serving, "FOLLOWS_MAX", 1)
+    monkeypatch.setattr(peer_session, "FOLLOWS_MAX", 1)
     cable = Cable()
     async with relays_over(cable) as here:
         episodes = cable.begin(), cable.begin()
@@ -382,7 +389,7 @@ async def test_more_than_so_many_processes_are_not_followed(autojump_clock, monk
 
 
 def test_a_mirror_that_finds_no_room_stays_a_beginning():
-    room = Room(bytes_max=10)
+    room = MirrorBudget(bytes_max=10)
     one, other = Mirror(a_key(), room), Mirror(a_key(), room)
 
     one.add([b"12345"])
@@ -395,18 +402,18 @@ def test_a_mirror_that_finds_no_room_stays_a_beginning():
 
 
 def test_a_mirror_holds_as_much_as_an_episode():
-    mirror = Mirror(a_key(), Room())
+    mirror = Mirror(a_key(), MirrorBudget())
 
     mirror.add([b"x" * EPISODE_BYTES_MAX, b"x"])
 
     assert [EPISODE_BYTES_MAX] == list(map(len, mirror.encoded))
-    assert frames.PIECE_BYTES_MAX >= EPISODE_BYTES_MAX
+    assert exchange.PIECE_BYTES_MAX >= EPISODE_BYTES_MAX
 
 
 async def test_a_mirror_that_is_full_does_not_break_the_line(autojump_clock, monkeypatch):
     cable = Cable()
     async with relays_over(cable) as here:
-        here._room.bytes_max = 8
+        here._budget.bytes_max = 8
         episode = cable.begin()
         ear = Ear(here.follow(episode.key, THERE))
         say(episode, "one", "two")
@@ -426,7 +433,7 @@ async def test_who_has_lost_count_is_asked_anew(autojump_clock):
         say(episode, "one", "two")
         await settled()
 
-        place = cable.lines[0].serving._places[1]
+        place = cable.lines[0].session._cursors[1]
         place.seq += 1  # there: a piece is left out
         say(episode, "three", "four")
         await trio.sleep(1)
@@ -454,33 +461,33 @@ async def test_catching_up_waits_until_it_is_known_but_not_for_long(autojump_clo
 
 def test_whoever_asks_twice_under_one_number_has_lost_count():
     cable = Cable()
-    there, key = serving.Serving(cable.there), a_key()
+    there, key = peer_session.PeerSession(cable.there), a_key()
 
-    assert there.wish(Follow(1, key, 0))
-    assert not there.wish(Follow(1, a_key(), 0))
-    assert not there.wish(Follow(2, key, 0))
-    assert there.wish(Unfollow(7)), "of one that has ended"
+    assert there.handle(Follow(1, key, 0))
+    assert not there.handle(Follow(1, a_key(), 0))
+    assert not there.handle(Follow(2, key, 0))
+    assert there.handle(Unfollow(7)), "of one that has ended"
 
 
 def test_who_asks_on_and_on_but_takes_no_answer_is_hung_up_on(monkeypatch):
-    monkeypatch.setattr(serving, "FOLLOWS_MAX", 3)
-    monkeypatch.setattr(serving, "ANSWERS_MAX", 6)
-    there = serving.Serving(Cable().there)
+    monkeypatch.setattr(peer_session, "FOLLOWS_MAX", 3)
+    monkeypatch.setattr(peer_session, "ANSWERS_MAX", 6)
+    there = peer_session.PeerSession(Cable().there)
 
     numbers = iter(range(100))
-    while there.wish(Follow(number := next(numbers), a_key(), 0)):
-        there.wish(Unfollow(number))
+    while there.handle(Follow(number := next(numbers), a_key(), 0)):
+        there.handle(Unfollow(number))
 
     assert [3, 3, 0] == [len(there.take()) for _ in range(3)]
-    assert there.wish(Follow(next(numbers), a_key(), 0)), "he has listened"
+    assert there.handle(Follow(next(numbers), a_key(), 0)), "he has listened"
 
 
 async def test_who_was_hung_up_on_follows_nothing_more():
     cable = Cable()
-    there, episode = serving.Serving(cable.there), cable.begin()
+    there, episode = peer_session.PeerSession(cable.there), cable.begin()
     there.close()
 
-    assert not there.wish(Follow(1, episode.key, 0))
+    assert not there.handle(Follow(1, episode.key, 0))
     assert (0, {}) == (there.follows, episode._followers)
 
 
@@ -539,7 +546,7 @@ async def test_a_peer_whose_note_fails_is_hung_up_on_and_follows_on(autojump_clo
         await settled()
 
         with monkeypatch.context() as planted:
-            planted.setattr(serving.Serving, "note", _raising)
+            planted.setattr(peer_session.PeerSession, "note", _raising)
             say(episode, "two")
         with trio.fail_after(60):
             while len(cable.lines) < 2:
@@ -548,7 +555,7 @@ async def test_a_peer_whose_note_fails_is_hung_up_on_and_follows_on(autojump_clo
         await settled()
 
     assert [b"1.1 one", b"1.2 two", b"1.3 three"] == ear.heard
-    assert [True, False] == [line.serving.has_failed for line in cable.lines]
+    assert [True, False] == [line.session.has_failed for line in cable.lines]
 
 
 async def test_a_peer_that_fails_as_an_attempt_begins_is_hung_up_on_and_follows_anew(
@@ -561,7 +568,7 @@ async def test_a_peer_that_fails_as_an_attempt_begins_is_hung_up_on_and_follows_
         await settled()
 
         with monkeypatch.context() as planted:
-            planted.setattr(serving.Serving, "note", _raising)
+            planted.setattr(peer_session.PeerSession, "note", _raising)
             episode = cable.begin(key)
         say(episode, "one")
         with trio.fail_after(60):
@@ -569,7 +576,7 @@ async def test_a_peer_that_fails_as_an_attempt_begins_is_hung_up_on_and_follows_
                 await trio.sleep(1)
 
     assert [b"1.1 one"] == ear.heard
-    assert [True, False] == [line.serving.has_failed for line in cable.lines]
+    assert [True, False] == [line.session.has_failed for line in cable.lines]
 
 
 def _raising(self, number):
@@ -589,4 +596,4 @@ async def test_who_adds_a_piece_is_not_told_of_followers(autojump_clock):
             assert episode.add(Role.ASSISTANT, TextPart("x"))
 
         assert began == trio.current_time()
-        assert 1 >= len(cable.lines[0].serving._due)
+        assert 1 >= len(cable.lines[0].session._due)

@@ -14,7 +14,7 @@ from actors.law.ids import ChatId, Holder, RunnerId, WorkerId
 from actors.law.parts.model import TextPart
 from actors.law.parts.prompt import CallSettings
 from actors.law.requests import Acquire, CreateChat, NewChat, RecordGenerationAttempt
-from actors.streams.episodes.buffer import Episodes
+from actors.streams.episodes import Episodes
 from actors.upkeep.background.jobs import open_background
 from actors.upkeep.titles.automatic import AutomaticTitles
 from tests.actors.law.chats import ANN

@@ -2,7 +2,8 @@
 
 import pytest
 
-from adapters.chats.streams.positions import Have, have_of, have_of_event
+from actors.streams.feeds.diff import Position
+from adapters.chats.streams.positions import have_of, have_of_event
 from adapters.http.endpoints import Call
 from adapters.http.refused import Refused
 from tests.adapters.chats.streams.clients import status
@@ -19,13 +20,13 @@ def a_call(query=(), **headers):
 @pytest.mark.parametrize(
     ("query", "have"),
     [
-        ([], Have()),
-        ([("after_id", "41")], Have(41)),
-        ([("after_id", "0")], Have()),
-        ([("after_id", "-7")], Have()),
-        ([("after_id", "")], Have()),
-        ([("after_part", "3.1.7")], Have(0, 3, 1, 7)),
-        ([("after_part", "3.1.7"), ("after_id", "41")], Have(41, 3, 1, 7)),
+        ([], Position()),
+        ([("after_id", "41")], Position(41)),
+        ([("after_id", "0")], Position()),
+        ([("after_id", "-7")], Position()),
+        ([("after_id", "")], Position()),
+        ([("after_part", "3.1.7")], Position(0, 3, 1, 7)),
+        ([("after_part", "3.1.7"), ("after_id", "41")], Position(41, 3, 1, 7)),
     ],
 )
 def test_what_a_client_has_stands_in_the_query(query, have):
@@ -43,7 +44,12 @@ def test_whatever_else_stands_there_is_refused(name, text):
 
 @pytest.mark.parametrize(
     ("last", "have"),
-    [("41", Have(41)), ("3.1.7", Have(0, 3, 1, 7)), ("", Have(5)), ("of somebody else", Have(5))],
+    [
+        ("41", Position(41)),
+        ("3.1.7", Position(0, 3, 1, 7)),
+        ("", Position(5)),
+        ("of somebody else", Position(5)),
+    ],
 )
 def test_of_an_event_stream_the_last_event_counts_if_it_was_ours(last, have):
     assert have == have_of_event(a_call([("after_id", "5")], last_event_id=last))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from actors.law.chat import Role
 from actors.law.parts.assemble import Assembly
 from actors.law.parts.model import TextPart
-from actors.streams.episodes.buffer import RETENTION_SECONDS, Episodes
-from tests.actors.streams.episodes.test_buffer import SAID, encode, key, read, say
+from actors.streams.episodes import RETENTION_SECONDS, Episodes
+from tests.actors.streams.test_episodes import SAID, encode, key, read, say
 
 PIECE_BYTES = 3  # "1:a"
 

@@ -4,8 +4,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.streams.subscribers import log as logs
-from actors.streams.subscribers.log import Log
+from actors.streams.feeds import log as logs
+from actors.streams.feeds.log import Log
 
 
 def pack(events):

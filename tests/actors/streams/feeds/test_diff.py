@@ -10,30 +10,30 @@ from actors.law.ids import MessageId, QueuedId
 from actors.law.states import State, Status
 from actors.law.store.answers import Applied
 from actors.law.store.hints import hints_of
-from actors.streams.subscribers.diff import (
-    Found,
-    Have,
-    Heads,
-    Known,
-    Step,
+from actors.streams.feeds.diff import (
+    ChatSnapshot,
+    Position,
+    SnapshotChange,
+    Told,
+    Versions,
+    change_of_commit,
+    change_of_hint,
+    change_of_snapshot,
     diff,
-    first,
-    known_of,
-    step_applied,
-    step_found,
-    step_heard,
+    first_events,
+    told_of,
 )
-from actors.streams.subscribers.events import (
+from actors.streams.feeds.events import (
     ActionRequired,
-    Asking,
-    AsksAre,
-    Failed,
+    ApprovalsChanged,
+    ChatFailed,
     HistoryReset,
-    MessageStands,
+    MessageChanged,
+    PendingApprovals,
     PreviewReset,
-    QueueIs,
-    Retrying,
-    StatusIs,
+    QueueChanged,
+    RetryScheduled,
+    StatusChanged,
 )
 from tests.actors.law.chats import (
     BROKEN,
@@ -55,7 +55,7 @@ from tests.actors.law.chats import (
 )
 
 RUNNING, WAITING = Status.RUNNING, Status.WAITING
-THEN = Heads(10, 10, 0, 0, 1, RUNNING)  # what the watchers have been told
+THEN = Versions(10, 10, 0, 0, 1, RUNNING)  # what the watchers have been told
 QUEUE = (queued(1, "later"),)
 
 
@@ -68,7 +68,7 @@ def to(**heads):
 
 
 def told(step, known=None):
-    return list(diff(known or Known(THEN), step)[1])
+    return list(diff(known or Told(THEN), step)[1])
 
 
 ANSWER = said(5, assistant("hi"))
@@ -76,23 +76,23 @@ ASKED = said(6, user("and?"), 13)
 
 # What has become of the chat, and what is told.
 STEPS = {
-    "nothing new": (Step(heads=THEN), []),
-    "something old": (Step(heads=to(snapshot_version=9, status=WAITING)), []),
-    "only a snapshot": (Step(heads=to()), []),
-    "a status": (Step(heads=to(status=WAITING)), [StatusIs(WAITING)]),
-    "an attempt": (Step(heads=to(generation_attempt=2)), [PreviewReset()]),
+    "nothing new": (SnapshotChange(heads=THEN), []),
+    "something old": (SnapshotChange(heads=to(snapshot_version=9, status=WAITING)), []),
+    "only a snapshot": (SnapshotChange(heads=to()), []),
+    "a status": (SnapshotChange(heads=to(status=WAITING)), [StatusChanged(WAITING)]),
+    "an attempt": (SnapshotChange(heads=to(generation_attempt=2)), [PreviewReset()]),
     "the end of a turn": (
-        Step(
+        SnapshotChange(
             heads=to(history_version=11, generation_attempt=0, status=WAITING), messages=(ANSWER,)
         ),
-        [MessageStands(ANSWER), StatusIs(WAITING), PreviewReset()],
+        [MessageChanged(ANSWER), StatusChanged(WAITING), PreviewReset()],
     ),
     "a step of it": (
-        Step(heads=to(history_version=11, generation_attempt=1), messages=(ANSWER,)),
-        [MessageStands(ANSWER), PreviewReset()],
+        SnapshotChange(heads=to(history_version=11, generation_attempt=1), messages=(ANSWER,)),
+        [MessageChanged(ANSWER), PreviewReset()],
     ),
     "what only the model sees": (
-        Step(
+        SnapshotChange(
             heads=to(history_version=11),
             messages=(
                 said(5, assistant("psst", visibility=Visibility.MODEL)),
@@ -102,52 +102,59 @@ STEPS = {
         [PreviewReset()],
     ),
     "a history without something": (
-        Step(heads=to(history_version=11), messages=(said(1, user("a"), 1),), is_whole=True),
-        [HistoryReset(), MessageStands(said(1, user("a"), 1)), PreviewReset()],
+        SnapshotChange(
+            heads=to(history_version=11), messages=(said(1, user("a"), 1),), is_whole=True
+        ),
+        [HistoryReset(), MessageChanged(said(1, user("a"), 1)), PreviewReset()],
     ),
-    "a queue": (Step(heads=to(queue_version=11), queue=QUEUE), [QueueIs(QUEUE)]),
-    "a queue that is empty": (Step(heads=to(queue_version=11)), [QueueIs(())]),
+    "a queue": (SnapshotChange(heads=to(queue_version=11), queue=QUEUE), [QueueChanged(QUEUE)]),
+    "a queue that is empty": (SnapshotChange(heads=to(queue_version=11)), [QueueChanged(())]),
     "an error": (
-        Step(heads=to(status=Status.ERROR), error=BROKEN),
-        [StatusIs(Status.ERROR), Failed(BROKEN)],
+        SnapshotChange(heads=to(status=Status.ERROR), error=BROKEN),
+        [StatusChanged(Status.ERROR), ChatFailed(BROKEN)],
     ),
-    "a pause": (Step(heads=to(retry_state_version=11), retry=RETRY), [Retrying(RETRY)]),
+    "a pause": (
+        SnapshotChange(heads=to(retry_state_version=11), retry=RETRY),
+        [RetryScheduled(RETRY)],
+    ),
     "the end of a pause": (
-        Step(heads=to(retry_state_version=11, generation_attempt=2)),
+        SnapshotChange(heads=to(retry_state_version=11, generation_attempt=2)),
         [PreviewReset()],
     ),
     "a call for the client": (
-        Step(
+        SnapshotChange(
             heads=to(history_version=11, status=Status.REQUIRES_ACTION),
             messages=(ANSWER,),
             calls=(call("a", DYNAMIC),),
         ),
         [
-            MessageStands(ANSWER),
-            StatusIs(Status.REQUIRES_ACTION),
+            MessageChanged(ANSWER),
+            StatusChanged(Status.REQUIRES_ACTION),
             ActionRequired((call("a", DYNAMIC),)),
             PreviewReset(),
         ],
     ),
     "a turn and the next one, at once": (
-        Step(
+        SnapshotChange(
             heads=to(snapshot_version=13, history_version=13, queue_version=12),
             messages=(ANSWER, ASKED),
             queue=QUEUE,
             statuses=((8, RUNNING), (11, WAITING), (13, RUNNING)),
         ),
         [
-            MessageStands(ANSWER),
-            StatusIs(WAITING),
-            QueueIs(QUEUE),
-            MessageStands(ASKED),
-            StatusIs(RUNNING),
+            MessageChanged(ANSWER),
+            StatusChanged(WAITING),
+            QueueChanged(QUEUE),
+            MessageChanged(ASKED),
+            StatusChanged(RUNNING),
             PreviewReset(),
         ],
     ),
     "statuses that somebody did not note": (
-        Step(heads=to(snapshot_version=14, status=WAITING), statuses=((12, Status.INTERRUPTING),)),
-        [StatusIs(Status.INTERRUPTING), StatusIs(WAITING)],
+        SnapshotChange(
+            heads=to(snapshot_version=14, status=WAITING), statuses=((12, Status.INTERRUPTING),)
+        ),
+        [StatusChanged(Status.INTERRUPTING), StatusChanged(WAITING)],
     ),
 }
 
@@ -160,11 +167,11 @@ def test_what_has_become_of_the_chat_is_told_in_order(what):
 
 
 def test_an_error_is_told_once_for_each_history():
-    known, events = diff(Known(THEN), Step(heads=to(status=Status.ERROR), error=BROKEN))
+    known, events = diff(Told(THEN), SnapshotChange(heads=to(status=Status.ERROR), error=BROKEN))
     again = to(snapshot_version=12, status=Status.ERROR)
-    known, same = diff(known, Step(heads=again, error=BROKEN))
+    known, same = diff(known, SnapshotChange(heads=again, error=BROKEN))
     moved = replace(again, snapshot_version=13, history_version=13)
-    _, other = diff(known, Step(heads=moved, error=BROKEN))
+    _, other = diff(known, SnapshotChange(heads=moved, error=BROKEN))
 
     assert (2, 0) == (len(events), len(same))
     assert [type(events[1]), PreviewReset] == [type(event) for event in other]
@@ -172,35 +179,39 @@ def test_an_error_is_told_once_for_each_history():
 
 def test_a_client_is_told_its_calls_once_as_long_as_the_chat_waits():
     waits, calls = Status.REQUIRES_ACTION, (call("a"),)
-    known, events = diff(Known(THEN), Step(heads=to(status=waits), calls=calls))
+    known, events = diff(Told(THEN), SnapshotChange(heads=to(status=waits), calls=calls))
     decided = replace(to(snapshot_version=12, status=waits), history_version=12)
-    known, other = diff(known, Step(heads=decided, calls=calls))
+    known, other = diff(known, SnapshotChange(heads=decided, calls=calls))
     statuses = ((13, Status.RUNNING), (14, waits))
     once_more = replace(decided, snapshot_version=14, history_version=14)
-    _, anew = diff(known, Step(heads=once_more, calls=calls, statuses=statuses))
+    _, anew = diff(known, SnapshotChange(heads=once_more, calls=calls, statuses=statuses))
 
-    assert [StatusIs(waits), ActionRequired(calls)] == list(events)
+    assert [StatusChanged(waits), ActionRequired(calls)] == list(events)
     assert [PreviewReset()] == list(other)
     assert ActionRequired(calls) in anew
 
 
 def test_a_client_without_calls_is_not_told_that_a_person_is_waited_for():
-    _, events = diff(Known(THEN), Step(heads=to(status=Status.REQUIRES_ACTION)))
+    _, events = diff(Told(THEN), SnapshotChange(heads=to(status=Status.REQUIRES_ACTION)))
 
-    assert [StatusIs(Status.REQUIRES_ACTION)] == list(events)
+    assert [StatusChanged(Status.REQUIRES_ACTION)] == list(events)
 
 
 def test_who_comes_is_told_what_is_asked_where_anything_is():
-    asks = (Asking(CHAT, "", (approval("a"),)),)
+    asks = (PendingApprovals(CHAT, "", (approval("a"),)),)
     asking = replace(found(), asks=asks)
 
     waiting = replace(found(State.A0), asks=asks, calls=())
-    beginning = StatusIs(Status.REQUIRES_ACTION), AsksAre(asks), PreviewReset()
+    beginning = StatusChanged(Status.REQUIRES_ACTION), ApprovalsChanged(asks), PreviewReset()
 
-    assert beginning == first(waiting, Have())
-    assert AsksAre(asks) in first(asking, Have())
-    assert AsksAre(asks) in first(asking, Have(history_version=9, attempt=1, seq=2), goes_on=True)
-    assert not [event for event in first(found(), Have()) if isinstance(event, AsksAre)]
+    assert beginning == first_events(waiting, Position())
+    assert ApprovalsChanged(asks) in first_events(asking, Position())
+    assert ApprovalsChanged(asks) in first_events(
+        asking, Position(history_version=9, attempt=1, seq=2), goes_on=True
+    )
+    assert not [
+        event for event in first_events(found(), Position()) if isinstance(event, ApprovalsChanged)
+    ]
 
 
 # whoever comes
@@ -209,21 +220,21 @@ def test_who_comes_is_told_what_is_asked_where_anything_is():
 def found(state=State.W, messages=(), *, gone_at=0, **columns):
     stored = a_chat(state, retry_state=None, queue_version=0, **columns)
     calls = (call("a", DYNAMIC),) if state is State.A0 else ()
-    return Found(stored.chat, tuple(messages), gone_at, stored.queue, (), calls)
+    return ChatSnapshot(stored.chat, tuple(messages), gone_at, stored.queue, (), calls)
 
 
 TWO = (said(4, user("hello"), 40), said(5, assistant("hi"), 50))
-STANDS = [MessageStands(message) for message in TWO]
-REST = [StatusIs(WAITING), PreviewReset()]
+STANDS = [MessageChanged(message) for message in TWO]
+REST = [StatusChanged(WAITING), PreviewReset()]
 
 COMING = {
-    "nothing": (Have(), 0, [*STANDS, *REST]),
-    "the first message": (Have(4), 0, [STANDS[1], *REST]),
-    "both messages": (Have(5), 0, REST),
-    "the history of then": (Have(0, 40), 0, [STANDS[1], *REST]),
-    "messages, before something went": (Have(5), 45, [HistoryReset(), *STANDS, *REST]),
-    "a history, before something went": (Have(0, 40), 45, [HistoryReset(), *STANDS, *REST]),
-    "a history, after something went": (Have(0, 50), 45, REST),
+    "nothing": (Position(), 0, [*STANDS, *REST]),
+    "the first message": (Position(4), 0, [STANDS[1], *REST]),
+    "both messages": (Position(5), 0, REST),
+    "the history of then": (Position(0, 40), 0, [STANDS[1], *REST]),
+    "messages, before something went": (Position(5), 45, [HistoryReset(), *STANDS, *REST]),
+    "a history, before something went": (Position(0, 40), 45, [HistoryReset(), *STANDS, *REST]),
+    "a history, after something went": (Position(0, 50), 45, REST),
 }
 
 
@@ -231,28 +242,31 @@ COMING = {
 def test_who_comes_with_something_gets_what_is_new_to_him(what):
     have, gone_at, expected = COMING[what]
 
-    assert expected == list(first(found(messages=TWO, gone_at=gone_at), have))
+    assert expected == list(first_events(found(messages=TWO, gone_at=gone_at), have))
 
 
 def test_who_comes_gets_the_state_whatever_he_has():
     stored = found(State.E1, TWO, retry_state_version=20, **{"last_error": BROKEN})
     stored = replace(stored, chat=replace(stored.chat, queue_version=30, retry_state=RETRY))
 
-    assert [QueueIs(stored.queue), StatusIs(Status.ERROR), Failed(BROKEN), Retrying(RETRY)] == list(
-        first(stored, Have(5), goes_on=True)
-    )
-    assert [StatusIs(Status.REQUIRES_ACTION), ActionRequired((call("a", DYNAMIC),))] == list(
-        first(found(State.A0), Have(), goes_on=True)
+    assert [
+        QueueChanged(stored.queue),
+        StatusChanged(Status.ERROR),
+        ChatFailed(BROKEN),
+        RetryScheduled(RETRY),
+    ] == list(first_events(stored, Position(5), goes_on=True))
+    assert [StatusChanged(Status.REQUIRES_ACTION), ActionRequired((call("a", DYNAMIC),))] == list(
+        first_events(found(State.A0), Position(), goes_on=True)
     )
 
 
 def test_what_somebody_got_when_he_came_is_not_told_again():
     stored = found(State.E0, TWO)
-    known = known_of(stored)
+    known = told_of(stored)
 
-    assert [] == told(step_found(stored, known.heads), known)
+    assert [] == told(change_of_snapshot(stored, known.heads), known)
     next_one = replace(known.heads, snapshot_version=known.heads.snapshot_version + 1)
-    assert [] == told(Step(heads=next_one, error=BROKEN), known)
+    assert [] == told(SnapshotChange(heads=next_one, error=BROKEN), known)
 
 
 # where news comes from
@@ -268,7 +282,7 @@ def applied(state, request, **columns):
 def test_a_commit_says_all_that_is_told_of_it():
     made = applied(State.R0, step(assistant("hi")))
 
-    stood = step_applied(made)
+    stood = change_of_commit(made)
 
     expected = said(100, made.change.said[0], made.chat.snapshot_version)
     assert (expected,) == stood.messages
@@ -278,7 +292,7 @@ def test_a_commit_says_all_that_is_told_of_it():
 def test_a_commit_that_takes_something_back_has_to_be_read():
     made = applied(State.W, edit("new"), suffix=suffix(user("old")))
 
-    assert step_applied(made) is None
+    assert change_of_commit(made) is None
 
 
 def test_calls_whose_arguments_the_committer_never_read_have_to_be_read():
@@ -286,8 +300,8 @@ def test_calls_whose_arguments_the_committer_never_read_have_to_be_read():
     whole = replace(call("a", DYNAMIC), args="{}")
     known = applied(State.R0, ask.EnterRequiresAction(), tail=(assistant(whole),))
 
-    assert step_applied(asked) is None
-    assert (whole,) == step_applied(known).calls
+    assert change_of_commit(asked) is None
+    assert (whole,) == change_of_commit(known).calls
 
 
 def hint(**columns):
@@ -299,9 +313,12 @@ def hint(**columns):
 def test_a_hint_that_says_everything_need_not_be_read():
     heard = hint(generation_attempt=2, status=WAITING)
 
-    stood = step_heard(heard, THEN)
+    stood = change_of_hint(heard, THEN)
 
-    assert Step(heads=to(generation_attempt=2, status=WAITING, worker=heard.worker_id)) == stood
+    assert (
+        SnapshotChange(heads=to(generation_attempt=2, status=WAITING, worker=heard.worker_id))
+        == stood
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,4 +333,4 @@ def test_a_hint_that_says_everything_need_not_be_read():
     ],
 )
 def test_a_hint_that_leaves_something_out_has_to_be_read(columns):
-    assert step_heard(hint(**columns), THEN) is None
+    assert change_of_hint(hint(**columns), THEN) is None

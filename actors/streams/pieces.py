@@ -44,7 +44,7 @@ Piece = Part | ArgsPiece | ResultPiece | ReasoningPiece
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NumberedPiece:
     """A numbered piece of an episode. Numbers begin at 1 and have no gaps."""
 
     seq: int

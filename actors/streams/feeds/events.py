@@ -9,7 +9,7 @@ from actors.law.states import Status
 
 
 @dataclass(frozen=True, slots=True)
-class MessageStands:
+class MessageChanged:
     """A message is new or has changed."""
 
     message: Message
@@ -21,19 +21,19 @@ class HistoryReset:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueIs:
+class QueueChanged:
     """The whole queue, in the order in which it will be taken."""
 
     queue: tuple[Queued, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class StatusIs:
+class StatusChanged:
     status: Status
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ChatFailed:
     error: ChatError
 
 
@@ -45,7 +45,7 @@ class ActionRequired:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrying:
+class RetryScheduled:
     """An attempt failed and will be made again."""
 
     retry: RetryState
@@ -57,7 +57,7 @@ class PreviewReset:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PendingApprovals:
     """A chat that asks for consent to calls."""
 
     chat: ChatId
@@ -66,20 +66,20 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class AsksAre:
+class ApprovalsChanged:
     """All that the chat and its agents ask a person for consent to now."""
 
-    family: tuple[Asking, ...]
+    family: tuple[PendingApprovals, ...]
 
 
 Event = (
-    MessageStands
+    MessageChanged
     | HistoryReset
-    | QueueIs
-    | StatusIs
-    | Failed
+    | QueueChanged
+    | StatusChanged
+    | ChatFailed
     | ActionRequired
-    | Retrying
-    | AsksAre
+    | RetryScheduled
+    | ApprovalsChanged
     | PreviewReset
 )

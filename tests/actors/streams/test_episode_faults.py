@@ -3,8 +3,8 @@
 import pytest
 
 from actors.law.parts.model import TextPart
-from actors.streams.episodes.buffer import Episodes
-from tests.actors.streams.episodes.test_buffer import SAID, encode, key, read, say
+from actors.streams.episodes import Episodes
+from tests.actors.streams.test_episodes import SAID, encode, key, read, say
 
 ERRORS = (TypeError("a bug"), AssertionError("a broken promise"), ExceptionGroup("", [KeyError(1)]))
 

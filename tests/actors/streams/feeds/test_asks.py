@@ -10,9 +10,9 @@ from actors.law import requests as ask
 from actors.law.chat import Verdict
 from actors.law.ids import ChatId
 from actors.law.store.hints import LookAtEverything
-from actors.streams.subscribers.diff import Have
+from actors.streams.feeds.diff import Position
 from tests.actors.law.chats import ANN, HOLDER, assistant, call, step, user
-from tests.actors.streams.subscribers.test_feed import Stage, as_lines, feeds_of
+from tests.actors.streams.feeds.test_feed import Stage, as_lines, feeds_of
 
 
 def asking(*ids):
@@ -78,7 +78,7 @@ async def test_asks_are_told_with_the_status_and_taken_back_when_they_are_decide
 ):
     root = str(stage.chat)
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
-        with feeds.subscribe(stage.chat, Have()) as subscription:
+        with feeds.subscribe(stage.chat, Position()) as subscription:
             watcher = Watcher(subscription)
             nursery.start_soon(watcher.live)
             await settled()
@@ -100,7 +100,7 @@ async def test_asks_are_told_with_the_status_and_taken_back_when_they_are_decide
 async def test_who_comes_later_is_told_what_is_asked_now(autojump_clock, stage):
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
         await stage.apply(*asking("a"))
-        with feeds.subscribe(stage.chat, Have()) as subscription:
+        with feeds.subscribe(stage.chat, Position()) as subscription:
             watcher = Watcher(subscription)
             nursery.start_soon(watcher.live)
             await settled()
@@ -113,7 +113,7 @@ async def test_who_comes_later_is_told_what_is_asked_now(autojump_clock, stage):
 async def test_what_an_agent_asks_is_told_to_those_who_watch_its_root(autojump_clock, stage):
     child = str(stage.child)
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
-        with feeds.subscribe(stage.chat, Have()) as subscription:
+        with feeds.subscribe(stage.chat, Position()) as subscription:
             watcher = Watcher(subscription)
             nursery.start_soon(watcher.live)
             await settled()
@@ -129,7 +129,7 @@ async def test_what_an_agent_asks_is_told_to_those_who_watch_its_root(autojump_c
 
 async def test_the_asks_of_a_root_are_not_its_agents(autojump_clock, stage):
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
-        with feeds.subscribe(stage.child, Have()) as subscription:
+        with feeds.subscribe(stage.child, Position()) as subscription:
             watcher = Watcher(subscription)
             nursery.start_soon(watcher.live)
             await settled()
@@ -142,7 +142,7 @@ async def test_the_asks_of_a_root_are_not_its_agents(autojump_clock, stage):
 
 async def test_asks_that_nobody_told_of_are_found_when_a_loss_is_told(autojump_clock, stage):
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
-        with feeds.subscribe(stage.chat, Have()) as subscription:
+        with feeds.subscribe(stage.chat, Position()) as subscription:
             watcher = Watcher(subscription)
             nursery.start_soon(watcher.live)
             await settled()
@@ -164,7 +164,7 @@ async def test_asks_that_nobody_told_of_are_found_when_a_loss_is_told(autojump_c
 
 async def test_as_long_as_nothing_is_asked_nothing_is_read(autojump_clock, stage):
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
-        with feeds.subscribe(stage.chat, Have()) as subscription:
+        with feeds.subscribe(stage.chat, Position()) as subscription:
             nursery.start_soon(Watcher(subscription).live)
             await settled()
             before = len(stage.reading.asked)

@@ -17,11 +17,12 @@ from actors.law.ids import ChatId, chat_name
 from actors.law.store.answers import Applied
 from actors.law.store.bus import Bus
 from actors.law.store.hints import AsksChanged, ChatMoved, LookAtEverything, News
-from actors.streams.episodes.buffer import Episode, Episodes
-from actors.streams.subscribers.actor import Ended, Feed, World
-from actors.streams.subscribers.diff import Have
-from actors.streams.subscribers.ports import Elsewhere, Encode, Reading
-from actors.streams.subscribers.subscription import Subscription
+from actors.streams.episodes import Episode, Episodes
+from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
+from actors.streams.feeds.diff import Position
+from actors.streams.feeds.log import FeedEnd
+from actors.streams.feeds.ports import EncodeEvent, RemoteEpisodes, SnapshotReading
+from actors.streams.feeds.subscription import ChatSubscription
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
@@ -63,31 +64,31 @@ class _Counts:
     started: int = 0  # tasks that read
 
 
-class Feeds:
-    """Made by `open_feeds`."""
+class ChatFeeds:
+    """Made by `open_chat_feeds`."""
 
     def __init__(
         self,
-        reading: Reading,
-        encode: Encode,
+        reading: SnapshotReading,
+        encode: EncodeEvent,
         *,
         episodes: Episodes,
-        elsewhere: Elsewhere | None,
+        elsewhere: RemoteEpisodes | None,
         children: Children,
     ) -> None:
         self._reading = reading
-        self._world = World(reading, encode, episodes, self._start, self._break, elsewhere)
+        self._world = FeedContext(reading, encode, episodes, self._start, self._break, elsewhere)
         self._children = children
-        self._feeds: dict[ChatId, Feed] = {}
+        self._feeds: dict[ChatId, ChatFeed] = {}
         self._unsure = trio.Event()  # set when hints may have been lost
         self._leaving = False
         self._counts = _Counts()
 
     @contextmanager
-    def subscribe(self, chat: ChatId, have: Have) -> Iterator[Subscription]:
+    def subscribe(self, chat: ChatId, have: Position) -> Iterator[ChatSubscription]:
         """A watcher, as long as the block runs. FeedsFull if too many chats are watched."""
         feed = self._feeds.get(chat) or self._open(chat)
-        watcher = Subscription(feed, have)
+        watcher = ChatSubscription(feed, have)
         try:
             yield watcher
         finally:
@@ -103,7 +104,7 @@ class Feeds:
         """The process ends: all watchers are told, and whoever comes after them."""
         self._leaving = True
         for feed in self._feeds.values():
-            feed.end(Ended.LEAVING)
+            feed.end(FeedEnd.LEAVING)
 
     def statistics(self) -> FeedsStatistics:
         feeds, over = list(self._feeds.values()), self._counts
@@ -179,17 +180,17 @@ class Feeds:
 
     # feeds
 
-    def _open(self, chat: ChatId) -> Feed:
+    def _open(self, chat: ChatId) -> ChatFeed:
         if self.is_full:
             raise FeedsFull(f"{FEEDS_MAX} chats are watched here already")
-        feed = self._feeds[chat] = Feed(chat, self._world)
+        feed = self._feeds[chat] = ChatFeed(chat, self._world)
         if self._leaving:
-            feed.end(Ended.LEAVING)
+            feed.end(FeedEnd.LEAVING)
         return feed
 
-    def _close(self, feed: Feed) -> None:
+    def _close(self, feed: ChatFeed) -> None:
         """Nobody watches it any more; or nobody can, because it broke."""
-        feed.end(Ended.LEAVING)
+        feed.end(FeedEnd.LEAVING)
         if self._feeds.get(feed.chat) is feed:
             del self._feeds[feed.chat]
         counts, log = self._counts, feed.log
@@ -198,21 +199,21 @@ class Feeds:
         counts.dropped += log.dropped_count
         counts.reads += feed.reads_count
 
-    def _tell(self, feed: Feed, news: Callable[[], None]) -> None:
+    def _tell(self, feed: ChatFeed, news: Callable[[], None]) -> None:
         """Whoever tells has other things to do than to mend a feed."""
         try:
             news()
         except Exception as error:  # noqa: BLE001  it ends this feed, and nothing else
             self._break(feed, error)
 
-    def _break(self, feed: Feed, error: Exception) -> None:
+    def _break(self, feed: ChatFeed, error: Exception) -> None:
         emit("feed.broken", "error", chat=chat_name(feed.chat), error=error)
         self._counts.broken += 1
-        feed.end(Ended.UNREADABLE)
+        feed.end(FeedEnd.UNREADABLE)
         if self._feeds.get(feed.chat) is feed:
             del self._feeds[feed.chat]  # who comes next begins with a new one
 
-    def _start(self, feed: Feed, body: Body) -> None:
+    def _start(self, feed: ChatFeed, body: Body) -> None:
         def ended(_: str, end: End) -> None:
             if isinstance(end, Crashed | Broken):
                 self._break(feed, end.error)
@@ -223,17 +224,19 @@ class Feeds:
 
 
 @asynccontextmanager
-async def open_feeds(
-    reading: Reading,
-    encode: Encode,
+async def open_chat_feeds(
+    reading: SnapshotReading,
+    encode: EncodeEvent,
     episodes: Episodes,
     bus: Bus,
     *,
-    elsewhere: Elsewhere | None = None,
-) -> AsyncIterator[Feeds]:
+    elsewhere: RemoteEpisodes | None = None,
+) -> AsyncIterator[ChatFeeds]:
     """Feeds that hear what becomes of chats, as long as the block runs."""
     async with open_children("feeds", capacity=FEEDS_MAX + 1) as children:
-        feeds = Feeds(reading, encode, episodes=episodes, elsewhere=elsewhere, children=children)
+        feeds = ChatFeeds(
+            reading, encode, episodes=episodes, elsewhere=elsewhere, children=children
+        )
         with (
             bus.follow_commits(feeds.committed),
             bus.follow(feeds.heard, ChatMoved, AsksChanged),

@@ -15,12 +15,13 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.model import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.store.hints import hints_of
-from actors.streams.episodes.buffer import Episodes
-from actors.streams.subscribers import log as logs
-from actors.streams.subscribers.actor import READS_MAX, Ended
-from actors.streams.subscribers.diff import Found, Have
-from actors.streams.subscribers.events import Asking
-from actors.streams.subscribers.feeds import POLL_SECONDS, open_feeds
+from actors.streams.episodes import Episodes
+from actors.streams.feeds import log as logs
+from actors.streams.feeds.chat_feed import READS_MAX
+from actors.streams.feeds.diff import ChatSnapshot, Position
+from actors.streams.feeds.events import PendingApprovals
+from actors.streams.feeds.log import FeedEnd
+from actors.streams.feeds.registry import POLL_SECONDS, open_chat_feeds
 from adapters.chats.pieces import encoded as piece_encoded
 from adapters.chats.streams.encoding import encoded
 from adapters.postgres.bus import Switchboard
@@ -49,7 +50,9 @@ class Reading:
             return ChatNotFound(chat)
         kept = self.memory.chats[chat]
         gone_at = max((m.revision for m in kept.messages if m.deleted), default=0)
-        found = Found(kept.chat, kept.history, gone_at, kept.queue, (), (), self.family(chat))
+        found = ChatSnapshot(
+            kept.chat, kept.history, gone_at, kept.queue, (), (), self.family(chat)
+        )
         await self.answers.wait()
         return found
 
@@ -57,7 +60,7 @@ class Reading:
         members = [
             one.chat for one in self.memory.chats.values() if chat in (one.chat.id, one.chat.root)
         ]
-        return tuple(Asking(one.id, "", one.asks) for one in members if one.asks)
+        return tuple(PendingApprovals(one.id, "", one.asks) for one in members if one.asks)
 
     async def asking(self, chats):
         await trio.lowlevel.checkpoint()
@@ -109,7 +112,7 @@ async def told(watcher):
     """The next frame, in short."""
     with trio.fail_after(60):
         frame = await watcher.next(as_lines)
-    if isinstance(frame, Ended):
+    if isinstance(frame, FeedEnd):
         return frame
     return [in_short(json.loads(line)) for line in frame.splitlines()]
 
@@ -138,13 +141,13 @@ async def stage():
 
 @asynccontextmanager
 async def feeds_of(stage):
-    async with open_feeds(stage.reading, encoded, stage.episodes, stage.bus) as feeds:
+    async with open_chat_feeds(stage.reading, encoded, stage.episodes, stage.bus) as feeds:
         yield feeds
 
 
 async def test_what_this_process_commits_is_told_without_reading(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             assert BEGINNING == await told(watcher)
             episode = stage.begin_attempt()
             episode.add(Role.ASSISTANT, TextPart("h"))
@@ -156,29 +159,29 @@ async def test_what_this_process_commits_is_told_without_reading(autojump_clock,
             await stage.apply(send("and?"))
             assert ["and?", "running", "preview_reset"] == await told(watcher)
 
-    assert [Have()] == stage.reading.asked
+    assert [Position()] == stage.reading.asked
 
 
 async def test_what_another_process_commits_is_read_from_what_is_known_on(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             await stage.apply(step(assistant("hi")), ask.FinishTurn(), here=False)
 
             assert ["hi", "waiting", "preview_reset"] == await told(watcher)
 
-    assert [Have(), Have(0, 1)] == stage.reading.asked
+    assert [Position(), Position(0, 1)] == stage.reading.asked
 
 
 async def test_a_hint_that_says_everything_is_told_without_reading(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             await stage.apply(ask.RecordGenerationAttempt(), here=False)
 
             assert ["preview_reset"] == await told(watcher)
 
-    assert [Have()] == stage.reading.asked
+    assert [Position()] == stage.reading.asked
 
 
 async def test_commits_that_are_heard_of_in_the_wrong_order_are_told_in_the_right_one(
@@ -186,7 +189,7 @@ async def test_commits_that_are_heard_of_in_the_wrong_order_are_told_in_the_righ
 ):
     stage.deaf = True
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             first = await stage.apply(step(assistant("hi")), ask.FinishTurn(), here=False)
             second = await stage.apply(send("and?"), here=False)
@@ -196,13 +199,13 @@ async def test_commits_that_are_heard_of_in_the_wrong_order_are_told_in_the_righ
             expected = ["hi", "waiting", "preview_reset", "and?", "running", "preview_reset"]
             assert expected == await told(watcher)
 
-    assert [Have()] == stage.reading.asked
+    assert [Position()] == stage.reading.asked
 
 
 async def test_a_commit_that_is_never_heard_of_is_read_when_a_later_one_is(autojump_clock, stage):
     stage.deaf = True
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             await stage.apply(step(assistant("hi")), here=False)
             await stage.apply(step(assistant("ho")))
@@ -214,7 +217,7 @@ async def test_a_commit_that_is_never_heard_of_is_read_when_a_later_one_is(autoj
 
 async def test_what_nobody_tells_is_found_by_one_question_for_all_chats(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             stage.deaf = True
             await stage.apply(ask.FinishTurn(), here=False)
@@ -228,7 +231,7 @@ async def test_what_nobody_tells_is_found_by_one_question_for_all_chats(autojump
 
 async def test_pieces_wait_for_their_place_to_be_known(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             stage.deaf = True
             made = await stage.apply(ask.RecordGenerationAttempt(), here=False)
@@ -241,12 +244,12 @@ async def test_pieces_wait_for_their_place_to_be_known(autojump_clock, stage):
 
 async def test_who_comes_while_the_chat_goes_on_is_read_for_once(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as first:
+        with feeds.subscribe(stage.chat, Position()) as first:
             await told(first)
             episode = stage.begin_attempt()
             episode.add(Role.ASSISTANT, TextPart("h"))
             stage.reading.answers = trio.Event()
-            with feeds.subscribe(stage.chat, Have()) as watcher, trio.fail_after(60):
+            with feeds.subscribe(stage.chat, Position()) as watcher, trio.fail_after(60):
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(trio.testing.wait_all_tasks_blocked)
                     nursery.start_soon(_expect, watcher, [*BEGINNING, "+h"])
@@ -269,7 +272,7 @@ async def test_many_who_come_at_once_are_read_for_together(autojump_clock, stage
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
 
         async def watch():
-            with feeds.subscribe(stage.chat, Have()) as watcher:
+            with feeds.subscribe(stage.chat, Position()) as watcher:
                 assert BEGINNING == await told(watcher)
 
         for _ in range(50):
@@ -288,7 +291,7 @@ async def test_what_many_read_alike_is_encoded_and_packed_once(autojump_clock, s
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
 
         async def watch():
-            with feeds.subscribe(stage.chat, Have()) as watcher:
+            with feeds.subscribe(stage.chat, Position()) as watcher:
                 frames = [await watcher.next(pack), await watcher.next(pack)]
                 assert 2 == len(frames)
 
@@ -306,7 +309,7 @@ async def test_a_watcher_that_falls_behind_all_that_is_kept_begins_anew(
 ):
     monkeypatch.setattr(logs, "LOG_EVENTS_MAX", 8)
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             episode = stage.begin_attempt()
             for _ in range(10):
@@ -321,11 +324,11 @@ async def test_a_watcher_that_falls_behind_all_that_is_kept_begins_anew(
 async def test_a_watcher_that_always_falls_behind_is_let_go(autojump_clock, stage, monkeypatch):
     monkeypatch.setattr(logs, "LOG_EVENTS_MAX", 8)
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             episode = stage.begin_attempt()
             frames = []
-            while Ended.TOO_SLOW not in frames:
+            while FeedEnd.TOO_SLOW not in frames:
                 for _ in range(10):
                     episode.add(Role.ASSISTANT, TextPart("h"))
                 frames.append(await told(watcher))
@@ -335,7 +338,7 @@ async def test_a_watcher_that_always_falls_behind_is_let_go(autojump_clock, stag
 
 async def test_a_frame_has_a_bounded_number_of_events(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             episode = stage.begin_attempt()
             for _ in range(600):
@@ -350,7 +353,7 @@ async def test_a_frame_has_a_bounded_size_unless_one_event_is_larger(
 ):
     monkeypatch.setattr(logs, "FRAME_BYTES_MAX", 1_000)
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             while (await told(watcher))[-1] != "preview_reset":
                 pass
             episode = stage.begin_attempt()
@@ -364,13 +367,13 @@ async def test_a_frame_has_a_bounded_size_unless_one_event_is_larger(
 async def test_a_read_that_fails_is_made_again(autojump_clock, stage):
     stage.reading.fails = READS_MAX - 1
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             assert BEGINNING == await told(watcher)
 
 
 async def test_a_delta_that_comes_alone_is_sent_at_once_and_others_are_read(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             sent, read = [], []
             watcher.may_send(as_lines, lambda frame: sent.append(frame) or len(frame))
             assert BEGINNING == await told(watcher)
@@ -392,7 +395,7 @@ async def test_a_delta_that_comes_alone_is_sent_at_once_and_others_are_read(auto
 
 async def test_whose_delta_went_in_part_has_to_send_the_rest(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             watcher.may_send(as_lines, lambda frame: 1)
             assert BEGINNING == await told(watcher)
             async with trio.open_nursery() as nursery:
@@ -411,15 +414,15 @@ async def test_whose_delta_went_in_part_has_to_send_the_rest(autojump_clock, sta
 async def test_reads_that_always_fail_end_the_feed_and_a_new_one_can_begin(autojump_clock, stage):
     stage.reading.fails = READS_MAX
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
-            assert Ended.UNREADABLE is await told(watcher)
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
+            assert FeedEnd.UNREADABLE is await told(watcher)
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             assert BEGINNING == await told(watcher)
 
 
 async def test_a_chat_that_is_gone_ends_its_feed(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             made = await stage.apply(ask.FinishTurn())
             assert ["waiting"] == await told(watcher)
@@ -428,16 +431,16 @@ async def test_a_chat_that_is_gone_ends_its_feed(autojump_clock, stage):
             hint = hints_of(made.chat, holder_is_fresh=True)[0]
             stage.bus.tell(replace(hint, snapshot_version=version, history_version=version))
 
-            assert Ended.GONE is await told(watcher)
+            assert FeedEnd.GONE is await told(watcher)
 
 
 async def test_what_goes_wrong_in_a_feed_ends_it_and_nothing_else(autojump_clock, stage):
     def broken(chat, event):
         raise AssertionError("a bug in the encoding")
 
-    async with open_feeds(stage.reading, broken, stage.episodes, stage.bus) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
-            assert Ended.UNREADABLE is await told(watcher)
+    async with open_chat_feeds(stage.reading, broken, stage.episodes, stage.bus) as feeds:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
+            assert FeedEnd.UNREADABLE is await told(watcher)
         assert 1 == feeds.statistics().broken_count
         assert await stage.apply(ask.FinishTurn())
 
@@ -456,8 +459,8 @@ async def test_a_watcher_that_fails_at_a_piece_ends_the_feed_and_not_the_turn(
 
     async with feeds_of(stage) as feeds, trio.open_nursery() as nursery:
         with (
-            feeds.subscribe(stage.chat, Have()) as broken,
-            feeds.subscribe(stage.chat, Have()) as well,
+            feeds.subscribe(stage.chat, Position()) as broken,
+            feeds.subscribe(stage.chat, Position()) as well,
         ):
             broken.may_send(as_lines, fails)
             for watcher in (broken, well):
@@ -469,10 +472,10 @@ async def test_a_watcher_that_fails_at_a_piece_ends_the_feed_and_not_the_turn(
             assert episode.add(Role.ASSISTANT, TextPart("h"), alone=True)
             assert episode.add(Role.ASSISTANT, TextPart("i"), alone=True)
             await trio.testing.wait_all_tasks_blocked()
-            assert [Ended.UNREADABLE] == [end for end in ends if isinstance(end, Ended)]
-            assert Ended.UNREADABLE is await told(well)
+            assert [FeedEnd.UNREADABLE] == [end for end in ends if isinstance(end, FeedEnd)]
+            assert FeedEnd.UNREADABLE is await told(well)
 
-        with feeds.subscribe(stage.chat, Have()) as again:
+        with feeds.subscribe(stage.chat, Position()) as again:
             assert [*BEGINNING, "+h", "+i"] == await told(again)
         assert 1 == feeds.statistics().broken_count
 
@@ -484,13 +487,13 @@ async def test_a_feed_that_fails_as_an_attempt_begins_ends_and_the_turn_goes_on(
         raise TypeError("a bug")
 
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             assert BEGINNING == await told(watcher)
             episode = stage.begin_attempt()
             with monkeypatch.context() as planted:
                 planted.setattr(logs.Log, "append", fails)
                 assert episode.add(Role.ASSISTANT, TextPart("h"))
-            assert Ended.UNREADABLE is await told(watcher)
+            assert FeedEnd.UNREADABLE is await told(watcher)
         assert (1, 0) == (feeds.statistics().broken_count, feeds.statistics().feeds)
 
 
@@ -498,20 +501,20 @@ async def test_who_watches_is_told_that_the_process_ends_behind_what_there_was(
     autojump_clock, stage
 ):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             await stage.apply(ask.FinishTurn())
             feeds.leave()
 
             assert ["waiting"] == await told(watcher)
-            assert Ended.LEAVING is await told(watcher)
-        with feeds.subscribe(stage.chat, Have()) as late:
-            assert Ended.LEAVING is await told(late)
+            assert FeedEnd.LEAVING is await told(watcher)
+        with feeds.subscribe(stage.chat, Position()) as late:
+            assert FeedEnd.LEAVING is await told(late)
 
 
 async def test_nothing_is_kept_when_everybody_has_read_or_gone(autojump_clock, stage):
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             episode = stage.begin_attempt()
             episode.add(Role.ASSISTANT, TextPart("h"))

@@ -8,7 +8,9 @@ without waiting: that is a third of what a piece costs.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
+import trio
 from trio.lowlevel import (
     Abort,
     RaiseCancelT,
@@ -17,6 +19,9 @@ from trio.lowlevel import (
     reschedule,
     wait_task_rescheduled,
 )
+
+from actors.streams.feeds.diff import Position
+from actors.streams.feeds.ports import PieceLog
 
 FRAME_EVENTS_MAX = 256  # in one frame; what is over goes into the next
 FRAME_BYTES_MAX = (
@@ -33,6 +38,15 @@ Pack = Callable[[Sequence[bytes]], bytes]
 # Sends a frame without waiting: how many of its bytes have gone. None of them: not now. Some of
 # them: the rest goes before whatever is sent next, even if that is nothing.
 AtOnce = Callable[[bytes], int]
+
+
+class FeedEnd(Enum):
+    """Why no more is told."""
+
+    GONE = auto()  # there is no such chat any more
+    UNREADABLE = auto()  # the store does not say what it holds
+    TOO_SLOW = auto()  # this watcher fell behind too often
+    LEAVING = auto()  # the process ends: watch elsewhere
 
 
 @dataclass(eq=False, slots=True)
@@ -194,3 +208,51 @@ def batch_length(events: Sequence[bytes], begin: int) -> int:
         if size > FRAME_BYTES_MAX and index > begin:
             return index - begin
     return end - begin
+
+
+@dataclass(frozen=True, slots=True)
+class LogMark:
+    """Where the log stands when a snapshot has been told."""
+
+    snapshot_version: int
+    position: int
+    attempt: PieceLog | None
+    told: int  # pieces of it
+
+
+@dataclass(eq=False, slots=True)
+class Beginning:
+    """What whoever comes is told first; alike for all who come at once with the same."""
+
+    events: Sequence[bytes]
+    position: int  # where he reads on
+    _frames: dict[Pack, list[bytes]] = field(default_factory=dict)
+
+    def frames(self, pack: Pack) -> list[bytes]:
+        frames = self._frames.get(pack)
+        if frames is None:
+            frames = self._frames[pack] = []
+            begin = 0
+            while begin < len(self.events):
+                end = begin + batch_length(self.events, begin)
+                frames.append(pack(self.events[begin:end]))
+                begin = end
+        return frames
+
+
+@dataclass(eq=False, slots=True)
+class PendingWatcher:
+    """Somebody who comes: he holds the log from `mark` on until he knows where he begins."""
+
+    have: Position
+    mark: LogMark | None  # None: nothing was known when he came
+    answered: trio.Event = field(default_factory=trio.Event)
+    beginning: Beginning | None = None  # None when answered: the feed has ended
+
+
+def common_to(haves: Sequence[Position]) -> Position:
+    """Return what all of those have who want to know."""
+    return Position(
+        min((have.message_id for have in haves), default=0),
+        min((have.history_version for have in haves), default=0),
+    )

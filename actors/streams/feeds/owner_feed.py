@@ -21,8 +21,7 @@ from actors.law.store.hints import (
     SummaryChanged,
     TitleChanged,
 )
-from actors.streams.subscribers.actor import Ended
-from actors.streams.subscribers.log import Cursor, Log, Pack
+from actors.streams.feeds.log import Cursor, FeedEnd, Log, Pack
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
@@ -34,7 +33,7 @@ CHATS_AT_ONCE_MAX = 64  # read in one go; the news of the others waits for the n
 READERS_MAX = 65_536  # owners for whom something is read at once; more cannot be watching
 
 
-class Listing(Protocol):
+class ListEvents(Protocol):
     async def events(self, news: Sequence[tuple[Became, ChatId]]) -> Sequence[bytes]:
         """Each of these, encoded with its chat as it is in a list; what is gone is left out."""
         ...
@@ -55,11 +54,11 @@ class OwnersStatistics:
 
 class OwnerFeed:
     def __init__(
-        self, owner: UserId, listing: Listing, start: Callable[["OwnerFeed", Body], None]
+        self, owner: UserId, listing: ListEvents, start: Callable[["OwnerFeed", Body], None]
     ) -> None:
         self.owner = owner
         self.log = Log()
-        self.ended: Ended | None = None
+        self.ended: FeedEnd | None = None
         self.lost_count = 0
         self._listing = listing
         self._start = start
@@ -79,7 +78,7 @@ class OwnerFeed:
             case _:
                 pass  # lists show it as before
 
-    def end(self, why: Ended) -> None:
+    def end(self, why: FeedEnd) -> None:
         self.ended = self.ended or why
         self.log.wake()
 
@@ -119,11 +118,11 @@ class OwnerSubscription:
         self._feed = feed
         self.cursor: Cursor = feed.log.open_cursor()
 
-    async def next(self, pack: Pack) -> bytes | Ended:
+    async def next(self, pack: Pack) -> bytes | FeedEnd:
         log = self._feed.log
         while True:
             if log.is_lost(self.cursor):
-                return Ended.TOO_SLOW
+                return FeedEnd.TOO_SLOW
             frame = log.take(self.cursor, pack)
             if frame is not None:
                 return frame
@@ -132,10 +131,10 @@ class OwnerSubscription:
             await log.more(self.cursor)
 
 
-class Owners:
-    """Made by `open_owners`."""
+class OwnerFeeds:
+    """Made by `open_owner_feeds`."""
 
-    def __init__(self, listing: Listing, bus: Bus, children: Children) -> None:
+    def __init__(self, listing: ListEvents, bus: Bus, children: Children) -> None:
         self._listing = listing
         self._bus = bus
         self._children = children
@@ -150,7 +149,7 @@ class Owners:
         if feed is None:
             feed = self._feeds[owner] = OwnerFeed(owner, self._listing, self._start)
         if self._leaving:
-            feed.end(Ended.LEAVING)
+            feed.end(FeedEnd.LEAVING)
         watcher = OwnerSubscription(feed)
         try:
             yield watcher
@@ -169,7 +168,7 @@ class Owners:
         """The process ends: all watchers are told, and whoever comes after them."""
         self._leaving = True
         for feed in self._feeds.values():
-            feed.end(Ended.LEAVING)
+            feed.end(FeedEnd.LEAVING)
 
     def statistics(self) -> OwnersStatistics:
         feeds: Mapping[UserId, OwnerFeed] = self._feeds
@@ -191,12 +190,12 @@ class Owners:
     def _break(self, feed: OwnerFeed, error: Exception) -> None:
         emit("watch.broken", "error", owner=str(feed.owner), error=error)
         self._broken_count += 1
-        feed.end(Ended.UNREADABLE)
+        feed.end(FeedEnd.UNREADABLE)
         if self._feeds.get(feed.owner) is feed:
             del self._feeds[feed.owner]  # who comes next begins with a new one
 
     def _close(self, feed: OwnerFeed) -> None:
-        feed.end(Ended.LEAVING)
+        feed.end(FeedEnd.LEAVING)
         if self._feeds.get(feed.owner) is feed:
             del self._feeds[feed.owner]
         self._told_count += feed.log.appended_count
@@ -213,10 +212,10 @@ class Owners:
 
 
 @asynccontextmanager
-async def open_owners(listing: Listing, bus: Bus) -> AsyncIterator[Owners]:
+async def open_owner_feeds(listing: ListEvents, bus: Bus) -> AsyncIterator[OwnerFeeds]:
     """Feeds of owners, as long as the block runs."""
     async with open_children("owners", capacity=READERS_MAX) as children:
-        owners = Owners(listing, bus, children)
+        owners = OwnerFeeds(listing, bus, children)
         with bus.follow(owners.heard, *LISTED):
             try:
                 yield owners

@@ -20,14 +20,13 @@ and is counted; the attempt goes on and never hears of it.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from actors.law.chat import Body, Role
 from actors.law.ids import EpisodeKey, chat_name
 from actors.law.parts.assemble import Assembly
 from actors.law.parts.usage import Cost
-from actors.streams.episodes.listeners import EpisodeFollower, Fail, PieceListener, end_listener
-from actors.streams.episodes.pieces import Piece, Said
+from actors.streams.pieces import NumberedPiece, Piece
 from runtime.clock import now
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
@@ -38,7 +37,36 @@ RETENTION_SECONDS = 15.0  # of a closed episode; then it is forgotten
 EPISODES_BYTES_MAX = 1 << 30  # encoded, of all in one process; at the bound see above
 EPISODES_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
 
-Encode = Callable[[EpisodeKey, Said], bytes]
+OnFailure = Callable[[Exception], None]
+EncodePiece = Callable[[EpisodeKey, NumberedPiece], bytes]
+
+
+class PieceListener(Protocol):
+    """Hears every piece of an attempt."""
+
+    def hear(self, piece: bytes, alone: bool) -> None:
+        """A piece has been added. `alone`: nothing else is said at the same moment."""
+
+    def fail(self, error: Exception) -> None:
+        """`hear` has raised `error`: it is not called again."""
+
+
+class EpisodeFollower(Protocol):
+    """Reads an attempt by a cursor of its own, and hears only that there is more to read."""
+
+    def note(self) -> None:
+        """There is more to read, or the end."""
+
+    def fail(self, error: Exception) -> None:
+        """`note` has raised `error`: it is not called again."""
+
+
+def end_listener(fail: OnFailure, error: Exception) -> None:
+    """Tell a listener that it has failed. One that fails even there is written down and left."""
+    try:
+        fail(error)
+    except Exception as worse:  # noqa: BLE001  it must not reach the chat either
+        emit("listener.broken", "error", error=worse, ended_by=repr(error))
 
 
 @dataclass(slots=True)
@@ -57,7 +85,7 @@ class Episode:
     """The log of one attempt, and what is kept of the attempt if it is cut short."""
 
     key: EpisodeKey
-    encode: Encode
+    encode: EncodePiece
     totals: EpisodeTotals = field(default_factory=EpisodeTotals)
     encoded: list[bytes] = field(default_factory=list)
     bytes_count: int = 0
@@ -86,7 +114,7 @@ class Episode:
         if self.dropped_count:
             self.dropped_count += 1
             return False
-        said = Said(len(self.encoded) + 1, role, piece)
+        said = NumberedPiece(len(self.encoded) + 1, role, piece)
         try:
             encoded = self.encode(self.key, said)
         except Exception as error:  # noqa: BLE001  it costs the watchers the rest, and the turn nothing
@@ -132,7 +160,7 @@ class Episode:
                 self.unfollow(follower)
                 self._end_listener(follower.fail, error)
 
-    def _end_listener(self, fail: Fail, error: Exception) -> None:
+    def _end_listener(self, fail: OnFailure, error: Exception) -> None:
         self.totals.failed_count += 1
         end_listener(fail, error)
 
@@ -142,7 +170,7 @@ class Episode:
         emit("piece.unencoded", "error", chat=chat_name(self.key.chat), error=error)
 
 
-Began = Callable[[Episode], None]
+EpisodeListener = Callable[[Episode], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +203,7 @@ class Episodes:
 
     def __init__(
         self,
-        encode: Encode,
+        encode: EncodePiece,
         *,
         retention_seconds: float = RETENTION_SECONDS,
         episodes_max: int = EPISODES_MAX,
@@ -190,10 +218,10 @@ class Episodes:
         self._forgotten_count = self._emptied_count = 0
         self._dropped_count = 0
         self._totals = EpisodeTotals(bytes_max, make_room=self._make_room)
-        self._followers: dict[object, tuple[Began, Fail]] = {}
+        self._followers: dict[object, tuple[EpisodeListener, OnFailure]] = {}
 
     @contextmanager
-    def follow(self, began: Began, *, fail: Fail) -> Iterator[None]:
+    def follow(self, began: EpisodeListener, *, fail: OnFailure) -> Iterator[None]:
         """Call `began` with every attempt that begins, as long as the block runs, and `fail` with
         what a call raises. Neither waits for anything."""
         place = object()

@@ -2,21 +2,21 @@
 
 import trio
 
-from actors.streams.subscribers.actor import Ended, Feed
-from actors.streams.subscribers.diff import Have
-from actors.streams.subscribers.log import AtOnce, Pack
+from actors.streams.feeds.chat_feed import ChatFeed
+from actors.streams.feeds.diff import Position
+from actors.streams.feeds.log import AtOnce, FeedEnd, Pack
 
-NOTHING = Have()
+NOTHING = Position()
 LOST_MAX = 3  # how often a watcher may fall behind all that is kept; then he is let go
 FRAMES_IN_A_ROW_MAX = 8  # without waiting; then other tasks run
 
 
-class Subscription:
+class ChatSubscription:
     """`next` until it says why there is no more. One task at a time."""
 
-    def __init__(self, feed: Feed, have: Have) -> None:
+    def __init__(self, feed: ChatFeed, have: Position) -> None:
         self._feed = feed
-        self._have: Have | None = have  # until he has begun
+        self._have: Position | None = have  # until he has begun
         self._cursor = feed.log.open_cursor()
         self._frames: list[bytes] = []  # of his beginning, the last one first
         self._lost_count = 0
@@ -26,7 +26,7 @@ class Subscription:
         """While `next` waits, frames may go this way instead of coming out of it."""
         self._cursor.pack, self._cursor.at_once = pack, at_once
 
-    async def next(self, pack: Pack) -> bytes | Ended:
+    async def next(self, pack: Pack) -> bytes | FeedEnd:
         """The next frame, as soon as there is something to be told; an empty one: the rest of one
         that has gone in part. Cancelled, it has told nothing."""
         feed, cursor = self._feed, self._cursor
@@ -45,7 +45,7 @@ class Subscription:
             if feed.log.is_lost(cursor):
                 self._lost_count += 1
                 if self._lost_count == LOST_MAX:
-                    return Ended.TOO_SLOW
+                    return FeedEnd.TOO_SLOW
                 self._have = NOTHING
                 continue
             frame = feed.log.take(cursor, pack)
@@ -59,7 +59,7 @@ class Subscription:
     def close(self) -> None:
         self._feed.log.close_cursor(self._cursor)
 
-    async def _begin(self, have: Have, pack: Pack) -> None:
+    async def _begin(self, have: Position, pack: Pack) -> None:
         beginning = await self._feed.join(self._cursor, have)
         self._have = None
         if beginning is not None:  # otherwise the feed has ended

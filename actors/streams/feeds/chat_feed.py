@@ -20,7 +20,6 @@ watches here.
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 
 import trio
 
@@ -29,25 +28,38 @@ from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
 from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved
-from actors.streams.episodes.buffer import Episode
-from actors.streams.subscribers.diff import (
-    Found,
-    Have,
-    Heads,
-    Known,
-    Step,
+from actors.streams.episodes import Episode
+from actors.streams.feeds.diff import (
+    ChatSnapshot,
+    Position,
+    SnapshotChange,
+    Told,
+    Versions,
+    change_of_commit,
+    change_of_hint,
+    change_of_snapshot,
     diff,
-    first,
+    first_events,
     is_shown,
-    known_of,
-    step_applied,
-    step_found,
-    step_heard,
+    told_of,
 )
-from actors.streams.subscribers.events import Asking, AsksAre, Event, MessageStands
-from actors.streams.subscribers.joining import Beginning, Join, Mark, common_to
-from actors.streams.subscribers.log import Cursor, Log
-from actors.streams.subscribers.ports import Attempt, Attempts, Elsewhere, Encode, Reading
+from actors.streams.feeds.events import ApprovalsChanged, Event, MessageChanged, PendingApprovals
+from actors.streams.feeds.log import (
+    Beginning,
+    Cursor,
+    FeedEnd,
+    Log,
+    LogMark,
+    PendingWatcher,
+    common_to,
+)
+from actors.streams.feeds.ports import (
+    EncodeEvent,
+    LocalEpisodes,
+    PieceLog,
+    RemoteEpisodes,
+    SnapshotReading,
+)
 from runtime.backoff import delay_seconds
 from runtime.log import emit
 
@@ -63,41 +75,32 @@ ENCODED_AT_ONCE = 64  # messages; then other tasks run
 AT_WORK = (Status.RUNNING, Status.INTERRUPTING)  # when something may be said
 
 
-class Ended(Enum):
-    """Why no more is told."""
-
-    GONE = auto()  # there is no such chat any more
-    UNREADABLE = auto()  # the store does not say what it holds
-    TOO_SLOW = auto()  # this watcher fell behind too often
-    LEAVING = auto()  # the process ends: watch elsewhere
-
-
 @dataclass(frozen=True, slots=True)
-class World:
-    reading: Reading
-    encode: Encode
-    attempts: Attempts
-    start: Callable[["Feed", Callable[[], Awaitable[object]]], None]  # work for it, beside
-    broken: Callable[["Feed", Exception], None]  # ends it because of an error in it
-    elsewhere: Elsewhere | None = None  # None: there is one process
+class FeedContext:
+    reading: SnapshotReading
+    encode: EncodeEvent
+    attempts: LocalEpisodes
+    start: Callable[["ChatFeed", Callable[[], Awaitable[object]]], None]  # work for it, beside
+    broken: Callable[["ChatFeed", Exception], None]  # ends it because of an error in it
+    elsewhere: RemoteEpisodes | None = None  # None: there is one process
 
 
-class Feed:
-    def __init__(self, chat: ChatId, world: World) -> None:
+class ChatFeed:
+    def __init__(self, chat: ChatId, world: FeedContext) -> None:
         self.chat = chat
         self.log = Log()
-        self.ended: Ended | None = None
+        self.ended: FeedEnd | None = None
         self.reads_count = 0
         self._world = world
-        self._known: Known | None = None
-        self._asks: tuple[Asking, ...] = ()  # that the watchers have been told
+        self._known: Told | None = None
+        self._asks: tuple[PendingApprovals, ...] = ()  # that the watchers have been told
         self._asks_moved = False  # they have, or may have, since they were read
         self._heard_of = 0  # the newest snapshot that anybody spoke of
-        self._ahead: dict[int, Step] = {}  # by their snapshots; none is the next one
-        self._attempt: Attempt | None = None
+        self._ahead: dict[int, SnapshotChange] = {}  # by their snapshots; none is the next one
+        self._attempt: PieceLog | None = None
         self._told = 0  # pieces of it
-        self._joins: list[Join] = []
-        self._marks: deque[Mark] = deque(maxlen=MARKS_MAX)
+        self._joins: list[PendingWatcher] = []
+        self._marks: deque[LogMark] = deque(maxlen=MARKS_MAX)
         self._reading = False
 
     @property
@@ -111,12 +114,12 @@ class Feed:
 
     # coming and going
 
-    async def join(self, cursor: Cursor, have: Have) -> Beginning | None:
+    async def join(self, cursor: Cursor, have: Position) -> Beginning | None:
         """Where whoever holds `cursor` begins; None if the feed ends before that is known. He does
         not wait at the end of the log meanwhile, so it is kept."""
         if self.ended is not None:
             return None
-        join = Join(have, None if self._known is None else self._mark(self._known.heads))
+        join = PendingWatcher(have, None if self._known is None else self._mark(self._known.heads))
         self._joins.append(join)
         self._look()
         try:
@@ -128,7 +131,7 @@ class Feed:
             cursor.position = join.beginning.position
         return join.beginning
 
-    def end(self, why: Ended) -> None:
+    def end(self, why: FeedEnd) -> None:
         """Nothing more is told; what is in the log can still be read."""
         if self.ended is not None:
             return
@@ -142,7 +145,7 @@ class Feed:
 
     def committed(self, applied: Applied) -> None:
         """This process has written a snapshot of the chat."""
-        step = step_applied(applied)
+        step = change_of_commit(applied)
         if step is None:
             self.heard_of(applied.chat.snapshot_version)
         else:
@@ -151,7 +154,7 @@ class Feed:
     def moved(self, hint: ChatMoved) -> None:
         """Somebody has; perhaps this process, and it is known."""
         known, version = self._known, hint.snapshot_version
-        step = None if known is None else step_heard(hint, known.heads)
+        step = None if known is None else change_of_hint(hint, known.heads)
         if step is not None:
             self._offer(step)
         elif version not in self._ahead:
@@ -176,7 +179,7 @@ class Feed:
 
     # telling
 
-    def _offer(self, step: Step) -> None:
+    def _offer(self, step: SnapshotChange) -> None:
         version = step.heads.snapshot_version
         self._heard_of = max(self._heard_of, version)
         if len(self._ahead) >= STEPS_AHEAD_MAX:
@@ -195,7 +198,7 @@ class Feed:
                 return
             self._tell(self._known, step, {})
 
-    def _tell(self, known: Known, step: Step, encoded: dict[MessageId, bytes]) -> None:
+    def _tell(self, known: Told, step: SnapshotChange, encoded: dict[MessageId, bytes]) -> None:
         self._known, events = diff(known, step)
         for event in events:
             self.log.append(self._encoded(event, encoded))
@@ -206,13 +209,13 @@ class Feed:
         self._follow_newest()
 
     def _encoded(self, event: Event, encoded: dict[MessageId, bytes]) -> bytes:
-        if isinstance(event, MessageStands) and event.message.id in encoded:
+        if isinstance(event, MessageChanged) and event.message.id in encoded:
             return encoded[event.message.id]
         return self._world.encode(self.chat, event)
 
     # the pieces of the running attempt
 
-    def _key(self, known: Known) -> EpisodeKey:
+    def _key(self, known: Told) -> EpisodeKey:
         return EpisodeKey(self.chat, known.heads.history_version, known.heads.generation_attempt)
 
     def _follow_newest(self) -> None:
@@ -225,13 +228,13 @@ class Feed:
         if attempt is not None:
             self._follow(attempt)
 
-    def _follow_elsewhere(self, key: EpisodeKey, heads: Heads) -> Attempt | None:
+    def _follow_elsewhere(self, key: EpisodeKey, heads: Versions) -> PieceLog | None:
         elsewhere = self._world.elsewhere
         if elsewhere is None or heads.worker is None or heads.status not in AT_WORK:
             return None
         return elsewhere.follow(key, heads.worker)
 
-    def _follow(self, attempt: Attempt) -> None:
+    def _follow(self, attempt: PieceLog) -> None:
         self._attempt = attempt
         for piece in attempt.encoded[self._told :]:
             self.hear(piece, alone=False)
@@ -285,11 +288,11 @@ class Feed:
         heard_of, joins, since = self._heard_of, tuple(self._joins), self._behind()
         self._asks_moved = False
         found = await self._found(common_to([*(join.have for join in joins), *since]))
-        if not isinstance(found, Found):
+        if not isinstance(found, ChatSnapshot):
             return self.end(found)
         encoded: dict[MessageId, bytes] = {}
         for count, message in enumerate(filter(is_shown, found.messages), 1):
-            encoded[message.id] = self._world.encode(self.chat, MessageStands(message))
+            encoded[message.id] = self._world.encode(self.chat, MessageChanged(message))
             if count % ENCODED_AT_ONCE == 0:
                 await trio.lowlevel.checkpoint()
         if self._heard_of == heard_of:  # whoever spoke of a later one was wrong
@@ -297,12 +300,12 @@ class Feed:
         self._take_in(found, encoded, is_enough=bool(since))
         if found.asks != self._asks:
             self._asks = found.asks
-            self.log.append(self._world.encode(self.chat, AsksAre(found.asks)))
+            self.log.append(self._world.encode(self.chat, ApprovalsChanged(found.asks)))
         await self._wait_for_pieces(joins)
         self._answer(found, joins, encoded)
         self._catch_up()
 
-    async def _wait_for_pieces(self, joins: Sequence[Join]) -> None:
+    async def _wait_for_pieces(self, joins: Sequence[PendingWatcher]) -> None:
         """Who has some of an attempt gets only the others, if it is known here how many it has."""
         attempt, elsewhere = self._attempt, self._world.elsewhere
         if attempt is None or elsewhere is None:
@@ -310,15 +313,15 @@ class Feed:
         if any(join.have.seq > 0 for join in joins):
             await elsewhere.caught_up(attempt)
 
-    def _behind(self) -> Sequence[Have]:
+    def _behind(self) -> Sequence[Position]:
         """What the watchers have, if there is more that they should be told."""
         if self._known is None:
             return ()
         if self._heard_of <= self._known.heads.snapshot_version and not self._asks_moved:
             return ()
-        return (Have(history_version=self._known.heads.history_version),)
+        return (Position(history_version=self._known.heads.history_version),)
 
-    async def _found(self, have: Have) -> Found | Ended:
+    async def _found(self, have: Position) -> ChatSnapshot | FeedEnd:
         failures = 0
         while True:
             self.reads_count += 1
@@ -328,25 +331,29 @@ class Feed:
                 failures += 1
                 emit("feed.unread", "warning", chat=chat_name(self.chat), error=error)
                 if failures == READS_MAX:
-                    return Ended.UNREADABLE
+                    return FeedEnd.UNREADABLE
                 await trio.sleep(_pause(failures))
                 continue
-            return Ended.GONE if isinstance(found, ChatNotFound) else found
+            return FeedEnd.GONE if isinstance(found, ChatNotFound) else found
 
-    def _take_in(self, found: Found, encoded: dict[MessageId, bytes], *, is_enough: bool) -> None:
+    def _take_in(
+        self, found: ChatSnapshot, encoded: dict[MessageId, bytes], *, is_enough: bool
+    ) -> None:
         """`is_enough`: it was read for the watchers as well, and not only for those who come."""
         version = found.chat.snapshot_version
         if self._known is None:
-            self._known = known_of(found)
+            self._known = told_of(found)
             self._follow_newest()
         elif version > self._known.heads.snapshot_version and is_enough:
-            self._tell(self._known, step_found(found, self._known.heads), encoded)
+            self._tell(self._known, change_of_snapshot(found, self._known.heads), encoded)
         else:
             self._heard_of = max(self._heard_of, version)
 
-    def _answer(self, found: Found, joins: Sequence[Join], encoded: dict[MessageId, bytes]) -> None:
+    def _answer(
+        self, found: ChatSnapshot, joins: Sequence[PendingWatcher], encoded: dict[MessageId, bytes]
+    ) -> None:
         """Let those begin who waited. Whose snapshot cannot be placed any more stays."""
-        alike: dict[tuple[Have, Mark], Beginning] = {}
+        alike: dict[tuple[Position, LogMark], Beginning] = {}
         for join in joins:
             mark = self._mark_of(found.chat.snapshot_version, join)
             if mark is None or join not in self._joins:
@@ -361,21 +368,21 @@ class Feed:
             self._marks.clear()
 
     def _beginning(
-        self, found: Found, have: Have, mark: Mark, encoded: dict[MessageId, bytes]
+        self, found: ChatSnapshot, have: Position, mark: LogMark, encoded: dict[MessageId, bytes]
     ) -> Beginning:
         key = EpisodeKey(self.chat, have.history_version, have.attempt)
         attempt = mark.attempt
         goes_on = attempt is not None and attempt.key == key and 0 < have.seq <= mark.told
-        events = [self._encoded(e, encoded) for e in first(found, have, goes_on=goes_on)]
+        events = [self._encoded(e, encoded) for e in first_events(found, have, goes_on=goes_on)]
         if attempt is not None:
             events += attempt.encoded[have.seq if goes_on else 0 : mark.told]
         return Beginning(events, mark.position)
 
-    def _mark(self, heads: Heads) -> Mark:
+    def _mark(self, heads: Versions) -> LogMark:
         """Where the log stands now."""
-        return Mark(heads.snapshot_version, self.log.end, self._attempt, self._told)
+        return LogMark(heads.snapshot_version, self.log.end, self._attempt, self._told)
 
-    def _mark_of(self, snapshot_version: int, join: Join) -> Mark | None:
+    def _mark_of(self, snapshot_version: int, join: PendingWatcher) -> LogMark | None:
         """Where the log stood when that snapshot was the newest, as late as possible. None: it has
         been passed over since."""
         assert self._known is not None, "what was found is known"

@@ -10,18 +10,17 @@ from trio.testing import wait_all_tasks_blocked
 from actors.law import requests as ask
 from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import LookAtEverything, TitleChanged
-from actors.streams.subscribers import feeds as all_feeds
-from actors.streams.subscribers import log as logs
-from actors.streams.subscribers import owners, subscription
-from actors.streams.subscribers.actor import Ended
-from actors.streams.subscribers.diff import Have
-from actors.streams.subscribers.feeds import FeedsFull
-from actors.streams.subscribers.joining import Beginning
-from actors.streams.subscribers.log import FRAME_BYTES_MAX, FRAME_EVENTS_MAX, Log
+from actors.streams.feeds import log as logs
+from actors.streams.feeds import owner_feed as owners
+from actors.streams.feeds import registry as all_feeds
+from actors.streams.feeds import subscription
+from actors.streams.feeds.diff import Position
+from actors.streams.feeds.log import FRAME_BYTES_MAX, FRAME_EVENTS_MAX, Beginning, FeedEnd, Log
+from actors.streams.feeds.registry import FeedsFull
 from adapters.chats.streams.packing import as_frame
 from adapters.postgres.bus import Switchboard
 from tests.actors.law.chats import ANN, user
-from tests.actors.streams.subscribers.test_feed import Stage, feeds_of, told
+from tests.actors.streams.feeds.test_feed import Stage, feeds_of, told
 
 CLIENT_BYTES_MAX = 4 * 1024 * 1024  # of a message: a client closes the connection above it
 
@@ -174,7 +173,7 @@ async def test_so_many_chats_are_polled_in_one_question(
     async with feeds_of(stage) as feeds:
         with ExitStack() as watching:
             for chat in chats:
-                await told(watching.enter_context(feeds.subscribe(chat, Have())))
+                await told(watching.enter_context(feeds.subscribe(chat, Position())))
             stage.bus.hear(LookAtEverything())
             await wait_all_tasks_blocked()
 
@@ -188,11 +187,11 @@ async def test_so_many_chats_are_watched_and_one_more_is_refused(autojump_clock,
     async with feeds_of(stage) as feeds:
         with ExitStack() as watching:
             for chat in chats[:2]:
-                watching.enter_context(feeds.subscribe(chat, Have()))
-            watching.enter_context(feeds.subscribe(chats[0], Have()))  # who is watched already
+                watching.enter_context(feeds.subscribe(chat, Position()))
+            watching.enter_context(feeds.subscribe(chats[0], Position()))  # who is watched already
 
             with pytest.raises(FeedsFull):
-                watching.enter_context(feeds.subscribe(chats[2], Have()))
+                watching.enter_context(feeds.subscribe(chats[2], Position()))
 
 
 @pytest.mark.parametrize(("lost", "is_let_go"), [(2, False), (3, True)])
@@ -202,7 +201,7 @@ async def test_a_watcher_may_fall_behind_so_often(autojump_clock, monkeypatch, l
     stage = Stage()
     await stage.create()
     async with feeds_of(stage) as feeds:
-        with feeds.subscribe(stage.chat, Have()) as watcher:
+        with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
             log = feeds._feeds[stage.chat].log
             for _ in range(lost):
@@ -210,7 +209,7 @@ async def test_a_watcher_may_fall_behind_so_often(autojump_clock, monkeypatch, l
                     log.append(b'{"type":"status","status":{"status":"x"}}')
                 end = await told(watcher)
 
-    assert is_let_go is (end is Ended.TOO_SLOW)
+    assert is_let_go is (end is FeedEnd.TOO_SLOW)
 
 
 OWNER = UserId(uuid4())
@@ -232,7 +231,7 @@ class Listing:
 async def test_so_many_chats_of_an_owner_are_read_in_one_go(autojump_clock, count, expected):
     assert 64 == owners.CHATS_AT_ONCE_MAX
     listing, bus = Listing(), Switchboard()
-    async with owners.open_owners(listing, bus) as feeds:
+    async with owners.open_owner_feeds(listing, bus) as feeds:
         with feeds.subscribe(OWNER):
             await _told_of(bus, 1)
             await _told_of(bus, count)
@@ -246,7 +245,7 @@ async def test_so_many_chats_of_an_owner_are_read_in_one_go(autojump_clock, coun
 async def test_so_much_news_of_an_owner_waits(autojump_clock, monkeypatch, count, lost):
     monkeypatch.setattr(owners, "NEWS_MAX", 5)
     listing, bus = Listing(), Switchboard()
-    async with owners.open_owners(listing, bus) as feeds:
+    async with owners.open_owner_feeds(listing, bus) as feeds:
         with feeds.subscribe(OWNER):
             await _told_of(bus, 1)  # which is being read
             await _told_of(bus, count)

@@ -17,18 +17,18 @@ from actors.law.parts.model import ToolCallPart
 from actors.law.states import Status
 from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved
-from actors.streams.subscribers.events import (
+from actors.streams.feeds.events import (
     ActionRequired,
-    Asking,
-    AsksAre,
+    ApprovalsChanged,
+    ChatFailed,
     Event,
-    Failed,
     HistoryReset,
-    MessageStands,
+    MessageChanged,
+    PendingApprovals,
     PreviewReset,
-    QueueIs,
-    Retrying,
-    StatusIs,
+    QueueChanged,
+    RetryScheduled,
+    StatusChanged,
 )
 
 # Of these a watcher needs more than the name.
@@ -36,7 +36,7 @@ _EXPLAINED = (Status.ERROR, Status.REQUIRES_ACTION)
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
+class Versions:
     """Where a chat stands: what a hint says of it."""
 
     snapshot_version: int
@@ -49,22 +49,22 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Told:
     """What the watchers of a chat have been told."""
 
-    heads: Heads
+    heads: Versions
     error_at: int = 0  # the history version for which an error was told; 0: none
     calls: tuple[str, ...] = ()  # ids of those that the client has to answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class SnapshotChange:
     """What has become of a chat since a snapshot that somebody knows.
 
     `queue`, `error`, `retry` and `calls` need only be there where they are news.
     """
 
-    heads: Heads
+    heads: Versions
     messages: tuple[Message, ...] = ()  # new or changed, by id
     is_whole: bool = False  # one has gone: these are all that stand
     queue: tuple[Queued, ...] = ()
@@ -75,7 +75,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Have:
+class Position:
     """What somebody has of a chat when he comes: nothing, as a rule."""
 
     message_id: int = 0  # every message up to this one
@@ -85,7 +85,7 @@ class Have:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ChatSnapshot:
     """All that is stored of a chat, or as much of its history as was asked for."""
 
     chat: Chat
@@ -94,10 +94,10 @@ class Found:
     queue: tuple[Queued, ...]
     statuses: tuple[tuple[int, Status], ...]  # the last changes, by version
     calls: tuple[ToolCallPart, ...]  # that the client has to answer
-    asks: tuple[Asking, ...] = ()  # of the chat and its agents
+    asks: tuple[PendingApprovals, ...] = ()  # of the chat and its agents
 
 
-def diff(known: Known, step: Step) -> tuple[Known, tuple[Event, ...]]:
+def diff(known: Told, step: SnapshotChange) -> tuple[Told, tuple[Event, ...]]:
     """What is to be told, and what has been told then. Nothing, if they know it all already."""
     before, after = known.heads, step.heads
     if after.snapshot_version <= before.snapshot_version:
@@ -106,66 +106,68 @@ def diff(known: Known, step: Step) -> tuple[Known, tuple[Event, ...]]:
     told = replace(known, heads=after)
     events = _in_order(before, step)
     if after.status is Status.ERROR and step.error and told.error_at < after.history_version:
-        events.append(Failed(step.error))
+        events.append(ChatFailed(step.error))
         told = replace(told, error_at=after.history_version)
     if has_moved or after.status is not before.status:
         calls = tuple([call.id for call in step.calls])
         # The same calls are other ones if the chat has been at work between.
-        if calls != known.calls or (calls and StatusIs(Status.REQUIRES_ACTION) in events):
+        if calls != known.calls or (calls and StatusChanged(Status.REQUIRES_ACTION) in events):
             if after.status is Status.REQUIRES_ACTION:
                 events.append(ActionRequired(step.calls))
             told = replace(told, calls=calls)
     if step.retry is not None and after.retry_state_version > before.retry_state_version:
-        events.append(Retrying(step.retry))
+        events.append(RetryScheduled(step.retry))
     if has_moved or _attempt_begins(before, after):
         events.append(PreviewReset())
     return told, tuple(events)
 
 
-def first(found: Found, have: Have, *, goes_on: bool = False) -> tuple[Event, ...]:
+def first_events(
+    found: ChatSnapshot, have: Position, *, goes_on: bool = False
+) -> tuple[Event, ...]:
     """What somebody is told who comes with `have`; the pieces of the running attempt follow.
     `goes_on`: of that attempt he has the first pieces, and only the others follow."""
-    chat, heads = found.chat, heads_of(found.chat)
+    chat, heads = found.chat, versions_of(found.chat)
     is_whole = found.gone_at > have.history_version
     events: list[Event] = [HistoryReset()] if is_whole else []
     events += [
-        MessageStands(message)
+        MessageChanged(message)
         for message in found.messages
         if is_shown(message) and (is_whole or _is_new(message, have))
     ]
     if heads.queue_version > 0:
-        events.append(QueueIs(found.queue))
-    events.append(StatusIs(heads.status))
+        events.append(QueueChanged(found.queue))
+    events.append(StatusChanged(heads.status))
     if heads.status is Status.ERROR and chat.last_error is not None:
-        events.append(Failed(chat.last_error))
+        events.append(ChatFailed(chat.last_error))
     if heads.status is Status.REQUIRES_ACTION and found.calls:
         events.append(ActionRequired(found.calls))
     if found.asks:  # who comes and is told of none knows that there are none
-        events.append(AsksAre(found.asks))
+        events.append(ApprovalsChanged(found.asks))
     if chat.retry_state is not None:
-        events.append(Retrying(chat.retry_state))
+        events.append(RetryScheduled(chat.retry_state))
     if not goes_on:
         events.append(PreviewReset())
     return tuple(events)
 
 
-def known_of(found: Found) -> Known:
+def told_of(found: ChatSnapshot) -> Told:
     """What somebody knows who has been told all of it."""
-    heads = heads_of(found.chat)
+    heads = versions_of(found.chat)
     version = heads.history_version
-    return Known(
+    return Told(
         heads,
         error_at=version if heads.status is Status.ERROR else 0,
         calls=tuple([call.id for call in found.calls]),
     )
 
 
-def step_found(found: Found, since: Heads) -> Step:
+def change_of_snapshot(found: ChatSnapshot, since: Versions) -> SnapshotChange:
     """What was read, as news to somebody who knows `since`."""
     chat = found.chat
     is_whole = found.gone_at > since.history_version
-    return Step(
-        heads=heads_of(chat),
+    return SnapshotChange(
+        heads=versions_of(chat),
         messages=tuple(
             [m for m in found.messages if is_whole or m.revision > since.history_version]
         ),
@@ -178,7 +180,7 @@ def step_found(found: Found, since: Heads) -> Step:
     )
 
 
-def step_applied(applied: Applied) -> Step | None:
+def change_of_commit(applied: Applied) -> SnapshotChange | None:
     """What this process has committed. None: it does not say enough, and has to be read."""
     change, chat = applied.change, applied.chat
     calls: tuple[ToolCallPart, ...] = ()
@@ -188,9 +190,9 @@ def step_applied(applied: Applied) -> Step | None:
         calls = outstanding_dynamic(change.after)
         if any(call.args is None for call in calls):  # as it is where the tail was read
             return None
-    heads = heads_of(chat)
+    heads = versions_of(chat)
     version = heads.snapshot_version
-    return Step(
+    return SnapshotChange(
         heads=heads,
         messages=tuple(
             [
@@ -205,9 +207,9 @@ def step_applied(applied: Applied) -> Step | None:
     )
 
 
-def step_heard(moved: ChatMoved, known: Heads) -> Step | None:
+def change_of_hint(moved: ChatMoved, known: Versions) -> SnapshotChange | None:
     """What a hint tells by itself. None: it only tells that there is something to read."""
-    heads = Heads(
+    heads = Versions(
         moved.snapshot_version,
         moved.history_version,
         moved.queue_version,
@@ -227,11 +229,11 @@ def step_heard(moved: ChatMoved, known: Heads) -> Step | None:
         heads.retry_state_version != known.retry_state_version
         and heads.generation_attempt == known.generation_attempt
     )
-    return None if has_content or has_retry else Step(heads=heads)
+    return None if has_content or has_retry else SnapshotChange(heads=heads)
 
 
-def heads_of(chat: Chat) -> Heads:
-    return Heads(
+def versions_of(chat: Chat) -> Versions:
+    return Versions(
         chat.snapshot_version,
         chat.history_version,
         chat.queue_version,
@@ -251,23 +253,23 @@ def is_body_shown(body: Body) -> bool:
     return body.role is not Role.SYSTEM and body.visibility is not Visibility.MODEL
 
 
-def _in_order(before: Heads, step: Step) -> list[Event]:
+def _in_order(before: Versions, step: SnapshotChange) -> list[Event]:
     """Messages, queue and statuses, each at its version; these three in this order at one."""
     after = step.heads
     events: list[Event] = []
     dated: list[tuple[int, int, Event]] = []
-    shown = [MessageStands(message) for message in step.messages if is_shown(message)]
+    shown = [MessageChanged(message) for message in step.messages if is_shown(message)]
     if step.is_whole:
         events += [HistoryReset(), *shown]
     else:
         dated += [(stands.message.revision, 0, stands) for stands in shown]
     if after.queue_version > before.queue_version:
-        dated.append((after.queue_version, 1, QueueIs(step.queue)))
-    dated += [(at, 2, StatusIs(status)) for at, status in _statuses(before, step)]
+        dated.append((after.queue_version, 1, QueueChanged(step.queue)))
+    dated += [(at, 2, StatusChanged(status)) for at, status in _statuses(before, step)]
     return events + [event for _, _, event in sorted(dated, key=lambda item: item[:2])]
 
 
-def _statuses(before: Heads, step: Step) -> Iterable[tuple[int, Status]]:
+def _statuses(before: Versions, step: SnapshotChange) -> Iterable[tuple[int, Status]]:
     """What the chat became, one after the other, ending with what it is."""
     last = before.status
     newest = (step.heads.snapshot_version, step.heads.status)
@@ -277,9 +279,9 @@ def _statuses(before: Heads, step: Step) -> Iterable[tuple[int, Status]]:
             yield at, status
 
 
-def _attempt_begins(before: Heads, after: Heads) -> bool:
+def _attempt_begins(before: Versions, after: Versions) -> bool:
     return after.generation_attempt not in (0, before.generation_attempt)
 
 
-def _is_new(message: Message, have: Have) -> bool:
+def _is_new(message: Message, have: Position) -> bool:
     return message.id > have.message_id and message.revision > have.history_version

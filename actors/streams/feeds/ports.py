@@ -5,13 +5,13 @@ from typing import Protocol
 
 from actors.law.ids import ChatId, EpisodeKey, WorkerId
 from actors.law.refusals import ChatNotFound
-from actors.streams.episodes.listeners import PieceListener
-from actors.streams.subscribers.diff import Found, Have
-from actors.streams.subscribers.events import Event
+from actors.streams.episodes import PieceListener
+from actors.streams.feeds.diff import ChatSnapshot, Position
+from actors.streams.feeds.events import Event
 
 
-class Reading(Protocol):
-    async def found(self, chat: ChatId, have: Have) -> Found | ChatNotFound:
+class SnapshotReading(Protocol):
+    async def found(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:
         """What is stored, in one snapshot. Of the history at least what is new to one who has
         that much; all of it if he knows a message that has gone."""
         ...
@@ -25,13 +25,13 @@ class Reading(Protocol):
         ...
 
 
-class Encode(Protocol):
+class EncodeEvent(Protocol):
     def __call__(self, chat: ChatId, event: Event) -> bytes:
         """An event as watchers get it."""
         ...
 
 
-class Attempt(Protocol):
+class PieceLog(Protocol):
     """What is said in an attempt, as far as it has come."""
 
     key: EpisodeKey
@@ -39,22 +39,22 @@ class Attempt(Protocol):
     listener: PieceListener | None  # hears each piece as it is added
 
 
-class Attempts(Protocol):
-    def find(self, key: EpisodeKey) -> Attempt | None:
+class LocalEpisodes(Protocol):
+    def find(self, key: EpisodeKey) -> PieceLog | None:
         """What is said in an attempt, if it runs here, or did a moment ago."""
         ...
 
 
-class Elsewhere(Protocol):
-    def follow(self, key: EpisodeKey, worker: WorkerId) -> Attempt | None:
+class RemoteEpisodes(Protocol):
+    def follow(self, key: EpisodeKey, worker: WorkerId) -> PieceLog | None:
         """An attempt that runs in another process, from its beginning; what has been said in it
         follows soon. None: it cannot be followed."""
         ...
 
-    def let_go(self, attempt: Attempt) -> None:
+    def let_go(self, attempt: PieceLog) -> None:
         """Nobody follows it here any more; nothing happens to one of this process."""
         ...
 
-    async def caught_up(self, attempt: Attempt) -> None:
+    async def caught_up(self, attempt: PieceLog) -> None:
         """Wait, not for long, until it has come as far as it had when it was followed."""
         ...

@@ -6,13 +6,13 @@ from actors.law import requests as ask
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.model import TextPart
-from actors.streams.subscribers.diff import Have
-from actors.streams.subscribers.feeds import open_feeds
+from actors.streams.feeds.diff import Position
+from actors.streams.feeds.registry import open_chat_feeds
 from adapters.chats.pieces import encoded as piece_encoded
 from adapters.chats.streams.encoding import encoded
 from tests.actors.law.chats import HOLDER, OTHER_HOLDER, assistant, step
+from tests.actors.streams.feeds.test_feed import BEGINNING, Stage, told
 from tests.actors.streams.relay.cable import HERE, Cable, relays_over, settled
-from tests.actors.streams.subscribers.test_feed import BEGINNING, Stage, told
 
 
 class Pair(Stage):
@@ -43,12 +43,12 @@ def say(episode, *words):
 
 
 def feeds_of(pair, elsewhere):
-    return open_feeds(pair.reading, encoded, pair.episodes, pair.bus, elsewhere=elsewhere)
+    return open_chat_feeds(pair.reading, encoded, pair.episodes, pair.bus, elsewhere=elsewhere)
 
 
 async def test_what_is_said_there_is_told_here_between_what_is_committed(autojump_clock, pair):
     async with relays_over(pair.cable) as there, feeds_of(pair, there) as feeds:
-        with feeds.subscribe(pair.chat, Have()) as watcher:
+        with feeds.subscribe(pair.chat, Position()) as watcher:
             assert BEGINNING == await told(watcher)
             episode = pair.begin_there()
 
@@ -67,11 +67,11 @@ async def test_who_comes_late_is_told_what_was_said_so_far(autojump_clock, pair)
     async with relays_over(pair.cable) as there, feeds_of(pair, there) as feeds:
         episode = pair.begin_there()
         say(episode, "h", "i")
-        with feeds.subscribe(pair.chat, Have()) as first:
+        with feeds.subscribe(pair.chat, Position()) as first:
             await told(first)
             assert ["+h", "+i"] == await told(first)
 
-            with feeds.subscribe(pair.chat, Have()) as second:
+            with feeds.subscribe(pair.chat, Position()) as second:
                 assert [*BEGINNING, "+h", "+i"] == await told(second)
 
         assert 1 == pair.cable.lines[0].wishes[0][0].number
@@ -83,7 +83,7 @@ async def test_who_comes_back_in_mid_message_to_another_process_gets_the_rest(au
         episode = pair.begin_there()
         say(episode, "a", "b", "c")
         key = episode.key
-        have = Have(1, key.history_version, key.attempt, 2)
+        have = Position(1, key.history_version, key.attempt, 2)
         with feeds.subscribe(pair.chat, have) as watcher:
             assert ["running", "+c"] == await told(watcher)
 
@@ -93,7 +93,7 @@ async def test_who_comes_back_while_the_other_process_is_away_begins_anew(autoju
         episode = pair.begin_there()
         say(episode, "a", "b", "c")
         pair.cable.is_out = True
-        have = Have(1, episode.key.history_version, episode.key.attempt, 2)
+        have = Position(1, episode.key.history_version, episode.key.attempt, 2)
         with feeds.subscribe(pair.chat, have) as watcher:
             assert ["running", "preview_reset"] == await told(watcher)
 
@@ -106,7 +106,7 @@ async def test_a_chat_that_says_nothing_is_followed_nowhere(autojump_clock, pair
     async with relays_over(pair.cable) as there, feeds_of(pair, there) as feeds:
         await pair.apply(step(assistant("hi")), here=False)
         await pair.apply(ask.FinishTurn(), here=False)
-        with feeds.subscribe(pair.chat, Have()) as watcher:
+        with feeds.subscribe(pair.chat, Position()) as watcher:
             assert ["hello", "hi", "waiting", "preview_reset"] == await told(watcher)
             await settled()
 
@@ -122,7 +122,7 @@ async def test_an_attempt_that_was_interrupted_before_it_said_anything_is_follow
         chat = pair.memory.chats[pair.chat].chat
         assert (1, HOLDER) == (chat.generation_attempt, chat.holder), "it is still held"
 
-        with feeds.subscribe(pair.chat, Have()) as watcher:
+        with feeds.subscribe(pair.chat, Position()) as watcher:
             await told(watcher)
             await settled()
 
@@ -133,7 +133,7 @@ async def test_an_attempt_that_was_interrupted_before_it_said_anything_is_follow
 async def test_who_goes_lets_go_of_the_attempt(autojump_clock, pair):
     async with relays_over(pair.cable) as there, feeds_of(pair, there) as feeds:
         pair.begin_there()
-        with feeds.subscribe(pair.chat, Have()) as watcher:
+        with feeds.subscribe(pair.chat, Position()) as watcher:
             await told(watcher)
             await settled()
             followed = there.statistics().follows
@@ -141,14 +141,14 @@ async def test_who_goes_lets_go_of_the_attempt(autojump_clock, pair):
         await settled()
 
         assert (1, 0) == (followed, there.statistics().follows)
-        assert 0 == pair.cable.lines[0].serving.follows
+        assert 0 == pair.cable.lines[0].session.follows
 
 
 async def test_another_process_takes_the_chat_and_its_attempt_is_followed_there(
     autojump_clock, pair
 ):
     async with relays_over(pair.cable) as there, feeds_of(pair, there) as feeds:
-        with feeds.subscribe(pair.chat, Have()) as watcher:
+        with feeds.subscribe(pair.chat, Position()) as watcher:
             await told(watcher)
             say(pair.begin_there(), "half a")
             assert ["+half a"] == await told(watcher)
@@ -167,7 +167,7 @@ async def test_an_attempt_of_this_process_is_not_looked_for_elsewhere(autojump_c
         relays_over(pair.cable, me=HOLDER.worker) as there,
         feeds_of(pair, there) as feeds,
     ):
-        with feeds.subscribe(pair.chat, Have()) as watcher:
+        with feeds.subscribe(pair.chat, Position()) as watcher:
             await told(watcher)
             say(pair.begin_attempt(), "here")
 

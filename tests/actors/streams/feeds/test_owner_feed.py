@@ -9,9 +9,9 @@ import trio.testing
 
 from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import TitleChanged
-from actors.streams.subscribers import owners
-from actors.streams.subscribers.actor import Ended
-from actors.streams.subscribers.owners import open_owners
+from actors.streams.feeds import owner_feed as owners
+from actors.streams.feeds.log import FeedEnd
+from actors.streams.feeds.owner_feed import open_owner_feeds
 from adapters.postgres.bus import Switchboard
 
 ANN, BOB = UserId(uuid4()), UserId(uuid4())
@@ -46,14 +46,14 @@ async def test_a_feed_that_fails_ends_and_the_next_watcher_gets_a_new_one(
 ):
     monkeypatch.setattr(owners, "READERS_MAX", 1)
     bus = Switchboard()
-    async with open_owners(listing, bus) as feeds:
+    async with open_owner_feeds(listing, bus) as feeds:
         with feeds.subscribe(ANN) as ann, ExitStack() as bobs:
             bob = bobs.enter_context(feeds.subscribe(BOB))
             first = renamed(ANN)
             bus.tell(first)
             bus.tell(renamed(BOB))  # for whom there is no reader any more
 
-            assert Ended.UNREADABLE is await bob.next(joined)
+            assert FeedEnd.UNREADABLE is await bob.next(joined)
             listing.answers.set()
             assert str(first.chat).encode() == await ann.next(joined)
             assert (1, 0) == (feeds.statistics().broken_count, bus.statistics().failed_count)
@@ -70,12 +70,12 @@ async def test_a_reader_that_breaks_ends_its_feed_and_who_comes_next_begins_anew
 ):
     listing.answers.set()
     bus = Switchboard()
-    async with open_owners(listing, bus) as feeds:
+    async with open_owner_feeds(listing, bus) as feeds:
         with feeds.subscribe(ANN) as ann:
             with monkeypatch.context() as planted:
                 planted.setattr(owners, "CHATS_AT_ONCE_MAX", None)  # no number: a bug
                 bus.tell(renamed(ANN))
-                assert Ended.UNREADABLE is await ann.next(joined)
+                assert FeedEnd.UNREADABLE is await ann.next(joined)
             with feeds.subscribe(ANN) as again:
                 news = renamed(ANN)
                 bus.tell(news)
