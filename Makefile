@@ -11,7 +11,7 @@ LOOPS ?= 0
 # The tests start hundreds of daemons: none of them should compile anew what the last one did.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install serve test which-tests check bench soak stress diagram
+.PHONY: help install serve test which-tests check bench soak stress pictures diagram
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ soak: install  ## the model tests for as long as you like: millions of steps
 
 stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2
 	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS)
+
+pictures: install  ## record the terminal for README: docs/pictures/terminal.svg
+	$(BIN)/python docs/pictures/terminal.py docs/pictures/terminal.svg
 
 diagram: install  ## redraw docs/states.md from the table of the law
 	$(BIN)/python -m actors.law.diagram docs/states.md
