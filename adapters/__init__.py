@@ -13,7 +13,6 @@ access/      who may see and change a chat, and what a sender has to pass
 tools/       the toolbox, built-in tools, MCP, approvals
 chats/       the routes of chats: messages, queue, turns, streams, sharing, files, search
 relay/       live pieces between processes
-client/      the Python client
 daemon/      wiring, metrics, processes, systemd
 cli/         the commands
 """

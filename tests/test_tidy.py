@@ -2,12 +2,14 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("runtime", "actors", "adapters", "promptcorner")
+PACKAGES = ("runtime", "actors", "adapters", "promptcorner", "client/promptcorner_client")
 MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
 EVERYTHING = sorted(
     path for name in (*PACKAGES, "tests", "bench") for path in (ROOT / name).rglob("*.py")
@@ -20,7 +22,7 @@ CLOCKS = ("time.time", "time.monotonic", "time.perf_counter", "datetime.now", "d
 HOMES = {  # what may be called only there
     "trio.CancelScope": ("runtime/scope.py",),
     "trio.open_memory_channel": ("runtime/mailbox.py",),
-    "uuid4": ("adapters/",),
+    "uuid4": ("adapters/", "client/"),
     # The keeper of the embedded database is a process of its own and has no trio.
     **dict.fromkeys(CLOCKS, ("runtime/clock.py", "adapters/postgres/embedded/")),
 }
@@ -48,7 +50,7 @@ SHARED_THREADS = {
     "trio.socket.getnameinfo": ("adapters.settings.names.looked_up", ""),
     "trio.socket.getprotobyname": ("its number", ""),
     "anyio.run": ("adapters.settings.names.run", ""),
-    "anyio.to_thread.run_sync": ("runtime.threads", "adapters/client/tools.py"),
+    "anyio.to_thread.run_sync": ("runtime.threads", "client/promptcorner_client/tools.py"),
     "anyio.Path": ("pathlib.Path in runtime.threads", ""),
     "anyio.open_file": ("open in runtime.threads", ""),
     "anyio.run_process": ("adapters.workspaces.disks.programs", ""),
@@ -104,6 +106,13 @@ def test_what_shares_its_threads_with_everything_else_is_found(name):
 def test_shared_threads_cannot_be_had_under_another_name():
     for code in ("from trio import run_process", "from trio.to_thread import run_sync"):
         assert list(_of_tree(ast.parse(code), "adapters/anything.py"))
+
+
+def test_the_client_shares_what_the_daemon_has():
+    command = [sys.executable, ROOT / "client/copy_shared.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (0, "") == (done.returncode, done.stderr)
 
 
 def _of_file(path, text):

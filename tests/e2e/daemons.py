@@ -17,6 +17,7 @@ from tests.e2e.processes import EVENTUALLY_SECONDS, ROOT, eventually, ordinary_u
 STOP_SECONDS_MAX = 120
 OURS = ("PROMPTCORNER_", "DATABASE_URL", "PG")  # what the environment of the tests must not decide
 
+PATHS = (ROOT, ROOT / "client")
 QUIET = {"PROMPTCORNER_SUMMARIES": "off"}  # a model is asked for nothing but answers
 
 
@@ -24,7 +25,7 @@ def environment(**settings):
     """That of the tests, without what would change the daemon, with `settings`."""
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(OURS)}
     nothing = {"PROMPTCORNER_CONFIG": "/dev/null"}  # a file of this machine decides nothing here
-    return {**inherited, "PYTHONPATH": str(ROOT), **nothing, **settings}
+    return {**inherited, "PYTHONPATH": os.pathsep.join(map(str, PATHS)), **nothing, **settings}
 
 
 def command(*arguments, ordinary=False):

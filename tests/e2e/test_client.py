@@ -12,10 +12,10 @@ import httpx2
 import pytest
 import trio
 
-from adapters.client import asks, faults
-from adapters.client.awaiting import AsyncClient
-from adapters.client.calling import Client
-from adapters.client.transcript import Transcript, text_of
+from promptcorner_client import api, errors
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.sync_client import Client
+from promptcorner_client.transcript import Transcript, text_of
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
@@ -42,7 +42,7 @@ def url():
 
 @pytest.fixture(autouse=True)
 def without_waiting(monkeypatch):
-    monkeypatch.setattr(faults, "FIRST_SECONDS", 0.001)
+    monkeypatch.setattr(errors, "FIRST_SECONDS", 0.001)
 
 
 @dataclass
@@ -121,10 +121,10 @@ async def test_nothing_is_lost_or_repeated_over_a_thousand_disconnects(url):
                     note(event, pieces)
                     if network.cuts >= DISCONNECTS and network.is_bad:
                         network.is_bad = False
-                        await steady.do(asks.interrupt(chat.id))
+                        await steady.request(api.interrupt(chat.id))
                     if seen.rests_since():
                         break
-        stored = await steady.do(asks.messages(chat.id))
+        stored = await steady.request(api.messages(chat.id))
 
     assert network.cuts >= DISCONNECTS
     assert list(range(1, len(pieces) + 1)) == [seq for seq, _ in pieces]
@@ -142,31 +142,31 @@ def test_the_client_that_blocks_says_sends_and_reads(url):
     with Client(url, ADMIN) as client:
         chat = client.create("[[text: one]] hello")
         first = client.wait(chat.id)
-        sent = client.do(asks.send(chat.id, "[[text: two]] again"))
+        sent = client.request(api.send(chat.id, "[[text: two]] again"))
         second = client.wait(chat.id, since=sent.message.id)
-        edited = client.do(asks.edit(chat.id, sent.message.id, "[[text: three]] again"))
+        edited = client.request(api.edit(chat.id, sent.message.id, "[[text: three]] again"))
         third = client.wait(chat.id, since=edited.message.id)
-        client.do(asks.archive(chat.id))
+        client.request(api.archive(chat.id))
 
         assert ["one", "two", "three"] == [first.answer, second.answer, third.answer]
-        assert client.do(asks.get_chat(chat.id)).archived
+        assert client.request(api.get_chat(chat.id)).archived
 
 
 def test_a_request_is_served_once_however_often_it_is_sent(url):
     with Client(url, ADMIN) as client:
         chat = client.create("[[text: one]] hello")
         client.wait(chat.id)
-        sending = asks.once(asks.send(chat.id, "[[text: two]] again"), f"key-{time.time_ns()}")
-        first, again = client.do(sending), client.do(sending)
+        sending = api.once(api.send(chat.id, "[[text: two]] again"), f"key-{time.time_ns()}")
+        first, again = client.request(sending), client.request(sending)
         client.wait(chat.id, since=first.message.id)
 
         assert first.message.id == again.message.id
-        prompts = client.do(asks.prompts(chat.id)).prompts
+        prompts = client.request(api.prompts(chat.id)).prompts
         assert 2 == len(prompts)
 
 
 def test_a_token_that_is_none_is_refused_in_words(url):
-    with Client(url, "wrong") as client, pytest.raises(faults.Refused) as refused:
-        client.do(asks.me())
+    with Client(url, "wrong") as client, pytest.raises(errors.RequestRefused) as refused:
+        client.request(api.me())
 
     assert 401 == refused.value.status

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
-from adapters.client import asks, faults
-from adapters.client.awaiting import AsyncClient
-from adapters.client.calling import Client
-from adapters.client.transcript import Transcript
+from promptcorner_client import api, errors
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.sync_client import Client
+from promptcorner_client.transcript import Transcript
 from tests.e2e.clients import LOOK_SECONDS
 from tests.e2e.processes import EVENTUALLY_SECONDS, ROOT
 from tests.e2e.test_client import BadNetwork, note
@@ -64,9 +64,9 @@ def test_every_example_in_the_documents_can_be_read_by_python(number):
 
 ATTENDS = """
 import trio
-from adapters.client import asks
-from adapters.client.awaiting import AsyncClient
-from adapters.client.tools import tool
+from promptcorner_client import api
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.tools import tool
 
 @tool
 async def stock(article: str) -> int:
@@ -86,7 +86,7 @@ async def test_the_program_that_attends_takes_up_what_waits_when_it_starts(url):
         asking = [await waited(client, chat) for chat in chats]
         with a_program(program) as running, trio.fail_after(EVENTUALLY_SECONDS):
             for chat in chats:
-                while (await client.do(asks.get_chat(chat.id))).status != "waiting":
+                while (await client.request(api.get_chat(chat.id))).status != "waiting":
                     await trio.sleep(LOOK_SECONDS)
             running.kill()
         seen = [await waited(client, chat) for chat in chats]
@@ -128,7 +128,7 @@ async def test_a_server_without_server_sent_events_is_followed_over_a_websocket(
         async with AsyncClient(reference.url, ADMIN) as client:
             chat = await client.create(LAMPS, tools=[stock])
             seen = await waited(client, chat, stock)
-            with pytest.raises(faults.Refused) as unknown:
+            with pytest.raises(errors.RequestRefused) as unknown:
                 await client.wait(seen.history[0].created_by)
 
         def block():
@@ -143,7 +143,7 @@ async def test_a_server_without_server_sent_events_is_followed_over_a_websocket(
 
 
 async def test_over_a_websocket_that_breaks_nothing_is_lost_or_repeated(url, monkeypatch):
-    monkeypatch.setattr(faults, "CAP_SECONDS", 0.05)
+    monkeypatch.setattr(errors, "CAP_SECONDS", 0.05)
     reference = a_reference(url, bytes_passed=BYTES_PASSED)
     seen, pieces = Transcript(), []
     async with reference.open(), AsyncClient(url, ADMIN) as steady:
@@ -155,10 +155,10 @@ async def test_over_a_websocket_that_breaks_nothing_is_lost_or_repeated(url, mon
                     note(event, pieces)
                     if reference.cuts >= CUTS and reference.is_bad:
                         reference.is_bad = False
-                        await steady.do(asks.interrupt(chat.id))
+                        await steady.request(api.interrupt(chat.id))
                     if seen.rests_since():
                         break
-        stored = await steady.do(asks.messages(chat.id))
+        stored = await steady.request(api.messages(chat.id))
 
     assert list(range(1, len(pieces) + 1)) == [seq for seq, _ in pieces]
     assert {message.id: message for message in stored.messages} == seen.messages

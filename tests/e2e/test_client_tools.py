@@ -5,9 +5,9 @@ import json
 import pytest
 import trio
 
-from adapters.client import asks, faults
-from adapters.client.awaiting import AsyncClient
-from adapters.client.tools import tool
+from promptcorner_client import api, errors
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.tools import tool
 from tests.e2e.processes import EVENTUALLY_SECONDS
 from tests.e2e.tool_programs import (
     ADMIN,
@@ -81,10 +81,10 @@ async def test_results_that_are_too_much_are_cut_to_what_a_request_may_hold(url)
             {"tool_call_id": call.tool_call_id, "output": "x" * 131_000, "is_error": False}
             for call in asking.pending
         ]
-        with pytest.raises(faults.Refused) as refused:
-            await client.do(asks.tool_results(chat.id, too_much))
+        with pytest.raises(errors.RequestRefused) as refused:
+            await client.request(api.tool_results(chat.id, too_much))
         seen = await waited(client, chat, read_log)
-        with pytest.raises(faults.Refused) as too_long:
+        with pytest.raises(errors.RequestRefused) as too_long:
             await client.create("x" * 262_144, tools=[read_log])
 
     assert (413, 413) == (refused.value.status, too_long.value.status)
@@ -111,7 +111,7 @@ async def test_an_interrupt_cancels_what_runs_and_the_model_hears_of_it(url):
         nursery.start_soon(client.attend, chat.id, [wait_for_ever])
         with trio.fail_after(EVENTUALLY_SECONDS):
             await began.wait()
-            await client.do(asks.interrupt(chat.id))
+            await client.request(api.interrupt(chat.id))
             await ended.wait()
         seen = await waited(client, chat, wait_for_ever)
         nursery.cancel_scope.cancel()
@@ -180,7 +180,7 @@ async def test_a_chat_that_plans_has_none_of_them_and_has_them_again_when_it_wor
     async with AsyncClient(url, ADMIN) as client:
         chat = await client.create(LAMPS, tools=[stock], plan_mode="plan")
         planned = await waited(client, chat, stock)
-        sent = await client.do(asks.send(chat.id, LAMPS, plan_mode=""))
+        sent = await client.request(api.send(chat.id, LAMPS, plan_mode=""))
         with trio.fail_after(EVENTUALLY_SECONDS):
             worked = await client.wait(chat.id, since=sent.message.id, tools=[stock])
 
@@ -201,7 +201,7 @@ async def test_agents_that_a_chat_spawns_have_none_of_them(url, provider):
         marker = f"[[tool-calls: spawn_agent:{spawn}]] [[text: Sent.]]"
         chat = await client.create(marker, tools=[stock])
         assert "Sent." == (await waited(client, chat, stock)).answer
-        [child] = (await client.do(asks.get_chat(chat.id))).children
+        [child] = (await client.request(api.get_chat(chat.id))).children
         assert "waiting" == (await waited(client, child)).status
 
     offered = [{tool["name"] for tool in turn["body"]["tools"]} for turn in turns(provider, chat)]

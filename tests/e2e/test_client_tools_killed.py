@@ -8,9 +8,9 @@ import signal
 import pytest
 import trio
 
-from adapters.client import asks, faults
-from adapters.client.awaiting import AsyncClient
-from adapters.client.tools import tool
+from promptcorner_client import api, errors
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.tools import tool
 from tests.e2e.clients import a_client
 from tests.e2e.daemons import Daemon, a_daemon
 from tests.e2e.processes import EVENTUALLY_SECONDS, POLL_SECONDS, eventually
@@ -135,11 +135,11 @@ async def test_a_deadline_that_passes_while_no_daemon_runs_has_passed_when_one_i
         url = "http://" + second.wait_ready()["listen"]
         async with AsyncClient(url, ADMIN) as client:
             with trio.fail_after(EVENTUALLY_SECONDS):
-                while (await client.do(asks.get_chat(chat.id))).status != "waiting":
+                while (await client.request(api.get_chat(chat.id))).status != "waiting":
                     await trio.sleep(POLL_SECONDS)
             seen = await waited(client, chat, stock)
-            with pytest.raises(faults.Refused) as late:
-                await client.do(asks.tool_results(chat.id, a_result(asking)))
+            with pytest.raises(errors.RequestRefused) as late:
+                await client.request(api.tool_results(chat.id, a_result(asking)))
 
     assert [("stock", '"timed out"', True)] == results(seen)
     assert ("Three lamps.", 4) == (seen.answer, len(seen.history))
@@ -155,9 +155,9 @@ PROGRAM = """
 import os, sys, time
 from pathlib import Path
 import trio
-from adapters.client.awaiting import AsyncClient
-from adapters.client.tools import tool
-from adapters.client.transcript import Transcript
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.tools import tool
+from promptcorner_client.transcript import Transcript
 
 @tool
 async def stock(article: str) -> int:
@@ -256,7 +256,7 @@ async def test_a_program_that_is_told_to_stop_ends_at_once_and_answers_nothing(u
             eventually(lambda: has_begun(runs), "the function has begun")
             program.send_signal(signal.SIGINT)
             _, complaint = program.communicate(timeout=EVENTUALLY_SECONDS)
-        status = (await client.do(asks.get_chat(chat.id))).status
+        status = (await client.request(api.get_chat(chat.id))).status
 
     assert "KeyboardInterrupt" in complaint
     assert "Exception ignored" not in complaint

@@ -11,9 +11,9 @@ import trio
 
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN
 from actors.law.answers import DENIED, LATE
-from adapters.client import asks
-from adapters.client.awaiting import AsyncClient
-from adapters.client.transcript import Transcript
+from promptcorner_client import api as client_api
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.transcript import Transcript
 from tests.adapters.workspaces.context.ground import put
 from tests.e2e.clients import a_client
 from tests.e2e.daemons import a_daemon
@@ -278,9 +278,9 @@ async def test_what_is_allowed_always_is_asked_again_once_that_is_taken_back(hom
             await api.until("waiting")
             unasked = runs(mark)
             async with our_client(daemon) as client:
-                before = await client.do(asks.approvals(UUID(api.chat)))
-                await client.do(asks.ask_again(UUID(api.chat), "execute"))
-                after = await client.do(asks.approvals(UUID(api.chat)))
+                before = await client.request(client_api.approvals(UUID(api.chat)))
+                await client.request(client_api.revoke_always(UUID(api.chat), "execute"))
+                after = await client.request(client_api.approvals(UUID(api.chat)))
             await api.say(calls(marking(mark)))
             again = await api.asked()
 

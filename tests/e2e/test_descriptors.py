@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from adapters.client import asks
-from adapters.client.awaiting import AsyncClient
+from promptcorner_client import api
+from promptcorner_client.async_client import AsyncClient
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import eventually
 from tests.e2e.providers import a_provider
@@ -135,7 +135,7 @@ async def test_where_all_are_busy_others_are_told_at_once_and_an_admin_works_on(
         async with AsyncClient(f"http://{address}", ADMIN) as client:
             chat = await client.create(CREATES)
             await waited(client, chat)
-            sent = await client.do(asks.send(chat.id, WORKS))
+            sent = await client.request(api.send(chat.id, WORKS))
             seen = await waited(client, chat, since=sent.message.id)
 
         counted = statistics(daemon, many)

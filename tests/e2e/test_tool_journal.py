@@ -10,9 +10,9 @@ import pytest
 import trio
 
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN
-from adapters.client import asks
-from adapters.client.awaiting import AsyncClient
-from adapters.client.tools import tool
+from promptcorner_client import api
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.tools import tool
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import EVENTUALLY_SECONDS, eventually
 from tests.e2e.providers import a_provider
@@ -77,7 +77,7 @@ async def test_what_has_ended_is_kept_and_what_was_under_way_is_not_run_again(
         async with AsyncClient(f"http://{address}", ADMIN) as client:
             chat = await client.create(CREATES, tools=[stock])
             [(_, made)] = results(await waited(client, chat))
-            sent = await client.do(asks.send(chat.id, WORKS))
+            sent = await client.request(api.send(chat.id, WORKS))
             eventually(lambda: have_ended(database) == (2, 1), "one has ended, one is under way")
         first.kill()
     notes = Path(made["path"]) / "ran"

@@ -6,8 +6,8 @@ import sys
 import pytest
 import trio
 
-from adapters.client import faults
-from adapters.client.tools import tool
+from promptcorner_client import errors
+from promptcorner_client.tools import tool
 from tests.e2e.conftest import a_database
 from tests.e2e.daemons import a_daemon, environment
 from tests.e2e.processes import EVENTUALLY_SECONDS
@@ -53,7 +53,7 @@ def url(provider, server, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def without_waiting(monkeypatch):
-    monkeypatch.setattr(faults, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(errors, "FIRST_SECONDS", 0.01)
 
 
 def results(seen):

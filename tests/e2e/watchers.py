@@ -9,8 +9,8 @@ import httpx2
 import trio
 from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
-from adapters.chats.wire.streams import encoded
-from adapters.client.awaiting import AsyncClient
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.wire import encoded
 from tests.adapters.chats.streams.clients import State
 from tests.patience import PATIENCE_SECONDS
 

@@ -3,15 +3,16 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from uuid import UUID
 
 import httpx2
 import trio
 
-from adapters.chats.wire.streams import ChatStreamEvent
 from adapters.cli.measuring.figures import Seen
-from adapters.client import asks
-from adapters.client.awaiting import AsyncClient
-from adapters.client.faults import Refused, Unreachable
+from promptcorner_client import api
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.errors import RequestRefused, ServerUnreachable
+from promptcorner_client.wire import ChatStreamEvent
 from runtime.clock import now
 
 UNSLOWED = {"X-Coder-Bypass-Ratelimit": "true"}  # for admins; others are slowed down all the same
@@ -65,7 +66,7 @@ async def client_of(url: str, token: str) -> AsyncIterator[AsyncClient]:
 
 async def run(client: AsyncClient, load: Load) -> tuple[Seen, float]:
     """What was seen, and how long it took."""
-    seen, barrier, chats = Seen(), _Barrier(load.chats), list[str]()
+    seen, barrier, chats = Seen(), _Barrier(load.chats), list[UUID]()
     began = now()
     with trio.move_on_after(load.seconds) as within:
         async with trio.open_nursery() as nursery:
@@ -81,14 +82,14 @@ async def run(client: AsyncClient, load: Load) -> tuple[Seen, float]:
 
 
 async def _converse(
-    client: AsyncClient, load: Load, seen: Seen, barrier: _Barrier, chats: list[str]
+    client: AsyncClient, load: Load, seen: Seen, barrier: _Barrier, chats: list[UUID]
 ) -> None:
     turn = _Turn(seen)
     arrived = False
     try:
         turn.begin()
         chat = await client.create(load.prompt, model_config_id=load.model)
-        chats.append(str(chat.id))
+        chats.append(chat.id)
         seen.create.append(now() - turn.began)
         async with client.follow(chat.id) as events:
             for number in range(load.turns):
@@ -98,10 +99,10 @@ async def _converse(
                     await barrier.open.wait()
                 if number > 0:
                     turn.begin()
-                    await client.do(asks.send(chat.id, load.prompt))
+                    await client.request(api.send(chat.id, load.prompt))
                     seen.send.append(now() - turn.began)
                 await turn.follow(events)
-    except (Refused, Unreachable, _Failed) as fault:
+    except (RequestRefused, ServerUnreachable, _Failed) as fault:
         seen.faults[str(fault)[:200]] += 1
     finally:
         if not arrived:
@@ -152,7 +153,7 @@ class _Turn:
         return True
 
 
-async def _archive(client: AsyncClient, chats: list[str]) -> None:
+async def _archive(client: AsyncClient, chats: list[UUID]) -> None:
     """As tidy as possible: what cannot be archived any more stays."""
     with trio.move_on_after(ARCHIVE_SECONDS):
         async with trio.open_nursery() as nursery:
@@ -160,10 +161,9 @@ async def _archive(client: AsyncClient, chats: list[str]) -> None:
                 nursery.start_soon(_archive_some, client, chats)
 
 
-async def _archive_some(client: AsyncClient, chats: list[str]) -> None:
+async def _archive_some(client: AsyncClient, chats: list[UUID]) -> None:
     while chats:
-        path = f"{asks.CHATS}/{chats.pop()}"
         try:
-            await client.do(asks.Ask("PATCH", path, asks.Nothing, 204, body={"archived": True}))
-        except (Refused, Unreachable):
+            await client.request(api.archive(chats.pop()))
+        except (RequestRefused, ServerUnreachable):
             continue

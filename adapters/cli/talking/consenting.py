@@ -13,11 +13,11 @@ from rich.console import Console
 
 from actors.tools.approvals.policy import START
 from adapters.cli.talking import drawing
-from adapters.client import asks
-from adapters.client.awaiting import AsyncClient
-from adapters.client.faults import Refused
-from adapters.client.transcript import Transcript
-from adapters.tools.approvals.wire import ChatApproval
+from promptcorner_client import api
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.errors import RequestRefused
+from promptcorner_client.transcript import Transcript
+from promptcorner_client.wire import ChatApproval
 from runtime.threads import work
 from runtime.threads.limits import ThreadLimits
 
@@ -68,10 +68,10 @@ class Consenting:
                 return False
             self._answered.add(asked(approval))
             try:
-                decided = await self._client.do(asks.decide(approval, *decision))
+                decided = await self._client.request(api.decide(approval, *decision))
                 if decided.decision == "allow_always":
                     always.add(decided.tool_name)
-            except Refused as refused:
+            except RequestRefused as refused:
                 if refused.status != 409:  # somebody was first, or its time is over
                     raise
                 self._console.print(f"  {refused}", style="dim")

@@ -8,12 +8,12 @@ from rich.console import Console
 
 from adapters.cli.tables import documented, table
 from adapters.cli.talking.talk import INTERRUPTED, Wanted, converse
-from adapters.client import asks
-from adapters.client.awaiting import AsyncClient
-from adapters.client.calling import Client
-from adapters.client.faults import Refused, Unreachable
 from adapters.settings import names
 from adapters.settings.refusals import CannotStart
+from promptcorner_client import api
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.errors import RequestRefused, ServerUnreachable
+from promptcorner_client.sync_client import Client
 
 __all__ = ["Wanted", "list_chats", "talk"]
 
@@ -24,7 +24,7 @@ TITLE_CHARACTERS_MAX = 60
 def talk(url: str, token: str, wanted: Wanted) -> int:
     try:
         return names.run(partial(_talk, url, token, wanted))
-    except (Refused, Unreachable) as fault:
+    except (RequestRefused, ServerUnreachable) as fault:
         raise _told(fault) from None
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -38,8 +38,8 @@ async def _talk(url: str, token: str, wanted: Wanted) -> int:
 def list_chats(url: str, token: str, *, as_json: bool) -> int:
     try:
         with Client(url, token) as client:
-            chats = client.do(asks.list_chats())
-    except (Refused, Unreachable) as fault:
+            chats = client.request(api.list_chats())
+    except (RequestRefused, ServerUnreachable) as fault:
         raise _told(fault) from None
     if as_json:
         sys.stdout.write(documented(msgspec.to_builtins(chats)))
@@ -57,8 +57,8 @@ def list_chats(url: str, token: str, *, as_json: bool) -> int:
     return 0
 
 
-def _told(fault: Refused | Unreachable) -> CannotStart:
-    if isinstance(fault, Refused) and fault.status == 401:
+def _told(fault: RequestRefused | ServerUnreachable) -> CannotStart:
+    if isinstance(fault, RequestRefused) and fault.status == 401:
         return CannotStart(
             "token",
             "the daemon does not know it",

@@ -9,11 +9,10 @@ from rich.console import Group, RenderableType
 from rich.markdown import Markdown
 from rich.text import Text
 
-from adapters.chats.wire.messages import ChatMessage, ChatMessagePart
 from adapters.cli.tables import plain
-from adapters.client.asks import CostShown
-from adapters.client.transcript import Transcript, text_of
-from adapters.tools.approvals.wire import ChatApproval
+from promptcorner_client.api import CostSummary
+from promptcorner_client.transcript import Transcript, text_of
+from promptcorner_client.wire import ChatApproval, ChatMessage, ChatMessagePart
 
 ARGUMENTS_MAX = 72  # characters of a call's arguments; the rest is cut
 RESULT_MAX = 100
@@ -70,7 +69,7 @@ def asked(approval: ChatApproval) -> RenderableType:
     return Group(Text(call, "bold yellow"), Text("\n".join(lines)))
 
 
-def cost(paid: CostShown) -> str:
+def cost(paid: CostSummary) -> str:
     """Of the chat and its family. What has no price is not called free."""
     known = f"{paid.request_count} requests, ${paid.total_cost_micros / 1_000_000:.4f}"
     if not paid.unpriced_request_count:

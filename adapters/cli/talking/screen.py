@@ -14,10 +14,9 @@ from rich.live import Live
 from rich.segment import Segment, Segments
 from rich.spinner import Spinner
 
-from adapters.chats.wire.messages import ChatMessage
-from adapters.chats.wire.streams import ChatStreamEvent
 from adapters.cli.talking import drawing
-from adapters.client.transcript import Transcript, text_of
+from promptcorner_client.transcript import Transcript, text_of
+from promptcorner_client.wire import ChatMessage, ChatStreamEvent
 from runtime.clock import now
 
 FRAMES_PER_SECOND = 12

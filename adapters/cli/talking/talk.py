@@ -14,14 +14,14 @@ from uuid import UUID
 import trio
 from rich.console import Console
 
-from adapters.chats.wire.chats import Chat
 from adapters.cli.tables import plain
 from adapters.cli.talking import drawing, screen
 from adapters.cli.talking.consenting import Approve, Consenting, typed
-from adapters.client import asks
-from adapters.client.awaiting import AsyncClient, Followed
-from adapters.client.faults import Refused, Unreachable
-from adapters.client.transcript import Transcript
+from promptcorner_client import api
+from promptcorner_client.async_client import AsyncClient, ChatEvents
+from promptcorner_client.errors import RequestRefused, ServerUnreachable
+from promptcorner_client.transcript import Transcript
+from promptcorner_client.wire import Chat
 
 TICK_SECONDS = 0.1
 HISTORY_SHOWN = 20  # messages of a chat that is taken up again; the others stay with the daemon
@@ -72,15 +72,15 @@ class Talking:
 
     async def take_up(self, chat: UUID) -> None:
         """Show where the chat stands; if it is at work, follow it."""
-        self._chat = await self._client.do(asks.get_chat(chat))
+        self._chat = await self._client.request(api.get_chat(chat))
         if self._wanted.approve is not None:
             policy = self._wanted.approve.value
-            await self._client.do(asks.update_chat(chat, approval_policy=policy))
+            await self._client.request(api.update_chat(chat, approval_policy=policy))
         if self._wanted.message:
-            latest = await self._client.do(asks.messages(chat, limit=1))
+            latest = await self._client.request(api.messages(chat, limit=1))
             self._last_id = max((message.id for message in latest.messages), default=0)
             return
-        page = await self._client.do(asks.messages(chat, limit=HISTORY_SHOWN))
+        page = await self._client.request(api.messages(chat, limit=HISTORY_SHOWN))
         self._console.rule(plain(self._chat.title), style="dim")
         for message in reversed(page.messages):
             self._last_id = max(self._last_id, message.id)
@@ -98,7 +98,7 @@ class Talking:
                 break
             try:
                 await self._do(line)
-            except Refused as refused:
+            except RequestRefused as refused:
                 self.went_well = False
                 self._console.print(f"✗ {refused}", style="red")
         if self._chat is not None and self._console.is_terminal:
@@ -112,14 +112,14 @@ class Talking:
             case "":
                 return
             case "/title" if self._chat is not None and rest.strip():
-                await self._client.do(asks.update_chat(self._chat.id, title=rest.strip()))
+                await self._client.request(api.update_chat(self._chat.id, title=rest.strip()))
             case "/edit" if self._chat is not None and rest.strip():
                 await self._edit(self._chat, rest.strip())
             case "/compact" if self._chat is not None:
-                await self._client.do(asks.compact(self._chat.id))
+                await self._client.request(api.compact(self._chat.id))
                 await self._follow(self._chat)
             case "/cost" if self._chat is not None:
-                cost = await self._client.do(asks.cost(self._chat.id))
+                cost = await self._client.request(api.cost(self._chat.id))
                 self._console.print(drawing.cost(cost), style="dim", highlight=False)
             case "/title" | "/edit" | "/compact" | "/cost" if self._chat is None:
                 self._console.print("there is no chat yet: say something first", style="dim")
@@ -137,15 +137,15 @@ class Talking:
             self._chat = await self._client.create(text, **chosen)
             await self._follow(self._chat)
         else:
-            sent = await self._client.do(asks.send(self._chat.id, text, **chosen))
+            sent = await self._client.request(api.send(self._chat.id, text, **chosen))
             await self._follow(self._chat, since=sent.message.id if sent.message else 0)
 
     async def _edit(self, chat: Chat, text: str) -> None:
-        latest = await self._client.do(asks.prompts(chat.id, 1))
+        latest = await self._client.request(api.prompts(chat.id, 1))
         if not latest.prompts:
             self._console.print("there is nothing yet that could be said otherwise", style="dim")
             return
-        edited = await self._client.do(asks.edit(chat.id, latest.prompts[0].id, text))
+        edited = await self._client.request(api.edit(chat.id, latest.prompts[0].id, text))
         self._last_id = edited.message.id - 1
         await self._follow(chat, since=edited.message.id)
 
@@ -170,7 +170,7 @@ class Talking:
         self.went_well = seen.error is None and seen.status != "requires_action"
 
     async def _show(
-        self, events: Followed, seen: Transcript, shown: screen.Screen, *, since: int
+        self, events: ChatEvents, seen: Transcript, shown: screen.Screen, *, since: int
     ) -> None:
         """Until it rests, or somebody here is asked whether a call may run."""
         async for event in events:
@@ -184,8 +184,8 @@ class Talking:
         async for _ in signals:
             self.was_interrupted = True
             try:
-                await self._client.do(asks.interrupt(chat))
-            except Refused as refused:
+                await self._client.request(api.interrupt(chat))
+            except RequestRefused as refused:
                 if refused.status != 409:  # it rests already
                     raise
 
@@ -208,7 +208,7 @@ def said_alone() -> Iterator[None]:
     try:
         yield
     except ExceptionGroup as group:
-        if group.split((Refused, Unreachable))[1] is not None:
+        if group.split((RequestRefused, ServerUnreachable))[1] is not None:
             raise
         alone = group.exceptions[0]
     if alone is not None:

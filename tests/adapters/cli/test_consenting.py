@@ -10,9 +10,9 @@ from rich.console import Console
 
 from adapters.cli.talking import drawing
 from adapters.cli.talking.consenting import Approve, Consenting, choices_of, read
-from adapters.client.awaiting import AsyncClient
-from adapters.client.transcript import Transcript
-from adapters.tools.approvals.wire import ChatApproval
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.transcript import Transcript
+from promptcorner_client.wire import ChatApproval
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 import trio
 from rich.console import Console
 
-from adapters.chats.wire.chats import Chat
 from adapters.cli.main import main
 from adapters.cli.talking.talk import Wanted, converse
-from adapters.client.awaiting import AsyncClient
-from adapters.client.faults import Refused, Unreachable
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.errors import RequestRefused, ServerUnreachable
+from promptcorner_client.wire import Chat
 from tests.patience import PATIENCE_SECONDS
 
 NEW_YEAR = datetime(2030, 1, 1, tzinfo=UTC)
@@ -63,7 +63,7 @@ async def test_a_chat_that_is_gone_while_it_is_watched_is_a_refusal_and_no_group
     async def daemon(request):
         return httpx2.Response(404, json={"message": "there is no such chat", "detail": ""})
 
-    with pytest.raises(Refused, match="there is no such chat"):
+    with pytest.raises(RequestRefused, match="there is no such chat"):
         await talked(daemon)
 
 
@@ -76,7 +76,7 @@ async def test_an_interrupt_that_reaches_nobody_is_said_in_one_fault():
 
     with (
         trio.fail_after(PATIENCE_SECONDS),
-        pytest.raises(Unreachable, match="is the daemon running there"),
+        pytest.raises(ServerUnreachable, match="is the daemon running there"),
     ):
         await talked(daemon)
 

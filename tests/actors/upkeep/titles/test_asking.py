@@ -8,42 +8,31 @@ from actors.chat.turn.ports import Model
 from actors.chat.turn.retries import CAP_SECONDS, FAILURES_MAX, SPREAD
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.upkeep.background.asking import ask
-from tests.actors.law.chats import CHAT
-from tests.actors.upkeep.titles.stage import NO_CREDIT, OVERLOADED, Books, Oracle, says
+from tests.actors.upkeep.titles.stage import NO_CREDIT, OVERLOADED, Oracle, says
 
 YES = says("yes")
 PROMPT = Prompt("m", ())
 
 
-async def asked(oracle, books=None):
-    model = Model(oracle, None, "me", "anthropic", "m", CallSettings())
-    return await ask(model, PROMPT, books=books or Books(), chat=CHAT, what="title")
-
-
-async def test_an_answer_is_booked_and_a_failure_is_not(autojump_clock):
-    books = Books()
-
-    await asked(Oracle(OVERLOADED, YES), books)
-    await asked(Oracle(NO_CREDIT), books)
-
-    assert [(CHAT, "title", YES)] == books.booked
+def a_model(oracle):
+    return Model(oracle, None, "me", "anthropic", "m", CallSettings())
 
 
 async def test_an_answer_is_an_answer():
-    assert YES == await asked(Oracle(YES))
+    assert YES == await ask(a_model(Oracle(YES)), PROMPT)
 
 
 async def test_what_cannot_help_is_not_done_again(autojump_clock):
     oracle = Oracle(NO_CREDIT, YES)
 
-    assert NO_CREDIT == await asked(oracle)
+    assert NO_CREDIT == await ask(a_model(oracle), PROMPT)
     assert 1 == len(oracle.prompts)
 
 
 async def test_a_pause_that_the_provider_asks_for_is_kept(autojump_clock):
     oracle = Oracle(replace(OVERLOADED, retry_after_seconds=90), YES)
 
-    assert YES == await asked(oracle)
+    assert YES == await ask(a_model(oracle), PROMPT)
 
     first, second = oracle.asked_at
     assert 90 <= second - first <= 90 + SPREAD * CAP_SECONDS
@@ -52,7 +41,7 @@ async def test_a_pause_that_the_provider_asks_for_is_kept(autojump_clock):
 async def test_without_a_limit_in_time_it_still_comes_to_an_end(autojump_clock):
     oracle = Oracle(OVERLOADED)
 
-    assert OVERLOADED == await asked(oracle)
+    assert OVERLOADED == await ask(a_model(oracle), PROMPT)
     assert FAILURES_MAX == len(oracle.prompts)
 
 
@@ -60,7 +49,7 @@ async def test_who_asks_may_stop_asking_at_any_time(autojump_clock):
     oracle = Oracle(OVERLOADED)
 
     with trio.move_on_after(2) as limit:
-        await asked(oracle)
+        await ask(a_model(oracle), PROMPT)
 
     assert limit.cancelled_caught
     assert 2 == len(oracle.prompts)

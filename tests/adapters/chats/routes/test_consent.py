@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from actors.law import requests as ask
 from actors.law.chat import Verdict
 from actors.law.states import Status
-from adapters.client import asks
 from adapters.tools.approvals.consent import Consents
 from adapters.tools.approvals.routes import WORDS_MAX
 from adapters.tools.approvals.wire import ChatApproval
+from promptcorner_client import api
 from tests.actors.law.chats import ANN, BOB, DYNAMIC, assistant, call, step
 from tests.adapters.chats.routes.ground import ADA
 from tests.contracts.given import a_chat, applied
@@ -206,16 +206,16 @@ async def test_a_time_at_which_nobody_was_asked_is_that_of_no_call(ground, at):
 async def test_our_own_client_says_which_call_it_was_shown(ground):
     chat = await asking(ground)
     [shown] = msgspec.convert((await family(ground, chat))["approvals"], list[ChatApproval])
-    own, later = asks.decide(shown, "deny", "no"), replace(shown, requested_at=shown.expires_at)
+    own, later = api.decide(shown, "deny", "no"), replace(shown, requested_at=shown.expires_at)
 
-    stale = await said_by_client(ground, asks.decide(later, "allow_once"))
+    stale = await said_by_client(ground, api.decide(later, "allow_once"))
     answer = await said_by_client(ground, own)
 
     assert (409, 200) == (stale.status, answer.status)
 
 
 async def said_by_client(ground, asked):
-    path = asked.path.removeprefix(f"{asks.CHATS}/")
+    path = asked.path.removeprefix(f"{api.CHATS}/")
     return await ground.ask(ANN, asked.method, path, asked.body)
 
 

@@ -5,9 +5,11 @@ from uuid import uuid4
 import pytest
 import trio
 
+from actors.chat.turn.ports import UNTITLED
 from actors.law.ids import ModelConfigId
 from actors.law.store.hints import LookAtEverything
 from adapters.models import catalogue
+from adapters.models.catalogue import TitlesByOverride
 from adapters.models.choosing import Choice, NoChoice
 from adapters.models.settings import OWN_PROMPT, SYSTEM_PROMPT
 from adapters.postgres.driver.pool import Pool
@@ -31,7 +33,7 @@ async def a_turn(ground, model):
     await ground.catalogue.system_messages("be kind")
     made = await ground.catalogue.model_for(chat)
     await ground.standing(chat)
-    ground.catalogue.for_automatic_titles(chat, made)
+    TitlesByOverride(UNTITLED, ground.catalogue).begin(chat, (), made)
     return made
 
 

@@ -6,6 +6,7 @@ import trio
 from actors.law.chat import ChatError, Role, Visibility
 from actors.law.parts.assemble import Answer
 from actors.prompts.context.advising import GUIDANCE, Advised
+from adapters.models.catalogue import TitlesByOverride
 from adapters.models.contents import REHEARSAL, REHEARSAL_MODEL
 from adapters.models.settings import (
     ADVISOR,
@@ -134,15 +135,23 @@ MARKS = (
 )
 
 
+class Begun:
+    def __init__(self):
+        self.models = []
+
+    def begin(self, chat, history, model):
+        self.models.append(model)
+
+
 async def test_titles_are_asked_of_the_model_that_is_set_for_them(ground):
     provider = await ground.add_provider()
     chats = await ground.add_model(provider, "chats")
     titles = await ground.add_model(provider, "titles", call=EFFORTS)
-    chat, asked = a_chat_for(chats), []
+    begun, chat = Begun(), a_chat_for(chats)
+    wrapped = TitlesByOverride(begun, ground.catalogue)
 
     async def begin():
-        model = await ground.catalogue.model_for(chat)
-        asked.append(ground.catalogue.for_automatic_titles(chat, model))
+        wrapped.begin(chat, (), await ground.catalogue.model_for(chat))
 
     await begin()
     await ground.settings.put({TITLES: stored_override(titles, "medium")})
@@ -150,16 +159,17 @@ async def test_titles_are_asked_of_the_model_that_is_set_for_them(ground):
     await ground.configs.remove(titles)
     await begin()
 
-    assert ["chats", "titles", "chats"] == [model.name for model in asked]
-    assert "medium" == asked[1].settings.effort
+    assert ["chats", "titles", "chats"] == [model.name for model in begun.models]
+    assert "medium" == begun.models[1].settings.effort
 
 
 async def test_a_rehearsal_is_not_asked_for_titles(ground):
-    chat = a_chat_for()
+    begun, chat = Begun(), a_chat_for()
 
     model = await ground.catalogue.model_for(chat)
+    TitlesByOverride(begun, ground.catalogue).begin(chat, (), model)
 
-    assert None is ground.catalogue.for_automatic_titles(chat, model)
+    assert [] == begun.models
 
 
 @pytest.mark.slow

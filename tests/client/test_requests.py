@@ -6,10 +6,10 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from adapters.client import asks, faults
-from adapters.client.awaiting import AsyncClient
-from adapters.client.calling import Client
-from adapters.client.faults import Refused, Unreachable
+from promptcorner_client import api, errors
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.errors import RequestRefused, ServerUnreachable
+from promptcorner_client.sync_client import Client
 
 CHAT = UUID(int=7)
 ME = {"id": str(UUID(int=1)), "username": "ann", "organization_ids": [str(UUID(int=2))]}
@@ -34,7 +34,7 @@ class Daemon:
 
 @pytest.fixture(autouse=True)
 def without_waiting(monkeypatch):
-    monkeypatch.setattr(faults, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(errors, "FIRST_SECONDS", 0.0)
 
 
 def client_of(daemon):
@@ -45,7 +45,7 @@ def test_a_read_is_repeated_until_the_daemon_is_back():
     daemon = Daemon(httpx2.ConnectError("refused"), (503, {"message": "starting"}), (200, ME))
 
     with client_of(daemon) as client:
-        assert "ann" == client.do(asks.me()).username
+        assert "ann" == client.request(api.me()).username
 
     assert 3 == len(daemon.requests)
 
@@ -54,7 +54,7 @@ def test_a_message_is_sent_again_under_the_same_key():
     daemon = Daemon(httpx2.ReadError("cut"), (200, SENT))
 
     with client_of(daemon) as client:
-        client.do(asks.send(CHAT, "hello"))
+        client.request(api.send(CHAT, "hello"))
 
     keys = {request.headers["idempotency-key"] for request in daemon.requests}
     assert (2, 1) == (len(daemon.requests), len(keys))
@@ -66,8 +66,11 @@ def test_a_message_is_sent_again_under_the_same_key():
 def test_what_may_have_been_done_is_not_asked_again():
     daemon = Daemon(httpx2.ReadError("cut"))
 
-    with client_of(daemon) as client, pytest.raises(Unreachable, match="is the daemon running"):
-        client.do(asks.interrupt(CHAT))
+    with (
+        client_of(daemon) as client,
+        pytest.raises(ServerUnreachable, match="is the daemon running"),
+    ):
+        client.request(api.interrupt(CHAT))
 
     assert 1 == len(daemon.requests)
 
@@ -76,8 +79,8 @@ def test_a_refusal_is_raised_in_the_daemons_words():
     refusal = {"message": "Invalid content.", "detail": "content[0].text is empty"}
     daemon = Daemon((400, refusal))
 
-    with client_of(daemon) as client, pytest.raises(Refused) as raised:
-        client.do(asks.send(CHAT, ""))
+    with client_of(daemon) as client, pytest.raises(RequestRefused) as raised:
+        client.request(api.send(CHAT, ""))
 
     assert "400 Invalid content: content[0].text is empty" == str(raised.value)
     assert 1 == len(daemon.requests)
@@ -95,11 +98,11 @@ def test_a_refusal_is_raised_in_the_daemons_words():
     ],
 )
 def test_a_refusal_is_said_in_one_sentence(answer, said):
-    assert said == str(faults.refused(400, answer))
+    assert said == str(errors.refusal_of(400, answer))
 
 
 def test_an_answer_of_somebody_in_between_is_told_as_what_it_is():
-    refused = faults.refused(418, b"<h1>teapot</h1>")
+    refused = errors.refusal_of(418, b"<h1>teapot</h1>")
 
     assert "418 not an answer of promptcorner: <h1>teapot</h1>" == str(refused)
 
@@ -109,23 +112,23 @@ def test_an_answer_of_somebody_in_between_is_told_as_what_it_is():
     [(503, 1, True), (429, 5, True), (503, 6, False), (400, 1, False), (404, 1, False)],
 )
 def test_asking_again_helps_only_against_what_passes(status, attempt, expected):
-    fault = faults.refused(status, b"{}")
+    fault = errors.refusal_of(status, b"{}")
 
-    assert expected is (faults.wait_seconds(fault, attempt, chance=0.0) is not None)
+    assert expected is (errors.seconds_before_retry(fault, attempt, chance=0.0) is not None)
 
 
 def test_a_daemon_that_says_when_is_not_asked_before():
-    fault = faults.refused(429, b'{"message": "slow down"}', retry_after="7")
+    fault = errors.refusal_of(429, b'{"message": "slow down"}', retry_after="7")
 
-    assert 7 == faults.wait_seconds(fault, 1, chance=0.0)
+    assert 7 == errors.seconds_before_retry(fault, 1, chance=0.0)
 
 
 async def test_the_client_on_trio_does_the_same():
     daemon = Daemon(httpx2.ConnectError("refused"), (200, ME), (201, {"message": "odd"}))
 
     async with AsyncClient("http://d", "t", transport=httpx2.MockTransport(daemon)) as client:
-        me = await client.do(asks.me())
-        with pytest.raises(Refused):
-            await client.do(asks.interrupt(CHAT))
+        me = await client.request(api.me())
+        with pytest.raises(RequestRefused):
+            await client.request(api.interrupt(CHAT))
 
     assert ("ann", 3) == (me.username, len(daemon.requests))

@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
-from adapters.chats.wire.messages import ChatMessage, ChatMessagePart
-from adapters.chats.wire.streams import ChatStreamEvent, ChatStreamMessagePart, ChatStreamStatus
-from adapters.tools.approvals.wire import ChatApproval
+from promptcorner_client.wire import (
+    ChatApproval,
+    ChatMessage,
+    ChatMessagePart,
+    ChatStreamEvent,
+    ChatStreamMessagePart,
+    ChatStreamStatus,
+)
 
 CHAT = UUID(int=7)
 

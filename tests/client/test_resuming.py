@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.chats.wire.messages import ChatError
-from adapters.chats.wire.streams import (
+from promptcorner_client.resuming import ResumableStream
+from promptcorner_client.transcript import Transcript
+from promptcorner_client.wire import (
+    ChatError,
     ChatStreamActionRequired,
     ChatStreamStatus,
     ChatStreamToolCall,
 )
-from adapters.client.following import Following
-from adapters.client.transcript import Transcript
-from tests.adapters.client import lives
-from tests.adapters.client.lives import Life
+from tests.client import lives
+from tests.client.lives import Life
 
 VERBS = ("send", "begin", "piece", "piece", "piece", "commit", "finish", "edit", "cut", "cut")
 VERBS += ("ask", "decide")
@@ -24,7 +24,7 @@ class Follower:
 
     def __init__(self, life):
         self.life = life
-        self.following = Following()
+        self.following = ResumableStream()
         self.transcript = Transcript()
         self.passed_on = []
         self.is_connected = False
@@ -32,16 +32,16 @@ class Follower:
 
     def connect(self):
         self.is_connected = True
-        self.hear(self.life.snapshot(**self.following.resume))
+        self.hear(self.life.snapshot(**self.following.resume_parameters))
 
     def hear(self, events):
-        for event in self.following.heard(events):
+        for event in self.following.feed(events):
             self.passed_on.append(event)
             self.transcript.apply(event)
 
     def cut(self):
         self.is_connected = False
-        self.following.lost()
+        self.following.disconnected()
 
 
 @settings(max_examples=300)
@@ -99,7 +99,7 @@ def test_a_stream_that_goes_on_asks_for_what_is_missing():
 
     follower.cut()
 
-    assert {"after_id": "1", "after_part": "2.1.2"} == follower.following.resume
+    assert {"after_id": "1", "after_part": "2.1.2"} == follower.following.resume_parameters
 
 
 def test_a_history_that_comes_again_is_not_told_again():
@@ -144,13 +144,13 @@ def test_the_same_calls_again_are_told_again_whether_or_not_the_status_was_seen_
         lives.event("status", status=ChatStreamStatus("requires_action")),
         lives.event("action_required", action_required=asked),
     ]
-    following, life = Following(), Life()
-    told = following.heard([*life.send(), *waits])
+    following, life = ResumableStream(), Life()
+    told = following.feed([*life.send(), *waits])
 
-    following.lost()  # meanwhile the calls are answered, and the model calls anew
-    again = following.heard([*life.commit(), *waits])
-    following.lost()
-    unchanged = following.heard(waits)
+    following.disconnected()  # meanwhile the calls are answered, and the model calls anew
+    again = following.feed([*life.commit(), *waits])
+    following.disconnected()
+    unchanged = following.feed(waits)
 
     assert "action_required" == told[-1].type
     assert ["message", "action_required"] == [e.type for e in again if e.type != "preview_reset"]
@@ -163,9 +163,9 @@ def test_an_error_is_told_again_when_the_chat_has_run_between():
         lives.event("error", error=ChatError(message="The provider is overloaded.")),
     ]
     running = [lives.event("status", status=ChatStreamStatus("running"))]
-    following = Following()
+    following = ResumableStream()
 
-    told = [following.heard(events) for events in (failed, failed, running, failed)]
+    told = [following.feed(events) for events in (failed, failed, running, failed)]
 
     assert [failed, [], running, failed] == told
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.client.outputs import RESULTS_BYTES_MAX, Output, fitted
+from promptcorner_client.tool_runner import RESULTS_BYTES_MAX, CallOutput, fit_results
 
 CALLS_MAX = 250
 
@@ -21,7 +21,7 @@ def said(result):
 
 
 def test_results_that_fit_go_out_as_they_are():
-    results = fitted(["a", "b"], [Output.of({"x": [1, "é"]}), Output.error("no")])
+    results = fit_results(["a", "b"], [CallOutput.of({"x": [1, "é"]}), CallOutput.error("no")])
 
     assert [{"x": [1, "é"]}, {"error": "no"}] == [said(result) for result in results]
     assert [("a", False), ("b", True)] == [(r["tool_call_id"], r["is_error"]) for r in results]
@@ -30,7 +30,7 @@ def test_results_that_fit_go_out_as_they_are():
 def test_of_too_much_the_large_are_cut_and_the_small_are_whole():
     log = "\n".join(f"line {n}" for n in range(200_000))
 
-    results = fitted(["a", "b"], [Output.of(log), Output.of("short")])
+    results = fit_results(["a", "b"], [CallOutput.of(log), CallOutput.of("short")])
 
     assert RESULTS_BYTES_MAX / 3 < size(results) <= RESULTS_BYTES_MAX
     cut = said(results[0])["output"]
@@ -54,7 +54,7 @@ def test_of_too_much_the_large_are_cut_and_the_small_are_whole():
 def test_whatever_it_is_made_of_it_fits(value, calls):
     ids = [f"call_{n}" for n in range(calls)]
 
-    results = fitted(ids, [Output.of(value)] * calls)
+    results = fit_results(ids, [CallOutput.of(value)] * calls)
 
     assert ids == [result["tool_call_id"] for result in results]
     assert size(results) <= RESULTS_BYTES_MAX
@@ -62,7 +62,7 @@ def test_whatever_it_is_made_of_it_fits(value, calls):
 
 
 def test_words_of_an_error_stay_words_of_an_error():
-    [result] = fitted(["a"], [Output.error("x" * 300_000)])
+    [result] = fit_results(["a"], [CallOutput.error("x" * 300_000)])
 
     assert ["error"] == list(said(result))
     assert said(result)["error"].startswith("xxx")
@@ -70,6 +70,6 @@ def test_words_of_an_error_stay_words_of_an_error():
 
 @given(st.text(st.characters(exclude_categories=[])))
 def test_an_error_can_be_said_in_any_words(text):
-    [result] = fitted(["a"], [Output.error(text)])
+    [result] = fit_results(["a"], [CallOutput.error(text)])
 
     assert isinstance(said(result)["error"], str)

@@ -6,15 +6,17 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from adapters.chats.wire.messages import ChatError, ChatMessagePart, ChatStreamRetry
-from adapters.chats.wire.streams import (
+from promptcorner_client.transcript import Transcript
+from promptcorner_client.wire import (
+    ChatError,
+    ChatMessagePart,
     ChatStreamActionRequired,
     ChatStreamMessagePart,
+    ChatStreamRetry,
     ChatStreamStatus,
     ChatStreamToolCall,
 )
-from adapters.client.transcript import Transcript
-from tests.adapters.client.lives import Life, event
+from tests.client.lives import Life, event
 
 
 def piece(seq=1, role="assistant", **part):

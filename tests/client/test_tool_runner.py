@@ -5,11 +5,11 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.client import answering, faults
-from adapters.client.answering import CALLS_AT_ONCE_MAX
-from adapters.client.faults import Refused
-from adapters.client.tools import NO_OBJECT, SECONDS_MAX, ToolError, tool
-from tests.adapters.client.waiting_chats import CHAT, WaitingDaemon, a_call, a_message
+from promptcorner_client import errors, tool_runner
+from promptcorner_client.errors import RequestRefused
+from promptcorner_client.tool_runner import CALLS_AT_ONCE_MAX
+from promptcorner_client.tools import NO_OBJECT, SECONDS_MAX, ToolError, tool
+from tests.client.waiting_chats import CHAT, WaitingDaemon, a_call, a_message
 
 pytestmark = [
     # The HTTP library leaves generators of its own to the garbage collector.
@@ -155,7 +155,7 @@ async def return_a_lock():
         (a_call("1", "weather", '{"city": 3}'), "city: expected `str`, got `int`"),
         (a_call("1", "weather", "{"), "input data was truncated"),
         (a_call("1", "weather", '{"x":' + "[" * 9_000), NO_OBJECT),
-        (a_call("1", "unheard_of"), "nobody here runs a tool unheard_of"),
+        (a_call("1", "unheard_of"), "no program here runs a tool unheard_of"),
     ],
 )
 async def test_what_goes_wrong_is_told_to_the_model_without_what_is_none_of_its_business(
@@ -225,7 +225,7 @@ async def test_results_that_fit_nothing_any_more_are_nobodys_fault(autojump_cloc
 def test_what_is_said_later_ends_the_wait_unless_it_answers_something_else(
     id, role, answers, expected
 ):
-    awaited = answering.Awaited((a_call("1", "weather"), a_call("2", "weather")), 10, None)
+    awaited = tool_runner.PendingCalls((a_call("1", "weather"), a_call("2", "weather")), 10, None)
 
     assert expected is awaited.is_over_by(a_message(id, role, answers))
 
@@ -424,7 +424,7 @@ async def test_who_may_not_answer_is_told_so(autojump_clock, daemon):
     daemon.faults.append(403)
 
     async with daemon.client() as client:
-        with pytest.raises(Refused) as raised:
+        with pytest.raises(RequestRefused) as raised:
             await client.wait(CHAT, tools=[weather])
 
     assert 403 == raised.value.status
@@ -444,12 +444,12 @@ async def test_who_leaves_cancels_what_runs_and_answers_nothing(autojump_clock, 
 async def test_a_daemon_that_stays_away_is_unreachable_in_the_end(
     autojump_clock, daemon, monkeypatch
 ):
-    monkeypatch.setattr(answering, "CONNECTIONS_MAX", 3)
+    monkeypatch.setattr(tool_runner, "CONNECTIONS_MAX", 3)
     daemon.awaits(a_call("1", "weather", '{"city": "Rome"}'))
     daemon.faults += [503] * 3
 
     async with daemon.client() as client:
-        with pytest.raises(faults.Refused, match="503"):
+        with pytest.raises(errors.RequestRefused, match="503"):
             await client.wait(CHAT, tools=[weather])
 
 

@@ -1,4 +1,4 @@
-"""What a chat looks like to somebody who follows it. Pure: events in, the picture out."""
+"""The picture of a chat that its events draw. Pure."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -6,45 +6,48 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from adapters.chats.wire.messages import (
+from promptcorner_client.wire import (
+    ChatApproval,
     ChatError,
     ChatMessage,
     ChatMessagePart,
     ChatQueuedMessage,
+    ChatStreamEvent,
+    ChatStreamMessagePart,
     ChatStreamRetry,
+    ChatStreamToolCall,
 )
-from adapters.chats.wire.streams import ChatStreamEvent, ChatStreamMessagePart, ChatStreamToolCall
-from adapters.tools.approvals.wire import ChatApproval
 
-IDLE = frozenset({"waiting", "error", "requires_action"})  # nothing happens before somebody acts
+IDLE = frozenset({"waiting", "error", "requires_action"})  # nothing happens until somebody acts
 
 
 @dataclass(slots=True)
 class Transcript:
-    """`apply` every event that `Following` (or a stream that never broke) passes on."""
+    """A chat as its events tell of it: `apply` each one that `follow` passes on."""
 
     messages: dict[int, ChatMessage] = field(default_factory=dict)  # by id
-    preview: list[ChatMessagePart] = field(default_factory=list)  # of the attempt that runs
+    preview: list[ChatMessagePart] = field(default_factory=list)  # of the attempt that runs now
     status: str = ""  # "" until it is known
     queue: tuple[ChatQueuedMessage, ...] = ()
     error: ChatError | None = None
     retry: ChatStreamRetry | None = None
-    pending: tuple[ChatStreamToolCall, ...] = ()  # calls that wait for the client's results
-    approvals: tuple[ChatApproval, ...] = ()  # of it and its agents: that wait for consent
+    pending: tuple[ChatStreamToolCall, ...] = ()  # calls that wait for a client's results
+    approvals: tuple[ChatApproval, ...] = ()  # calls that wait for consent, its agents' too
 
     def apply(self, event: ChatStreamEvent) -> None:
+        """Change the picture by one event."""
         match event.type:
             case "message" if event.message is not UNSET:
                 self.messages[event.message.id] = event.message
             case "message_part" if event.message_part is not UNSET:
                 self.retry = None
-                self._show(event.message_part)
+                self._add_piece(event.message_part)
             case "history_reset":
                 self.messages.clear()
             case "preview_reset":
                 self.preview.clear()
             case "status" if event.status is not UNSET:
-                self._turn(event.status.status)
+                self._set_status(event.status.status)
             case "queue_update":
                 self.queue = event.queued_messages or ()
             case "error":
@@ -58,11 +61,15 @@ class Transcript:
 
     @property
     def is_idle(self) -> bool:
+        """Tell whether nothing happens until somebody acts."""
         return self.status in IDLE
 
     def rests_since(self, message: int = 0) -> bool:
-        """Whether the chat rests, and had been told of this message before; and if it rests in an
-        error, for a client's tools or for consent, whether it is known in which."""
+        """Tell whether the chat rests after this message, and all that it waits for is known.
+
+        A chat that rests in an error, or waits for tools or consent, is complete only once the
+        event has come that says in which error, or for which calls.
+        """
         if not self.is_idle or max(self.messages, default=0) < message:
             return False
         match self.status:
@@ -74,11 +81,12 @@ class Transcript:
 
     @property
     def history(self) -> list[ChatMessage]:
+        """Return the messages in order."""
         return [self.messages[id] for id in sorted(self.messages)]
 
     @property
     def answer(self) -> str:
-        """What the model has said last, whether it is kept already or still being said."""
+        """Return the model's last answer, finished or not."""
         if self.preview:
             return text_of(self.preview)
         for message in reversed(self.history):
@@ -86,7 +94,7 @@ class Transcript:
                 return text_of(message.content or ())
         return ""
 
-    def _turn(self, status: str) -> None:
+    def _set_status(self, status: str) -> None:
         self.status = status
         if status != "error":
             self.error = None
@@ -95,49 +103,51 @@ class Transcript:
         if status != "running":
             self.retry = None
 
-    def _show(self, said: ChatStreamMessagePart) -> None:
-        """Pieces of text, of thoughts, of arguments and of results join what they go on with."""
-        piece = said.part
-        shown = self.preview[-1] if self.preview else None
-        if piece.type in ("text", "reasoning") and shown is not None and shown.type == piece.type:
-            self.preview[-1] = msgspec.structs.replace(shown, text=shown.text + piece.text)
+    def _add_piece(self, event_part: ChatStreamMessagePart) -> None:
+        """Join a piece of text, reasoning, arguments or a result with what it continues."""
+        piece = event_part.part
+        last = self.preview[-1] if self.preview else None
+        if piece.type in ("text", "reasoning") and last is not None and last.type == piece.type:
+            self.preview[-1] = msgspec.structs.replace(last, text=last.text + piece.text)
             return
-        at = self._begun(piece)
-        if at is None:
+        index = self._index_of(piece)
+        if index is None:
             self.preview.append(piece)
         else:
-            self.preview[at] = joined(self.preview[at], piece)
+            self.preview[index] = joined(self.preview[index], piece)
 
-    def _begun(self, piece: ChatMessagePart) -> int | None:
+    def _index_of(self, piece: ChatMessagePart) -> int | None:
+        """Return where the call or the result stands that a piece belongs to."""
         if piece.type not in ("tool-call", "tool-result") or piece.tool_call_id is UNSET:
             return None
-        named = ((part.type, part.tool_call_id) for part in self.preview)
+        keys = ((part.type, part.tool_call_id) for part in self.preview)
         wanted = (piece.type, piece.tool_call_id)
-        return next((at for at, name in enumerate(named) if name == wanted), None)
+        return next((index for index, key in enumerate(keys) if key == wanted), None)
 
 
-def joined(shown: ChatMessagePart, piece: ChatMessagePart) -> ChatMessagePart:
-    """A call or a result and one piece more of it; a whole one takes the place of its pieces."""
+def joined(part: ChatMessagePart, piece: ChatMessagePart) -> ChatMessagePart:
+    """Return a call or a result with one piece more; a whole one replaces its pieces."""
     if piece.args_delta is UNSET and piece.result_delta is UNSET:
         return piece
     begins_anew = piece.result_reset is True
     return msgspec.structs.replace(
-        shown,
-        args_delta=_added(shown.args_delta, piece.args_delta),
-        result_delta=_added(UNSET if begins_anew else shown.result_delta, piece.result_delta),
+        part,
+        args_delta=_added(part.args_delta, piece.args_delta),
+        result_delta=_added(UNSET if begins_anew else part.result_delta, piece.result_delta),
     )
 
 
-def _added(shown: str | UnsetType, more: str | UnsetType) -> str | UnsetType:
-    return shown if more is UNSET else (shown or "") + more
+def _added(text: str | UnsetType, more: str | UnsetType) -> str | UnsetType:
+    return text if more is UNSET else (text or "") + more
 
 
 def text_of(parts: Iterable[ChatMessagePart]) -> str:
+    """Return the text in parts of a message, without reasoning, calls and results."""
     return "".join(part.text for part in parts if part.type == "text")
 
 
 def new_text(events: Iterator[ChatStreamEvent]) -> Iterator[str]:
-    """Of a stream of events, what a terminal would show: the text that the model says."""
+    """Yield the pieces of the model's text, as a terminal would show them."""
     for event in events:
         piece = event.message_part
         if piece is not UNSET and piece.role == "assistant" and piece.part.type == "text":

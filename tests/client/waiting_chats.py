@@ -15,15 +15,16 @@ import httpx2
 import msgspec
 import trio
 
-from adapters.chats.wire.messages import ChatMessage, ChatMessagePart
-from adapters.chats.wire.streams import (
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.wire import (
+    ChatApproval,
+    ChatMessage,
+    ChatMessagePart,
     ChatStreamActionRequired,
     ChatStreamEvent,
     ChatStreamStatus,
     ChatStreamToolCall,
 )
-from adapters.client.awaiting import AsyncClient
-from adapters.tools.approvals.wire import ChatApproval
 
 CHAT = UUID(int=7)
 

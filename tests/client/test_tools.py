@@ -10,7 +10,7 @@ import pytest
 import trio
 from msgspec import Meta
 
-from adapters.client.tools import NO_OBJECT, definitions, tool
+from promptcorner_client.tools import NO_OBJECT, definitions, tool
 
 
 @tool

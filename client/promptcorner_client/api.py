@@ -1,0 +1,302 @@
+"""The requests that can be made of a daemon, as values. Pure.
+
+    client.request(api.create_chat(organization, "Hello"))
+    client.request(api.send(chat.id, "And now?", busy="steer"))
+
+Each names the type of its answer. Requests that may be made twice without harm say so: reads, and
+those with an idempotency key. A client makes them again when the connection breaks or the daemon is
+busy.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+from uuid import UUID
+
+import msgspec
+
+from promptcorner_client.wire import (
+    Chat,
+    ChatApproval,
+    ChatApprovalDecision,
+    ChatApprovals,
+    ChatMessagesResponse,
+    ChatPromptsResponse,
+    ChatTitle,
+    CreateChatMessageResponse,
+    EditChatMessageResponse,
+    UploadChatFileResponse,
+)
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+CHATS = "/api/experimental/chats"
+
+Content = str | Sequence[Mapping[str, Any]]
+"""A text, or the parts of a message as the API takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest(Generic[T]):
+    """One request: what is sent, and the status and type of a good answer."""
+
+    method: str
+    path: str
+    answer: type[T]
+    status: int = 200
+    query: Sequence[tuple[str, str]] = ()
+    body: Mapping[str, Any] | None = None
+    content: bytes = b""  # instead of a body
+    headers: Mapping[str, str] = field(default_factory=dict)
+    is_repeatable: bool = False
+
+
+class Empty(msgspec.Struct, frozen=True):
+    """The answer to requests that are answered by their status alone."""
+
+
+class UserRole(msgspec.Struct, frozen=True):
+    """A role of a user."""
+
+    name: str
+
+
+class CurrentUser(msgspec.Struct, frozen=True):
+    """The user whose token it is."""
+
+    id: UUID
+    username: str
+    organization_ids: tuple[UUID, ...]
+    roles: tuple[UserRole, ...] = ()
+
+
+class ModelSummary(msgspec.Struct, frozen=True):
+    """A model that chats may use."""
+
+    id: UUID
+    ai_provider_id: UUID
+    model: str
+    display_name: str
+    enabled: bool
+    is_default: bool
+
+
+class CostSummary(msgspec.Struct, frozen=True):
+    """The cost of a chat so far, with its agents."""
+
+    total_cost_micros: int
+    request_count: int
+    unpriced_request_count: int
+
+
+def me() -> ApiRequest[CurrentUser]:
+    """Get the user whose token it is."""
+    return _get("/api/v2/users/me", CurrentUser)
+
+
+def models() -> ApiRequest[list[ModelSummary]]:
+    """List the models that chats may use."""
+    return _get(f"{CHATS}/model-configs", list[ModelSummary])
+
+
+# Chats
+
+
+def create_chat(organization: UUID, content: Content, **more: Any) -> ApiRequest[Chat]:
+    """Create a chat with its first message.
+
+    `more` are fields of the request: model_config_id, labels, unsafe_dynamic_tools, …
+    """
+    body = {"organization_id": str(organization), "content": parts(content), **_present(more)}
+    return ApiRequest("POST", CHATS, Chat, 201, body=body)
+
+
+def list_chats(
+    q: str = "",
+    *,
+    labels: Mapping[str, str] | None = None,
+    limit: int = 50,
+    after_id: UUID | None = None,
+) -> ApiRequest[list[Chat]]:
+    """List chats, the newest first: those that match the search `q` and have all `labels`."""
+    query = [("limit", str(limit))]
+    query += [("q", q)] if q else []
+    query += [("after_id", str(after_id))] if after_id else []
+    query += [("label", f"{key}:{value}") for key, value in (labels or {}).items()]
+    return replace(_get(CHATS, list[Chat]), query=query)
+
+
+def get_chat(chat: UUID) -> ApiRequest[Chat]:
+    """Get one chat."""
+    return _get(f"{CHATS}/{chat}", Chat)
+
+
+def update_chat(chat: UUID, **fields: Any) -> ApiRequest[Empty]:
+    """Change some of title, labels, archived, pin_order, plan_mode, approval_policy."""
+    return ApiRequest("PATCH", f"{CHATS}/{chat}", Empty, 204, body=_present(fields))
+
+
+def archive(chat: UUID) -> ApiRequest[Empty]:
+    """Archive a chat."""
+    return update_chat(chat, archived=True)
+
+
+def prompts(chat: UUID, limit: int = 500) -> ApiRequest[ChatPromptsResponse]:
+    """List the messages that users have sent, the newest first, as texts."""
+    request = _get(f"{CHATS}/{chat}/prompts", ChatPromptsResponse)
+    return replace(request, query=[("limit", str(limit))])
+
+
+def cost(chat: UUID) -> ApiRequest[CostSummary]:
+    """Get what a chat has cost."""
+    return _get(f"{CHATS}/{chat}/cost", CostSummary)
+
+
+def regenerate_title(chat: UUID) -> ApiRequest[Chat]:
+    """Have a model write a new title for a chat."""
+    return ApiRequest("POST", f"{CHATS}/{chat}/title/regenerate", Chat)
+
+
+def propose_title(chat: UUID) -> ApiRequest[ChatTitle]:
+    """Have a model propose a title, and change nothing."""
+    return ApiRequest("POST", f"{CHATS}/{chat}/title/propose", ChatTitle)
+
+
+# Messages
+
+
+def messages(
+    chat: UUID, *, before_id: int = 0, after_id: int = 0, limit: int = 50
+) -> ApiRequest[ChatMessagesResponse]:
+    """Get a page of messages, the newest first."""
+    query = [("limit", str(limit))]
+    query += [("before_id", str(before_id))] if before_id else []
+    query += [("after_id", str(after_id))] if after_id else []
+    return replace(_get(f"{CHATS}/{chat}/messages", ChatMessagesResponse), query=query)
+
+
+def send(
+    chat: UUID, content: Content, *, busy: str = "", **more: Any
+) -> ApiRequest[CreateChatMessageResponse]:
+    """Send a message. `busy`: what becomes of it at work: queue (the default), interrupt, steer."""
+    choice = {"busy_behavior": busy} if busy else {}
+    body = {"content": parts(content), **_present(more), **choice}
+    return ApiRequest("POST", f"{CHATS}/{chat}/messages", CreateChatMessageResponse, body=body)
+
+
+def edit(
+    chat: UUID, message: int, content: Content, **more: Any
+) -> ApiRequest[EditChatMessageResponse]:
+    """Replace a message of a user, and delete all that came after it."""
+    path = f"{CHATS}/{chat}/messages/{message}"
+    body = {"content": parts(content), **_present(more)}
+    return ApiRequest("PATCH", path, EditChatMessageResponse, body=body)
+
+
+def interrupt(chat: UUID) -> ApiRequest[Chat]:
+    """Interrupt the turn that runs; refused with 409 if the chat rests."""
+    return ApiRequest("POST", f"{CHATS}/{chat}/interrupt", Chat)
+
+
+def compact(chat: UUID) -> ApiRequest[Chat]:
+    """Have a model summarise the chat, and go on with the summary."""
+    return ApiRequest("POST", f"{CHATS}/{chat}/compact", Chat)
+
+
+def tool_results(chat: UUID, results: Sequence[Mapping[str, Any]]) -> ApiRequest[Empty]:
+    """Send the results of all pending calls: [{"tool_call_id": …, "output": …, "is_error": …}]."""
+    body = {"results": list(results)}
+    return ApiRequest("POST", f"{CHATS}/{chat}/tool-results", Empty, 204, body=body)
+
+
+def approvals(chat: UUID) -> ApiRequest[ChatApprovals]:
+    """Get what waits for consent in the whole family, what is always allowed, what was decided."""
+    return _get(f"{CHATS}/{chat}/approvals", ChatApprovals)
+
+
+def decide(
+    approval: ChatApproval, decision: str, words: str = ""
+) -> ApiRequest[ChatApprovalDecision]:
+    """Answer a call that waits for consent: `decision` is allow_once, allow_always or deny.
+
+    Refused with 409 if another user has decided already.
+    """
+    path = f"{CHATS}/{approval.chat_id}/approvals/{quote(approval.tool_call_id, safe='')}"
+    body = _present(
+        {
+            "decision": decision,
+            "words": words or None,
+            "requested_at": approval.requested_at.isoformat(),
+        }
+    )
+    return ApiRequest("POST", path, ChatApprovalDecision, body=body)
+
+
+def revoke_always(chat: UUID, tool: str) -> ApiRequest[Empty]:
+    """Ask again before calls of a tool that was always allowed."""
+    path = f"{CHATS}/{chat}/approvals/always/{quote(tool, safe='')}"
+    return ApiRequest("DELETE", path, Empty, 204)
+
+
+# The queue
+
+
+def delete_queued(chat: UUID, queued: int) -> ApiRequest[Empty]:
+    """Remove a message from the queue."""
+    return ApiRequest("DELETE", f"{CHATS}/{chat}/queue/{queued}", Empty, 204)
+
+
+def promote_queued(chat: UUID, queued: int) -> ApiRequest[Empty]:
+    """Send a message of the queue now, and interrupt what runs."""
+    return ApiRequest("POST", f"{CHATS}/{chat}/queue/{queued}/promote", Empty, 202)
+
+
+# Files
+
+
+def upload(
+    organization: UUID, name: str, media_type: str, content: bytes
+) -> ApiRequest[UploadChatFileResponse]:
+    """Upload a file, which messages can then name by its id."""
+    return ApiRequest(
+        "POST",
+        f"{CHATS}/files",
+        UploadChatFileResponse,
+        201,
+        query=[("organization", str(organization))],
+        content=content,
+        headers={
+            "content-type": media_type,
+            "content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
+        },
+    )
+
+
+# Of every request
+
+
+def once(request: ApiRequest[T], key: str) -> ApiRequest[T]:
+    """Return the request with an idempotency key: made however often, it is carried out once."""
+    headers = {**request.headers, "idempotency-key": key}
+    return replace(request, headers=headers, is_repeatable=True)
+
+
+def takes_key(request: ApiRequest[Any]) -> bool:
+    """Tell whether the daemon keeps idempotency keys of such requests: new chats, and messages."""
+    path = request.path
+    return request.method == "POST" and (path == CHATS or path.endswith("/messages"))
+
+
+def parts(content: Content) -> list[Mapping[str, Any]]:
+    """Return content as the parts of a message."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def _get(path: str, answer: type[U]) -> ApiRequest[U]:
+    return ApiRequest("GET", path, answer, is_repeatable=True)
+
+
+def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

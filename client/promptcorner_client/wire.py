@@ -1,0 +1,326 @@
+"""The JSON of the API, as msgspec structs.
+
+Copied from the daemon by client/copy_shared.py: change it there."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+
+class ChatError(msgspec.Struct, frozen=True, kw_only=True):
+    message: str
+    detail: str | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+    provider: str | UnsetType = UNSET
+    retryable: bool = False
+    status_code: int | UnsetType = UNSET
+
+
+class ChatDiffStatus(Struct, frozen=True, kw_only=True):
+    """Of a chat without a repository: nothing is known."""
+
+    chat_id: UUID
+    pull_request_title: str = ""
+    pull_request_draft: bool = False
+    changes_requested: bool = False
+    additions: int = 0
+    deletions: int = 0
+    changed_files: int = 0
+
+
+class ChatContextTool(Struct, frozen=True):
+    name: str
+    description: str | UnsetType = UNSET
+
+
+class ChatContextResource(Struct, frozen=True, kw_only=True):
+    """What stands in a workspace for agents; `status` says whether it is used, `error` why not."""
+
+    source: str
+    kind: str
+    size_bytes: int
+    skill_name: str | UnsetType = UNSET
+    skill_description: str | UnsetType = UNSET
+    tools: Sequence[ChatContextTool] | UnsetType = UNSET
+    status: str
+    error: str | UnsetType = UNSET
+
+
+class ChatContext(Struct, frozen=True, kw_only=True):
+    """What the chat knows of its workspace; dirty: other things stand there by now."""
+
+    dirty: bool
+    dirty_since: datetime | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+    resources: Sequence[ChatContextResource] | UnsetType = UNSET
+
+
+class ChatApproval(Struct, frozen=True):
+    """A call that does not run before somebody has allowed it."""
+
+    chat_id: UUID  # whose call it is: a chat's own, or an agent's of its family
+    chat_title: str
+    tool_call_id: str
+    # `workspace:` before it: of a server that the workspace brings along; `start:`: its start.
+    tool_name: str
+    args: str  # JSON as text; of the start of a server, what would be run
+    requested_at: datetime
+    expires_at: datetime | None  # then it is denied; null: it waits as long as it takes
+
+
+class ChatFileMetadata(Struct, frozen=True, kw_only=True):
+    id: UUID
+    owner_id: UUID
+    organization_id: UUID
+    name: str
+    mime_type: str
+    size_bytes: int
+    created_at: datetime
+
+
+class Chat(Struct, frozen=True, kw_only=True):
+    id: UUID
+    organization_id: UUID
+    owner_id: UUID
+    owner_username: str | UnsetType = UNSET
+    owner_name: str | UnsetType = UNSET
+    workspace_id: UUID | UnsetType = UNSET
+    parent_chat_id: UUID | UnsetType = UNSET
+    root_chat_id: UUID
+    last_model_config_id: UUID | None
+    last_reasoning_effort: str | UnsetType = UNSET
+    title: str
+    status: str
+    plan_mode: str | UnsetType = UNSET
+    approval_policy: str | UnsetType = UNSET  # allow, ask or deny; absent: the deployment's
+    approvals: Sequence[ChatApproval] | UnsetType = UNSET  # its calls that wait for consent
+    last_error: ChatError | UnsetType = UNSET
+    last_turn_summary: str | None
+    summary: str | None
+    diff_status: ChatDiffStatus | UnsetType = UNSET
+    created_at: datetime
+    updated_at: datetime
+    archived: bool
+    shared: bool
+    pin_order: int
+    mcp_server_ids: Sequence[UUID]
+    labels: Mapping[str, str]
+    files: Sequence[ChatFileMetadata] | UnsetType = UNSET
+    has_unread: bool
+    context: ChatContext | UnsetType = UNSET
+    queued_for_capacity: bool | UnsetType = UNSET
+    client_type: str
+    children: Sequence["Chat"]
+
+
+EventType = Literal[
+    "message_part",
+    "message",
+    "status",
+    "error",
+    "queue_update",
+    "retry",
+    "action_required",
+    "approvals",
+    "preview_reset",
+    "history_reset",
+]
+
+
+class ChatMessageUsage(msgspec.Struct, frozen=True):
+    """A count of nothing is not a count."""
+
+    input_tokens: int | UnsetType = UNSET
+    output_tokens: int | UnsetType = UNSET
+    total_tokens: int | UnsetType = UNSET
+    reasoning_tokens: int | UnsetType = UNSET
+    cache_creation_tokens: int | UnsetType = UNSET
+    cache_read_tokens: int | UnsetType = UNSET
+    context_limit: int | UnsetType = UNSET
+
+
+class ChatMessagePart(msgspec.Struct, frozen=True, kw_only=True):
+    """In the order of the reference's own."""
+
+    type: str
+    text: str = ""
+    tool_call_id: str | UnsetType = UNSET
+    tool_name: str | UnsetType = UNSET
+    mcp_server_config_id: UUID | None = None
+    args: Raw | UnsetType = UNSET
+    args_delta: str | UnsetType = UNSET
+    parsed_commands: tuple[tuple[str, ...], ...] | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    result_delta: str | UnsetType = UNSET
+    result_reset: bool | UnsetType = UNSET
+    is_error: bool | UnsetType = UNSET
+    is_media: bool | UnsetType = UNSET
+    source_id: str | UnsetType = UNSET
+    url: str = ""
+    title: str | UnsetType = UNSET
+    media_type: str = ""
+    name: str | UnsetType = UNSET
+    data: str | UnsetType = UNSET
+    file_id: UUID | None = None
+    file_name: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    content: str = ""
+    provider_executed: bool | UnsetType = UNSET
+    hook_rewritten: bool | UnsetType = UNSET
+    created_at: datetime | UnsetType = UNSET
+    completed_at: datetime | UnsetType = UNSET
+    context_file_path: str = ""
+    context_file_truncated: bool | UnsetType = UNSET
+    context_file_agent_id: UUID | None = None
+    skill_name: str = ""
+    skill_description: str | UnsetType = UNSET
+
+
+class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
+    id: int
+    chat_id: UUID
+    created_by: UUID | UnsetType = UNSET
+    model_config_id: UUID | UnsetType = UNSET
+    created_at: datetime
+    role: str
+    content: tuple[ChatMessagePart, ...] | UnsetType = UNSET
+    usage: ChatMessageUsage | UnsetType = UNSET
+
+
+class ChatStreamMessagePart(msgspec.Struct, frozen=True):
+    """A piece of an attempt: shown while it runs, and kept nowhere."""
+
+    role: str
+    part: ChatMessagePart
+    history_version: int
+    generation_attempt: int
+    seq: int  # from 1, without gaps
+
+
+class ChatStreamStatus(msgspec.Struct, frozen=True):
+    status: str
+
+
+class ChatStreamRetry(msgspec.Struct, frozen=True, kw_only=True):
+    attempt: int  # the one that failed, counted from 1
+    delay_ms: int
+    error: str
+    kind: str | UnsetType = UNSET
+    provider: str | UnsetType = UNSET
+    status_code: int | UnsetType = UNSET
+    retrying_at: datetime
+
+
+class ChatStreamToolCall(msgspec.Struct, frozen=True):
+    tool_call_id: str
+    tool_name: str
+    args: str  # JSON as text
+
+
+class ChatStreamActionRequired(msgspec.Struct, frozen=True):
+    tool_calls: tuple[ChatStreamToolCall, ...]
+
+
+class ChatQueuedMessage(msgspec.Struct, frozen=True, kw_only=True):
+    id: int
+    chat_id: UUID
+    model_config_id: UUID | UnsetType = UNSET
+    content: tuple[ChatMessagePart, ...]
+    created_at: datetime
+
+
+class ChatStreamEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """`type` says which of the others is there; the resets have none."""
+
+    type: EventType
+    chat_id: UUID
+    message: ChatMessage | UnsetType = UNSET
+    message_part: ChatStreamMessagePart | UnsetType = UNSET
+    status: ChatStreamStatus | UnsetType = UNSET
+    error: ChatError | UnsetType = UNSET
+    retry: ChatStreamRetry | UnsetType = UNSET
+    queued_messages: tuple[ChatQueuedMessage, ...] | UnsetType = UNSET  # absent: it is empty now
+    action_required: ChatStreamActionRequired | UnsetType = UNSET
+    approvals: tuple[ChatApproval, ...] | UnsetType = UNSET  # all that its family waits for
+
+
+class ChatMessagesResponse(msgspec.Struct, frozen=True):
+    messages: Sequence[ChatMessage]
+    queued_messages: Sequence[ChatQueuedMessage]
+    has_more: bool
+
+
+class CreateChatMessageResponse(msgspec.Struct, frozen=True, kw_only=True):
+    message: ChatMessage | UnsetType = UNSET  # when it is not queued
+    messages: Sequence[ChatMessage] | UnsetType = UNSET  # all that were added, the user's last
+    queued_message: ChatQueuedMessage | UnsetType = UNSET
+    queued: bool
+    warnings: Sequence[str] | UnsetType = UNSET  # what was asked for and is not done
+
+
+class EditChatMessageResponse(msgspec.Struct, frozen=True, kw_only=True):
+    message: ChatMessage
+    messages: Sequence[ChatMessage] | UnsetType = UNSET
+    deleted_message_ids: Sequence[int] | UnsetType = UNSET  # those that were shown
+
+
+class ChatPrompt(msgspec.Struct, frozen=True):
+    id: int
+    text: str
+
+
+class ChatPromptsResponse(msgspec.Struct, frozen=True):
+    prompts: Sequence[ChatPrompt]
+
+
+class ChatTitle(Struct, frozen=True):
+    title: str
+
+
+class ChatApprovalGrant(Struct, frozen=True):
+    """What the family may do without being asked again."""
+
+    tool_name: str
+    granted_by: str
+    granted_at: datetime
+
+
+class ChatApprovalDecision(Struct, frozen=True):
+    chat_id: UUID
+    tool_call_id: str
+    tool_name: str
+    decision: str  # allow_once, allow_always or deny
+    words: str
+    decided_by: str | None  # null: nobody, and the time was over
+    decided_at: datetime
+
+
+class ChatApprovals(Struct, frozen=True):
+    """Of a whole family of chats."""
+
+    approvals: Sequence[ChatApproval]  # that wait
+    always: Sequence[ChatApprovalGrant]
+    decided: Sequence[ChatApprovalDecision]  # the latest, the newest first
+
+
+class UploadChatFileResponse(msgspec.Struct, frozen=True):
+    id: UUID
+
+
+class Validation(msgspec.Struct, frozen=True):
+    field: str
+    detail: str
+
+
+class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The body of every answer that is not a success."""
+
+    message: str
+    detail: str = ""
+    validations: Sequence[Validation] = ()
+    kind: str = ""
