@@ -138,9 +138,7 @@ async def _chats(conninfo: str, url: str, **settings: str) -> AsyncIterator[Chat
     environ = {"OPENAI_COMPAT_BASE_URL": url}
     quiet = {"drain_seconds": "0", "summaries": "off"}
     told = config.read_config({**quiet, **settings}, environ)
-    asked = open_chats(
-        told, basis_of(told), conninfo, models=offered(environ), dial=dial_of(environ)
-    )
+    asked = open_chats(told, basis_of(told, offered(environ), dial_of(environ)), conninfo)
     async with asked as chats:
         while chats.supervisor.slots.worker is None:  # noqa: ASYNC110  nobody tells
             await trio.sleep(LOOK_SECONDS)

@@ -134,9 +134,7 @@ async def an_edge(conninfo, *, behaviour=None, **settings):
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
         models = offered(told.environ)
         async with (
-            open_chats(
-                told, basis_of(told), conninfo, models=models, dial=dial_of(told.environ)
-            ) as chats,
+            open_chats(told, basis_of(told, models, dial_of(told.environ)), conninfo) as chats,
             open_edge(told, chats, entrance, server=server, access_url=url),
         ):
             yield await _peopled(url, conninfo, client, chats, entrance, server, running.rehearsal)

@@ -101,7 +101,7 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
             settings[override_name("compaction")] = str(models[summaries_by].id)
         await prepare(conninfo, models[0], context_limit, settings)
         async with open_chats(
-            told, basis_of(told), conninfo, models=models, dial=dial_of(told.environ)
+            told, basis_of(told, models, dial_of(told.environ)), conninfo
         ) as chats:
             with trio.fail_after(PATIENCE_SECONDS):
                 while chats.supervisor.slots.worker is None:

@@ -163,9 +163,7 @@ async def a_stage(conninfo, behaviour=None, **settings):
         told = config.read_config({}, environment)
         models = offered(told.environ)
         async with (
-            open_chats(
-                told, basis_of(told), conninfo, models=models, dial=dial_of(told.environ)
-            ) as chats,
+            open_chats(told, basis_of(told, models, dial_of(told.environ)), conninfo) as chats,
             open_streams(chats) as streaming,
         ):
             await add_users(chats.store.pool, ANN, BOB, ADA)
