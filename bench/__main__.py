@@ -48,7 +48,7 @@ def _last(name: str) -> Result | None:
 
 
 def _measured(name: str) -> Result:
-    """In a process of its own, so that one question's memory is not another's."""
+    """Run a module in a process of its own, so that its memory is not that of another."""
     code = f"import json; from bench.{name} import measure; print(json.dumps(measure()))"
     done = subprocess.run(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, timeout=SECONDS_MAX

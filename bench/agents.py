@@ -9,7 +9,7 @@ A thousand children of a hundred parents that settle at once are a thousand comm
 of a hundred, and for each parent a look and a note and a commit. That is less than one statement
 for each child. Nobody who waits asks for anything meanwhile, and no timer of his fires.
 
-The models are a process of their own (`troupe`), which writes down when it is asked; that is
+The models are a process of their own (`fake_agents`), which writes down when it is asked; that is
 compared with the moment at which the bus told of the child, by the same clock. Chats run in this
 process, or parents in this one and children in another. The floor is what no parent can do without,
 done by one bare connection: a question, two writes, and a request to the model.
@@ -45,9 +45,9 @@ from adapters.models.environment import offered
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
-from bench.house import a_database, a_user, hello
+from bench.fake_agents import AgentsControl, fake_agents
+from bench.fixtures import a_database, a_user, hello
 from bench.report import Target
-from bench.troupe import Director, a_troupe
 from bench.turn import LOG_ALL, LOGGED, OF_THE_PROCESS, is_any
 
 QUESTION = "what is there between an agent that settles and its parent's next step?"
@@ -78,7 +78,7 @@ class Stage:
     chats: Chats
     user: UserId
     cluster: embedded.Cluster
-    director: Director
+    director: AgentsControl
     settled: dict[ChatId, float] = field(default_factory=dict)  # when it was told of
 
     async def begin(self, parents: int, children: int) -> list[ChatId]:
@@ -112,14 +112,14 @@ class Stage:
         os.truncate(self.cluster.wanted.log, 0)
 
     def statements(self) -> int:
-        """Of chats, since the log was begun."""
+        """Count the statements for chats since the log was begun."""
         logged = LOGGED.findall(self.cluster.wanted.log.read_bytes())
         return sum(not is_any(line, OF_THE_PROCESS) for line in logged)
 
 
 @asynccontextmanager
 async def a_stage(
-    director: Director, *, elsewhere: bool = False, **log: str
+    director: AgentsControl, *, elsewhere: bool = False, **log: str
 ) -> AsyncIterator[Stage]:
     """`elsewhere`: children are run by another process."""
     async with a_database(**log) as cluster:
@@ -148,7 +148,7 @@ async def _chats(conninfo: str, url: str, **settings: str) -> AsyncIterator[Chat
 # from a child to its parent
 
 
-async def _here(director: Director) -> dict[str, float]:
+async def _here(director: AgentsControl) -> dict[str, float]:
     async with a_stage(director) as stage:
         await _asked(stage, WARM)
         found = []
@@ -159,7 +159,7 @@ async def _here(director: Director) -> dict[str, float]:
         return best | {"here_ratio": best["here_p50_ms"] / best["floor_p50_ms"]}
 
 
-async def _across(director: Director) -> dict[str, float]:
+async def _across(director: AgentsControl) -> dict[str, float]:
     async with a_stage(director, elsewhere=True) as stage:
         with _another(stage.cluster.conninfo, director.url) as log:
             await _asked(stage, WARM)
@@ -173,7 +173,7 @@ async def _across(director: Director) -> dict[str, float]:
 
 
 async def _asked(stage: Stage, pairs: int) -> dict[ChatId, float]:
-    """When a parent's model was asked again, by its child."""
+    """Return when each parent's model was asked again, by its child."""
     parents, asked = await stage.begin(pairs, 1), {}
     await stage.director.let_go(pairs, gap_seconds=GAP_SECONDS)
     await stage.at_rest(parents)
@@ -213,7 +213,7 @@ def _shares(
 
 
 def _told(history: Sequence[Message], tool: str) -> list[dict[str, Any]]:
-    """What a parent's model was told by this tool."""
+    """Return what this tool told a parent's model."""
     parts = [part for row in history if row.body.role is Role.TOOL for part in row.body.parts]
     return [json.loads(p.result) for p in parts if isinstance(p, ToolResultPart) and p.name == tool]
 
@@ -248,8 +248,8 @@ async def run_children(conninfo: str, url: str, log: str) -> None:
 # all at once
 
 
-async def _burst(director: Director) -> dict[str, float]:
-    """How long it takes, and what comes of it."""
+async def _burst(director: AgentsControl) -> dict[str, float]:
+    """Measure how long the agents take, and count what is lost or told twice."""
     async with a_stage(director) as stage:
         lost, seconds = 0, []
         for _ in range(ROUNDS):
@@ -264,14 +264,14 @@ async def _burst(director: Director) -> dict[str, float]:
 
 
 def _lost(history: Sequence[Message]) -> int:
-    """How many children of this parent were not reported on, or twice."""
+    """Count the children of this parent that were never reported, or twice."""
     spawned = Counter(agent["chat_id"] for agent in _told(history, "spawn_agent"))
     reports = [agent for waited in _told(history, "wait_agent") for agent in waited["agents"]]
     told = Counter(agent["chat_id"] for agent in reports if agent.get("report") == "report")
     return abs(CHILDREN - len(spawned)) + ((spawned - told) + (told - spawned)).total()
 
 
-async def _counted(director: Director) -> dict[str, float]:
+async def _counted(director: AgentsControl) -> dict[str, float]:
     """The same, with a server that writes down what it is asked."""
     async with a_stage(director, **LOG_ALL) as stage:
         steps = Steps()
@@ -294,7 +294,7 @@ async def _counted(director: Director) -> dict[str, float]:
 
 
 async def _still(steps: "Steps") -> int:
-    """How often any task is woken while nothing is to be done."""
+    """Count how often any task is woken while there is nothing to do."""
     await trio.sleep(SETTLE_SECONDS)
     before = steps.count
     await trio.sleep(WAIT_SECONDS)
@@ -314,7 +314,7 @@ class Steps(trio.abc.Instrument):
 def measure() -> dict[str, float]:
     figures: dict[str, float] = {}
     for part in (_here, _across, _burst, _counted):
-        with a_troupe() as director:
+        with fake_agents() as director:
             figures |= trio.run(part, director)
     return figures
 

@@ -66,7 +66,7 @@ STEP = CommitStep(
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one commit."""
+    """Return the CPU time of one commit."""
 
     cpu_us: float
     wall_us: float
@@ -210,7 +210,7 @@ def _write(bench: Bench, chat: ChatId, held: int, version: int) -> writing.Write
 
 
 async def short_way(bench: Bench, chat: ChatId) -> None:
-    """As a chat actor commits: the law, the encoding and the group."""
+    """Commit as a chat actor does: by the law, encoded, in a group."""
     held = bench.held[chat]
     fence = fence_of(held.chat)
     assert fence is not None

@@ -35,7 +35,7 @@ from adapters.models.providers.anthropic import wire as anthropic
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_chat import wire as openai_chat
-from bench.house import a_provider
+from bench.fixtures import a_provider
 from bench.report import Target
 
 QUESTION = "what does a delta cost, from the socket to the buffer?"
@@ -70,7 +70,7 @@ BODY = b'{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","c
 
 @dataclass
 class Read:
-    """What the floor has seen: that both ways get what they are said to get."""
+    """Count what the floor has read, to check that both ways read the same."""
 
     reads: int = 0
     events: int = 0
@@ -126,7 +126,7 @@ async def ours(model: Model) -> None:
 
 
 async def _cpu_us(one: Callable[[], Awaitable[None]]) -> float:
-    """Of a delta, with all streams at a time."""
+    """Return the CPU time of a delta when all streams run at once."""
     began = time.process_time()
     async with trio.open_nursery() as nursery:
         for _ in range(STREAMS):

@@ -43,7 +43,7 @@ from adapters.http.endpoints import Upgrade
 from adapters.http.host.requests import Request
 from adapters.http.host.server import Server
 from adapters.postgres.bus import Switchboard
-from bench.apart import apart, told
+from bench.child_process import child_process, told
 from bench.report import Target
 
 QUESTION = "what does an event cost that many watch, and a stream that is silent?"
@@ -81,7 +81,7 @@ class Way(Protocol):
         """An event in every chat."""
 
     def is_read(self) -> bool:
-        """Whether everybody has taken what was told."""
+        """Return whether every watcher has taken what was told."""
 
 
 class Ours:
@@ -112,7 +112,7 @@ class Ours:
 
 
 class Stored:
-    """What is stored of every chat: one message, and an attempt that runs."""
+    """Answer for every chat with one message and an attempt that runs."""
 
     def __init__(self) -> None:
         made = create(NEW, now=AT)
@@ -174,7 +174,7 @@ def _chat(number: int) -> ChatId:
 
 
 def _frame(number: int) -> str:
-    """As ours is."""
+    """Send a frame as our own streams do."""
     episode = Episode(EpisodeKey(_chat(number), 1, 1), as_piece)
     episode.add(Role.ASSISTANT, TextPart(TEXT), alone=True)
     return f"[{episode.encoded[0].decode()}]\n"
@@ -253,9 +253,9 @@ async def watch(port: int, chats: int, watchers: int) -> None:
 @contextmanager
 def _watched(way: str, shape: Sequence[int]) -> Iterator[tuple["subprocess.Popen[str]", float]]:
     """A server with its watchers, and how large it was without them."""
-    with apart("bench.fanout", "serve", way, shape[0]) as server:
+    with child_process("bench.fanout", "serve", way, shape[0]) as server:
         first = told(server)
-        with apart("bench.fanout", "watch", int(first["port"]), *shape) as clients:
+        with child_process("bench.fanout", "watch", int(first["port"]), *shape) as clients:
             assert clients.stdout is not None
             assert clients.stdout.readline().strip() == "ready"
             yield server, first["rss"]

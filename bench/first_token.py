@@ -32,7 +32,7 @@ import msgspec
 import psutil
 import trio
 
-from bench.house import COMMAND
+from bench.fixtures import COMMAND
 from bench.report import Target
 
 QUESTION = "what does the whole daemon add to a turn, and what does it cost?"

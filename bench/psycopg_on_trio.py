@@ -40,7 +40,7 @@ class PsycopgOnTrio(AsyncConnection[Any]):
 
 
 class Yardsticks:
-    """As many connections as there are to be, handed out one task at a time."""
+    """A fixed number of connections, each lent to one task at a time."""
 
     def __init__(self, conninfo: str, count: int) -> None:
         self._conninfo = conninfo

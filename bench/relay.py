@@ -45,7 +45,7 @@ from adapters.postgres.bus import Switchboard
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import Backstage, Host
 from adapters.relay.tickets import Tickets
-from bench.apart import apart, told
+from bench.child_process import child_process, told
 from bench.fanout import UPGRADE, Stored
 from bench.report import Target
 
@@ -203,9 +203,9 @@ async def _round(
 
 async def _measured() -> dict[str, float]:
     found: dict[str, list[dict[str, float]]] = {"near": [], "far": []}
-    with apart("bench.relay", "hold") as holder:
+    with child_process("bench.relay", "hold") as holder:
         ports = told(holder)
-        with apart("bench.relay", "follow", ports["relay"]) as other:
+        with child_process("bench.relay", "follow", ports["relay"]) as other:
             far = told(other)["port"]
             for _ in range(ROUNDS):
                 found["near"].append(await _round(holder, other, ports["port"]))

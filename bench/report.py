@@ -1,4 +1,4 @@
-"""What a benchmark promises, and how its figures are shown: JSON, a table, a plot."""
+"""Targets of benchmarks, and their figures as JSON, a table and a plot."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Target:
         return f"≤ {self.at_most:g}" if self.at_most is not None else f"≥ {self.at_least:g}"
 
     def share(self, value: float) -> float:
-        """1.0 is exactly on the bound; above it is a failure, whichever way the bound points."""
+        """Return the value as a share of its bound: above 1.0 the target is missed."""
         if self.at_most == 0:
             return float("inf") if value else 0.0
         if self.at_most is not None:
@@ -68,20 +68,20 @@ def save(result: Result) -> None:
 
 
 def kept(module: str) -> Mapping[str, float] | None:
-    """The figures of the last time that this was asked; None: never here."""
+    """Return the figures of the last run of a module; None if it has never run here."""
     path = RESULTS / f"{module}.json"
     return json.loads(path.read_text()) if path.exists() else None
 
 
 def show(results: Sequence[Result]) -> None:
-    """The table and the plot, of all questions that have been asked so far."""
+    """Write the table and the plot of all modules that have run so far."""
     table = "\n\n".join("\n".join(result.lines()) for result in results)
     (RESULTS / "table.txt").write_text(table + "\n")
     (RESULTS / "targets.svg").write_text(_plot(results))
 
 
 def _plot(results: Sequence[Result]) -> str:
-    """One bar per target: its share of the bound. Left of the line is kept, right is missed."""
+    """Draw one bar for each target: its share of the bound. A bar beyond the line is a miss."""
     bars = [
         (target, result.figures[target.figure]) for result in results for target in result.targets
     ]

@@ -23,7 +23,7 @@ from adapters.postgres.committing import Committer
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.ledger import Ledger
-from bench.house import COMMAND, a_database, a_provider, a_user, environment, hello
+from bench.fixtures import COMMAND, a_database, a_provider, a_user, environment, hello
 from bench.report import Target
 
 QUESTION = "what does a chat cost that waits for a model which says nothing?"

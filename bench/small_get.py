@@ -115,7 +115,7 @@ def ways() -> Mapping[str, Converse]:
 
 
 async def _cpu_us(converse: Converse) -> float:
-    """Of one request here, while others ask from a process of their own."""
+    """Return the CPU time of one request in this process; the clients are in another one."""
     [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port: int = listener.socket.getsockname()[1]
     async with trio.open_nursery() as nursery:

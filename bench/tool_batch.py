@@ -32,7 +32,7 @@ from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.journal import Journal
 from adapters.postgres.ledger import Ledger
-from bench.house import a_database, a_user, hello
+from bench.fixtures import a_database, a_user, hello
 from bench.report import Target
 
 QUESTION = "what do fifty tool calls of one step cost that run at the same time?"
@@ -70,7 +70,7 @@ class Forgetting:
 
 
 async def _batch(chat: Chat, journal: object, seconds: Sequence[float]) -> float:
-    """How long it takes, in seconds."""
+    """Return how many seconds the batch takes."""
     calls = tuple(
         ToolCallPart(f"call-{n}", "sleep", JsonText(f'{{"seconds":{each}}}'))
         for n, each in enumerate(seconds)

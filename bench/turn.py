@@ -35,7 +35,7 @@ from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
-from bench.house import a_database, a_provider, a_user, environment, hello, server_cpu_seconds
+from bench.fixtures import a_database, a_provider, a_user, environment, hello, server_cpu_seconds
 from bench.report import Target
 from runtime.clock import now
 
@@ -84,7 +84,7 @@ class Bench:
         return applied.chat.id
 
     async def turn(self, begin: Callable[[], Awaitable[ChatId]]) -> ChatId:
-        """From the sender's transaction to `waiting`."""
+        """Run a turn, from the sender's transaction to `waiting`."""
         over: set[ChatId] = set()
         rest = trio.Event()
 
@@ -125,7 +125,7 @@ class Counts:
 
 
 def is_any(line: bytes, names: Sequence[str]) -> bool:
-    """Whether this is the first line of one of the statements that are called so."""
+    """Return whether this is the first line of a statement with one of these names."""
     firsts = (SQL[name].splitlines()[0].partition("%(")[0] for name in names)
     return any(line.startswith(first.encode()) for first in firsts)
 

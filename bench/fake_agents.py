@@ -29,7 +29,9 @@ TITLE = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"T"},'
 TITLE += b'"finish_reason":"stop"}]}'
 
 
-class Troupe:
+class FakeAgents:
+    """The model: a parent's answers come at once, an agent's when it is told to let it go."""
+
     def __init__(self) -> None:
         self._waiting: deque[trio.Event] = deque()
 
@@ -66,7 +68,7 @@ class Troupe:
             return
         await stream.send_all(HEAD + _line(prompt, since, at))
 
-    async def obey(self) -> None:
+    async def run_commands(self) -> None:
         commands = trio.lowlevel.FdStream(sys.stdin.fileno())
         async for line in commands:
             match line.decode().split():
@@ -84,7 +86,7 @@ class Troupe:
 
 
 def _line(prompt: str, since: Sequence[Mapping[str, Any]], asked: float) -> bytes:
-    """What a parent's model says, by what it has heard of its agents."""
+    """Return the parent's next answer: spawn the agents, then wait for them, then end."""
     results = [json.loads(_text(message)) for message in since if message["role"] == "tool"]
     agents = [result["chat_id"] for result in results if "chat_id" in result]
     if not results:
@@ -129,17 +131,17 @@ def _chunk(event: str) -> bytes:
 
 
 async def serve() -> None:
-    troupe = Troupe()
+    model = FakeAgents()
     [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1", backlog=4096)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(partial(trio.serve_listeners, troupe.converse, [listener]))
+        nursery.start_soon(partial(trio.serve_listeners, model.converse, [listener]))
         print(listener.socket.getsockname()[1], flush=True)
-        await troupe.obey()
+        await model.run_commands()
         nursery.cancel_scope.cancel()
 
 
-class Director:
-    """The process of a troupe."""
+class AgentsControl:
+    """The commands to the process of the fake agents."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
@@ -150,7 +152,7 @@ class Director:
         return int(self._told("count"))
 
     async def let_go(self, count: int, *, gap_seconds: float = 0.0) -> None:
-        """Comes back when they have been told."""
+        """Let so many agents answer; return when they have been told."""
         await trio.to_thread.run_sync(self._told, f"go {count} {gap_seconds}")
 
     def _told(self, command: str = "") -> str:
@@ -163,11 +165,11 @@ class Director:
 
 
 @contextmanager
-def a_troupe() -> Iterator[Director]:
-    words = [sys.executable, "-m", "bench.troupe"]
+def fake_agents() -> Iterator[AgentsControl]:
+    words = [sys.executable, "-m", "bench.fake_agents"]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(words, text=True, **pipes) as process:
-        yield Director(process)
+        yield AgentsControl(process)
         process.terminate()
 
 

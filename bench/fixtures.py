@@ -1,6 +1,4 @@
-"""What benchmarks of whole chats share: a model in a process of its own, and chats that are asked
-for as the API asks for them.
-"""
+"""Fixtures of benchmarks: a model in a process of its own, a database, new chats."""
 
 import os
 import subprocess
@@ -26,7 +24,7 @@ COMMAND = [sys.executable, "-m", "promptcorner"]
 
 @contextmanager
 def a_provider(**settings: object) -> Iterator[str]:
-    """The URL of a rehearsal model with these settings."""
+    """Run a rehearsal model with these settings; yield its URL."""
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
     words = [*COMMAND, "fake-provider", "--listen=127.0.0.1:0", *flags]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
@@ -36,13 +34,13 @@ def a_provider(**settings: object) -> Iterator[str]:
 
 
 def environment(url: str) -> dict[str, str]:
-    """For a daemon whose only provider is the model at `url`."""
+    """Return the environment of a daemon whose only provider is the model at `url`."""
     return {"ANTHROPIC_API_KEY": "sk-of-the-rehearsal", "ANTHROPIC_BASE_URL": url}
 
 
 @asynccontextmanager
 async def a_database(**settings: str) -> AsyncIterator[embedded.Cluster]:
-    """An embedded server with our schema, its user's directory gone at the end."""
+    """Run an embedded server with our schema in a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="promptcorner-bench-") as home:
         os.chmod(home, 0o711)
         wanted = embedded.Wanted(Path(home) / "home", settings=settings)
@@ -60,13 +58,13 @@ async def a_user(pool: Pool) -> UserId:
 
 
 def hello(user: UserId, text: str = "hello") -> CreateChat:
-    """A new chat in which its user has said something."""
+    """Return the request for a new chat with one message of its user."""
     said = Body(Role.USER, (TextPart(text),), created_by=user)
     return CreateChat(NewChat(ChatId(uuid4()), user), (said,))
 
 
 def server_cpu_seconds(cluster: embedded.Cluster) -> float:
-    """Of all processes of the database, those that have ended too."""
+    """Return the CPU time of all processes of the database, also of those that have ended."""
     pid = int((cluster.wanted.data / "postmaster.pid").read_text().split()[0])
     postmaster = psutil.Process(pid)
     times = [process.cpu_times() for process in (postmaster, *postmaster.children())]

@@ -1,5 +1,6 @@
-"""A part of a benchmark in a process of its own, spoken with over its pipes: commands in, JSON out.
-It ends when its standard input does.
+"""A part of a benchmark in a process of its own: commands go in, lines of JSON come out.
+
+The process ends when its standard input does.
 """
 
 import json
@@ -11,7 +12,7 @@ from typing import Any
 
 
 @contextmanager
-def apart(module: str, *words: object) -> Iterator["subprocess.Popen[str]"]:
+def child_process(module: str, *words: object) -> Iterator["subprocess.Popen[str]"]:
     command = [sys.executable, "-m", module, *map(str, words)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -22,7 +23,7 @@ def apart(module: str, *words: object) -> Iterator["subprocess.Popen[str]"]:
 
 
 def told(process: "subprocess.Popen[str]", command: str = "") -> dict[str, Any]:
-    """What it says next, or to this command."""
+    """Send a command, if there is one, and return the next line of the process."""
     assert process.stdin is not None
     assert process.stdout is not None
     if command:
