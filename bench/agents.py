@@ -34,10 +34,10 @@ import trio
 
 from actors.law.chat import Message, Role
 from actors.law.ids import ChatId, UserId
-from actors.law.parts.model import TextPart, ToolResultPart
+from actors.law.parts.message import TextPart, ToolResultPart
 from actors.law.states import Status
-from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved, News
+from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.sending import Sending
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats

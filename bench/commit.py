@@ -25,10 +25,9 @@ import trio
 from actors.law.change import Change
 from actors.law.chat import Body, Role, Stored
 from actors.law.ids import ChatId, Holder, RunnerId, UserId, WorkerId
-from actors.law.parts.model import JsonText, TextPart, ToolCallPart
+from actors.law.parts.message import JsonText, TextPart, ToolCallPart
 from actors.law.requests import Acquire, CommitStep, CreateChat, NewChat
-from actors.law.store.answers import Applied
-from actors.law.store.fences import fence_of
+from actors.law.store.ports import Applied, fence_of
 from actors.law.transitions import bundle
 from adapters.postgres import embedded
 from adapters.postgres.codec import statements, writing

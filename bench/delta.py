@@ -25,7 +25,7 @@ from actors.chat.turn.ports import Model
 from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import Answer
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from actors.streams.episodes import Episode
 from adapters.chats.pieces import encoded

@@ -30,7 +30,7 @@ from trio_websocket import ConnectionClosed, WebSocketRequest, serve_websocket
 from actors.law.change import Change
 from actors.law.chat import Body, Message, Role
 from actors.law.ids import ChatId, EpisodeKey, MessageId, UserId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.requests import CreateChat, NewChat
 from actors.law.transitions import create
 from actors.streams.episodes import Episode, Episodes

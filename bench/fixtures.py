@@ -13,7 +13,7 @@ import psutil
 
 from actors.law.chat import Body, Role
 from actors.law.ids import ChatId, UserId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.requests import CreateChat, NewChat
 from adapters.postgres import embedded
 from adapters.postgres.driver.pool import Pool

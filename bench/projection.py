@@ -22,7 +22,7 @@ import trio
 from actors.chat.turn.ports import Model
 from actors.law.chat import Body, Message, Role, Visibility
 from actors.law.ids import ChatId, MessageId, ModelConfigId, UserId
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     JsonText,
     Part,
     ReasoningPart,

@@ -26,7 +26,7 @@ import trio
 
 from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey, Holder, RunnerId, WorkerId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
 from actors.streams.episodes import Episodes

@@ -23,9 +23,9 @@ from actors.chat.turn.work import AtStake
 from actors.chat.turn.world import World
 from actors.law.chat import Chat
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import JsonText, ToolCallPart, ToolResultPart
+from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Tool
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from actors.streams.episodes import Episodes
 from adapters.chats.pieces import encoded
 from adapters.postgres.committing import Committer

@@ -22,11 +22,11 @@ import trio
 
 from actors.law.chat import UserMessage
 from actors.law.ids import ChatId, UserId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.requests import SendMessage
 from actors.law.states import Status
-from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved, News
+from actors.law.store.ports import Applied
 from actors.supervisor.verbs import take
 from adapters import settings as config
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats

@@ -13,9 +13,8 @@ from actors.agents.ports import Kin, Said
 from actors.law.chat import Chat, ChatError, Role
 from actors.law.failures.wording import words
 from actors.law.ids import ChatId
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import Part, TextPart
-from actors.law.parts.usage import CUT_SHORT
+from actors.law.parts.deltas import FailureKind
+from actors.law.parts.message import CUT_SHORT, Part, TextPart
 from actors.law.states import Status
 
 DEPTH_MAX = 1  # of agents below a chat of a user; an agent that spawns is refused

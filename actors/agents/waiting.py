@@ -15,9 +15,9 @@ import trio
 from actors.agents.ports import Family, Kin
 from actors.agents.rules import has_settled
 from actors.law.ids import ChatId
-from actors.law.store.bus import Bus
 from actors.law.store.hints import ChatMoved, LookAtEverything, News
 from actors.law.store.patience import patiently
+from actors.law.store.ports import Bus
 from runtime.scope import CausedScope
 
 LAST_LOOK_SECONDS = 5.0  # when the time is over; then what was known before is the answer

@@ -43,7 +43,7 @@ from actors.chat.turn.world import World
 from actors.law.chat import ChatError, Stored
 from actors.law.ids import Holder, chat_name
 from actors.law.requests import Abandon, FinishError
-from actors.law.store.faults import StoreAway
+from actors.law.store.ports import StoreAway
 from runtime import ends
 from runtime.backoff import delay_seconds
 from runtime.cause import Cause, Shutdown

@@ -13,8 +13,8 @@ from actors.chat.turn.world import World
 from actors.law.chat import RetryState, Stored
 from actors.law.closing import outstanding_dynamic
 from actors.law.requests import CancelRequiresAction, ExpireApprovals, Request
-from actors.law.store.fences import fence_of, stands
 from actors.law.store.patience import patiently
+from actors.law.store.ports import fence_of, stands
 
 
 async def await_client(held: Held, world: World) -> Committed:

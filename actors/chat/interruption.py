@@ -11,7 +11,7 @@ from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat
 from actors.law.closing import outstanding
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.requests import FinishInterruption
 from actors.law.store.patience import patiently
 from actors.streams.episodes import Episode

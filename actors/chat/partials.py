@@ -10,8 +10,7 @@ from datetime import datetime
 from actors.law.chat import Body, Role
 from actors.law.ids import ModelConfigId
 from actors.law.parts.assemble import Assembly
-from actors.law.parts.model import FilePart, Part, ToolCallPart
-from actors.law.parts.usage import CUT_SHORT
+from actors.law.parts.message import CUT_SHORT, FilePart, Part, ToolCallPart
 
 
 def partial_rows(

@@ -11,7 +11,7 @@ from actors.law.chat import Approval, Body, Chat, Decided, Role, Stored, Verdict
 from actors.law.closing import denials, is_waited_for, outstanding, outstanding_dynamic
 from actors.law.ids import UserId
 from actors.law.parts.json_text import is_json
-from actors.law.parts.model import JsonText, ToolCallPart, ToolResultPart
+from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.refusals import (
     DuplicateResult,
     InvalidResult,

@@ -29,7 +29,7 @@ from actors.law.chat import (
 )
 from actors.law.closing import advance, outstanding
 from actors.law.ids import FileId
-from actors.law.parts.model import FilePart, Part
+from actors.law.parts.message import FilePart, Part
 from actors.law.refusals import FilesFull, FilesUnavailable
 from actors.law.states import State, Status, state_of
 

@@ -6,8 +6,7 @@ from enum import Enum
 from uuid import UUID
 
 from actors.law.ids import ChatId, FileId, Holder, MessageId, ModelConfigId, QueuedId, UserId
-from actors.law.parts.model import JsonText, Part
-from actors.law.parts.usage import NO_USAGE, Cost, Usage
+from actors.law.parts.message import NO_USAGE, Cost, JsonText, Part, Usage
 from actors.law.states import State, Status, state_of
 
 QUEUE_ROWS_MAX = 20  # one more is refused with `QueueFull`

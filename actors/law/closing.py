@@ -11,7 +11,7 @@ from datetime import datetime
 
 from actors.law.chat import SUMMARY_CALL, Body, Role, Stored, Visibility
 from actors.law.ids import ModelConfigId, UserId
-from actors.law.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
+from actors.law.parts.message import JsonText, Part, ToolCallPart, ToolResultPart
 
 NEW_USER_MESSAGE = "interrupted by a new user message"
 USER_MESSAGE = "interrupted by a user message"

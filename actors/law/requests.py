@@ -9,7 +9,7 @@ from uuid import UUID
 
 from actors.law.chat import Body, Chat, ChatError, RetryState, UserMessage, Verdict
 from actors.law.ids import ChatId, Holder, MessageId, ModelConfigId, QueuedId, UserId
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.states import Status
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from actors.law.chat import Message, Role
 from actors.law.parts.json_text import is_object
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     ContextFilePart,
     FilePart,
     FileReferencePart,

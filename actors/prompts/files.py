@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from actors.law.ids import FileId
-from actors.law.parts.model import FilePart, TextPart
+from actors.law.parts.message import FilePart, TextPart
 
 PASTED_BYTES_MAX = 128 * 1024  # of a pasted text; the rest is cut, and the text says so
 

@@ -9,7 +9,7 @@ from operator import is_
 from sys import getsizeof
 
 from actors.law.chat import Message
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     ContextFilePart,
     FilePart,
     FileReferencePart,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from actors.law.parts.model import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantSaid, Said, ToolAnswer, ToolsSaid
 from actors.prompts.results import unanswered
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from actors.law.chat import Message
 from actors.law.failures.wording import failure, subject
-from actors.law.parts.failure import FailureKind, ProviderFailure
-from actors.law.parts.model import FilePart
+from actors.law.parts.deltas import FailureKind, ProviderFailure
+from actors.law.parts.message import FilePart
 from actors.law.parts.prompt import Said, ToolsSaid, UserSaid
 from actors.law.parts.vendors import PromptRules
 from actors.prompts.converting import system_texts

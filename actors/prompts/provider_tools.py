@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from actors.law.failures.classify import mismatch
-from actors.law.parts.failure import ProviderFailure
-from actors.law.parts.json_text import is_json
-from actors.law.parts.model import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.notes import ANTHROPIC, notes_of
+from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.json_text import ANTHROPIC, is_json, notes_of
+from actors.law.parts.message import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
 from actors.prompts.results import text_of
 from actors.prompts.selecting import provider_executed

@@ -9,7 +9,7 @@ import binascii
 import re
 
 from actors.law.parts.json_text import parsed
-from actors.law.parts.model import FilePart, JsonText, ToolResultPart
+from actors.law.parts.message import FilePart, JsonText, ToolResultPart
 from actors.law.parts.prompt import ToolAnswer
 
 NO_RESULT = "the tool call was interrupted before it produced a result"

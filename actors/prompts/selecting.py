@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from actors.law.chat import Message, Role, Visibility
 from actors.law.ids import ModelConfigId
-from actors.law.parts.model import Part, ToolCallPart, ToolResultPart
+from actors.law.parts.message import Part, ToolCallPart, ToolResultPart
 
 IdentityOf = Callable[[ModelConfigId | None], str | None]
 

@@ -25,7 +25,7 @@ from typing import Annotated, Protocol
 from actors.law.chat import Body, Role
 from actors.law.ids import EpisodeKey, chat_name
 from actors.law.parts.assemble import Assembly
-from actors.law.parts.usage import Cost
+from actors.law.parts.message import Cost
 from actors.streams.pieces import NumberedPiece, Piece
 from runtime.clock import now
 from runtime.log import emit

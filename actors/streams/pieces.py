@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from actors.law.chat import Role
-from actors.law.parts.model import Part
+from actors.law.parts.message import Part
 
 
 @dataclass(frozen=True, slots=True)

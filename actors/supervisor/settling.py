@@ -12,9 +12,7 @@ from actors.law.chat import Stored
 from actors.law.ids import ChatId, Holder, chat_name
 from actors.law.requests import Abandon, Request
 from actors.law.states import Status
-from actors.law.store.answers import Applied
-from actors.law.store.fences import MovedOn, fence_of
-from actors.law.store.ports import Ledger, Reading
+from actors.law.store.ports import Applied, Ledger, MovedOn, Reading, fence_of
 from actors.supervisor.decide import GiveBack, Park, requests_to_park
 from runtime.backoff import delay_seconds
 from runtime.children import run_child

@@ -8,8 +8,7 @@ from uuid import UUID
 from actors.chat.mail import ChatMail
 from actors.chat.turn.work import Held
 from actors.law.ids import Holder
-from actors.law.store.bus import Bus
-from actors.law.store.ports import Leases, Ledger, Reading
+from actors.law.store.ports import Bus, Leases, Ledger, Reading
 from runtime.mailbox import Address, Mailbox
 
 

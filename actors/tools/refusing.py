@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from actors.law.parts.json_text import is_object, parsed
-from actors.law.parts.model import JsonText, ToolCallPart
+from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.parts.prompt import Tool
 from actors.tools.arguments import fault
 from actors.tools.schema_check import schema_fault

@@ -13,8 +13,8 @@ from actors.chat.turn.world import Limits
 from actors.law.chat import ChatError
 from actors.law.ids import EpisodeKey
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
-from actors.law.parts.model import TextPart
+from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt
 from actors.streams.episodes import Episode
 from actors.streams.pieces import NumberedPiece

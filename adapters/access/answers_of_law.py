@@ -19,7 +19,7 @@ from actors.law.refusals import (
     Repeated,
 )
 from actors.law.states import State, Status
-from actors.law.store.fences import MovedOn
+from actors.law.store.ports import MovedOn
 from adapters.http.refused import Refused, not_found
 
 _ARCHIVED = frozenset({State.XW, State.XE0, State.XE1})

@@ -11,10 +11,7 @@ from typing import Protocol
 from actors.law.ids import ChatId
 from actors.law.refusals import Refusal
 from actors.law.requests import CreateChat, Request
-from actors.law.store.answers import Applied
-from actors.law.store.fences import MovedOn
-from actors.law.store.ports import Ledger
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Applied, Ledger, MovedOn, Receipt
 from actors.supervisor import verbs
 from actors.supervisor.mail import SupervisorMail
 from actors.supervisor.slots import Claim, Slots

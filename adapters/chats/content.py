@@ -9,7 +9,7 @@ from typing import NoReturn
 from uuid import UUID
 
 from actors.law.ids import FileId, ModelConfigId
-from actors.law.parts.model import FilePart, FileReferencePart, Part, TextPart
+from actors.law.parts.message import FilePart, FileReferencePart, Part, TextPart
 from adapters.chats.files.shelf import FileShelf, Seer
 from adapters.chats.shelved import ShelvedFile
 from adapters.chats.wire.content import ChatInputPart

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import HookContextPart, TextPart
+from actors.law.parts.message import HookContextPart, TextPart
 from actors.streams.pieces import ArgsPiece, NumberedPiece, Piece, ReasoningPiece, ResultPiece
 from adapters.chats.wire.messages import ChatMessagePart, part_of
 from adapters.chats.wire.streams import ChatStreamEvent, ChatStreamMessagePart

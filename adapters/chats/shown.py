@@ -4,7 +4,7 @@ from msgspec import UNSET
 
 from actors.law.chat import Message, Visibility
 from actors.law.ids import ChatId, MessageId
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from adapters.chats.wire.messages import (
     ChatMessage,
     ChatQueuedMessage,

@@ -11,9 +11,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from actors.law.parts.model import JsonText
-from actors.law.parts.options import (
+from actors.law.parts.message import JsonText
+from actors.law.parts.prompt import (
+    EFFORTS,
+    OUTPUT_TOKENS_MAX,
     AnthropicOptions,
+    CallSettings,
+    Effort,
     GoogleOptions,
     OpenAICompatOptions,
     OpenAIOptions,
@@ -23,8 +27,8 @@ from actors.law.parts.options import (
     RoutedReasoning,
     SafetySetting,
     VercelOptions,
+    WebSearch,
 )
-from actors.law.parts.prompt import EFFORTS, OUTPUT_TOKENS_MAX, CallSettings, Effort, WebSearch
 from actors.law.parts.vendors import vendor_of
 
 _Bool = bool | UnsetType | None

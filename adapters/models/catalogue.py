@@ -14,9 +14,9 @@ from uuid import UUID
 from actors.chat.turn.ports import Model, Titles
 from actors.law.chat import Body, Chat, ChatError, Message, Role, Visibility
 from actors.law.ids import ModelConfigId, UserId
-from actors.law.parts.model import TextPart
-from actors.law.store.bus import Bus
+from actors.law.parts.message import TextPart
 from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.law.store.ports import Bus
 from adapters.models.choosing import (
     NO_MODEL,
     Choice,

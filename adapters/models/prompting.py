@@ -13,7 +13,7 @@ from actors.chat.turn.ports import Model
 from actors.law.change import referenced_files
 from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import ChatId, FileId
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Asker, Prompt, Tool
 from actors.prompts.files import Files
 from actors.prompts.growing import Growing

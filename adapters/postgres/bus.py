@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from actors.law.ids import ChatId, chat_name
-from actors.law.store.answers import Applied
-from actors.law.store.bus import CommitListener, NewsListener
 from actors.law.store.hints import (
     ChatMoved,
     ContextChanged,
@@ -17,6 +15,7 @@ from actors.law.store.hints import (
     SummaryChanged,
     TitleChanged,
 )
+from actors.law.store.ports import Applied, CommitListener, NewsListener
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
@@ -34,7 +33,7 @@ class SwitchboardStatistics:
 
 
 class Switchboard:
-    """Fulfils `actors.law.store.bus.Bus`. A follower has its place for as long as its block runs,
+    """Fulfils `actors.law.store.ports.Bus`. A follower has its place for as long as its block runs,
     so there are as many as there are parts of the daemon that follow and parents that wait."""
 
     def __init__(self, beyond: Callable[[Hint], None] | None = None) -> None:

@@ -17,9 +17,8 @@ from psycopg import Error
 
 from actors.law.change import Change
 from actors.law.ids import ChatId, MessageId, QueuedId
-from actors.law.store.answers import Applied
-from actors.law.store.bus import CommitListener
 from actors.law.store.hints import Hint, Tell, Untold, tell_all
+from actors.law.store.ports import Applied, CommitListener
 from adapters.postgres.codec.writing import Write, write_together
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool

@@ -18,7 +18,7 @@ import trio
 
 from actors.chat.turn.ports import Entry, ToolOutput
 from actors.law.chat import Chat
-from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.parts.message import ToolCallPart, ToolResultPart
 from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, kept_id, to_json
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool

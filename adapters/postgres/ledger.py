@@ -21,12 +21,9 @@ from actors.law.chat import NO_FILES, Chat, Stored
 from actors.law.ids import ChatId, chat_name
 from actors.law.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal, Repeated
 from actors.law.states import State
-from actors.law.store.answers import Applied
-from actors.law.store.bus import CommitListener
-from actors.law.store.fences import Fence, MovedOn, stands
 from actors.law.store.hints import Tell, Untold, hints_of_change, tell_all
 from actors.law.store.needs import Needs, files_of, needs, needs_the_time
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Applied, CommitListener, Fence, MovedOn, Receipt, stands
 from actors.law.transitions import bundle, create, transition
 from adapters.postgres.codec import rows, statements, writing
 from adapters.postgres.codec.rows import ChatRow

@@ -12,8 +12,8 @@ from actors.chat.turn.steps import error_output
 from actors.chat.turn.world import Limits
 from actors.law.chat import Chat, ChatError, Message
 from actors.law.ids import EpisodeKey
-from actors.law.parts.failure import ProviderFailure
-from actors.law.parts.model import JsonText
+from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Tool
 from actors.prompts.context.advising import (
     ADVISOR,

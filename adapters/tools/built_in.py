@@ -8,7 +8,7 @@ from actors.agents.ports import Family
 from actors.chat.turn.ports import Prompts
 from actors.chat.turn.world import Limits
 from actors.law.chat import Chat
-from actors.law.store.bus import Bus
+from actors.law.store.ports import Bus
 from actors.prompts.context.advising import Advised
 from actors.prompts.context.ports import ChatFiles, PlanFiles
 from adapters.access.sending import Sending

@@ -13,7 +13,7 @@ import msgspec
 
 from actors.law.chat import Chat
 from actors.law.ids import ChatId, chat_name
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Tool
 from actors.law.requests import DynamicTool
 from actors.tools.gating import kind_of, may_use_others

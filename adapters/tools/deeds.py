@@ -8,7 +8,7 @@ import msgspec
 
 from actors.chat.turn.ports import Calling, ToolOutput
 from actors.chat.turn.steps import error_output
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from adapters.tools.schemas import read
 
 Told = Mapping[str, Any]

@@ -13,7 +13,7 @@ from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.law.ids import FileId
-from actors.law.parts.model import FilePart, JsonText
+from actors.law.parts.message import FilePart, JsonText
 from actors.law.parts.prompt import Tool
 from actors.prompts.context.plans import PLAN_BYTES_MAX, path_fault, plan_name, plan_of
 from actors.prompts.context.ports import NO_WORKSPACES, ChatFiles, Document, PlanFiles, Unreadable

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 
 _UNTOLD = frozenset({"title", "default"})  # names of our classes; what is left out
 

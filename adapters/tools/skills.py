@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, Message
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Tool
 from actors.prompts.context.ports import Unreadable
 from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Source, find, path_fault

@@ -21,8 +21,8 @@ from uuid import UUID
 import trio
 
 from actors.law.chat import Chat
-from actors.law.store.bus import Bus
 from actors.law.store.hints import LookAtEverything, News, WorkspaceClosed
+from actors.law.store.ports import Bus
 from actors.tools.workspace.ports import Refused
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.workspaces.disks.disk import MAKING, Disk, DiskSilent

@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 import trio
 
 from actors.law.chat import Chat
-from actors.law.store.bus import Bus
+from actors.law.store.ports import Bus
 from actors.tools.workspace import ports
 from actors.tools.workspace.ports import NotStarted, Process, Refused, Signal, Workspace
 from adapters.postgres.driver.pool import Pool

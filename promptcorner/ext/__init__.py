@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from actors.law.parts.deltas import (
     Delta,
+    FailureKind,
     FileMade,
     Finished,
     FinishReason,
@@ -27,14 +28,14 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
     UsageSeen,
 )
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     FilePart,
     JsonText,
     ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    Usage,
 )
 from actors.law.parts.prompt import (
     AssistantSaid,
@@ -45,7 +46,6 @@ from actors.law.parts.prompt import (
     ToolsSaid,
     UserSaid,
 )
-from actors.law.parts.usage import Usage
 from promptcorner.ext.identity import Identity, IdentityRequest, IdentitySource
 from promptcorner.ext.providers import ModelProvider, PluginModel, ProviderError
 from promptcorner.ext.tools import CallResult, PluginTool, ToolContext, ToolFailure, tool

@@ -5,8 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from actors.law.parts.deltas import Delta
-from actors.law.parts.failure import FailureKind
+from actors.law.parts.deltas import Delta, FailureKind
 from actors.law.parts.prompt import Prompt
 
 PROVIDER_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

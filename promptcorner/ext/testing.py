@@ -19,7 +19,7 @@ from uuid import UUID
 import trio
 
 from actors.law.parts import deltas
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from promptcorner.ext.identity import Identity, IdentityRequest
 from promptcorner.ext.providers import (

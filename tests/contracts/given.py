@@ -3,9 +3,8 @@
 from contextlib import asynccontextmanager
 
 from actors.law import requests as ask
-from actors.law.parts.model import FilePart
-from actors.law.store.answers import Applied
-from actors.law.store.fences import fence_of
+from actors.law.parts.message import FilePart
+from actors.law.store.ports import Applied, fence_of
 from tests.actors.law.chats import ANN, HOLDER, user
 from tests.adapters.postgres.stores import new_chat_id
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from actors.law.chat import Role, Visibility
 from actors.law.failures.classify import mismatch
-from actors.law.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, OPENROUTER
 from actors.prompts.projection import Target, projected

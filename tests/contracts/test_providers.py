@@ -13,8 +13,14 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from actors.law.parts.assemble import Assembly
-from actors.law.parts.model import ReasoningPart, SourcePart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import (
+    ReasoningPart,
+    SourcePart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    Usage,
+)
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.models.providers.anthropic.provider import Anthropic, answer_tool
 from adapters.models.providers.bedrock.events import EventSplit

@@ -7,8 +7,7 @@ from actors.law.chat import Role
 from actors.law.ids import MessageId
 from actors.law.refusals import ChatNotFound, InvalidState, MessageNotFound, NotAllowed
 from actors.law.states import State, Status
-from actors.law.store.answers import Applied
-from actors.law.store.fences import MovedOn, fence_of
+from actors.law.store.ports import Applied, MovedOn, fence_of
 from tests.actors.law.chats import (
     ANN,
     BOB,

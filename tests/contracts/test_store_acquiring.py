@@ -12,9 +12,8 @@ from actors.law.change import Change
 from actors.law.chat import Files, Stored
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.states import Status
-from actors.law.store.fences import fence_of
 from actors.law.store.hints import ChatMoved
-from actors.law.store.ports import Room
+from actors.law.store.ports import Room, fence_of
 from actors.law.transitions import bundle
 from tests.actors.law.chats import (
     BROKEN,

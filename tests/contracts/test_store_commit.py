@@ -5,11 +5,10 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.closing import outstanding
-from actors.law.parts.model import FilePart
+from actors.law.parts.message import FilePart
 from actors.law.refusals import FilesUnavailable, NotAllowed
 from actors.law.states import Status
-from actors.law.store.answers import Applied
-from actors.law.store.fences import MovedOn, fence_of
+from actors.law.store.ports import Applied, MovedOn, fence_of
 from tests.actors.law.chats import (
     ANN,
     BROKEN,

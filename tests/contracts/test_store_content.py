@@ -8,8 +8,10 @@ import pytest
 
 from actors.law import requests as ask
 from actors.law.chat import Body, ChatError, RetryState, Role, Visibility
-from actors.law.parts.model import (
+from actors.law.parts.message import (
+    UNPRICED,
     ContextFilePart,
+    Cost,
     FilePart,
     FileReferencePart,
     HookContextPart,
@@ -22,8 +24,8 @@ from actors.law.parts.model import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    Usage,
 )
-from actors.law.parts.usage import UNPRICED, Cost, Usage
 from tests.actors.law.chats import ANN, BOB, assistant, call, result, send, step, tool
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_chat, a_held_chat, applied

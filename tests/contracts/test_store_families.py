@@ -2,10 +2,10 @@
 
 from actors.law import requests as ask
 from actors.law.chat import FILES_PER_CHAT_MAX
-from actors.law.parts.model import FilePart
+from actors.law.parts.message import FilePart
 from actors.law.refusals import FilesFull, FilesUnavailable, InvalidState, NotAllowed, NotRoot
 from actors.law.states import State, Status
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from tests.actors.law.chats import ANN, BROKEN, send, user
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_chat, applied, stays

@@ -5,7 +5,7 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.chat import Verdict
-from actors.law.parts.model import FilePart
+from actors.law.parts.message import FilePart
 from actors.law.states import Status
 from actors.law.store.hints import AsksChanged, Became, ChatMoved, WorkWaits
 from tests.actors.law.chats import (

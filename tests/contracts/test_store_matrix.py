@@ -13,8 +13,7 @@ from actors.law import requests as ask
 from actors.law.change import Change
 from actors.law.chat import HistoryRow, Suffix
 from actors.law.states import State, state_of
-from actors.law.store.answers import Applied
-from actors.law.store.fences import fence_of
+from actors.law.store.ports import Applied, fence_of
 from actors.law.transitions import transition
 from tests.actors.law.chats import (
     ANN,

@@ -2,7 +2,7 @@
 
 from actors.law import requests as ask
 from actors.law.refusals import NotAllowed, Repeated
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Receipt
 from tests.actors.law.chats import ANN, BOB, HOLDER, send, user
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_chat, applied, stays

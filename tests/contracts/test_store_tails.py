@@ -9,9 +9,8 @@ import pytest
 from actors.law import requests as ask
 from actors.law.chat import Verdict
 from actors.law.ids import WorkerId
-from actors.law.parts.model import TextPart, ToolCallPart, ToolResultPart
-from actors.law.store.fences import fence_of
-from actors.law.store.ports import Room
+from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart
+from actors.law.store.ports import Room, fence_of
 from tests.actors.law.chats import (
     ANN,
     DYNAMIC,

@@ -12,10 +12,10 @@ import trio
 
 from actors.law.chat import Body, Role, Stored, UserMessage
 from actors.law.ids import ChatId, UserId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.requests import CreateChat, NewChat, SendMessage
-from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved, News
+from actors.law.store.ports import Applied
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool

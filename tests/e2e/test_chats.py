@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 import trio
 
-from actors.law.parts.model import JsonText, ToolCallPart, ToolResultPart
+from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.requests import (
     Busy,
     CompleteRequiresAction,

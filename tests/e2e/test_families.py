@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.law.chat import Role
-from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.refusals import NotAllowed
 from actors.law.requests import Interrupt
 from adapters.postgres.kin.family import PostgresFamily

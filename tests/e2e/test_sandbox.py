@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.law.parts.model import ToolResultPart
+from actors.law.parts.message import ToolResultPart
 from tests.e2e.clients import a_client
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import eventually

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.law.chat import Role
-from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.parts.message import ToolCallPart, ToolResultPart
 from tests.e2e.clients import AT_REST, a_client
 from tests.e2e.daemons import a_daemon
 from tests.e2e.delegating import REPORT, a_model

@@ -3,10 +3,10 @@
 import json
 from dataclasses import replace
 
-from actors.law.parts.model import FilePart, TextPart, ToolCallPart
-from actors.law.parts.options import AnthropicOptions
+from actors.law.parts.message import FilePart, TextPart, ToolCallPart
 from actors.law.parts.prompt import (
     AnswerSchema,
+    AnthropicOptions,
     CallSettings,
     ComputerUse,
     Prompt,

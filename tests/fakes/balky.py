@@ -12,7 +12,7 @@ from collections import Counter
 
 import trio
 
-from actors.law.store.faults import StoreAway
+from actors.law.store.ports import StoreAway
 
 
 class Away(Exception):

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 
 TEXTS = st.sampled_from(["", "a", "\n", "ä\U0001f3ad", "\x00", "\ue000", "'; --", "{}", "\\u0000"])
 JSON_TEXTS = st.sampled_from(

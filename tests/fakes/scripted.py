@@ -16,11 +16,17 @@ import trio
 
 from actors.chat.turn.ports import Entry, LocalTool, Model, Offered, ToolOutput
 from actors.law.failures import wording
-from actors.law.parts.deltas import Failed, Finished, FinishReason, TextDelta, TextEnded, ToolCall
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import JsonText
+from actors.law.parts.deltas import (
+    Failed,
+    FailureKind,
+    Finished,
+    FinishReason,
+    TextDelta,
+    TextEnded,
+    ToolCall,
+)
+from actors.law.parts.message import Cost, JsonText
 from actors.law.parts.prompt import CallSettings, Prompt, Tool
-from actors.law.parts.usage import Cost
 
 HANGS = object()
 BREAKS_OFF = object()

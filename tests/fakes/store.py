@@ -23,14 +23,12 @@ from actors.law.change import Change, join, unchanged
 from actors.law.chat import Body, Chat, Files, HistoryRow, Message, Queued, Role, Stored, Suffix
 from actors.law.closing import advance
 from actors.law.ids import Holder, MessageId, QueuedId, RunnerId
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import Usage
 from actors.law.refusals import ChatNotFound, NotAllowed, NotRoot, Repeated
 from actors.law.states import State, Status
-from actors.law.store.answers import Applied
-from actors.law.store.fences import MovedOn, stands
 from actors.law.store.hints import hints_of, hints_of_change, tell_all
 from actors.law.store.needs import needs
-from actors.law.store.ports import Beat
+from actors.law.store.ports import Applied, Beat, MovedOn, stands
 from actors.law.transitions import bundle, create, transition
 
 LEASE_SECONDS = 30.0

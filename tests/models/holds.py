@@ -4,7 +4,7 @@ from collections import Counter
 
 from actors.law.chat import Role, Visibility
 from actors.law.closing import outstanding
-from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.states import State, Status
 from tests.models.law import tag
 

@@ -15,7 +15,7 @@ from actors.law.change import Change
 from actors.law.chat import Approval, Files, Queued, UserMessage
 from actors.law.closing import advance, outstanding
 from actors.law.ids import QueuedId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.refusals import NotAllowed
 from actors.law.states import State, Status
 from actors.law.transitions import bundle, create, transition

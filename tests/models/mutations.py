@@ -370,16 +370,16 @@ change.py: transitions, model
 +        said=second.said,
 
 # a fence does not look at the history
-store/fences.py: transitions
+store/ports.py: transitions
 -        and chat.history_version == fence.history_version
 
 # a fence looks at the worker only
-store/fences.py: transitions
+store/ports.py: transitions
 -        chat.holder == fence.holder
 +        chat.holder is not None and chat.holder.worker == fence.holder.worker
 
 # a fence of the noughth attempt stands for every attempt
-store/fences.py: transitions
+store/ports.py: transitions
 -        and fence.attempt in (None, chat.generation_attempt)
 +        and (not fence.attempt or fence.attempt == chat.generation_attempt)
 """  # noqa: E501  # lines of the law, and one character

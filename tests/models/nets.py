@@ -24,7 +24,7 @@ OPTIONS = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "--import-mode=i
 
 def _tests_are_red(net):
     matrix = TESTS / "test_matrix.py"
-    others = sorted({*TESTS.glob("test_transitions_*.py"), TESTS / "store/test_fences.py"})
+    others = sorted({*TESTS.glob("test_transitions_*.py"), TESTS / "store/test_ports.py"})
     files = [matrix] if net == "matrix" else others
     code = pytest.main([*OPTIONS, "--rootdir=.", "-c", "/dev/null", *map(str, files)])
     assert code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED), code

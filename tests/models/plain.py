@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from actors.law.chat import Body, ChatError, Role, Visibility
-from actors.law.parts.model import FilePart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import FilePart, ToolCallPart, ToolResultPart
 
 OVER = ("waiting", "error")
 DEFAULT_ERROR = ChatError(

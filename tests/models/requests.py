@@ -30,8 +30,8 @@ from actors.law.ids import (
     UserId,
     WorkerId,
 )
-from actors.law.parts import model as parts
-from actors.law.parts.usage import Usage
+from actors.law.parts import message as parts
+from actors.law.parts.message import Usage
 from actors.law.table import REQUESTS, leads_to
 
 USERS = tuple(UserId(UUID(int=100 + n)) for n in range(3))

@@ -25,9 +25,8 @@ from actors.law.chat import Stored
 from actors.law.closing import outstanding
 from actors.law.ids import ChatId
 from actors.law.states import Status
-from actors.law.store.answers import Applied
-from actors.law.store.fences import Fence, fence_of
 from actors.law.store.hints import AsksChanged, WorkWaits
+from actors.law.store.ports import Applied, Fence, fence_of
 from actors.law.transitions import transition
 from tests.adapters.postgres.stores import open_store
 from tests.contracts.worlds import MemoryWorld

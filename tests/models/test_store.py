@@ -12,7 +12,7 @@ import pytest
 
 from actors.law import requests as ask
 from actors.law.chat import Verdict
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from tests.actors.law.chats import assistant, call, step
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.models.requests import FILES, USERS

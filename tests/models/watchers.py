@@ -17,10 +17,10 @@ from actors.law import requests as ask
 from actors.law.chat import Role
 from actors.law.closing import outstanding_dynamic
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.states import Status
-from actors.law.store.answers import Applied
 from actors.law.store.hints import AsksChanged, ChatMoved
+from actors.law.store.ports import Applied
 from actors.streams.episodes import Episodes
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import ChatSnapshot, Position, is_shown, versions_of

@@ -10,10 +10,10 @@ from actors.agents.rules import child_id, has_settled
 from actors.agents.waiting import wait_for
 from actors.chat.turn.ports import LocalTool, ToolOutput
 from actors.law.chat import Body, Role
-from actors.law.parts.model import JsonText, TextPart, ToolResultPart
+from actors.law.parts.message import JsonText, TextPart, ToolResultPart
 from actors.law.parts.prompt import Tool
 from actors.law.requests import CreateChat, NewChat
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from adapters.access.sending import Sending
 from runtime.clock import now
 

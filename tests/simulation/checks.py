@@ -11,9 +11,9 @@ import trio
 from actors.law import requests as ask
 from actors.law.chat import Role, Verdict, Visibility
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import TextPart, ToolResultPart
+from actors.law.parts.message import TextPart, ToolResultPart
 from actors.law.states import State, Status, state_of
-from actors.law.store.fences import MovedOn
+from actors.law.store.ports import MovedOn
 from tests.fakes.watching import shown
 from tests.simulation import talk
 from tests.simulation.provider import DELEGATING, RULES

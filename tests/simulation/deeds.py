@@ -9,9 +9,9 @@ from actors.law import requests as ask
 from actors.law.chat import Body, Role, UserMessage, Verdict
 from actors.law.closing import outstanding_dynamic
 from actors.law.ids import MessageId, QueuedId, UserId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.states import Status
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from actors.supervisor.verbs import take
 from runtime.clock import now
 from tests.simulation import disks

@@ -12,7 +12,7 @@ import trio
 from actors.law import requests as ask
 from actors.law.chat import Body, Role
 from actors.law.parts.deltas import Finished, FinishReason
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import Usage
 from actors.law.states import Status
 from runtime.clock import now
 from tests.simulation.deeds import ANN, create, said, served

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 PLANTED = r"""
 # a fence does not look at the history
-law/store/fences.py
+law/store/ports.py
 -        and chat.history_version == fence.history_version
 
 # a fence does not look at the status
-law/store/fences.py
+law/store/ports.py
 -        and chat.status is fence.status
 
 # a fence looks at the worker only
-law/store/fences.py
+law/store/ports.py
 -        chat.holder == fence.holder
 +        chat.holder is not None and chat.holder.worker == fence.holder.worker
 

@@ -14,6 +14,7 @@ from actors.law.chat import Role, Verdict
 from actors.law.failures import wording
 from actors.law.parts.deltas import (
     Failed,
+    FailureKind,
     Finished,
     FinishReason,
     ProviderToolResult,
@@ -25,10 +26,8 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText, Usage
 from actors.law.parts.prompt import Asker, CallSettings, Prompt, Tool, UserSaid
-from actors.law.parts.usage import Usage
 from actors.prompts.compaction.wording import INSTRUCTIONS
 from tests.simulation import agents, disks
 from tests.simulation.agents import AGENT_TOOLS

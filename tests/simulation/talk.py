@@ -7,7 +7,7 @@ from collections import Counter
 
 from actors.law import requests as ask
 from actors.law.chat import Role, Visibility
-from actors.law.parts.model import TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart
 from actors.law.states import Status
 from actors.prompts.compaction.fullness import SUMMARIES_PER_TURN_MAX
 

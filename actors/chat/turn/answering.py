@@ -21,15 +21,16 @@ from actors.law.parts.assemble import NOBODY, Answer, Assembly
 from actors.law.parts.deltas import (
     Delta,
     Failed,
+    FailureKind,
     Finished,
     FinishReason,
+    ProviderFailure,
     ReasoningDelta,
     TextDelta,
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.failure import FailureKind, ProviderFailure
-from actors.law.parts.model import Part, ReasoningPart, TextPart, ToolResultPart
+from actors.law.parts.message import Part, ReasoningPart, TextPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
 from actors.streams.episodes import Episode
 from actors.streams.pieces import ArgsPiece, Piece, ReasoningPiece

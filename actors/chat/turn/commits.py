@@ -13,9 +13,8 @@ from actors.law.chat import Message
 from actors.law.refusals import ChatNotFound, Refusal
 from actors.law.requests import Abandon, FinishError, FinishTurn, RecordGenerationAttempt, Request
 from actors.law.states import Status
-from actors.law.store.answers import Applied
-from actors.law.store.fences import Fence, MovedOn
 from actors.law.store.patience import patiently
+from actors.law.store.ports import Applied, Fence, MovedOn
 
 Committed = Advanced | Obsolete | Left
 

@@ -30,9 +30,9 @@ from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat, ChatError, Message, Role, Stored
 from actors.law.failures.wording import failure
 from actors.law.ids import EpisodeKey, chat_name
-from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.deltas import FailureKind, ProviderFailure
+from actors.law.parts.message import UNPRICED, Cost
 from actors.law.parts.prompt import Prompt
-from actors.law.parts.usage import UNPRICED, Cost
 from actors.law.requests import (
     CommitStep,
     EnterRequiresAction,

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from actors.chat.turn.ports import LocalTool, Offered
 from actors.law.chat import Body, Chat, Message, Role, Visibility
 from actors.law.closing import outstanding
-from actors.law.parts.model import ToolCallPart, ToolResultPart
+from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.requests import Ask
 from actors.prompts.compaction.fullness import is_worth_it
 from actors.tools.approvals.policy import FREELY, Consent

@@ -10,11 +10,9 @@ from uuid import UUID
 from actors.law.chat import Chat, ChatError, Message
 from actors.law.ids import ChatId, ModelConfigId
 from actors.law.parts.assemble import Answer
-from actors.law.parts.deltas import Delta
-from actors.law.parts.failure import FailureKind, ProviderFailure
-from actors.law.parts.model import JsonText, Part, ToolCallPart
+from actors.law.parts.deltas import Delta, FailureKind, ProviderFailure
+from actors.law.parts.message import Cost, JsonText, Part, ToolCallPart, Usage
 from actors.law.parts.prompt import CallSettings, Prompt, ProviderTool, Tool
-from actors.law.parts.usage import Cost, Usage
 from actors.law.parts.vendors import NO_FILES, PromptRules
 from actors.streams.pieces import Piece
 from actors.tools.approvals.policy import ServerStart

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from actors.law.chat import ChatError, RetryState
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
 from runtime.backoff import delay_seconds
 
 FAILURES_MAX = 25  # of the provider, at one history; the last one stops the chat with its error

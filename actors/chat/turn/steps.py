@@ -15,8 +15,7 @@ from actors.law.chat import Body, Message, Role
 from actors.law.ids import ModelConfigId
 from actors.law.parts.assemble import Answer
 from actors.law.parts.json_text import is_json, well_formed
-from actors.law.parts.model import JsonText, Part, ToolCallPart, ToolResultPart
-from actors.law.parts.usage import Cost
+from actors.law.parts.message import Cost, JsonText, Part, ToolCallPart, ToolResultPart
 from actors.prompts.provider_tools import sanitised_step
 from actors.tools.truncation import truncated
 

@@ -28,7 +28,7 @@ from actors.chat.turn.work import AtStake, Whole
 from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat, Message, Role
 from actors.law.ids import chat_name
-from actors.law.parts.model import ToolCallPart
+from actors.law.parts.message import ToolCallPart
 from actors.law.store.patience import patiently
 from actors.streams.episodes import Episode
 from actors.tools.refusing import refusals

@@ -19,7 +19,7 @@ from actors.law.failures.signals import (
     structured_detail,
 )
 from actors.law.failures.wording import failure, subject
-from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.vendors import type_in_error, type_named
 
 TRUNCATED = (

@@ -6,8 +6,7 @@ shows a status, an id or the provider's own text (that is the detail).
 
 from dataclasses import dataclass
 
-from actors.law.parts.deltas import Refusal
-from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.deltas import FailureKind, ProviderFailure, Refusal
 from actors.law.parts.vendors import display_name
 
 

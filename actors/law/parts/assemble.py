@@ -30,7 +30,8 @@ from actors.law.parts.deltas import (
     UsageSeen,
 )
 from actors.law.parts.json_text import is_json, well_formed
-from actors.law.parts.model import (
+from actors.law.parts.message import (
+    NO_USAGE,
     FilePart,
     JsonText,
     Part,
@@ -39,8 +40,8 @@ from actors.law.parts.model import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    Usage,
 )
-from actors.law.parts.usage import NO_USAGE, Usage
 
 
 @dataclass(frozen=True, slots=True)

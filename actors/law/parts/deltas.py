@@ -13,9 +13,38 @@ Rules that hold in every stream, whoever sends it:
 from dataclasses import dataclass
 from enum import Enum
 
-from actors.law.parts.failure import ProviderFailure
-from actors.law.parts.model import JsonText
-from actors.law.parts.usage import NO_USAGE, Usage
+from actors.law.parts.message import NO_USAGE, JsonText, Usage
+
+
+class FailureKind(Enum):
+    """Value: how the kind is written on the wire and in the store."""
+
+    GENERIC = "generic"
+    OVERLOADED = "overloaded"
+    RATE_LIMIT = "rate_limit"
+    TIMEOUT = "timeout"
+    STREAM_SILENCE_TIMEOUT = "stream_silence_timeout"
+    AUTH = "auth"
+    CONFIG = "config"
+    USAGE_LIMIT = "usage_limit"
+    MISSING_KEY = "missing_key"
+    PROVIDER_DISABLED = "provider_disabled"
+    CONTENT_FILTER = "content_filter"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderFailure:
+    """One failed call. `retry_message` is what is said while it will be tried again."""
+
+    kind: FailureKind
+    message: str
+    retryable: bool
+    retry_message: str
+    provider: str | None = None  # as configured: anthropic, bedrock, openai-compat, …
+    status_code: int | None = None
+    retry_after_seconds: float = 0.0  # 0: the provider did not say
+    detail: str | None = None
+    too_long: bool = False  # the prompt is longer than the model's window
 
 
 @dataclass(frozen=True, slots=True)

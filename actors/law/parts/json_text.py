@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any, NoReturn
 
+from actors.law.parts.message import JsonText
+
 # Escapes are read in pairs, so that `\\ud83d` is no surrogate; whole pairs of surrogates stay.
 _ESCAPES = re.compile(
     r"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"
@@ -59,3 +61,18 @@ def _refused(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refused)
+
+
+ANTHROPIC = "anthropic"  # signature, redacted_data, citations, web_search
+
+
+def notes_of(metadata: JsonText | None, family: str) -> dict[str, object]:
+    """Empty if that family noted nothing, or nothing that can be read."""
+    if not metadata:
+        return {}
+    try:
+        found = parsed(metadata)
+    except ValueError:
+        return {}
+    ours = found.get(family) if isinstance(found, dict) else None
+    return ours if isinstance(ours, dict) else {}

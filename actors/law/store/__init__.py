@@ -1,6 +1,9 @@
-"""What is asked of the store, what it answers, and the news it gives after a commit.
+"""The store as the actors see it: what they ask of it, and the news that follow a commit.
 
-`ports` has the three questions (ledger: change a chat; leases: whose it is; reading: what holds),
-`hints` the news. An adapter for PostgreSQL and the store in memory of the tests fulfil the same
-contract.
+An adapter for PostgreSQL and the store in memory of the tests fulfil the same contract.
+
+ports     the ledger, the leases, the reading of chats, the bus, and what they answer
+hints     the news of a commit
+needs     what a request has to know of a chat beside its columns
+patience  the retry of a store that is away for a moment
 """

@@ -12,7 +12,7 @@ from actors.law.change import referenced_files
 from actors.law.chat import Stored
 from actors.law.closing import advance, outstanding
 from actors.law.ids import FileId, MessageId
-from actors.law.parts.model import Part
+from actors.law.parts.message import Part
 
 
 @dataclass(frozen=True, slots=True)

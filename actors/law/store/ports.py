@@ -1,18 +1,104 @@
 """The store as the actors see it: what they ask, in their own words. Adapters fulfil it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from actors.law.chat import Message, Stored
-from actors.law.ids import ChatId, RunnerId, WorkerId
+from actors.law.change import Change
+from actors.law.chat import Chat, Message, Stored
+from actors.law.ids import ChatId, Holder, MessageId, QueuedId, RunnerId, UserId, WorkerId
 from actors.law.refusals import ChatNotFound, Refusal
 from actors.law.requests import CreateChat, Request
-from actors.law.store.answers import Applied
-from actors.law.store.fences import Fence, MovedOn
-from actors.law.store.hints import ChatMoved
-from actors.law.store.receipts import Receipt
+from actors.law.states import Status
+from actors.law.store.hints import ChatMoved, Hint, News, Untold
+
+
+class StoreAway(Exception):
+    """The store is away, busy, or has no room. Whatever it was asked is not at fault, so no chat is
+    stopped because of it, however long it lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The bundle is committed. Ids: of `change.said`, and of the rows it queued, in order."""
+
+    change: Change
+    at: datetime  # the database's time of it
+    message_ids: tuple[MessageId, ...]
+    queued_ids: tuple[QueuedId, ...]
+    untold: tuple[Untold, ...] = ()
+
+    @property
+    def chat(self) -> Chat:
+        return self.change.chat
+
+    @property
+    def stored(self) -> Stored:
+        """What the store holds now, as far as the bundle knew of it: the next one can start here,
+        without reading, as long as no other snapshot comes between."""
+        after = self.change.after
+        fresh = iter(self.queued_ids)
+        queue = tuple(
+            row if row.id > 0 else replace(row, id=next(fresh), created_at=self.at)
+            for row in after.queue
+        )
+        return replace(after, queue=queue, suffix=None, now=self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Compared inside the write's own transaction. `attempt`: only for writes of one attempt."""
+
+    holder: Holder
+    status: Status
+    history_version: int
+    attempt: int | None = None
+    archived: bool = False  # only giving a chat back is done to an archived one
+
+
+@dataclass(frozen=True, slots=True)
+class MovedOn:
+    """The fence no longer stands: nothing was written, and nothing is to be tried again."""
+
+    fence: Fence
+    found: Chat
+
+    def __str__(self) -> str:
+        return f"{self.fence} no longer stands: found {fence_of(self.found)}"
+
+
+def fence_of(chat: Chat) -> Fence | None:
+    """The fence that stands for `chat` as it is now; none while nobody holds it."""
+    if chat.holder is None:
+        return None
+    return Fence(
+        chat.holder,
+        chat.status,
+        chat.history_version,
+        attempt=chat.generation_attempt,
+        archived=chat.archived,
+    )
+
+
+def stands(fence: Fence, chat: Chat) -> bool:
+    return (
+        chat.holder == fence.holder
+        and chat.status is fence.status
+        and chat.history_version == fence.history_version
+        and (fence.archived or not chat.archived)
+        and fence.attempt in (None, chat.generation_attempt)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One of a user's requests, by the name that he gave it. A second one is `Repeated`."""
+
+    user: UserId
+    key: str
+    request: bytes  # a digest: whether what comes again is the same
 
 
 class Ledger(Protocol):
@@ -108,3 +194,24 @@ class Reading(Protocol):
 
     async def history(self, chat: ChatId) -> tuple[Message, ...]:
         """Every message that is not deleted, hidden ones too, by id."""
+
+
+NewsListener = Callable[[News], None]
+CommitListener = Callable[[Applied], None]
+
+
+class Bus(Protocol):
+    def tell(self, hint: Hint) -> None:
+        """Tell all that follow, here and in other processes. A hint may get lost on the way."""
+
+    def hear(self, news: News) -> None:
+        """Tell all that follow here what another process told, or would have told."""
+
+    def follow(self, listener: NewsListener, *kinds: type[News]) -> AbstractContextManager[None]:
+        """Call the listener with all news of these kinds, as long as the block runs."""
+
+    def follow_chat(self, chat: ChatId, listener: NewsListener) -> AbstractContextManager[None]:
+        """Call the listener with all news of this chat, as long as the block runs."""
+
+    def follow_commits(self, listener: CommitListener) -> AbstractContextManager[None]:
+        """Call the listener with all that this process commits, before it is told as hints."""

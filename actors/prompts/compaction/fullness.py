@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from actors.law.chat import SUMMARY_CALL, Body, ChatError, Message, Role, Visibility
-from actors.law.parts.model import TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart, Usage
 from actors.prompts.selecting import model_rows
 
 THRESHOLD_OFF = 100  # percent; from there on nothing is compacted unless somebody asks for it

@@ -6,7 +6,7 @@ two entries where it can; one entry that is longer than a part goes on in the ne
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from actors.law.parts.model import FilePart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import FilePart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantSaid, Said, ToolAnswer, ToolsSaid, UserSaid
 from actors.prompts.compaction.fullness import BYTES_PER_TOKEN
 

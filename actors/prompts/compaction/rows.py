@@ -11,8 +11,7 @@ from uuid import uuid5
 
 from actors.law.chat import SUMMARY_CALL, Body, Role, Visibility
 from actors.law.ids import EpisodeKey, ModelConfigId
-from actors.law.parts.model import JsonText, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.usage import Cost
+from actors.law.parts.message import Cost, JsonText, TextPart, ToolCallPart, ToolResultPart
 from actors.prompts.compaction.fullness import Fullness
 from actors.prompts.compaction.wording import HANDED_OVER
 

@@ -9,17 +9,20 @@ from dataclasses import replace
 
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.model import TextPart
-from actors.law.parts.options import (
+from actors.law.parts.message import TextPart
+from actors.law.parts.prompt import (
     AnthropicOptions,
+    CallSettings,
+    Effort,
     GoogleOptions,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
+    Prompt,
     ProviderOptions,
+    UserSaid,
     VercelOptions,
 )
-from actors.law.parts.prompt import CallSettings, Effort, Prompt, UserSaid
 
 _EFFORT_PLAIN: Effort = "low"
 

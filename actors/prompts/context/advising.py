@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 
 from actors.law.chat import Chat, Message, Role, Visibility
 from actors.law.parts.json_text import parsed
-from actors.law.parts.model import FilePart, JsonText, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.options import AnthropicOptions, OpenAIOptions, ProviderOptions
+from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import (
+    AnthropicOptions,
     AssistantSaid,
     CallSettings,
+    OpenAIOptions,
     Prompt,
+    ProviderOptions,
     Said,
     ToolAnswer,
     ToolsSaid,

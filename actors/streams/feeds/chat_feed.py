@@ -26,8 +26,8 @@ import trio
 from actors.law.ids import ChatId, EpisodeKey, MessageId, chat_name
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
-from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved
+from actors.law.store.ports import Applied
 from actors.streams.episodes import Episode
 from actors.streams.feeds.diff import (
     ChatSnapshot,

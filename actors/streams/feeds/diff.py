@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from actors.law.chat import Body, Chat, ChatError, Message, Queued, RetryState, Role, Visibility
 from actors.law.closing import outstanding_dynamic
 from actors.law.ids import WorkerId
-from actors.law.parts.model import ToolCallPart
+from actors.law.parts.message import ToolCallPart
 from actors.law.states import Status
-from actors.law.store.answers import Applied
 from actors.law.store.hints import ChatMoved
+from actors.law.store.ports import Applied
 from actors.streams.feeds.events import (
     ActionRequired,
     ApprovalsChanged,

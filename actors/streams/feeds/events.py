@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from actors.law.chat import Approval, ChatError, Message, Queued, RetryState
 from actors.law.ids import ChatId
-from actors.law.parts.model import ToolCallPart
+from actors.law.parts.message import ToolCallPart
 from actors.law.states import Status
 
 

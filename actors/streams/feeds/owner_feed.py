@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from actors.law.ids import ChatId, UserId
-from actors.law.store.bus import Bus
 from actors.law.store.hints import (
     Became,
     ChatMoved,
@@ -21,6 +20,7 @@ from actors.law.store.hints import (
     SummaryChanged,
     TitleChanged,
 )
+from actors.law.store.ports import Bus
 from actors.streams.feeds.log import Cursor, FeedEnd, Log, Pack
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import Broken, Crashed, End

@@ -14,9 +14,8 @@ from typing import Annotated
 import trio
 
 from actors.law.ids import ChatId, chat_name
-from actors.law.store.answers import Applied
-from actors.law.store.bus import Bus
 from actors.law.store.hints import AsksChanged, ChatMoved, LookAtEverything, News
+from actors.law.store.ports import Applied, Bus
 from actors.streams.episodes import Episode, Episodes
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import Position

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Protocol
 from uuid import UUID
 
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Tool
 
 RULES_MAX = 100  # of a deployment; one more is refused at its start

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from actors.law.chat import Chat
-from actors.law.parts.model import JsonText, ToolCallPart
+from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import Ask
 from actors.tools.approvals.policy import Consent, Known, Policy, known_as
 from actors.tools.refusing import Bound, refusals

@@ -14,17 +14,18 @@ from actors.chat.turn import retries
 from actors.chat.turn.ports import Model
 from actors.law.chat import ChatError
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
-from actors.law.parts.options import (
+from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.prompt import (
     AnthropicOptions,
+    CallSettings,
     GoogleOptions,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
+    Prompt,
     ProviderOptions,
     VercelOptions,
 )
-from actors.law.parts.prompt import CallSettings, Prompt
 from runtime.clock import wall
 
 

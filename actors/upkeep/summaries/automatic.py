@@ -14,9 +14,9 @@ from actors.chat.turn.ports import Model, Models
 from actors.law.chat import Body, Chat, ChatError, Message
 from actors.law.ids import chat_name
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from actors.upkeep.background.asking import ask
 from actors.upkeep.background.jobs import Background
 from actors.upkeep.summaries.ended import (

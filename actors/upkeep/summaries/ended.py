@@ -6,7 +6,7 @@ from enum import Enum
 
 from actors.law.change import Change
 from actors.law.chat import Body, Message, Role, Visibility
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.states import Status
 
 SUMMARY_TURNS = 3  # from one summary to the next; the first is made after the first turn

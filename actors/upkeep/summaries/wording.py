@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from actors.chat.turn.ports import Model
 from actors.law.chat import Chat
 from actors.law.parts.assemble import Answer
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Asker, Prompt, UserSaid
 from actors.upkeep.background.asking import brief
 from actors.upkeep.summaries.ended import middle_left_out, sentences

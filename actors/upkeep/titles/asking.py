@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from actors.chat.turn.ports import Model
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.upkeep.background.asking import ask
 from actors.upkeep.titles.wording import rejects_temperature, title_in, without_temperature

@@ -13,7 +13,7 @@ from typing import Annotated
 from actors.chat.turn.ports import Model
 from actors.law.chat import Chat, Message, Role, Visibility
 from actors.law.ids import chat_name
-from actors.law.parts.model import Part
+from actors.law.parts.message import Part
 from actors.upkeep.background.jobs import Background
 from actors.upkeep.titles.asking import title_for
 from actors.upkeep.titles.fallback import NO_FILES, fallback_title, may_be_pasted, source_of

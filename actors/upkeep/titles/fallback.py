@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from actors.law.ids import FileId
-from actors.law.parts.model import FilePart, FileReferencePart, Part, TextPart
+from actors.law.parts.message import FilePart, FileReferencePart, Part, TextPart
 from actors.prompts.files import Files, StoredFile, file_said
 
 TITLE_CHARACTERS_MAX = 80  # a longer title is cut

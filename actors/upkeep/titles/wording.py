@@ -7,8 +7,8 @@ from dataclasses import replace
 from actors.chat.turn.ports import Model
 from actors.law.chat import Chat, Message, Role, Visibility
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
-from actors.law.parts.model import JsonText, TextPart
+from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.message import JsonText, TextPart
 from actors.law.parts.prompt import AnswerSchema, Asker, Prompt, UserSaid
 from actors.upkeep.background.asking import brief
 from actors.upkeep.titles.fallback import TITLE_CHARACTERS_MAX, printable

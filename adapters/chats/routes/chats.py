@@ -5,12 +5,10 @@ from dataclasses import astuple, replace
 from uuid import UUID
 
 from actors.law.ids import ChatId
-from actors.law.parts.model import Part
+from actors.law.parts.message import Part
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
-from actors.law.store.answers import Applied
-from actors.law.store.ports import Ledger
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Applied, Ledger, Receipt
 from actors.prompts.context.resources import Fitness, Kind
 from actors.upkeep.titles.fallback import fallback_title, may_be_pasted, printable, source_of
 from actors.upkeep.titles.ports import FileReader

@@ -7,8 +7,7 @@ from msgspec import structs
 from actors.law.chat import Queued, UserMessage
 from actors.law.ids import MessageId
 from actors.law.requests import Busy, EditMessage, Furniture, SendMessage
-from actors.law.store.answers import Applied
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Applied, Receipt
 from adapters.access.admission import Admission, Visible
 from adapters.access.answers_of_law import archived, refused
 from adapters.access.sending import Sending

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from actors.law.chat import UserMessage
 from actors.law.ids import ModelConfigId, QueuedId
 from actors.law.requests import DeleteQueued, EditQueued, PromoteQueued, ReorderQueued
-from actors.law.store.answers import Applied
-from actors.law.store.ports import Ledger
+from actors.law.store.ports import Applied, Ledger
 from adapters.access.admission import Admission
 from adapters.access.answers_of_law import archived, refused
 from adapters.access.sending import Sending

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from actors.law.chat import ChatError
-from actors.law.parts.failure import FailureKind
+from actors.law.parts.deltas import FailureKind
 from actors.law.refusals import ChatNotFound
 from actors.law.store.ports import Reading
 from actors.upkeep.titles.asking import NoTitle, title_for

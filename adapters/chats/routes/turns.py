@@ -14,7 +14,7 @@ from actors.law.requests import (
     Request,
     RequestCompaction,
 )
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from adapters.access.admission import Admission, Visible
 from adapters.access.answers_of_law import archived, refused
 from adapters.access.sending import Sending

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from actors.law.chat import Body, UserMessage
 from actors.law.ids import ChatId, UserId
-from actors.law.parts.model import JsonText, Part
+from actors.law.parts.message import JsonText, Part
 from actors.law.requests import NO_PARAMETERS, CreateChat, DynamicTool, NewChat
 from actors.tools.approvals.policy import Policy
 from adapters.chats.shelf.labelling import checked

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 import trio
 
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Receipt
 from adapters.chats.shelf.receipts import Done, Receipts
 from adapters.http.endpoints import Answer, Call
 from adapters.http.refused import Refused, Validation

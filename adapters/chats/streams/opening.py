@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from actors.law.store.bus import Bus
+from actors.law.store.ports import Bus
 from actors.streams.episodes import Episodes
 from actors.streams.feeds.owner_feed import OwnerFeeds, open_owner_feeds
 from actors.streams.feeds.ports import RemoteEpisodes

@@ -9,7 +9,7 @@ import trio
 from actors.law.chat import Message, Stored
 from actors.law.closing import outstanding_dynamic
 from actors.law.ids import ChatId
-from actors.law.parts.model import ToolCallPart
+from actors.law.parts.message import ToolCallPart
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
 from actors.streams.feeds.diff import ChatSnapshot, Position

@@ -20,8 +20,8 @@ from msgspec import UNSET, Raw, UnsetType
 from actors.law import chat as stored
 from actors.law.chat import Body, Message, Queued, RetryState
 from actors.law.ids import ChatId
-from actors.law.parts import model
-from actors.law.parts.model import JsonText, Part
+from actors.law.parts import message as model
+from actors.law.parts.message import JsonText, Part
 from actors.streams.feeds.diff import is_body_shown as is_body_shown
 from actors.streams.feeds.diff import is_shown as is_shown
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import httpx2
 import trio
 
-from actors.law.parts.failure import ProviderFailure
-from actors.law.parts.model import TextPart
+from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings, Prompt, UserSaid
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from actors.chat.turn.ports import Calling, CompactionResult, Model, ToolOutput
 from actors.law.ids import ModelConfigId
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.deltas import FailureKind
+from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantSaid, Prompt, Said, ToolsSaid, UserSaid
 from adapters.daemon.metrics.figures import Figures
 

@@ -14,9 +14,9 @@ from actors.chat.turn.ports import Batch, Model, Models, Prices, Provider, Side,
 from actors.law.chat import Chat, ChatError, Message
 from actors.law.ids import ChatId, chat_name
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.message import Cost, Usage
 from actors.law.parts.prompt import Prompt
-from actors.law.parts.usage import Cost, Usage
 from adapters.models.costs.side_costs import SideCosts
 from runtime.log import emit
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from actors.chat.turn.ports import Model
-from actors.law.parts.usage import UNPRICED, Cost, Usage
+from actors.law.parts.message import UNPRICED, Cost, Usage
 from actors.law.parts.vendors import vendor_of
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from actors.law.ids import ChatId
-from actors.law.parts.usage import Cost
+from actors.law.parts.message import Cost
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from actors.law.failures.classify import classify
 from actors.law.failures.signals import BODY_BYTES_MAX, Cut, Signals
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
 from adapters.models.providers.broken import CallFailed, Lost, Unreachable
 
 _REDACTED = "[redacted]"

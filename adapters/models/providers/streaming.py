@@ -13,8 +13,7 @@ import trio
 
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer, Assembly
-from actors.law.parts.deltas import Delta, Failed, Finished
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import Delta, Failed, Finished, ProviderFailure
 from adapters.models.providers.broken import BrokenStream, CallFailed, Lost
 from adapters.models.providers.faults import Accused, call_failed, refused
 from adapters.models.providers.http import HttpClient, Request, Response

@@ -16,8 +16,8 @@ import trio
 from argon2 import PasswordHasher
 
 from actors.law.ids import UserId
-from actors.law.store.bus import Bus
 from actors.law.store.hints import LookAtEverything, News, PersonChanged
+from actors.law.store.ports import Bus
 from adapters.people.auth.callers import Callers
 from adapters.people.auth.open_streams import OpenStreams
 from adapters.people.auth.passwords import Passwords

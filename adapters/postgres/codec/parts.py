@@ -18,8 +18,8 @@ from uuid import UUID
 import msgspec
 
 from actors.law.ids import FileId
-from actors.law.parts import model
-from actors.law.parts.model import JsonText, Part
+from actors.law.parts import message as model
+from actors.law.parts.message import JsonText, Part
 
 CONTENT_VERSION = 1
 

@@ -33,7 +33,7 @@ from actors.law.ids import (
     UserId,
     WorkerId,
 )
-from actors.law.parts.usage import Cost, Usage
+from actors.law.parts.message import Cost, Usage
 from actors.law.requests import DynamicTool
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved

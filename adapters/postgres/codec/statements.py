@@ -5,7 +5,7 @@ from typing import Any
 
 from actors.law.change import Change
 from actors.law.ids import ChatId, FileId, MessageId
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Receipt
 from adapters.postgres.driver.values import Statement
 from adapters.postgres.queries import SQL
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from actors.law.chat import Message, Queued
 from actors.law.ids import ChatId, MessageId, ModelConfigId, QueuedId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from adapters.postgres.codec import rows, statements
 from adapters.postgres.codec.parts import from_json
 from adapters.postgres.driver.pool import Pool

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from psycopg import errors
 
-from actors.law.store.faults import StoreAway
+from actors.law.store.ports import StoreAway
 
 
 class DatabaseFault(StoreAway):

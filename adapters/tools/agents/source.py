@@ -18,15 +18,13 @@ from actors.agents.waiting import wait_for
 from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.law.chat import Chat, Message, UserMessage
 from actors.law.ids import ChatId, ModelConfigId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import EFFORTS
 from actors.law.refusals import InvalidState, NotAllowed, QueueFull, Refusal, Repeated
 from actors.law.requests import Busy, CreateChat, Interrupt, NewChat, Request, SendMessage
 from actors.law.states import Status
-from actors.law.store.answers import Applied
-from actors.law.store.bus import Bus
 from actors.law.store.patience import patiently
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Applied, Bus, Receipt
 from actors.upkeep.titles.fallback import (
     SOURCE_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,

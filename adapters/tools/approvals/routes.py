@@ -8,7 +8,7 @@ from actors.law.chat import Approval, Verdict
 from actors.law.ids import ChatId
 from actors.law.refusals import NotAllowed, NotAsked, Refusal
 from actors.law.requests import DecideApproval
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from adapters.access.admission import Admission, Visible
 from adapters.access.answers_of_law import refused
 from adapters.access.sending import Sending

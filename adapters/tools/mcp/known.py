@@ -12,8 +12,8 @@ import msgspec
 
 from actors.law.chat import Chat
 from actors.law.ids import UserId
-from actors.law.store.bus import Bus
 from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.law.store.ports import Bus
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
 from adapters.tools.mcp.oauth.tokens import Token, connects

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from actors.law.parts.json_text import parsed
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from adapters.tools.mcp.servers import Configured
 
 NAME_CHARACTERS_MAX = 64  # of a tool, at every provider; what is longer is cut

@@ -15,8 +15,8 @@ import trio
 
 from actors.law.chat import Chat
 from actors.law.ids import chat_name
-from actors.law.store.bus import Bus
 from actors.law.store.hints import ChatMoved
+from actors.law.store.ports import Bus
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.faults import Fault, hidden_in, words_for

@@ -11,7 +11,7 @@ from typing import Any
 
 from actors.law.chat import Message
 from actors.law.parts.json_text import parsed
-from actors.law.parts.model import ToolResultPart
+from actors.law.parts.message import ToolResultPart
 from actors.prompts.selecting import model_rows
 
 FIND_TOOLS = "find_tools"

@@ -13,7 +13,7 @@ from typing import Any
 from actors.chat.turn.ports import ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.parts.json_text import is_json, parsed, well_formed
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.vendors import IMAGE_BYTES_MAX
 from adapters.http.media_types import ACCEPTED, UNKNOWN, media_type_of
 

@@ -18,10 +18,10 @@ from actors.chat.turn.ports import Calling, LocalTool, Models, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import MessageId
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Tool
-from actors.law.store.bus import Bus
 from actors.law.store.hints import ChatMoved, News
+from actors.law.store.ports import Bus
 from actors.tools.gating import kind_of
 from adapters.tools.mcp.faults import Fault
 from adapters.tools.mcp.listing import ServerTool, all_distinct

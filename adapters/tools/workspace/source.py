@@ -10,7 +10,7 @@ from uuid import uuid5
 from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.law.ids import FileId
-from actors.law.parts.model import FilePart
+from actors.law.parts.message import FilePart
 from actors.law.store.patience import patiently
 from actors.prompts.context.ports import ChatFiles, Document
 from actors.tools.workspace.changes import FileEdits

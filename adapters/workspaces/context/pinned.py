@@ -19,8 +19,8 @@ import trio
 
 from actors.law.chat import Chat
 from actors.law.ids import ChatId
-from actors.law.store.bus import Bus
 from actors.law.store.hints import ContextChanged, LookAtEverything, News
+from actors.law.store.ports import Bus
 from actors.prompts.context.ports import SkillText, Unreadable
 from actors.prompts.context.resources import Resource, Snapshot, told_of
 from actors.prompts.context.skills import Known

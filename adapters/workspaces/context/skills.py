@@ -10,8 +10,8 @@ from uuid import UUID
 
 from actors.law.chat import Chat
 from actors.law.ids import UserId
-from actors.law.store.bus import Bus
 from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.law.store.ports import Bus
 from actors.prompts.context.ports import NO_SKILLS, SkillText, Unreadable, WorkspaceSkills
 from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Known, Source, merged
 from adapters.models.sanitising import sanitised

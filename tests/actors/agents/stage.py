@@ -24,7 +24,7 @@ from actors.chat.turn.world import World
 from actors.law.chat import Role
 from actors.law.ids import ChatId, ModelConfigId
 from actors.law.parts.deltas import Finished, FinishReason, TextDelta, TextEnded, ToolCall
-from actors.law.parts.model import JsonText, ToolCallPart, ToolResultPart
+from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Asker, CallSettings, Prompt
 from actors.law.requests import CreateChat, NewChat
 from actors.law.states import Status

@@ -10,9 +10,8 @@ from actors.agents.ports import Kin, Said
 from actors.law.chat import ChatError, Role
 from actors.law.failures.wording import words
 from actors.law.ids import ChatId
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import ReasoningPart, TextPart
-from actors.law.parts.usage import CUT_SHORT, UNPRICED
+from actors.law.parts.deltas import FailureKind
+from actors.law.parts.message import CUT_SHORT, UNPRICED, ReasoningPart, TextPart
 from actors.law.states import Status
 from tests.actors.chat.turn.given import calls
 from tests.actors.law.chats import NOW, a_chat

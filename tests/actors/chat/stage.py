@@ -13,7 +13,7 @@ from actors.chat.turn.world import Limits, World
 from actors.chat.verbs import look_again
 from actors.law.chat import Body, Role, UserMessage
 from actors.law.ids import ChatId, Holder, RunnerId, UserId, WorkerId
-from actors.law.parts.model import TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart
 from actors.law.requests import (
     Acquire,
     CreateChat,

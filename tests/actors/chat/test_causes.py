@@ -25,7 +25,7 @@ from actors.chat.turn.causes import HistoryMoved, LeaseTaken
 from actors.chat.verbs import look_again
 from actors.law.chat import UserMessage
 from actors.law.ids import Holder, RunnerId, WorkerId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.parts.vendors import OPENAI
 from actors.law.requests import Acquire, EditMessage, Interrupt
 from adapters.models.providers.broken import Unreachable

@@ -3,7 +3,7 @@
 import trio
 
 from actors.law.chat import UserMessage
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.requests import EditMessage, Interrupt
 from tests.actors.chat.stage import ANN, a_chat_at_work
 from tests.fakes.scripted import HANGS, ScriptedProvider, ScriptedTools, call

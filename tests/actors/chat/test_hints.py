@@ -11,7 +11,7 @@ from actors.chat.turn.causes import Gone
 from actors.chat.turn.work import Left
 from actors.chat.verbs import drain, look_again
 from actors.law.chat import UserMessage
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.requests import EditMessage, Interrupt
 from runtime.ends import Finished
 from runtime.errors import MailboxFull

@@ -10,7 +10,7 @@ from actors.law.parts.deltas import (
     ToolCall,
     ToolInputDelta,
 )
-from actors.law.parts.model import ReasoningPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import ReasoningPart, ToolCallPart, ToolResultPart
 from actors.law.requests import Interrupt
 from actors.streams.episodes import EPISODE_BYTES_MAX, RETENTION_SECONDS, Episodes
 from tests.actors.chat.stage import a_chat_at_work

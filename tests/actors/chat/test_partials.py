@@ -24,8 +24,14 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
 )
 from actors.law.parts.json_text import is_json
-from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.usage import CUT_SHORT
+from actors.law.parts.message import (
+    CUT_SHORT,
+    FilePart,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from actors.law.requests import FinishInterruption
 from actors.law.states import State
 from tests.actors.law.chats import FAST, NOW, a_chat, done

@@ -36,7 +36,7 @@ from actors.law.ids import (
     UserId,
     WorkerId,
 )
-from actors.law.parts.model import FilePart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import FilePart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.states import State, Status, state_of
 from actors.law.transitions import bundle, transition
 

@@ -4,7 +4,7 @@ import pytest
 
 from actors.law import requests as ask
 from actors.law.chat import Files
-from actors.law.parts.model import FilePart
+from actors.law.parts.message import FilePart
 from actors.law.refusals import FilesFull, FilesUnavailable
 from actors.law.states import State
 from actors.law.transitions import create

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from actors.law.chat import Body, Message, Role, Visibility
 from actors.law.ids import MessageId
-from actors.law.parts.model import TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 OURS = UUID(int=1)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.law.chat import Visibility
-from actors.law.parts.model import FilePart
+from actors.law.parts.message import FilePart
 from actors.law.parts.vendors import vendor_of
 from actors.prompts.growing import Growing
 from actors.prompts.projection import Target, projected

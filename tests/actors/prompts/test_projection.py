@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 
 from actors.law.chat import Visibility
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import (
+from actors.law.parts.deltas import FailureKind
+from actors.law.parts.message import (
     ContextFilePart,
     FilePart,
     FileReferencePart,

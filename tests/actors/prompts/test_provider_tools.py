@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actors.law.failures.classify import mismatch
-from actors.law.parts.model import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
 from actors.law.parts.vendors import ANTHROPIC, vendor_of
 from actors.prompts.projection import Target, projected

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.law.chat import Role
 from actors.law.parts.assemble import Assembly
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.streams.episodes import RETENTION_SECONDS, Episodes
 from tests.actors.streams.test_episodes import SAID, encode, key, read, say
 

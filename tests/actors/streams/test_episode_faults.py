@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.streams.episodes import Episodes
 from tests.actors.streams.test_episodes import SAID, encode, key, read, say
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.streams.episodes import (
     EPISODE_BYTES_MAX,
     EPISODES_BYTES_MAX,

@@ -17,8 +17,7 @@ import trio.testing
 from actors.chat.mail import DrainNow
 from actors.law.ids import ChatId, chat_name
 from actors.law.requests import Abandon, CreateChat, DynamicTool, FinishTurn, NewChat
-from actors.law.store.fences import fence_of
-from actors.law.store.ports import Unreadable
+from actors.law.store.ports import Unreadable, fence_of
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits, World

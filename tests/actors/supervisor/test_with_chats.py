@@ -7,7 +7,7 @@ import trio
 
 from actors.chat.actor import ChatActor
 from actors.chat.turn.world import World
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.requests import CompleteRequiresAction, DynamicResult, Interrupt
 from actors.law.states import Status
 from actors.streams.episodes import Episodes

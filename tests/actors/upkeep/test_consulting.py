@@ -7,7 +7,7 @@ from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import Failed
-from actors.law.parts.model import ReasoningPart, TextPart
+from actors.law.parts.message import ReasoningPart, TextPart
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.upkeep.consulting import advice_in, consult
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, ScriptedProvider

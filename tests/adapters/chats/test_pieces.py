@@ -8,8 +8,8 @@ import pytest
 
 from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey
-from actors.law.parts import model
-from actors.law.parts.model import JsonText
+from actors.law.parts import message as model
+from actors.law.parts.message import JsonText
 from actors.streams.pieces import ArgsPiece, NumberedPiece, ReasoningPiece, ResultPiece
 from adapters.chats.pieces import encoded
 from tests.fakes.records import unseen

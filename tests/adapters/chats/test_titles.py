@@ -2,9 +2,8 @@
 
 from actors.law.ids import ChatId
 from actors.law.requests import Acquire, CreateChat, FinishTurn, NewChat, RecordGenerationAttempt
-from actors.law.store.answers import Applied
-from actors.law.store.fences import fence_of
 from actors.law.store.hints import TitleChanged
+from actors.law.store.ports import Applied, fence_of
 from adapters.chats.titles import Titles
 from tests.actors.law.chats import ANN, HOLDER, user
 from tests.adapters.postgres.stores import new_chat_id

@@ -3,8 +3,10 @@
 import msgspec
 import pytest
 
-from actors.law.parts.options import (
+from actors.law.parts.prompt import (
+    EFFORTS,
     AnthropicOptions,
+    CallSettings,
     GoogleOptions,
     OpenAICompatOptions,
     OpenAIOptions,
@@ -13,8 +15,8 @@ from actors.law.parts.options import (
     RoutedReasoning,
     SafetySetting,
     VercelOptions,
+    WebSearch,
 )
-from actors.law.parts.prompt import EFFORTS, CallSettings, WebSearch
 from adapters.models.call_config import (
     CallConfig,
     faults_of,

@@ -11,7 +11,7 @@ import trio
 from actors.chat.turn.ports import Model
 from actors.law.chat import Body, ChatError, Message, Role, Visibility
 from actors.law.ids import ChatId, FileId
-from actors.law.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolResultPart
+from actors.law.parts.message import FilePart, JsonText, ReasoningPart, TextPart, ToolResultPart
 from actors.law.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
 from actors.law.parts.vendors import ANTHROPIC, AZURE, OPENAI, RESPONSES_RULES
 from actors.prompts.files import StoredFile

@@ -7,7 +7,7 @@ import trio
 from actors.law import requests as ask
 from actors.law.refusals import NotAllowed
 from actors.law.states import State
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from adapters.tools.approvals.consent import Consents
 from tests.actors.law.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id

@@ -6,10 +6,9 @@ from psycopg.errors import InvalidTextRepresentation
 from trio.testing import wait_all_tasks_blocked
 
 from actors.law import requests as ask
-from actors.law.parts.model import JsonText
-from actors.law.store.answers import Applied
-from actors.law.store.fences import MovedOn, fence_of
+from actors.law.parts.message import JsonText
 from actors.law.store.hints import ChatMoved
+from actors.law.store.ports import Applied, MovedOn, fence_of
 from adapters.postgres import committing
 from adapters.postgres.driver.connection import Connection
 from tests.actors.law.chats import HOLDER, RETRY, assistant, result, send, step, tool, user

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.law.closing import outstanding
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     JsonText,
     Part,
     ReasoningPart,

@@ -9,7 +9,7 @@ from actors.chat.turn.tool_batch import run_batch
 from actors.chat.turn.work import AtStake, Held, Left
 from actors.chat.turn.world import Limits, World
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import JsonText, ToolCallPart
+from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import Acquire, Interrupt
 from actors.streams.episodes import Episodes
 from adapters.postgres.journal import Journal

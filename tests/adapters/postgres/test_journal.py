@@ -12,7 +12,7 @@ from psycopg import DatabaseError
 
 from actors.chat.turn.ports import ToolOutput
 from actors.law.ids import FileId
-from actors.law.parts.model import FilePart, JsonText, Part, TextPart, ToolCallPart
+from actors.law.parts.message import FilePart, JsonText, Part, TextPart, ToolCallPart
 from adapters.postgres.journal import KEEP_SECONDS, Journal
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_held_chat

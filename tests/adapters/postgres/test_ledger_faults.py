@@ -12,9 +12,8 @@ import pytest
 import trio
 
 from actors.law import requests as ask
-from actors.law.store.answers import Applied
-from actors.law.store.fences import MovedOn
 from actors.law.store.hints import ChatMoved
+from actors.law.store.ports import Applied, MovedOn
 from adapters.postgres.driver.faults import DatabaseFault, OutcomeUnknown, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
 from tests.actors.law.chats import ANN, assistant, call, send, step, user

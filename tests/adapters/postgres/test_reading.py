@@ -4,7 +4,7 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.chat import Role
-from actors.law.store.fences import fence_of
+from actors.law.store.ports import fence_of
 from adapters.postgres.driver.connection import Connection
 from tests.actors.law.chats import ANN, HOLDER, assistant, call, result, step, tool
 from tests.contracts.given import a_chat, a_held_chat, applied

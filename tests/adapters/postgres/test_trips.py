@@ -7,7 +7,7 @@ BEGIN and COMMIT too.
 import pytest
 
 from actors.law import requests as ask
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from tests.actors.law.chats import ANN, assistant, call, edit, result, send, step, tool, user
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied

@@ -9,7 +9,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Tool
 from actors.law.requests import DynamicTool
 from adapters.tools.declared import (

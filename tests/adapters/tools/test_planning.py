@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from actors.chat.turn.ports import Calling
-from actors.law.parts.model import FilePart, ToolCallPart
+from actors.law.parts.message import FilePart, ToolCallPart
 from actors.prompts.context.ports import Unreadable
 from adapters.tools.planning import ASK, PROPOSE, PlanningTools
 from tests.actors.law.chats import CHAT, a_chat

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from actors.chat.turn.ports import LocalTool
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Tool
 from actors.law.requests import DynamicTool
 from adapters.tools.declared import DeclaredTools

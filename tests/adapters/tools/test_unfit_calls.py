@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from actors.law.parts.model import ToolCallPart
+from actors.law.parts.message import ToolCallPart
 from actors.tools.approvals.policy import Consent, Policy
 from actors.tools.approvals.sorting import sorted_out
 from actors.tools.refusing import refusals

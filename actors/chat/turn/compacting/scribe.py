@@ -16,9 +16,9 @@ from actors.chat.turn.ports import Model
 from actors.chat.turn.world import Limits, World
 from actors.law.failures.wording import failure
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.deltas import FailureKind, ProviderFailure
+from actors.law.parts.message import UNPRICED
 from actors.law.parts.prompt import Prompt
-from actors.law.parts.usage import UNPRICED
 from actors.prompts.compaction.portions import (
     PORTION_BYTES_MIN,
     PORTIONS_MAX,

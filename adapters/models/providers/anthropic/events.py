@@ -31,9 +31,8 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
     UsageSeen,
 )
-from actors.law.parts.model import JsonText
-from actors.law.parts.notes import ANTHROPIC
-from actors.law.parts.usage import Usage
+from actors.law.parts.json_text import ANTHROPIC
+from actors.law.parts.message import JsonText, Usage
 from adapters.models.providers.anthropic import wire
 from adapters.models.providers.anthropic.reading import (
     read_block,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import ANTHROPIC
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split

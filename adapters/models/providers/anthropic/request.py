@@ -12,11 +12,11 @@ from typing import assert_never
 
 import msgspec
 
-from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.notes import ANTHROPIC, notes_of
-from actors.law.parts.options import AnthropicOptions
+from actors.law.parts.json_text import ANTHROPIC, notes_of
+from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import (
     OUTPUT_TOKENS_MAX,
+    AnthropicOptions,
     AssistantSaid,
     ComputerUse,
     Effort,

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from adapters.models.providers.anthropic.events import MessageDecoder
 from adapters.models.providers.anthropic.provider import Statistics, answer_tool

@@ -7,7 +7,7 @@ may carry its vendor in front (`openai/gpt-5`).
 import json
 import re
 
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Effort
 
 _REASONING = re.compile(r"o[134](-|$)|gpt-oss|gpt-5|gpt-[6-9]|gpt-\d\d|codex-mini|computer-use")

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import GOOGLE
 from adapters.models.providers.dial import split_url

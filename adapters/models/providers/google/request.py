@@ -10,11 +10,11 @@ from typing import TypeVar, assert_never
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.notes import notes_of
-from actors.law.parts.options import GoogleOptions
+from actors.law.parts.json_text import notes_of
+from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import (
     AssistantSaid,
+    GoogleOptions,
     OnlyTool,
     Prompt,
     Said,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from actors.law.parts.deltas import Delta, ToolCall, ToolInputDelta, ToolInputStarted
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from adapters.models.providers.openai_chat import wire
 from adapters.models.providers.openai_chat.messages import METADATA
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Effort
 from adapters.models.providers.facts.gemini import budget_of, level_of
 

@@ -10,8 +10,8 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart
-from actors.law.parts.notes import notes_of
+from actors.law.parts.json_text import notes_of
+from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart
 from actors.law.parts.prompt import AssistantSaid, Prompt, ToolAnswer, ToolsSaid, UserSaid
 from actors.law.parts.vendors import Dialect
 from adapters.models.providers.openai_chat import wire

@@ -6,15 +6,19 @@ from typing import Any, TypeVar, assert_never
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from actors.law.parts.model import JsonText
-from actors.law.parts.options import (
+from actors.law.parts.message import JsonText
+from actors.law.parts.prompt import (
+    AnswerSchema,
+    CallSettings,
+    OnlyTool,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
+    Prompt,
     RoutedReasoning,
     VercelOptions,
+    WebSearch,
 )
-from actors.law.parts.prompt import AnswerSchema, CallSettings, OnlyTool, Prompt, WebSearch
 from actors.law.parts.vendors import Dialect
 from adapters.models.providers.facts.gemini import level_of, thinks_in_levels
 from adapters.models.providers.facts.openai import reasons, samples, strict_schema

@@ -20,7 +20,7 @@ from actors.law.parts.deltas import (
     TextDelta,
     TextEnded,
 )
-from actors.law.parts.usage import NO_USAGE, Usage
+from actors.law.parts.message import NO_USAGE, Usage
 from adapters.models.providers.broken import BrokenStream, Reported
 from adapters.models.providers.error_text import error_text
 from adapters.models.providers.openai_chat import wire

@@ -7,7 +7,7 @@ a signature belongs to the text before it; encrypted thoughts come whole.
 import json
 from typing import Any
 
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from adapters.models.providers.openai_chat.messages import METADATA
 
 Detail = dict[str, Any]

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
-from actors.law.parts.failure import ProviderFailure
+from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, Vendor
 from adapters.models.providers.dial import split_url

@@ -13,7 +13,8 @@ from typing import TypeVar, assert_never
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from actors.law.parts.model import (
+from actors.law.parts.json_text import notes_of
+from actors.law.parts.message import (
     FilePart,
     JsonText,
     ReasoningPart,
@@ -21,12 +22,11 @@ from actors.law.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.law.parts.notes import notes_of
-from actors.law.parts.options import OpenAIOptions
 from actors.law.parts.prompt import (
     AnswerSchema,
     AssistantSaid,
     OnlyTool,
+    OpenAIOptions,
     Prompt,
     ToolAnswer,
     ToolsSaid,

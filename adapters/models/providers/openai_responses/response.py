@@ -25,8 +25,7 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.model import JsonText
-from actors.law.parts.usage import NO_USAGE, Usage
+from actors.law.parts.message import NO_USAGE, JsonText, Usage
 from adapters.models.providers.broken import Reported
 from adapters.models.providers.error_text import error_text
 from adapters.models.providers.openai_responses import wire

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
 from actors.chat.turn.ports import LocalTool
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Tool
 from actors.tools.approvals.policy import START_TOOL, Policy, ServerStart
 from adapters.tools.mcp.listing import ServerTool, source_in_workspace

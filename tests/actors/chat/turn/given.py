@@ -5,7 +5,7 @@ from itertools import count
 from actors.chat.turn.ports import LocalTool
 from actors.law.chat import Body, Message, Role, Visibility
 from actors.law.ids import MessageId
-from actors.law.parts.model import JsonText, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import JsonText, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Tool
 from tests.actors.law.chats import NOW
 

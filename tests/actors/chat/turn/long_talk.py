@@ -9,12 +9,16 @@ import trio
 
 from actors.chat.turn.ports import CompactionPlan, Model, ToolOutput, Unmeasured
 from actors.law.failures import wording
-from actors.law.parts.deltas import Failed, Finished, FinishReason, ReasoningDelta, ReasoningEnded
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import JsonText
-from actors.law.parts.options import AnthropicOptions
-from actors.law.parts.prompt import CallSettings, Prompt, UserSaid
-from actors.law.parts.usage import Usage
+from actors.law.parts.deltas import (
+    Failed,
+    FailureKind,
+    Finished,
+    FinishReason,
+    ReasoningDelta,
+    ReasoningEnded,
+)
+from actors.law.parts.message import JsonText, Usage
+from actors.law.parts.prompt import AnthropicOptions, CallSettings, Prompt, UserSaid
 from actors.prompts.compaction.wording import INSTRUCTIONS
 from actors.prompts.projection import Target, projected
 from tests.actors.chat.stage import a_chat_at_work

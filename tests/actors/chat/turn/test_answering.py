@@ -18,6 +18,7 @@ from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.assemble import Answer, Assembly
 from actors.law.parts.deltas import (
+    FailureKind,
     Finished,
     FinishReason,
     ProviderToolResult,
@@ -31,8 +32,7 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import SourcePart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import SourcePart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.streams.episodes import Episode
 from actors.streams.pieces import ArgsPiece, ReasoningPiece

@@ -7,8 +7,7 @@ from actors.chat.turn.ports import Entry, ToolOutput
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN
 from actors.law.chat import ChatError
 from actors.law.parts.deltas import Finished, FinishReason, TextEnded
-from actors.law.parts.model import JsonText
-from actors.law.parts.usage import Cost, Usage
+from actors.law.parts.message import Cost, JsonText, Usage
 from actors.law.requests import Busy
 from runtime.ends import Finished as Ended
 from tests.actors.chat.stage import a_chat_at_work

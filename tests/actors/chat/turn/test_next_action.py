@@ -17,7 +17,7 @@ from actors.chat.turn.next_action import (
 )
 from actors.chat.turn.ports import Offered
 from actors.law.chat import Role
-from actors.law.parts.model import ToolResultPart
+from actors.law.parts.message import ToolResultPart
 from actors.law.parts.prompt import Tool
 from tests.actors.chat.turn.given import SCHEMA, answered, calls, hidden, history, tool
 from tests.actors.law.chats import ANN, a_chat, approval, assistant, user

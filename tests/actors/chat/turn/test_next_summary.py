@@ -11,7 +11,7 @@ from actors.chat.turn.next_action import (
 )
 from actors.chat.turn.ports import Offered
 from actors.law.ids import EpisodeKey
-from actors.law.parts.usage import UNPRICED
+from actors.law.parts.message import UNPRICED
 from actors.law.states import State
 from actors.prompts.compaction.fullness import Fullness
 from actors.prompts.compaction.rows import Compaction, Source, Summary

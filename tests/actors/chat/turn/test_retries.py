@@ -17,7 +17,7 @@ from actors.chat.turn.retries import (
 )
 from actors.law.chat import ChatError, RetryState
 from actors.law.failures import wording
-from actors.law.parts.failure import FailureKind
+from actors.law.parts.deltas import FailureKind
 from tests.actors.law.chats import NOW
 
 LIMITED = wording.failure(FailureKind.RATE_LIMIT, "anthropic", retryable=True, status=429)

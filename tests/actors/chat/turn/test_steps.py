@@ -10,16 +10,17 @@ from actors.law.chat import Body, Role
 from actors.law.ids import FileId
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.model import (
+from actors.law.parts.message import (
+    Cost,
     FilePart,
     JsonText,
     ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    Usage,
 )
 from actors.law.parts.prompt import CallSettings
-from actors.law.parts.usage import Cost, Usage
 from actors.law.parts.vendors import ANTHROPIC, BEDROCK
 from tests.actors.chat.turn.given import calls
 from tests.actors.law.chats import FAST, NOW, SMART, file_id

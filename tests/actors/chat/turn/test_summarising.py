@@ -9,8 +9,7 @@ from actors.chat.turn.retries import SUMMARY_FAILURES_MAX
 from actors.chat.turn.work import Held
 from actors.law.chat import UserMessage
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.model import TextPart
-from actors.law.parts.usage import Cost
+from actors.law.parts.message import Cost, TextPart
 from actors.law.requests import Acquire, Busy, EditMessage, Interrupt, RequestCompaction
 from runtime.children import run_child
 from runtime.scope import CausedScope

@@ -8,10 +8,9 @@ import trio
 from actors.chat.turn.compacting.scribe import TOO_SMALL
 from actors.chat.turn.ports import Model
 from actors.law.failures import wording
-from actors.law.parts.deltas import Failed
-from actors.law.parts.failure import FailureKind
+from actors.law.parts.deltas import Failed, FailureKind
+from actors.law.parts.message import Usage
 from actors.law.parts.prompt import CallSettings
-from actors.law.parts.usage import Usage
 from actors.prompts.compaction.wording import INSTRUCTIONS
 from tests.actors.chat.turn.long_talk import (
     DONE,

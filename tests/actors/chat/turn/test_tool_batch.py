@@ -13,7 +13,7 @@ from actors.chat.turn.work import AtStake
 from actors.chat.turn.world import World
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import FilePart, JsonText
+from actors.law.parts.message import FilePart, JsonText
 from actors.streams.episodes import Episode
 from actors.tools.refusing import refusals
 from actors.tools.truncation import BUDGET_UNKNOWN

@@ -7,8 +7,7 @@ import pytest
 from actors.law.failures.classify import classify, mismatch
 from actors.law.failures.signals import Cut, Http2Reset, Signals
 from actors.law.failures.wording import failure, silent, withheld
-from actors.law.parts.deltas import Refusal
-from actors.law.parts.failure import FailureKind, ProviderFailure
+from actors.law.parts.deltas import FailureKind, ProviderFailure, Refusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HTML = b"<html><body>Forbidden</body></html>"

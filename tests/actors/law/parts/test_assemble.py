@@ -21,15 +21,15 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
     UsageSeen,
 )
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     FilePart,
     ReasoningPart,
     SourcePart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    Usage,
 )
-from actors.law.parts.usage import Usage
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 SERVER = UUID(int=7)

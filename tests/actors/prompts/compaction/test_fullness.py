@@ -4,8 +4,7 @@ import pytest
 
 from actors.law.chat import Message, Role, Visibility
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import JsonText, TextPart, ToolResultPart
-from actors.law.parts.usage import UNPRICED, Usage
+from actors.law.parts.message import UNPRICED, JsonText, TextPart, ToolResultPart, Usage
 from actors.prompts.compaction.fullness import (
     SUMMARIES_PER_TURN_MAX,
     Fullness,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     FilePart,
     JsonText,
     ReasoningPart,

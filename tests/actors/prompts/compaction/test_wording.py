@@ -4,17 +4,20 @@ import pytest
 
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.model import JsonText, ReasoningPart, TextPart
-from actors.law.parts.options import (
+from actors.law.parts.message import JsonText, ReasoningPart, TextPart
+from actors.law.parts.prompt import (
     AnthropicOptions,
+    CallSettings,
     GoogleOptions,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
+    Prompt,
     RoutedReasoning,
+    Tool,
+    UserSaid,
     VercelOptions,
 )
-from actors.law.parts.prompt import CallSettings, Prompt, Tool, UserSaid
 from actors.prompts.compaction.wording import (
     INSTRUCTIONS,
     asking_for_part,

@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from actors.law.chat import Body, Role
-from actors.law.parts.model import FilePart, JsonText, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.options import AnthropicOptions, OpenAIOptions
+from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import (
+    AnthropicOptions,
     AssistantSaid,
     CallSettings,
+    OpenAIOptions,
     Prompt,
     Tool,
     ToolAnswer,

@@ -8,8 +8,8 @@ from actors.law import requests as ask
 from actors.law.chat import Message, Visibility
 from actors.law.ids import MessageId, QueuedId
 from actors.law.states import State, Status
-from actors.law.store.answers import Applied
 from actors.law.store.hints import hints_of
+from actors.law.store.ports import Applied
 from actors.streams.feeds.diff import (
     ChatSnapshot,
     Position,

@@ -5,7 +5,7 @@ import pytest
 from actors.law import requests as ask
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.streams.feeds.diff import Position
 from actors.streams.feeds.registry import open_chat_feeds
 from adapters.chats.pieces import encoded as piece_encoded

@@ -12,7 +12,7 @@ import trio.testing
 from actors.law import requests as ask
 from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.store.hints import hints_of
 from actors.streams.episodes import Episodes

@@ -11,7 +11,7 @@ import trio
 
 from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey, WorkerId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.streams.episodes import Episodes
 from actors.streams.relay.exchange import NotConnected
 from actors.streams.relay.peer_session import PeerSession

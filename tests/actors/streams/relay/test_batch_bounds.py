@@ -3,7 +3,7 @@
 import pytest
 
 from actors.law.chat import Role
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.streams.episodes import EPISODE_BYTES_MAX, Episodes
 from actors.streams.relay import link, peer_session
 from actors.streams.relay.exchange import (

@@ -7,7 +7,7 @@ import trio
 import trio.testing
 
 from actors.law.chat import Role
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.streams.episodes import EPISODE_BYTES_MAX
 from actors.streams.relay import exchange, link, peer_session, relays
 from actors.streams.relay.exchange import Follow, RelayedPieces, Unfollow

@@ -11,7 +11,7 @@ from actors.law.chat import Chat, ChatError
 from actors.law.ids import ChatId
 from actors.law.parts.prompt import CallSettings
 from actors.law.states import Status
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from actors.upkeep.background.jobs import open_background
 from actors.upkeep.summaries.automatic import JOB_SECONDS_MAX, AutomaticSummaries
 from actors.upkeep.summaries.ports import Shown

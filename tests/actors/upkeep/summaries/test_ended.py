@@ -6,7 +6,7 @@ import pytest
 
 from actors.law.change import Change
 from actors.law.ids import ChatId, EpisodeKey
-from actors.law.parts.usage import Cost
+from actors.law.parts.message import Cost
 from actors.law.states import Status
 from actors.prompts.compaction.fullness import Fullness
 from actors.prompts.compaction.rows import Compaction, Source, Summary

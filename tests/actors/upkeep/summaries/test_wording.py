@@ -4,7 +4,7 @@ import pytest
 
 from actors.chat.turn.ports import Model
 from actors.law.parts.assemble import Answer
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings
 from actors.upkeep.summaries.wording import (
     LABEL_TOKENS_MAX,

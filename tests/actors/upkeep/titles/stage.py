@@ -17,9 +17,8 @@ from actors.chat.turn.ports import Model
 from actors.law.chat import Body, Message, Role, Visibility
 from actors.law.failures import wording
 from actors.law.parts.assemble import Answer
-from actors.law.parts.deltas import FinishReason
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import FilePart, TextPart
+from actors.law.parts.deltas import FailureKind, FinishReason
+from actors.law.parts.message import FilePart, TextPart
 from actors.law.parts.prompt import CallSettings
 from actors.upkeep.background.jobs import Background, open_background
 from actors.upkeep.titles.automatic import AutomaticTitles

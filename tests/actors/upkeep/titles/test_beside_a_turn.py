@@ -11,7 +11,7 @@ from actors.chat.turn.work import Advanced, AtStake, Held
 from actors.chat.turn.world import World
 from actors.law.chat import Body, Role
 from actors.law.ids import ChatId, Holder, RunnerId, WorkerId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings
 from actors.law.requests import Acquire, CreateChat, NewChat, RecordGenerationAttempt
 from actors.streams.episodes import Episodes

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from actors.law.ids import FileId
-from actors.law.parts.model import FilePart, FileReferencePart, HookContextPart, TextPart
+from actors.law.parts.message import FilePart, FileReferencePart, HookContextPart, TextPart
 from actors.prompts.files import StoredFile
 from actors.upkeep.titles.fallback import fallback_title, may_be_pasted, source_of
 

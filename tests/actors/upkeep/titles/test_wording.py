@@ -9,9 +9,10 @@ from actors.chat.turn.ports import Model
 from actors.law.ids import ModelConfigId
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.model import ReasoningPart, TextPart
-from actors.law.parts.options import (
+from actors.law.parts.message import ReasoningPart, TextPart
+from actors.law.parts.prompt import (
     AnthropicOptions,
+    CallSettings,
     GoogleOptions,
     OpenAICompatOptions,
     OpenAIOptions,
@@ -19,8 +20,8 @@ from actors.law.parts.options import (
     OpenRouterRouting,
     RoutedReasoning,
     VercelOptions,
+    WebSearch,
 )
-from actors.law.parts.prompt import CallSettings, WebSearch
 from actors.upkeep.background.asking import brief
 from actors.upkeep.titles.wording import cleaned, rejects_temperature, title_in, title_prompt
 from tests.actors.law.chats import ANN

@@ -14,7 +14,7 @@ import trio
 from actors.law import requests as ask
 from actors.law.chat import Role
 from actors.law.states import Status
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.sending import Sending
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats

@@ -9,7 +9,7 @@ import pytest
 
 from actors.law.chat import FILES_PER_CHAT_MAX
 from actors.law.ids import FileId
-from actors.law.parts.model import FilePart
+from actors.law.parts.message import FilePart
 from adapters.chats.files.shelf import ENCODED_APART_BYTES, PromptFiles
 from adapters.chats.routes.files import FILE_BYTES_MAX, FILES_PER_MINUTE
 from runtime.threads.limits import statistics

@@ -6,7 +6,7 @@ import pytest
 
 from actors.law import requests as ask
 from actors.law.chat import QUEUE_ROWS_MAX
-from actors.law.parts.model import FileReferencePart
+from actors.law.parts.message import FileReferencePart
 from actors.law.states import State, state_of
 from tests.actors.law.chats import ANN, BOB, HOLDER, send
 from tests.adapters.chats.routes.ground import ADA, MODELS, message, text

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from actors.law import requests as ask
-from actors.law.parts.model import ToolResultPart
+from actors.law.parts.message import ToolResultPart
 from actors.law.states import State, Status
 from tests.actors.law.chats import ANN, ARCHIVED, BOB, DYNAMIC, LIVE, LOCAL, assistant, call, step
 from tests.adapters.chats.routes.ground import ADA

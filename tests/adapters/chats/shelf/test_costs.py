@@ -9,9 +9,8 @@ from actors.law import requests as ask
 from actors.law.chat import ChatError
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import UNPRICED, Cost, TextPart, Usage
 from actors.law.parts.prompt import CallSettings, Prompt
-from actors.law.parts.usage import UNPRICED, Cost, Usage
 from actors.upkeep.background.asking import ask as ask_aside
 from adapters.models.costs.booking import BookedSummaries, BookedTitles, Bookkeeper
 from adapters.models.costs.side_costs import SideCosts

@@ -8,7 +8,7 @@ import pytest
 
 from actors.law import requests as ask
 from actors.law.chat import FILES_PER_CHAT_MAX, Role, Visibility
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from adapters.chats.shelf.creating import TOOLS_MAX
 from adapters.models.words.standing import DETACHED
 from tests.actors.law.chats import ANN, BOB, HOLDER

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.law import requests as ask
-from actors.law.store.fences import fence_of
+from actors.law.store.ports import fence_of
 from adapters.chats.shelf.pins import moved
 from tests.actors.law.chats import ANN, BOB, HOLDER, assistant
 from tests.contracts.given import a_view, applied

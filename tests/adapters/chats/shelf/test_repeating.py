@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.law import requests as ask
-from actors.law.store.receipts import Receipt
+from actors.law.store.ports import Receipt
 from adapters.chats.shelf.receipts import KEPT_SECONDS, Receipts
 from adapters.chats.shelf.repeating import KEY_CHARACTERS_MAX, Repeating
 from adapters.http.endpoints import Answer, Call, Caller, Via

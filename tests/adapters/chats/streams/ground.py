@@ -22,8 +22,8 @@ from trio_websocket import open_websocket_url
 from actors.law import requests as ask
 from actors.law.chat import Body, Role, UserMessage
 from actors.law.ids import UserId
-from actors.law.parts.model import TextPart
-from actors.law.store.answers import Applied
+from actors.law.parts.message import TextPart
+from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.admission import Admission
 from adapters.access.sending import Sending

@@ -19,9 +19,8 @@ from actors.law.chat import (
     Visibility,
 )
 from actors.law.ids import ChatId, FileId, MessageId, ModelConfigId, QueuedId, UserId
-from actors.law.parts import model
-from actors.law.parts.model import JsonText, TextPart
-from actors.law.parts.usage import Usage
+from actors.law.parts import message as model
+from actors.law.parts.message import JsonText, TextPart, Usage
 from adapters.chats.wire.messages import (
     error_of,
     is_shown,

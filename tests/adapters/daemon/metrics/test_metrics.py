@@ -12,7 +12,7 @@ from actors.chat.turn.answering import ask
 from actors.chat.turn.ports import Model, ToolOutput
 from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey, ModelConfigId
-from actors.law.parts.model import FilePart, JsonText, TextPart, ToolCallPart
+from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart
 from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolsSaid, UserSaid
 from actors.streams.episodes import Episode, Episodes
 from actors.supervisor.slots import SlotsStatistics

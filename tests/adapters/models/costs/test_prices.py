@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from actors.chat.turn.ports import Model
+from actors.law.parts.message import NO_USAGE, UNPRICED, Cost, Usage
 from actors.law.parts.prompt import CallSettings
-from actors.law.parts.usage import NO_USAGE, UNPRICED, Cost, Usage
 from adapters.models.costs.prices import Price, Prices, load_table
 
 MILLION = 1_000_000

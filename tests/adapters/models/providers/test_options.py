@@ -9,25 +9,23 @@ from dataclasses import fields
 
 import pytest
 
-from actors.law.parts.model import JsonText, ReasoningPart, TextPart
-from actors.law.parts.options import (
+from actors.law.parts.message import JsonText, ReasoningPart, TextPart
+from actors.law.parts.prompt import (
+    AnswerSchema,
     AnthropicOptions,
+    AssistantSaid,
+    CallSettings,
     GoogleOptions,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
     OpenRouterRouting,
+    Prompt,
     RoutedReasoning,
     SafetySetting,
-    VercelOptions,
-)
-from actors.law.parts.prompt import (
-    AnswerSchema,
-    AssistantSaid,
-    CallSettings,
-    Prompt,
     Tool,
     UserSaid,
+    VercelOptions,
 )
 from actors.law.parts.vendors import AZURE, OPENAI, OPENAI_COMPAT, OPENROUTER, VERCEL
 from adapters.models.providers.anthropic import request as anthropic

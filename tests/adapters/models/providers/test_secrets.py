@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from actors.law.parts.vendors import VENDORS, Wire
 from adapters.models.providers.anthropic.provider import Anthropic

@@ -5,9 +5,8 @@ import json
 import pytest
 import trio
 
-from actors.law.parts.deltas import Failed, Finished
-from actors.law.parts.failure import FailureKind, ProviderFailure
-from actors.law.parts.model import TextPart
+from actors.law.parts.deltas import Failed, FailureKind, Finished, ProviderFailure
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from adapters.models.providers import streaming
 from adapters.models.providers.anthropic.provider import Anthropic

@@ -3,7 +3,7 @@
 import json
 
 from actors.chat.turn.ports import Calling
-from actors.law.parts.model import ToolCallPart
+from actors.law.parts.message import ToolCallPart
 from actors.law.store.hints import LookAtEverything
 from actors.prompts.context.ports import SkillText, Unreadable
 from actors.prompts.context.skills import Known

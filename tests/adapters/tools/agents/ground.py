@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 
 from actors.chat.turn.ports import Calling
-from actors.law.parts.model import JsonText, ToolCallPart
+from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import (
     Abandon,
     Acquire,

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from actors.chat.turn.ports import Calling
 from actors.law.chat import Body, Message, Role
-from actors.law.parts.model import TextPart, ToolCallPart
+from actors.law.parts.message import TextPart, ToolCallPart
 from adapters.tools.mcp.opening import Reached
 from adapters.tools.mcp.servers import Configured, Secrets, Server
 from adapters.tools.mcp.sessions import open_sessions

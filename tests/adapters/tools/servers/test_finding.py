@@ -5,7 +5,7 @@ import json
 import pytest
 
 from actors.law.chat import Body, Message, Role, Visibility
-from actors.law.parts.model import JsonText, TextPart, ToolResultPart
+from actors.law.parts.message import JsonText, TextPart, ToolResultPart
 from adapters.tools.servers.finding import (
     CATALOGUE_TOKENS_MAX,
     MATCHES_MAX,

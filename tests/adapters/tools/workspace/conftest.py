@@ -11,7 +11,7 @@ import pytest
 
 from actors.chat.turn.ports import Calling
 from actors.law.ids import ChatId
-from actors.law.parts.model import ToolCallPart
+from actors.law.parts.message import ToolCallPart
 from actors.law.requests import CreateChat, NewChat
 from adapters.chats.files.kept import KeptFiles
 from adapters.postgres.bus import Switchboard

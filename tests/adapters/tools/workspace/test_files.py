@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from actors.law.parts.model import FilePart
+from actors.law.parts.message import FilePart
 from actors.tools.workspace.plans import plan_path
 from adapters.tools.workspace.asked import TOOLS
 

@@ -20,7 +20,7 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
     UsageSeen,
 )
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import Usage
 from adapters.models.providers.anthropic.events import SKIPPED_KINDS_MAX, MessageDecoder, sse_split
 from adapters.models.providers.broken import BrokenStream, Reported
 

@@ -6,11 +6,17 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.law.parts.deltas import Failed, Finished, TextDelta, TextEnded, UsageSeen
-from actors.law.parts.failure import FailureKind, ProviderFailure
-from actors.law.parts.model import TextPart
-from actors.law.parts.options import AnthropicOptions
-from actors.law.parts.prompt import Asker, CallSettings, Prompt, UserSaid
+from actors.law.parts.deltas import (
+    Failed,
+    FailureKind,
+    Finished,
+    ProviderFailure,
+    TextDelta,
+    TextEnded,
+    UsageSeen,
+)
+from actors.law.parts.message import TextPart
+from actors.law.parts.prompt import AnthropicOptions, Asker, CallSettings, Prompt, UserSaid
 from adapters.models.providers.anthropic.provider import Anthropic
 from adapters.models.providers.dial import Origin
 from adapters.models.providers.http import HttpClient

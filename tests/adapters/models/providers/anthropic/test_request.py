@@ -4,15 +4,16 @@ import json
 
 import pytest
 
-from actors.law.parts.model import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.options import AnthropicOptions, OpenAIOptions
+from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import (
     OUTPUT_TOKENS_MAX,
     AnswerSchema,
+    AnthropicOptions,
     AssistantSaid,
     CallSettings,
     ComputerUse,
     OnlyTool,
+    OpenAIOptions,
     Prompt,
     Tool,
     ToolAnswer,

@@ -7,11 +7,9 @@ import zlib
 
 import pytest
 
-from actors.law.parts.deltas import Failed, Finished
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import TextPart
-from actors.law.parts.options import AnthropicOptions
-from actors.law.parts.prompt import AnswerSchema, CallSettings, Prompt, UserSaid
+from actors.law.parts.deltas import Failed, FailureKind, Finished
+from actors.law.parts.message import TextPart
+from actors.law.parts.prompt import AnswerSchema, AnthropicOptions, CallSettings, Prompt, UserSaid
 from adapters.models.providers.bedrock.credentials import Bearer
 from adapters.models.providers.bedrock.provider import Bedrock, model_id
 from adapters.models.providers.bedrock.signing import Keys

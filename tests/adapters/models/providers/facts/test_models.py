@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from actors.law.parts.model import JsonText
+from actors.law.parts.message import JsonText
 from adapters.models.providers.facts.gemini import budget_of, is_gemini, level_of, mixes_tools
 from adapters.models.providers.facts.openai import answers_on_responses, reasons, strict_schema
 

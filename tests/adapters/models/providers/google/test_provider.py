@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from actors.law.parts.deltas import Failed, Finished, FinishReason
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import TextPart, ToolCallPart
+from actors.law.parts.deltas import Failed, FailureKind, Finished, FinishReason
+from actors.law.parts.message import TextPart, ToolCallPart
 from actors.law.parts.prompt import AssistantSaid, Prompt, UserSaid
 from adapters.models.providers.google.provider import Google
 from adapters.models.providers.http import HttpClient

@@ -13,10 +13,22 @@ from dataclasses import replace
 import pytest
 
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolCallPart
-from actors.law.parts.options import GoogleOptions
-from actors.law.parts.prompt import AnswerSchema, CallSettings, Prompt, Tool, UserSaid
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import (
+    FilePart,
+    JsonText,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    Usage,
+)
+from actors.law.parts.prompt import (
+    AnswerSchema,
+    CallSettings,
+    GoogleOptions,
+    Prompt,
+    Tool,
+    UserSaid,
+)
 from adapters.models.providers.google.request import request_body
 from adapters.models.providers.google.response import GeminiDecoder
 from tests.adapters.models.providers.replay import answer_of, answered_by, deltas_of, replayed

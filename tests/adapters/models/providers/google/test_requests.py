@@ -4,15 +4,17 @@ import json
 
 import pytest
 
-from actors.law.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolCallPart
-from actors.law.parts.model import ToolResultPart as ResultPart
-from actors.law.parts.options import GoogleOptions, OpenAIOptions, SafetySetting
+from actors.law.parts.message import FilePart, JsonText, ReasoningPart, TextPart, ToolCallPart
+from actors.law.parts.message import ToolResultPart as ResultPart
 from actors.law.parts.prompt import (
     AnswerSchema,
     AssistantSaid,
     CallSettings,
+    GoogleOptions,
     OnlyTool,
+    OpenAIOptions,
     Prompt,
+    SafetySetting,
     Tool,
     ToolAnswer,
     ToolsSaid,

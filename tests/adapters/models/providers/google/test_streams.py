@@ -17,7 +17,7 @@ from actors.law.parts.deltas import (
     TextEnded,
     ToolCall,
 )
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import Usage
 from adapters.models.providers.broken import BrokenStream, Reported
 from adapters.models.providers.google.response import GeminiDecoder
 from adapters.models.providers.skipped import Skipped

@@ -3,9 +3,17 @@
 import json
 from urllib.parse import urlsplit
 
-from actors.law.parts.model import FilePart, JsonText, TextPart
-from actors.law.parts.options import OpenRouterOptions, RoutedReasoning, VercelOptions
-from actors.law.parts.prompt import AnswerSchema, CallSettings, Prompt, Tool, UserSaid
+from actors.law.parts.message import FilePart, JsonText, TextPart
+from actors.law.parts.prompt import (
+    AnswerSchema,
+    CallSettings,
+    OpenRouterOptions,
+    Prompt,
+    RoutedReasoning,
+    Tool,
+    UserSaid,
+    VercelOptions,
+)
 from actors.law.parts.vendors import vendor_of
 from tests.fakes.recordings import recordings
 

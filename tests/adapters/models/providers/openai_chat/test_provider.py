@@ -6,9 +6,8 @@ from uuid import UUID
 import pytest
 
 from actors.law.ids import ChatId, UserId
-from actors.law.parts.deltas import Failed, Finished, FinishReason, TextDelta
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import TextPart
+from actors.law.parts.deltas import Failed, FailureKind, Finished, FinishReason, TextDelta
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Asker, Prompt, UserSaid
 from actors.law.parts.vendors import AZURE, OPENAI, OPENAI_COMPAT, OPENROUTER, VERCEL
 from adapters.models.providers.http import HttpClient

@@ -11,8 +11,7 @@ from dataclasses import replace
 import pytest
 
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.model import ReasoningPart, TextPart, ToolCallPart
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, Usage
 from adapters.models.providers.openai_chat.request import answer_tool, request_body
 from adapters.models.providers.openai_chat.response import ChatDecoder
 from tests.adapters.models.providers.openai_chat.recorded import (

@@ -5,26 +5,24 @@ import json
 
 import pytest
 
-from actors.law.parts.model import FilePart, JsonText, ReasoningPart, TextPart, ToolCallPart
-from actors.law.parts.options import (
+from actors.law.parts.message import FilePart, JsonText, ReasoningPart, TextPart, ToolCallPart
+from actors.law.parts.prompt import (
+    AnswerSchema,
     AnthropicOptions,
+    AssistantSaid,
+    CallSettings,
+    OnlyTool,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
     OpenRouterRouting,
-    RoutedReasoning,
-    VercelOptions,
-)
-from actors.law.parts.prompt import (
-    AnswerSchema,
-    AssistantSaid,
-    CallSettings,
-    OnlyTool,
     Prompt,
+    RoutedReasoning,
     Tool,
     ToolAnswer,
     ToolsSaid,
     UserSaid,
+    VercelOptions,
     WebSearch,
 )
 from actors.law.parts.vendors import vendor_of

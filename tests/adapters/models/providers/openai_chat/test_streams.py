@@ -17,7 +17,7 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.usage import Usage
+from actors.law.parts.message import Usage
 from adapters.models.providers.broken import BrokenStream, Reported
 from adapters.models.providers.openai_chat.response import ChatDecoder
 from adapters.models.providers.skipped import Skipped

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from actors.law.parts.deltas import Failed, Finished, FinishReason
-from actors.law.parts.failure import FailureKind
-from actors.law.parts.model import TextPart
+from actors.law.parts.deltas import Failed, FailureKind, Finished, FinishReason
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from actors.law.parts.vendors import AZURE
 from adapters.models.providers.http import HttpClient

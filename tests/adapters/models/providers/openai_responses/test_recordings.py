@@ -10,17 +10,24 @@ from dataclasses import replace
 
 import pytest
 
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     JsonText,
     ReasoningPart,
     SourcePart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    Usage,
 )
-from actors.law.parts.options import OpenAIOptions
-from actors.law.parts.prompt import AnswerSchema, CallSettings, Prompt, Tool, UserSaid, WebSearch
-from actors.law.parts.usage import Usage
+from actors.law.parts.prompt import (
+    AnswerSchema,
+    CallSettings,
+    OpenAIOptions,
+    Prompt,
+    Tool,
+    UserSaid,
+    WebSearch,
+)
 from adapters.models.providers.openai_responses.request import request_body
 from adapters.models.providers.openai_responses.response import ResponsesDecoder
 from tests.adapters.models.providers.replay import answer_of, answered_by, deltas_of, replayed

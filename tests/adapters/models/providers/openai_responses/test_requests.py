@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from actors.law.parts.model import (
+from actors.law.parts.message import (
     FilePart,
     JsonText,
     ReasoningPart,
@@ -13,12 +13,13 @@ from actors.law.parts.model import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.law.parts.options import AnthropicOptions, OpenAIOptions
 from actors.law.parts.prompt import (
     AnswerSchema,
+    AnthropicOptions,
     AssistantSaid,
     CallSettings,
     OnlyTool,
+    OpenAIOptions,
     Prompt,
     Tool,
     ToolAnswer,

@@ -6,9 +6,9 @@ import pytest
 
 from actors.law.chat import UserMessage
 from actors.law.ids import ChatId
-from actors.law.parts.model import TextPart
+from actors.law.parts.message import TextPart
 from actors.law.requests import CreateChat, NewChat
-from actors.law.store.answers import Applied
+from actors.law.store.ports import Applied
 from adapters.tools.mcp.routes.shown import UNUSABLE
 from tests.adapters.edges import eventually
 from tests.adapters.tools.mcp.routes.ground import SECRETS, made, new, tools_of

@@ -1,4 +1,4 @@
-"""The parts of a message. Pure data.
+"""The parts of a message, and what a step took in tokens and money. Pure data.
 
 A message is a role and an ordered tuple of parts. JSON that belongs to somebody else (arguments
 of a call, the result of a tool, a provider's private notes) is kept as the text it came as: it is
@@ -137,3 +137,31 @@ Part = (
     | HookContextPart
     | HookNoticePart
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """None: it did not say. Input does not count what was read from or written to its cache;
+    output counts reasoning, as it is paid for."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cache_creation_tokens: int | None = None
+    cache_read_tokens: int | None = None
+
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a step cost, in millionths of a US dollar, and who says so. Unknown is None, never 0."""
+
+    micros: int | None
+    source: str  # table: the bundled prices; override: an administrator's; unknown; cut short
+
+
+UNPRICED = Cost(None, "unknown")
+CUT_SHORT = Cost(None, "cut short")  # of an answer: what it took is told at its end, if at all

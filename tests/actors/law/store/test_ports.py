@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actors.law.states import State, Status
-from actors.law.store.fences import Fence, MovedOn, fence_of, stands
+from actors.law.store.ports import Fence, MovedOn, fence_of, stands
 from tests.actors.law.chats import ATTEMPT, HISTORY, HOLDER, OTHER_HOLDER, QUEUE, SNAPSHOT, a_chat
 
 CHAT = a_chat(State.R0).chat
