@@ -5,7 +5,7 @@ disks       what touches the disks of workspaces, which may hang
 files       the files of one workspace
 bubblewrap  what a command sees of the machine, as arguments of bwrap           (pure)
 sandbox     how commands are run: in the sandbox, without one, or not at all
-lifeline    what ends commands when this process is gone
+process_groups  programs that end with this process, however it ends
 processes   commands that run, and what they have written
 beside      commands that run in other processes of this machine
 templates   what a workspace can be made of, as the operator has laid it out

@@ -9,11 +9,11 @@ has started it.
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from subprocess import PIPE, STDOUT, Popen
+from subprocess import STDOUT
 from typing import Annotated
 from uuid import UUID, uuid4
 
@@ -23,7 +23,13 @@ from actors.law.ids import ChatId
 from actors.tools.workspace import ports
 from actors.tools.workspace.output import Output
 from actors.tools.workspace.ports import NotStarted, Refused, Signal
-from adapters.workspaces.lifeline import Lifeline, open_lifeline
+from adapters.workspaces.process_groups import (
+    Lifeline,
+    ProcessGroup,
+    open_lifeline,
+    spawn,
+    stream_of,
+)
 from adapters.workspaces.sandbox import PROGRAM
 from runtime.children import Child, Children, open_children
 from runtime.clock import now, wall
@@ -39,9 +45,6 @@ READ_BYTES = 65_536
 # A command that writes more than a mebibyte in one go has to wait so long: it is not to keep us
 # from everything else.
 PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
-# A command begins when the lifeline knows of it: if we die before that, it never does.
-# Where it works it goes itself, for a disk that hangs is to hang it and not us.
-_GATE = 'read -r go || exit; cd -- "$1" || exit; shift; exec "$@" < /dev/null'
 DRAIN_SECONDS = 1.0  # for the last words of a command; then somebody else holds its output open
 REAP_SECONDS = 5.0  # for a killed process to be gone; then it is left to the kernel
 
@@ -64,8 +67,7 @@ class Order:
 class _Running:
     id: str
     order: Order
-    popen: Popen[bytes]
-    pidfd: int
+    group: ProcessGroup
     began: float = field(default_factory=now)
     began_at: datetime = field(default_factory=wall)
     output: Output = field(default_factory=Output)
@@ -110,16 +112,23 @@ class ProcessTable:
                 " wait until some have ended, or end them with process_signal"
             )
         try:
-            popen = _begun(order)
+            group = spawn(
+                order.arguments,
+                self._lifeline,
+                workdir=order.workdir,
+                environment=order.environment,
+                stderr=STDOUT,
+            )
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the command
             return NotStarted(_why_not(error))
+        started = _Running(uuid4().hex[:12], order, group)
+        body = partial(self._follow, started)
         try:
-            started = self._taken_up(order, popen)
-        except (OSError, RuntimeFault) as error:  # too many open files; or we are stopping
-            with popen:  # which closes what is open of it, and waits for it
-                popen.kill()
+            self._children.start(Child(name=started.id, body=body, when_ended=_nothing_to_do))
+        except RuntimeFault as error:  # this process is stopping
+            group.discard()
             return NotStarted(_why_not(error))
-        _let_go(popen)
+        group.release()
         self._known[started.id] = started
         self._started_count += 1
         return started.id
@@ -148,7 +157,7 @@ class ProcessTable:
         if found.exit_code is not None:
             return Refused(f"process {id} is not running any more (exit code {found.exit_code})")
         if wanted is Signal.KILL:
-            _kill(found)
+            found.group.kill()
         else:
             _terminate(found)
         return None
@@ -159,7 +168,7 @@ class ProcessTable:
         for each in ending:
             if each.exit_code is None:
                 each.why = each.why or why
-                _kill(each)
+                each.group.kill()
         for each in ending:
             await each.ended.wait()
 
@@ -174,19 +183,6 @@ class ProcessTable:
     def statistics(self) -> ProcessStatistics:
         running = sum(each.exit_code is None for each in self._known.values())
         return ProcessStatistics(running, len(self._known) - running, self._started_count)
-
-    def _taken_up(self, order: Order, popen: Popen[bytes]) -> _Running:
-        """From here on somebody ends it, whatever happens."""
-        started = _Running(uuid4().hex[:12], order, popen, os.pidfd_open(popen.pid))
-        try:
-            self._lifeline.add(popen.pid)
-            body = partial(self._follow, started)
-            self._children.start(Child(name=started.id, body=body, when_ended=_nothing_to_do))
-        except (OSError, RuntimeFault):
-            self._lifeline.forget(popen.pid)
-            os.close(started.pidfd)
-            raise
-        return started
 
     def _find(self, chat: ChatId, id: str) -> _Running | Refused:
         found = self._known.get(id)
@@ -214,27 +210,18 @@ class ProcessTable:
             if life.cancelled_caught:
                 running.why = f"ended after {running.order.seconds_max:g} s, which is its limit"
         finally:
-            _kill(running)
+            running.group.kill()
             with trio.move_on_after(REAP_SECONDS, shield=True):
-                await trio.lowlevel.wait_readable(running.pidfd)
-            self._reap(running)
+                await running.group.wait()
+            _reap(running)
 
     async def _live(self, running: _Running) -> None:
-        with _stream(running) as stream:
+        with stream_of(running.group.popen.stdout) as stream:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_listen, stream, running.output)
-                await trio.lowlevel.wait_readable(running.pidfd)
-                _kill(running)  # what it has left behind; itself it is not reaped yet
+                await running.group.wait()
+                running.group.kill()  # what it has left behind; itself it is not reaped yet
                 nursery.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
-
-    def _reap(self, running: _Running) -> None:
-        self._lifeline.forget(running.popen.pid)
-        code = running.popen.poll()
-        os.close(running.pidfd)
-        running.ended_after = now() - running.began
-        running.ended_at = wall()
-        running.exit_code = -1 if code is None else code if code >= 0 else 128 - code
-        running.ended.set()
 
 
 @asynccontextmanager
@@ -251,23 +238,12 @@ def _nothing_to_do(name: str, end: End) -> None:
     """It has said itself that it is over."""
 
 
-def _begun(order: Order) -> Popen[bytes]:
-    return Popen(
-        ["sh", "-c", _GATE, "sh", order.workdir, *order.arguments],
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=STDOUT,
-        cwd="/",
-        env=order.environment,
-        start_new_session=True,
-        bufsize=0,
-    )
-
-
-def _let_go(popen: Popen[bytes]) -> None:
-    assert popen.stdin is not None, "it was begun with a pipe"
-    with suppress(BrokenPipeError), popen.stdin as gate:
-        gate.write(b"\n")
+def _reap(running: _Running) -> None:
+    code = running.group.reap()
+    running.ended_after = now() - running.began
+    running.ended_at = wall()
+    running.exit_code = -1 if code is None else code if code >= 0 else 128 - code
+    running.ended.set()
 
 
 def _why_not(error: Exception) -> str:
@@ -278,18 +254,6 @@ def _why_not(error: Exception) -> str:
     if isinstance(error, RuntimeFault):
         return "not started: the server is stopping"
     return "not started: the command has a zero byte in it"
-
-
-@contextmanager
-def _stream(running: _Running) -> Iterator[trio.lowlevel.FdStream]:
-    assert running.popen.stdout is not None, "it was begun with a pipe"
-    stream = trio.lowlevel.FdStream(os.dup(running.popen.stdout.fileno()))
-    running.popen.stdout.close()
-    try:
-        yield stream
-    finally:
-        with suppress(trio.ClosedResourceError):
-            stream.close()
 
 
 async def _listen(stream: trio.lowlevel.FdStream, output: Output) -> None:
@@ -303,16 +267,10 @@ async def _listen(stream: trio.lowlevel.FdStream, output: Output) -> None:
             await trio.sleep(PAUSE_SECONDS)
 
 
-def _kill(running: _Running) -> None:
-    """The whole group. As long as its leader is not reaped, its number is nobody else's."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(running.popen.pid, signal.SIGKILL)
-
-
 def _terminate(running: _Running) -> None:
     """The members of the group, but not a sandbox around them: it would take them with it before
     they could do anything about it. Where there is only the sandbox yet, nobody has begun."""
-    leader = running.popen.pid
+    leader = running.group.number
     members = list(_members(leader))
     if _is_sandbox(running):
         members = [pid for pid in members if pid != leader and _name(pid) != PROGRAM] or [leader]

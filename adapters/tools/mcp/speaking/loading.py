@@ -14,7 +14,7 @@ import trio
 
 from adapters.tools.mcp.faults import Fault
 from adapters.tools.mcp.reaching import Address, Visit
-from adapters.workspaces.lifeline import Lifeline
+from adapters.workspaces.process_groups import Lifeline
 from adapters.workspaces.processes import Order
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read

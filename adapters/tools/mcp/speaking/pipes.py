@@ -7,13 +7,12 @@ how fast it may write; what it says beside the protocol is kept for whoever asks
 
 import math
 import os
-import signal
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from subprocess import PIPE, Popen
-from typing import IO, Self
+from subprocess import PIPE
+from typing import Self
 
 import anyio
 import trio
@@ -28,7 +27,7 @@ from mcp.types import (
 
 from adapters.tools.mcp.mending import mended
 from adapters.tools.mcp.reaching import ANSWER_BYTES_MAX, PAUSE_SECONDS, Pace
-from adapters.workspaces.lifeline import Lifeline
+from adapters.workspaces.process_groups import Lifeline, ProcessGroup, spawn, stream_of
 from adapters.workspaces.processes import Order
 
 READ_BYTES = 65_536
@@ -44,9 +43,6 @@ PROBE = "server/discover"
 DRAIN_SECONDS = 1.0  # for the last messages of one that has ended, and for one that has ended them
 LEAVE_SECONDS = 2.0  # to end by itself when nobody speaks to it any more; then it is killed
 REAP_SECONDS = 5.0  # for a killed program to be gone; then it is left to the kernel
-# It begins when the lifeline knows of it: if we die before that, it never does.
-# Where it works it goes itself, for a disk that hangs is to hang it and not us.
-_GATE = 'read -r go || exit; cd -- "$1" || exit; shift; exec "$@"'
 
 
 class Ended(Exception):
@@ -236,8 +232,7 @@ class Messages:
 
 @dataclass(eq=False, slots=True)
 class _Program:
-    popen: Popen[bytes]
-    pidfd: int
+    group: ProcessGroup
     lines: Lines
     messages: Messages
     complaints: trio.lowlevel.FdStream
@@ -253,28 +248,25 @@ class _Program:
         """Raises `Ended` when there is nobody to speak with any more."""
         with trio.move_on_after(self.seconds_max) as life:
             async with trio.open_nursery() as either:
-                for wait in (self.lines.over.wait, self._gone):
+                for wait in (self.lines.over.wait, self.group.wait):
                     either.start_soon(_first, wait, either)
         if life.cancelled_caught:
             raise Ended(f"it ran for {self.seconds_max:g} s, which is its limit")
         with trio.move_on_after(DRAIN_SECONDS):
             await self.lines.over.wait()
-            await self._gone()
+            await self.group.wait()
         raise Ended(self._epitaph())
 
     async def leave(self) -> None:
         """In good order first; then its whole group, which keeps its number until it is reaped."""
         await self.messages.aclose()
         with trio.move_on_after(LEAVE_SECONDS):
-            await self._gone()
-        _kill(self.popen.pid)
-        await self._gone()
-
-    async def _gone(self) -> None:
-        await trio.lowlevel.wait_readable(self.pidfd)
+            await self.group.wait()
+        self.group.kill()
+        await self.group.wait()
 
     def _epitaph(self) -> str:
-        status = os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        status = self.group.ending()
         how = "it is not to be spoken with any more"
         if status is not None:
             is_exit = status.si_code == os.CLD_EXITED
@@ -290,48 +282,23 @@ async def _first(wait: Callable[[], Awaitable[object]], either: trio.Nursery) ->
 
 @contextmanager
 def _begun(order: Order, lifeline: Lifeline) -> Iterator[_Program]:
-    """Left, it is killed, forgotten and reaped, in this order: then its number may be anybody's."""
-    popen = Popen(
-        ["sh", "-c", _GATE, "sh", order.workdir, *order.arguments],
-        stdin=PIPE,
-        stdout=PIPE,
+    """Run the program for the length of the block; then it is killed, forgotten and reaped."""
+    group = spawn(
+        order.arguments,
+        lifeline,
+        workdir=order.workdir,
+        environment=order.environment,
         stderr=PIPE,
-        cwd="/",
-        env=order.environment,
-        start_new_session=True,
-        bufsize=0,
+        keeps_input=True,
     )
     with ExitStack() as leaving:
-        leaving.callback(popen.poll)
-        leaving.callback(lifeline.forget, popen.pid)
-        leaving.callback(_kill, popen.pid)
-        pidfd = os.pidfd_open(popen.pid)
-        leaving.callback(os.close, pidfd)
-        lifeline.add(popen.pid)
-        assert popen.stdin is not None, "it was begun with pipes"
-        with suppress(BrokenPipeError):
-            popen.stdin.write(b"\n")
-        pipes = (popen.stdin, popen.stdout, popen.stderr)
-        told, said, complaints = (leaving.enter_context(_stream(pipe)) for pipe in pipes)
+        leaving.callback(group.reap)
+        leaving.callback(group.kill)
+        group.release()
+        pipes = (group.popen.stdin, group.popen.stdout, group.popen.stderr)
+        told, said, complaints = (leaving.enter_context(stream_of(pipe)) for pipe in pipes)
         lines = Lines(said)
-        yield _Program(popen, pidfd, lines, Messages(told, lines), complaints, order.seconds_max)
-
-
-@contextmanager
-def _stream(pipe: IO[bytes] | None) -> Iterator[trio.lowlevel.FdStream]:
-    assert pipe is not None, "it was begun with pipes"
-    with pipe:
-        stream = trio.lowlevel.FdStream(os.dup(pipe.fileno()))
-    try:
-        yield stream
-    finally:
-        with suppress(trio.ClosedResourceError):
-            stream.close()
-
-
-def _kill(group: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+        yield _Program(group, lines, Messages(told, lines), complaints, order.seconds_max)
 
 
 def _message(line: bytes) -> SessionMessage | None:

@@ -32,7 +32,7 @@ from adapters.tools.mcp.speaking.pipes import (
     piped,
 )
 from adapters.tools.mcp.tolerant import unread
-from adapters.workspaces.lifeline import Lifeline
+from adapters.workspaces.process_groups import Lifeline
 from adapters.workspaces.processes import Order
 from tests.actors.law.chats import a_chat
 from tests.patience import PATIENCE_SECONDS

@@ -1,22 +1,25 @@
-"""What ends commands when this process is gone, however it went.
+"""Programs as process groups of their own, which end with this process however it ends.
 
-A small shell at the other end of a pipe, told of every process group that begins and ends. When
-the pipe closes, which the kernel sees to, it kills the groups that are left and leaves.
-
+A lifeline is a small shell at the other end of a pipe, told of every process group that begins and
+ends. When the pipe closes, which the kernel sees to, it kills the groups that are left and leaves.
 Nothing here waits for that shell: one that does not read what it is told is as good as gone.
+
+A program waits behind a gate until the lifeline knows of its group: if this process dies before
+that, the program never begins.
 """
 
 import os
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from subprocess import DEVNULL, PIPE, Popen
+from typing import IO
 
 import trio
 
 from adapters.workspaces.sandbox import USUAL_PATH
 
-LEAVE_SECONDS = 2.0  # for it to go when all is over; then it is killed
+LEAVE_SECONDS = 2.0  # for the shell to go when all is over; then it is killed
 CLOSE_SECONDS = 10.0  # for it and all that did not listen to go; then they are left to the kernel
 
 _SHELL = """
@@ -30,6 +33,9 @@ while read -r sign group; do
 done
 for group in $alive; do kill -KILL "-$group"; done
 """
+# A program changes to its directory itself: a disk that hangs is to hang it and not this process.
+_GATE = 'read -r go || exit; cd -- "$1" || exit; shift; exec "$@"'
+_WITHOUT_INPUT = f"{_GATE} < /dev/null"
 
 
 class Lifeline:
@@ -138,3 +144,108 @@ async def open_lifeline() -> AsyncIterator[Lifeline]:
     finally:
         with trio.move_on_after(CLOSE_SECONDS, shield=True):
             await lifeline.close()
+
+
+class ProcessGroup:
+    """A program that leads a process group of its own. Made by `spawn`.
+
+    Until it is reaped its number is nobody else's, so it can be killed at any time before.
+    """
+
+    def __init__(
+        self, popen: Popen[bytes], pidfd: int, lifeline: Lifeline, *, keeps_input: bool
+    ) -> None:
+        self.popen = popen
+        self._pidfd = pidfd
+        self._lifeline = lifeline
+        self._keeps_input = keeps_input
+
+    @property
+    def number(self) -> int:
+        return self.popen.pid
+
+    def release(self) -> None:
+        """Open the gate: the program begins."""
+        assert self.popen.stdin is not None, "it was begun with a pipe"
+        with suppress(BrokenPipeError):
+            self.popen.stdin.write(b"\n")
+        if not self._keeps_input:
+            self.popen.stdin.close()
+
+    async def wait(self) -> None:
+        """Wait until the program is over. It is not reaped by that."""
+        await trio.lowlevel.wait_readable(self._pidfd)
+
+    def ending(self) -> os.waitid_result | None:
+        """Return how the program ended, or None while it runs."""
+        return os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+    def kill(self) -> None:
+        """Kill the whole group, with all that the program has left running."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.number, signal.SIGKILL)
+
+    def reap(self) -> int | None:
+        """Give up the group's number. Return the exit code; None if the program still runs."""
+        self._lifeline.forget(self.number)
+        code = self.popen.poll()
+        os.close(self._pidfd)
+        return code
+
+    def discard(self) -> None:
+        """Do away with a program that was never released, which takes no time."""
+        self._lifeline.forget(self.number)
+        os.close(self._pidfd)
+        _discard(self.popen)
+
+
+def spawn(
+    arguments: Sequence[str],
+    lifeline: Lifeline,
+    *,
+    workdir: str,
+    environment: Mapping[str, str],
+    stderr: int,
+    keeps_input: bool = False,
+) -> ProcessGroup:
+    """Start a program, which waits until it is released. Its output is a pipe, and so is its input
+    if it `keeps` that. OSError, ValueError: it cannot be started, and nothing is left of it."""
+    popen = Popen(
+        ["sh", "-c", _GATE if keeps_input else _WITHOUT_INPUT, "sh", workdir, *arguments],
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=stderr,
+        cwd="/",
+        env=environment,
+        start_new_session=True,
+        bufsize=0,
+    )
+    try:
+        group = ProcessGroup(popen, os.pidfd_open(popen.pid), lifeline, keeps_input=keeps_input)
+    except OSError:  # too many open files
+        _discard(popen)
+        raise
+    try:
+        lifeline.add(popen.pid)
+    except OSError:
+        group.discard()
+        raise
+    return group
+
+
+def _discard(popen: Popen[bytes]) -> None:
+    with popen:  # which closes what is open of it, and waits for it
+        popen.kill()
+
+
+@contextmanager
+def stream_of(pipe: IO[bytes] | None) -> Iterator[trio.lowlevel.FdStream]:
+    """Take over a pipe of a program as a stream, for the length of the block."""
+    assert pipe is not None, "the program was begun with pipes"
+    with pipe:
+        stream = trio.lowlevel.FdStream(os.dup(pipe.fileno()))
+    try:
+        yield stream
+    finally:
+        with suppress(trio.ClosedResourceError):
+            stream.close()
