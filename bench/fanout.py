@@ -41,7 +41,7 @@ from adapters.chats.streams.encoding import encoded
 from adapters.chats.streams.serving import serve_socket
 from adapters.http.endpoints import Upgrade
 from adapters.http.host.requests import Request
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.postgres.bus import Switchboard
 from bench.child_process import child_process, told
 from bench.report import Target
@@ -101,7 +101,7 @@ class Ours:
                 return Upgrade(partial(serve_socket, feeds=feeds, chat=chat, have=Position()))
 
             self._log_bytes = lambda: feeds.statistics().log_bytes
-            await Server(answer).serve([listener])
+            await HttpServer(answer).serve([listener])
 
     def tell(self) -> None:
         for episode in self._running:

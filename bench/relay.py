@@ -39,7 +39,7 @@ from adapters.chats.streams.serving import serve_socket
 from adapters.http.door.app import nothing_here
 from adapters.http.endpoints import Upgrade
 from adapters.http.host.requests import Request
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.postgres.bus import Switchboard
 from adapters.relay.dialling import Dialler
@@ -83,7 +83,7 @@ async def _serve_watchers(feeds: ChatFeeds, listener: trio.SocketListener) -> No
         chat = _key(int(request.path.strip("/"))).chat
         return Upgrade(partial(serve_socket, feeds=feeds, chat=chat, have=Position()))
 
-    await Server(answer).serve([listener])
+    await HttpServer(answer).serve([listener])
 
 
 async def _listener() -> trio.SocketListener:
@@ -112,7 +112,7 @@ async def hold() -> None:
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(_serve_watchers, feeds, near)
-        nursery.start_soon(Server(backstage.answer).serve, [relay])
+        nursery.start_soon(HttpServer(backstage.answer).serve, [relay])
         _say({"port": _port(near), "relay": _port(relay)})
         async for command in trio.lowlevel.FdStream(sys.stdin.fileno()):
             began = time.process_time()

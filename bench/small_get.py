@@ -23,9 +23,9 @@ import trio
 from actors.law.ids import UserId
 from adapters.chats.routes.later import Later
 from adapters.http.door.app import Door
-from adapters.http.endpoints import Answer, Call, Endpoint, said
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
 from adapters.http.host.requests import Request
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.people.auth.callers import Callers
 from adapters.people.auth.signing import Signing
 from adapters.people.store.tokens import Good, Kind, Tokens, hash_of
@@ -39,7 +39,7 @@ REQUESTS = 500  # on each connection, one after the other
 ROUNDS = 7  # every way is measured so often, in turn; the best of each counts
 READ_BYTES = 16 * 1024
 TOKEN = "0123456789-abcdefghijklmnopqrstuv"
-BODY = said(200, {"id": str(uuid4()), "username": "ann", "roles": ["member"]})
+BODY = json_response(200, {"id": str(uuid4()), "username": "ann", "roles": ["member"]})
 GET = (
     f"GET /api/v2/users/me HTTP/1.1\r\nHost: 127.0.0.1\r\nCoder-Session-Token: {TOKEN}\r\n"
     "User-Agent: coder-cli/2 (linux/amd64)\r\nAccept: application/json\r\n\r\n"
@@ -82,11 +82,11 @@ async def bare(stream: trio.SocketStream) -> None:
         protocol.start_next_cycle()
 
 
-async def answer(request: Request) -> Answer:
+async def answer(request: Request) -> HttpResponse:
     return BODY
 
 
-async def me(call: Call) -> Answer:
+async def me(call: Call) -> HttpResponse:
     assert call.user.username == "ann"
     return BODY
 
@@ -96,7 +96,7 @@ def door() -> Door:
         method="GET",
         path="/api/v2/users/{user}",
         handle=me,
-        says="",
+        summary="",
         tag="",
         scope="users",
         rate_per_minute=1_000_000,
@@ -109,8 +109,8 @@ def door() -> Door:
 def ways() -> Mapping[str, Converse]:
     return {
         "bare": bare,
-        "host": Server(answer).converse,
-        "door": Server(door().answer).converse,
+        "host": HttpServer(answer).converse,
+        "door": HttpServer(door().answer).converse,
     }
 
 

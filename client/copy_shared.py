@@ -32,7 +32,7 @@ COPIES = {
             "ChatTitle",
             "ChatApprovals",
             "UploadChatFileResponse",
-            "Refusal",
+            "RefusalBody",
         ],
     ),
     "shared": (

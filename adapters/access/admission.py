@@ -11,7 +11,7 @@ from uuid import UUID
 from actors.law.ids import ChatId, ModelConfigId, UserId
 from actors.law.states import Status
 from adapters.http.endpoints import Call, Caller
-from adapters.http.refused import forbidden, not_found
+from adapters.http.refusals import forbidden, not_found
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 

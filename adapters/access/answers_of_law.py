@@ -20,7 +20,7 @@ from actors.law.refusals import (
 )
 from actors.law.states import State, Status
 from actors.law.store.ports import MovedOn
-from adapters.http.refused import Refused, not_found
+from adapters.http.refusals import HttpError, not_found
 
 _ARCHIVED = frozenset({State.XW, State.XE0, State.XE1})
 # What says something in a chat: that it is archived is then a fault of the request.
@@ -51,53 +51,53 @@ _STATUSES = {
 }
 
 
-def refused(answer: Refusal | MovedOn) -> Refused:
+def refused(answer: Refusal | MovedOn) -> HttpError:
     match answer:
         case ChatNotFound():
             return not_found()
         case MessageNotFound():
-            return Refused(404, "message not found", detail=str(answer))
+            return HttpError(404, "message not found", detail=str(answer))
         case QueuedNotFound():
-            return Refused(404, "queued message not found", detail=str(answer))
+            return HttpError(404, "queued message not found", detail=str(answer))
         case QueueFull():
-            return Refused(429, "message queue is full", detail=str(answer))
+            return HttpError(429, "message queue is full", detail=str(answer))
         case QueueMoved():
-            return Refused(409, "the queue has changed meanwhile", detail=str(answer))
+            return HttpError(409, "the queue has changed meanwhile", detail=str(answer))
         case FilesFull():
-            return Refused(400, "too many attachments", detail=str(answer))
+            return HttpError(400, "too many attachments", detail=str(answer))
         case FilesUnavailable():
-            return Refused(400, "attachment not available", detail=str(answer))
+            return HttpError(400, "attachment not available", detail=str(answer))
         case NotRoot():
-            return Refused(400, "only a root chat can be archived", detail=str(answer))
+            return HttpError(400, "only a root chat can be archived", detail=str(answer))
         case InvalidState():
-            return Refused(409, "chat is in an invalid state", detail=str(answer))
+            return HttpError(409, "chat is in an invalid state", detail=str(answer))
         case Repeated():
-            return Refused(409, "request is being served", detail=str(answer))
+            return HttpError(409, "request is being served", detail=str(answer))
         case NotAllowed():
             return _not_allowed(answer)
         case MovedOn():
-            return Refused(409, "the chat has changed meanwhile", detail=str(answer))
+            return HttpError(409, "the chat has changed meanwhile", detail=str(answer))
         case _:
             assert_never(answer)
 
 
-def _not_allowed(answer: NotAllowed) -> Refused:
+def _not_allowed(answer: NotAllowed) -> HttpError:
     if isinstance(answer.fault, NotAsked):
-        return Refused(409, "nothing to decide", detail=str(answer.fault))
+        return HttpError(409, "nothing to decide", detail=str(answer.fault))
     if answer.fault is not None:
-        return Refused(400, "invalid request for this chat", detail=str(answer.fault))
+        return HttpError(400, "invalid request for this chat", detail=str(answer.fault))
     if answer.state in _ARCHIVED and answer.transition in _SPEAKING:
         return archived()
     where = "" if answer.state is None else _STATES[answer.state]
     if answer.transition == "CompleteRequiresAction" and answer.state in _STATUSES:
         # Programs that answer for their tools want to know: somebody was faster.
         detail = f"its status is {_STATUSES[answer.state].value}: {where}"
-        return Refused(409, "chat does not wait for tool results", detail=detail)
+        return HttpError(409, "chat does not wait for tool results", detail=detail)
     why = "" if answer.rule == NO_TRANSITION else answer.rule
     detail = ": ".join(filter(None, (where, why)))
-    return Refused(409, "chat state does not allow this operation", detail=detail)
+    return HttpError(409, "chat state does not allow this operation", detail=detail)
 
 
-def archived() -> Refused:
+def archived() -> HttpError:
     """Of whoever would speak in an archived chat."""
-    return Refused(400, "chat is archived", detail="unarchive it first")
+    return HttpError(400, "chat is archived", detail="unarchive it first")

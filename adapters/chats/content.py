@@ -15,7 +15,7 @@ from adapters.chats.shelved import ShelvedFile
 from adapters.chats.wire.content import ChatInputPart
 from adapters.http.endpoints import Caller
 from adapters.http.media_types import ACCEPTED
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import Choice, NoChoice
 
 Found = Mapping[FileId, ShelvedFile]
@@ -27,7 +27,7 @@ async def parts_of(
     """The message that `content` makes. Refused if it makes none."""
     if not content:
         validation = Validation("content", "must hold at least one part")
-        raise Refused(400, "Content is required.", validations=(validation,))
+        raise HttpError(400, "Content is required.", validations=(validation,))
     wanted = frozenset(_file_id(part, at) for at, part in enumerate(content) if _is_file(part))
     found = await files.find(Seer(caller.id, caller.is_admin), wanted) if wanted else {}
     return tuple(_part(part, at, found) for at, part in enumerate(content))
@@ -40,9 +40,9 @@ def chosen(answer: Choice | NoChoice) -> Choice:
     raise choice_refused(answer)
 
 
-def choice_refused(answer: NoChoice) -> Refused:
+def choice_refused(answer: NoChoice) -> HttpError:
     validation = Validation(answer.field, answer.detail or answer.message)
-    return Refused(
+    return HttpError(
         400,
         answer.message,
         detail=answer.detail,
@@ -102,7 +102,7 @@ def _kind(part: ChatInputPart) -> str:
 
 def _refuse(at: int, field: str, fact: str) -> NoReturn:
     place = f"content[{at}].{field}"
-    raise Refused(
+    raise HttpError(
         400,
         "Invalid input part.",
         detail=f"{place} {fact}",

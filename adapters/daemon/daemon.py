@@ -29,7 +29,7 @@ from adapters.daemon.systemd import Systemd
 from adapters.http.host.capacity.descriptors import SCARCE, Shares, shares, take_all
 from adapters.http.host.listening import Doors, listen
 from adapters.http.host.securing import tls_of
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.http.origins import OwnAddress
 from adapters.http.probes import Probes
 from adapters.models.configured import ModelConfig
@@ -98,7 +98,7 @@ class Frame:
     models: Sequence[ModelConfig]  # that the environment offers
     dial: Dial
     entrance: Entrance
-    server: Server
+    server: HttpServer
     curtain: Curtain
     herald: Herald
     nursery: trio.Nursery
@@ -132,7 +132,7 @@ async def serve(config: Config, member: Membership | None = None) -> None:
         doors = Doors((), [socket.socket(fileno=each) for each in member.sockets])
     entrance, curtain = Entrance(Probes()), Curtain()
     own = OwnAddress(config.access_url)
-    server = Server(entrance.answer, tls=tls, own=own, connections_max=shared.places)
+    server = HttpServer(entrance.answer, tls=tls, own=own, connections_max=shared.places)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(heed, signals, curtain)

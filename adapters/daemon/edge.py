@@ -37,12 +37,12 @@ from adapters.daemon.metrics.labelled import of_process
 from adapters.daemon.metrics.pools import Pools
 from adapters.daemon.relaying import Relaying
 from adapters.http.door.app import Callers, Door
-from adapters.http.endpoints import Answer, Caller, Endpoint, Head, Routes, Upgrade
+from adapters.http.endpoints import Caller, Endpoint, Head, HttpResponse, Routes, Upgrade
 from adapters.http.host.requests import Request
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.http.openapi.published import Published
 from adapters.http.probes import Probes
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 from adapters.models.routes.settings import Feature
 from adapters.models.routes.subjects import catalogue_subjects
 from adapters.people.auth.opening import Auth, open_auth
@@ -63,7 +63,7 @@ RETRY_SECONDS = 1
 class Nobody:
     """Callers of a door behind which everything is open to all."""
 
-    async def let_in(self, head: Head, row: Endpoint) -> Caller | Answer | None:
+    async def let_in(self, head: Head, row: Endpoint) -> Caller | HttpResponse | None:
         return None
 
 
@@ -87,10 +87,10 @@ class Entrance:
         self._door = self._narrow("The server is stopping.")
 
     def _narrow(self, why: str) -> Door:
-        elsewhere = Refused(503, why, headers=(("retry-after", str(RETRY_SECONDS)),))
+        elsewhere = HttpError(503, why, headers=(("retry-after", str(RETRY_SECONDS)),))
         return Door(self.probes.endpoints(), Nobody(), elsewhere=elsewhere)
 
-    async def answer(self, request: Request) -> Answer | Upgrade:
+    async def answer(self, request: Request) -> HttpResponse | Upgrade:
         """Fulfils `adapters.http.host.server.Serve`."""
         return await self._door.answer(request)
 
@@ -135,7 +135,7 @@ async def open_edge(
     chats: Chats,
     entrance: Entrance,
     *,
-    server: Server,
+    server: HttpServer,
     access_url: str,
     beside: Beside | None = None,
 ) -> AsyncIterator[None]:

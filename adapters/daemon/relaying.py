@@ -12,7 +12,7 @@ from actors.streams.relay.relays import Relays, open_relays
 from adapters.daemon.composing import Basis, Chats
 from adapters.http.host.bounds import CONNECTIONS_MAX, GRACE_SECONDS
 from adapters.http.host.listening import listen
-from adapters.http.host.server import Serve, Server
+from adapters.http.host.server import HttpServer, Serve
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.relay.address import Nowhere, own_address, own_url
 from adapters.relay.dialling import Addresses, Dialler
@@ -64,7 +64,7 @@ async def open_stand(
         return
     ours = own_address(first, number)
     listeners = await listen(ours.host, ours.port, subject="relay_listen", advice=ADVICE)
-    server = Server(Backstage(behind, own).answer, connections_max=connections_max)
+    server = HttpServer(Backstage(behind, own).answer, connections_max=connections_max)
     nursery.start_soon(server.serve, listeners)
     host, port = listeners[0].socket.getsockname()[:2]
     try:

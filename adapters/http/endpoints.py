@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 
 from actors.law.ids import UserId
-from adapters.http.refused import Refused, Validation, body_refused
+from adapters.http.refusals import HttpError, Validation, body_refused
 
 BODY_BYTES_MAX = 4 * 1024 * 1024  # of a request, where its row does not say less; then 413
 RATE_PER_MINUTE = 512  # of one user on one row; then 429
@@ -91,7 +91,7 @@ class Call:
         """The address of a path of ours, for others to follow. Refused if only this request's
         Host says how it begins: they would be led where its sender wants."""
         if self.links_lead_to is None:
-            raise Refused(
+            raise HttpError(
                 409,
                 "This daemon does not know the address by which it is reached.",
                 detail="set access_url to it (--access-url, PROMPTCORNER_ACCESS_URL): without it"
@@ -104,7 +104,7 @@ class Call:
         try:
             return UUID(self.path[name])
         except ValueError:
-            raise Refused(
+            raise HttpError(
                 400,
                 f"invalid {name} id",
                 detail=f"{self.path[name]!r} is not a UUID",
@@ -116,7 +116,9 @@ class Call:
         values = [value for key, value in self.query if key == name]
         if len(values) > 1:
             detail = f"given {len(values)} times, give it once"
-            raise Refused(400, "invalid query parameters", validations=(Validation(name, detail),))
+            raise HttpError(
+                400, "invalid query parameters", validations=(Validation(name, detail),)
+            )
         return values[0] if values else None
 
     def read(self, wanted: type[_Wanted]) -> _Wanted:
@@ -143,7 +145,7 @@ def _first_value(body: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """What a client gets: bytes that are there, or that come as they are made."""
 
     status: int
@@ -155,14 +157,16 @@ class Answer:
 _encode = msgspec.json.Encoder().encode
 
 
-def said(status: int, document: object, headers: Sequence[tuple[str, str]] = ()) -> Answer:
+def json_response(
+    status: int, document: object, headers: Sequence[tuple[str, str]] = ()
+) -> HttpResponse:
     """A document of the wire: one line of JSON."""
-    return Answer(status, _encode(document) + b"\n", headers=headers)
+    return HttpResponse(status, _encode(document) + b"\n", headers=headers)
 
 
-def done(status: int = 204, headers: Sequence[tuple[str, str]] = ()) -> Answer:
+def no_content(status: int = 204, headers: Sequence[tuple[str, str]] = ()) -> HttpResponse:
     """There is nothing to say about it."""
-    return Answer(status, b"", headers=headers)
+    return HttpResponse(status, b"", headers=headers)
 
 
 class SocketClosed(Exception):
@@ -205,7 +209,7 @@ class Upgrade:
     serve: Callable[[Socket], Awaitable[None]]
 
 
-Handler = Callable[[Call], Awaitable[Answer | Upgrade]]
+Handler = Callable[[Call], Awaitable[HttpResponse | Upgrade]]
 
 NO_SCHEMA: Mapping[int, Any] = MappingProxyType({})
 
@@ -216,7 +220,7 @@ class Parameter:
 
     name: str
     type: Any = str
-    says: str = ""
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +230,7 @@ class Endpoint:
     method: str
     path: str  # "/api/…/{chat}/messages": names in braces stand for one segment each
     handle: Handler
-    says: str  # one line for those who read the document
+    summary: str  # one line for the readers of the document
     tag: str
     access: Access = Access.USER
     scope: str = "chats"  # that a token has to have; "all" has every one

@@ -3,7 +3,7 @@
 import re
 
 from adapters.http.endpoints import Call
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 
 NUMBER_MAX = 2**63 - 1  # what the database counts with; a larger one is refused
 
@@ -29,7 +29,7 @@ def row_id(call: Call, name: str) -> int:
     """The number in the path that names a row. Refused if it can be none."""
     value = _read(call.path[name])
     if not value:
-        raise Refused(
+        raise HttpError(
             400,
             f"invalid {name} id",
             detail=f"{call.path[name][:32]!r} is not a whole number above 0",
@@ -38,8 +38,8 @@ def row_id(call: Call, name: str) -> int:
     return value
 
 
-def query_refused(name: str, fact: str) -> Refused:
-    return Refused(400, "invalid query parameters", validations=(Validation(name, fact),))
+def query_refused(name: str, fact: str) -> HttpError:
+    return HttpError(400, "invalid query parameters", validations=(Validation(name, fact),))
 
 
 def _read(text: str) -> int | None:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, Parameter, said
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
 
 Check = Callable[[], Awaitable[str | None]]
 """Asks one thing that work needs; answers why it is missing, or None."""
@@ -37,13 +37,13 @@ class Probes:
         self._checks, self._phase = {}, "stopping"
 
     def endpoints(self) -> Sequence[Endpoint]:
-        verbose = Parameter(name="verbose", says="every check, also those that pass")
+        verbose = Parameter(name="verbose", help="every check, also those that pass")
         return (
             Endpoint(
                 method="GET",
                 path="/livez",
                 handle=self.liveness,
-                says="The process turns",
+                summary="The process turns",
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
@@ -54,7 +54,7 @@ class Probes:
                 method="GET",
                 path="/readyz",
                 handle=self.readiness,
-                says="Everything that work needs is there",
+                summary="Everything that work needs is there",
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
@@ -66,7 +66,7 @@ class Probes:
                 method="GET",
                 path="/healthz",
                 handle=self.health,
-                says="The same as /livez, in one word",
+                summary="The same as /livez, in one word",
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
@@ -75,17 +75,17 @@ class Probes:
             ),
         )
 
-    async def liveness(self, call: Call) -> Answer:
-        return said(200, Liveness("alive"), UNCACHED)
+    async def liveness(self, call: Call) -> HttpResponse:
+        return json_response(200, Liveness("alive"), UNCACHED)
 
-    async def health(self, call: Call) -> Answer:
-        return Answer(200, b"OK", "text/plain; charset=utf-8", UNCACHED)
+    async def health(self, call: Call) -> HttpResponse:
+        return HttpResponse(200, b"OK", "text/plain; charset=utf-8", UNCACHED)
 
-    async def readiness(self, call: Call) -> Answer:
+    async def readiness(self, call: Call) -> HttpResponse:
         found = {name: await check() for name, check in self._checks.items()}
         found["daemon"] = self._phase  # read last: it may have changed while the others answered
         failing = {name: why for name, why in found.items() if why is not None}
         is_verbose = any(name == "verbose" for name, _ in call.query)
         checks = {name: why or "ok" for name, why in found.items()} if is_verbose else {}
         document = Readiness("not ready" if failing else "ready", failing, checks)
-        return said(503 if failing else 200, document, UNCACHED)
+        return json_response(503 if failing else 200, document, UNCACHED)

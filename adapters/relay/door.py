@@ -14,11 +14,11 @@ from actors.law.ids import WorkerId
 from actors.streams.episodes import Episodes
 from actors.streams.relay.peer_session import PeerSession
 from adapters.http.door.app import nothing_here
-from adapters.http.endpoints import Answer, Socket, SocketClosed, Upgrade
+from adapters.http.endpoints import HttpResponse, Socket, SocketClosed, Upgrade
 from adapters.http.host.frames import framed_bytes
 from adapters.http.host.requests import Request
 from adapters.http.host.server import Serve
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import WISHES_BYTES_MAX, Garbled, news_encoded, wishes_of
 from runtime.clock import wall
@@ -81,7 +81,7 @@ class Host:
             emit("relay.refused", "debug", peer=request.peer.host)
             raise nothing_here()
         if len(self._peers) >= PEERS_MAX and worker not in self._peers:
-            raise Refused(503, "Too many processes.", detail=f"{PEERS_MAX} follow this one")
+            raise HttpError(503, "Too many processes.", detail=f"{PEERS_MAX} follow this one")
         self._admitted_count += 1
         peer, proof = _Peer(worker, PeerSession(self._episodes)), self._tickets.proof(ticket)
 
@@ -160,7 +160,7 @@ class Backstage:
         self._behind = behind
         self._host = host
 
-    async def answer(self, request: Request) -> Answer | Upgrade:
+    async def answer(self, request: Request) -> HttpResponse | Upgrade:
         """Fulfils `adapters.http.host.server.Serve`."""
         if request.path != PATH:
             return await self._behind(request)

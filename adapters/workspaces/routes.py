@@ -9,9 +9,16 @@ from uuid import UUID
 
 from msgspec import UNSET
 
-from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, done, said
+from adapters.http.endpoints import (
+    Call,
+    Endpoint,
+    HttpResponse,
+    Parameter,
+    json_response,
+    no_content,
+)
 from adapters.http.numbers import number, query_refused
-from adapters.http.refused import Refused, not_found
+from adapters.http.refusals import HttpError, not_found
 from adapters.workspaces.disks.disk import DiskSilent
 from adapters.workspaces.local import LocalWorkspaces
 from adapters.workspaces.sandbox import Limits
@@ -49,12 +56,12 @@ class WorkspaceRoutes:
                 method="GET",
                 path=WORKSPACES,
                 handle=self.list,
-                says="Your workspaces, those that were worked in last first; admins see all.",
+                summary="Your workspaces, those that were worked in last first; admins see all.",
                 tag="workspaces",
                 parameters=(
-                    Parameter(name="q", says='terms such as name:"web" owner:me status:running'),
-                    Parameter(name="limit", type=int, says=f"0 or none: {PAGE}"),
-                    Parameter(name="offset", type=int, says="how many to leave out"),
+                    Parameter(name="q", help='terms such as name:"web" owner:me status:running'),
+                    Parameter(name="limit", type=int, help=f"0 or none: {PAGE}"),
+                    Parameter(name="offset", type=int, help="how many to leave out"),
                 ),
                 answers={200: Workspaces},
             ),
@@ -62,7 +69,7 @@ class WorkspaceRoutes:
                 method="GET",
                 path=WORKSPACE,
                 handle=self.get,
-                says="A workspace.",
+                summary="A workspace.",
                 tag="workspaces",
                 answers={200: Workspace},
             ),
@@ -70,7 +77,7 @@ class WorkspaceRoutes:
                 method="GET",
                 path=TEMPLATES,
                 handle=self.templates,
-                says="What workspaces can be made of.",
+                summary="What workspaces can be made of.",
                 tag="workspaces",
                 answers={200: list[WorkspaceTemplate]},
             ),
@@ -78,7 +85,7 @@ class WorkspaceRoutes:
                 method="GET",
                 path=f"{TEMPLATES}/{{template}}",
                 handle=self.template,
-                says="All there is to know of a template, which is called by its name.",
+                summary="All there is to know of a template, which is called by its name.",
                 tag="workspaces",
                 answers={200: WorkspaceTemplate},
             ),
@@ -90,7 +97,7 @@ class WorkspaceRoutes:
                 method="POST",
                 path=f"{WORKSPACE}/start",
                 handle=self.start,
-                says="Let chats work in it again.",
+                summary="Let chats work in it again.",
                 tag="workspaces",
                 answers={200: Workspace},
             ),
@@ -98,7 +105,7 @@ class WorkspaceRoutes:
                 method="POST",
                 path=f"{WORKSPACE}/stop",
                 handle=self.stop,
-                says="End all that runs in it, in every process. Its files stay.",
+                summary="End all that runs in it, in every process. Its files stay.",
                 tag="workspaces",
                 answers={200: Workspace},
             ),
@@ -106,14 +113,14 @@ class WorkspaceRoutes:
                 method="DELETE",
                 path=WORKSPACE,
                 handle=self.remove,
-                says="Remove it with its files, unless a chat is at work in it. Its chats stay.",
+                summary="Remove it with its files, unless a chat is at work in it. Its chats stay.",
                 tag="workspaces",
                 answers={204: None},
                 refusals=(409,),
             ),
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         wanted = wanted_of(
             call.one("q") or "",
             caller=call.user.username,
@@ -121,44 +128,44 @@ class WorkspaceRoutes:
             offset=number(call, "offset", most=OFFSET_MAX),
         )
         rows, count = await self._owned.page(_whose(call), wanted)
-        return said(200, Workspaces([self._shown(row) for row in rows], count))
+        return json_response(200, Workspaces([self._shown(row) for row in rows], count))
 
-    async def get(self, call: Call) -> Answer:
-        return said(200, self._shown(await self._one(call)))
+    async def get(self, call: Call) -> HttpResponse:
+        return json_response(200, self._shown(await self._one(call)))
 
-    async def start(self, call: Call) -> Answer:
+    async def start(self, call: Call) -> HttpResponse:
         row = await self._one(call)
         await self._workspaces.registry.start(row.id)
         return await self.get(call)
 
-    async def stop(self, call: Call) -> Answer:
+    async def stop(self, call: Call) -> HttpResponse:
         row = await self._one(call)
         await self._workspaces.stop(row.id)
         return await self.get(call)
 
-    async def remove(self, call: Call) -> Answer:
+    async def remove(self, call: Call) -> HttpResponse:
         row = await self._one(call)
         if not await self._workspaces.caretaker.remove(row.id):
             detail = f"a chat is at work in {row.name}; interrupt it first"
-            raise Refused(409, "The workspace is in use.", detail=detail)
-        return done()
+            raise HttpError(409, "The workspace is in use.", detail=detail)
+        return no_content()
 
-    async def templates(self, call: Call) -> Answer:
-        return said(200, [template_of(each) for each in await self._templates()])
+    async def templates(self, call: Call) -> HttpResponse:
+        return json_response(200, [template_of(each) for each in await self._templates()])
 
-    async def template(self, call: Call) -> Answer:
+    async def template(self, call: Call) -> HttpResponse:
         name = call.path["template"]
         found = next((each for each in await self._templates() if each.name == name), None)
         if found is None:
             raise not_found()
-        return said(200, template_of(found, whole=True))
+        return json_response(200, template_of(found, whole=True))
 
     async def _templates(self) -> Sequence[Template | Faulty]:
         try:
             return await self._workspaces.templates.all()
         except DiskSilent as silent:
             retry = (("retry-after", str(RETRY_SECONDS)),)
-            raise Refused(
+            raise HttpError(
                 503, "The templates cannot be read now.", detail=str(silent), headers=retry
             ) from silent
 

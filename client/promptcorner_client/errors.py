@@ -6,7 +6,7 @@ import httpx2
 import msgspec
 
 from promptcorner_client.shared import delay_seconds
-from promptcorner_client.wire import Refusal, Validation
+from promptcorner_client.wire import RefusalBody, Validation
 
 TRIES_MAX = 6  # of one request that may be repeated, about 3 s; then its error is raised
 CONNECTIONS_MAX = 30  # of a stream, one after the other, about 4 min without an event
@@ -20,7 +20,7 @@ BUSY = frozenset({408, 429, 502, 503, 504})
 class RequestRefused(Exception):
     """An answer of the daemon that is not a success; its text says why."""
 
-    def __init__(self, status: int, refusal: Refusal, *, retry_after: str = "") -> None:
+    def __init__(self, status: int, refusal: RefusalBody, *, retry_after: str = "") -> None:
         text = refusal.message
         if refusal.detail:
             text = f"{text.removesuffix('.')}: {refusal.detail}"
@@ -51,10 +51,10 @@ ConnectionFault = httpx2.TransportError | RequestRefused | StreamEnded
 def refusal_of(status: int, body: bytes, *, retry_after: str = "") -> RequestRefused:
     """Return the error for an answer. A proxy may have sent it, and not in JSON."""
     try:
-        refusal = msgspec.json.decode(body, type=Refusal)
+        refusal = msgspec.json.decode(body, type=RefusalBody)
     except msgspec.DecodeError:
         text = body[:500].decode(errors="replace").strip()
-        refusal = Refusal("not an answer of promptcorner", detail=text)
+        refusal = RefusalBody("not an answer of promptcorner", detail=text)
     return RequestRefused(status, refusal, retry_after=retry_after)
 
 

@@ -317,7 +317,7 @@ class Validation(msgspec.Struct, frozen=True):
     detail: str
 
 
-class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+class RefusalBody(msgspec.Struct, frozen=True, omit_defaults=True):
     """The body of every answer that is not a success."""
 
     message: str

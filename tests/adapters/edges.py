@@ -22,7 +22,7 @@ from actors.law.ids import UserId
 from adapters import settings as config
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.daemon.edge import Entrance, open_edge
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.http.probes import Probes
 from adapters.models.environment import offered
 from adapters.rehearsal.behaviour import Behaviour
@@ -106,7 +106,7 @@ class Edge:
     nobody: Asker
     chats: Chats
     entrance: Entrance
-    server: Server
+    server: HttpServer
     rehearsal: Rehearsal  # the model of all chats
 
     @property
@@ -128,7 +128,7 @@ async def an_edge(conninfo, *, behaviour=None, **settings):
     ):
         told = configured(conninfo, running.url, settings)
         entrance = Entrance(Probes())
-        server = Server(entrance.answer)
+        server = HttpServer(entrance.answer)
         [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
         nursery.start_soon(server.serve, [listener])
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"

@@ -8,7 +8,7 @@ from adapters.chats.shelf.searching import search_of
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.shelf.wanted import PAGE_DEFAULT
 from adapters.chats.wire.chats import Chat, listed
-from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, said
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.numbers import number, query_refused
 from adapters.workspaces.store.owned import OwnedWorkspaces
 
@@ -38,14 +38,14 @@ class ChatList:
                 method="GET",
                 path=CHATS,
                 handle=self.list,
-                says="Your chats, what is pinned first, then what was touched last.",
+                summary="Your chats, what is pinned first, then what was touched last.",
                 tag="chats",
                 parameters=(
-                    Parameter(name="q", says='terms such as title:"two words" archived:true'),
-                    Parameter(name="label", says="key:value; several hold together"),
-                    Parameter(name="limit", type=int, says=f"0 or none: {PAGE_DEFAULT}"),
-                    Parameter(name="offset", type=int, says="how many to leave out"),
-                    Parameter(name="after_id", type=UUID, says="the last chat of the page before"),
+                    Parameter(name="q", help='terms such as title:"two words" archived:true'),
+                    Parameter(name="label", help="key:value; several hold together"),
+                    Parameter(name="limit", type=int, help=f"0 or none: {PAGE_DEFAULT}"),
+                    Parameter(name="offset", type=int, help="how many to leave out"),
+                    Parameter(name="after_id", type=UUID, help="the last chat of the page before"),
                 ),
                 answers={200: list[Chat]},
             ),
@@ -53,14 +53,14 @@ class ChatList:
                 method="GET",
                 path=f"{CHATS}/by-workspace",
                 handle=self.by_workspace,
-                says="Of each workspace the chat that was touched last.",
+                summary="Of each workspace the chat that was touched last.",
                 tag="chats",
-                parameters=(Parameter(name="workspace_ids", says="ids with commas between them"),),
+                parameters=(Parameter(name="workspace_ids", help="ids with commas between them"),),
                 answers={200: dict[str, UUID]},
             ),
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         search = search_of(
             call.one("q") or "",
             labels=[value for key, value in call.query if key == "label"],
@@ -70,9 +70,9 @@ class ChatList:
             sharing=self._sharing,
         )
         chats = [] if search.is_vain else await self._shelf.page(call.user.id, search.wanted)
-        return said(200, [listed(chat, organization=self._organization) for chat in chats])
+        return json_response(200, [listed(chat, organization=self._organization) for chat in chats])
 
-    async def by_workspace(self, call: Call) -> Answer:
+    async def by_workspace(self, call: Call) -> HttpResponse:
         asked = (call.one("workspace_ids") or "").split(",")
         wanted = [text.strip() for text in asked if text.strip()]
         if len(wanted) > WORKSPACES_MAX:
@@ -80,7 +80,7 @@ class ChatList:
         ids = [_uuid("workspace_ids", text) for text in wanted]
         caller = call.user
         chats = await self._workspaces.chats(ids, caller.id, is_admin=caller.is_admin)
-        return said(200, chats)
+        return json_response(200, chats)
 
 
 def _after(call: Call) -> ChatId | None:

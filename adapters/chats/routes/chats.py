@@ -36,8 +36,8 @@ from adapters.chats.wire.chats import (
     server_of,
     shown,
 )
-from adapters.http.endpoints import Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, not_found
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
 from adapters.models.words.standing import told_of_place
 from adapters.tools.approvals.consent import Consents
@@ -100,7 +100,7 @@ class Chats:
                 method="POST",
                 path=CHATS,
                 handle=self.create,
-                says="Begin a chat, at work at once. With an Idempotency-Key it is safe to repeat.",
+                summary="Begin a chat, at work at once; safe to repeat with an Idempotency-Key",
                 tag="chats",
                 body=CreateChatRequest,
                 body_bytes_max=CREATE_BYTES_MAX,
@@ -111,7 +111,7 @@ class Chats:
                 method="GET",
                 path=CHAT,
                 handle=self.get,
-                says="A chat, its files and its children.",
+                summary="A chat, its files and its children.",
                 tag="chats",
                 answers={200: Chat},
             ),
@@ -119,7 +119,7 @@ class Chats:
                 method="PATCH",
                 path=CHAT,
                 handle=self.update,
-                says="Name, label, archive, pin or move it. Fields are written one by one.",
+                summary="Name, label, archive, pin or move it. Fields are written one by one.",
                 tag="chats",
                 body=UpdateChatRequest,
                 answers={204: None},
@@ -129,7 +129,7 @@ class Chats:
                 method="GET",
                 path=f"{CHAT}/cost",
                 handle=self.cost,
-                says="What the chat and its whole family have cost.",
+                summary="What the chat and its whole family have cost.",
                 tag="chats",
                 answers={200: ChatCost},
             ),
@@ -137,18 +137,18 @@ class Chats:
                 method="PUT",
                 path=f"{CHAT}/context",
                 handle=self.refresh,
-                says="Let the chat know what stands in its workspace now.",
+                summary="Let the chat know what stands in its workspace now.",
                 tag="chats",
                 answers={200: Chat},
                 refusals=(503,),
             ),
         )
 
-    async def create(self, call: Call) -> Answer:
+    async def create(self, call: Call) -> HttpResponse:
         return await self._repeating.once(call, self._create, again=self._created_before)
 
-    async def get(self, call: Call) -> Answer:
-        return said(200, await self.show(await self._admission.to_read(call)))
+    async def get(self, call: Call) -> HttpResponse:
+        return json_response(200, await self.show(await self._admission.to_read(call)))
 
     async def show(self, chat: Visible) -> Chat:
         """The chat by itself, for those who have changed it."""
@@ -162,13 +162,13 @@ class Chats:
             waits=shelved.is_unheld and is_full,
         )
 
-    async def refresh(self, call: Call) -> Answer:
+    async def refresh(self, call: Call) -> HttpResponse:
         """What could not be read leaves the chat as it was."""
         chat = await self._admission.to_update(call)
         unread = await self._contexts.refresh(chat.id)
         if unread is not None:
-            raise Refused(503, "The workspace cannot be read.", detail=unread.why)
-        return said(200, await self.show(chat))
+            raise HttpError(503, "The workspace cannot be read.", detail=unread.why)
+        return json_response(200, await self.show(chat))
 
     async def _resources(self, shelved: Shelved) -> Sequence[ChatContextResource]:
         found = await self._contexts.shown(shelved.id) if shelved.context is not None else None
@@ -197,11 +197,11 @@ class Chats:
                         )
                     names.add(seen.name)
 
-    async def cost(self, call: Call) -> Answer:
+    async def cost(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
         cost = await self._shelf.cost(chat)
         whole, own = cost.whole, cost.own
-        return said(
+        return json_response(
             200,
             ChatCost(
                 chat_id=chat,
@@ -215,7 +215,7 @@ class Chats:
             ),
         )
 
-    async def _create(self, call: Call, receipt: Receipt | None) -> Answer:
+    async def _create(self, call: Call, receipt: Receipt | None) -> HttpResponse:
         asked = call.read(CreateChatRequest)
         creating.check_place(asked, self._organization)
         parts = await parts_of(asked.content, call.user, files=self._files)
@@ -239,13 +239,13 @@ class Chats:
             raise refused(answer)
         return await self._created(answer.chat.id)
 
-    async def _created_before(self, call: Call, done: Done) -> Answer:
-        return await self._created(done.chat)
+    async def _created_before(self, call: Call, receipt: Done) -> HttpResponse:
+        return await self._created(receipt.chat)
 
-    async def _created(self, chat: ChatId) -> Answer:
+    async def _created(self, chat: ChatId) -> HttpResponse:
         """It was at work when it was created, however soon its model has answered."""
         shelved = replace(await self._shelved(chat), status=Status.RUNNING, last_error=None)
-        return said(201, shown(shelved, organization=self._organization))
+        return json_response(201, shown(shelved, organization=self._organization))
 
     async def _title_of(self, parts: tuple[Part, ...]) -> str:
         pasted = may_be_pasted(parts)
@@ -259,7 +259,7 @@ class Chats:
 
     # what is changed: each field in its turn, what was written before a refusal stays
 
-    async def update(self, call: Call) -> Answer:
+    async def update(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_update(call)
         asked = call.read(UpdateChatRequest)
         creating.check_plan_mode(asked.plan_mode)
@@ -279,7 +279,7 @@ class Chats:
             await self._ledger.apply(chat.id, [])  # whoever holds it looks again
         if asked.approval_policy is not None:
             await self._set_approval_policy(chat, asked.approval_policy)
-        return done()
+        return no_content()
 
     async def _move(self, chat: Visible, wanted: UUID) -> None:
         """Where it works from its next call on; what it has begun goes on where it was begun."""

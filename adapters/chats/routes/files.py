@@ -10,10 +10,10 @@ from actors.law.ids import FileId
 from adapters.chats.files.links import LINK_SECONDS, Links
 from adapters.chats.files.shelf import FileShelf, NewFile, Opened, Seer
 from adapters.chats.wire.files import ChatFileDownloadURL, UploadChatFileResponse
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, Parameter, said
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.file_names import disposition_of, name_said
 from adapters.http.media_types import ACCEPTED, UNKNOWN, Mismatched, Unsupported, media_type_of
-from adapters.http.refused import Refused, Validation, forbidden, not_found
+from adapters.http.refusals import HttpError, Validation, forbidden, not_found
 from runtime.clock import wall
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read
@@ -52,7 +52,7 @@ class Files:
                 method="POST",
                 path=FILES,
                 handle=self.upload,
-                says="Bring a file: its bytes are the body, its name is in Content-Disposition.",
+                summary="Bring a file: its bytes are the body, its name is in Content-Disposition.",
                 tag="files",
                 body_bytes_max=FILE_BYTES_MAX,
                 rate_per_minute=FILES_PER_MINUTE,
@@ -63,7 +63,7 @@ class Files:
                 method="GET",
                 path=f"{FILES}/{{file}}",
                 handle=self.download,
-                says="What is in a file.",
+                summary="What is in a file.",
                 tag="files",
                 rate_per_minute=FILES_PER_MINUTE,
                 answers={200: bytes},
@@ -72,7 +72,7 @@ class Files:
                 method="POST",
                 path=f"{FILES}/{{file}}/download-url",
                 handle=self.link,
-                says="A link that opens the file without a session, for five minutes.",
+                summary="A link that opens the file without a session, for five minutes.",
                 tag="files",
                 rate_per_minute=FILES_PER_MINUTE,
                 answers={200: ChatFileDownloadURL},
@@ -81,7 +81,7 @@ class Files:
                 method="GET",
                 path=f"{FILES}/{{file}}/download",
                 handle=self.download_linked,
-                says="What is in a file, for whoever has a link.",
+                summary="What is in a file, for whoever has a link.",
                 tag="files",
                 access=Access.OPEN,
                 rate_per_minute=FILES_PER_MINUTE,
@@ -90,7 +90,7 @@ class Files:
             ),
         )
 
-    async def upload(self, call: Call) -> Answer:
+    async def upload(self, call: Call) -> HttpResponse:
         self._check_organization(call)
         name = name_said(call.headers.get("content-disposition", ""))
         if not name:
@@ -103,13 +103,13 @@ class Files:
         file = FileId(uuid4())
         facts = NewFile(owner=call.user.id, name=name, media_type=media_type, sha256=digest)
         await self._shelf.add(file, facts, call.body)
-        return said(201, UploadChatFileResponse(file))
+        return json_response(201, UploadChatFileResponse(file))
 
-    async def download(self, call: Call) -> Answer:
+    async def download(self, call: Call) -> HttpResponse:
         opened = await self._shelf.opened(_seer(call), FileId(call.uuid("file")))
         return _handed_over(opened, cache=_KEPT)
 
-    async def link(self, call: Call) -> Answer:
+    async def link(self, call: Call) -> HttpResponse:
         file = FileId(call.uuid("file"))
         url = call.link(f"{FILES}/{file}/download")
         summed = await self._shelf.summed(_seer(call), file)
@@ -117,7 +117,7 @@ class Files:
             raise not_found()
         until = self._clock().replace(microsecond=0) + timedelta(seconds=LINK_SECONDS)
         token = self._links.token(file, call.user.id, until=until)
-        return said(
+        return json_response(
             200,
             ChatFileDownloadURL(
                 url=f"{url}?token={token}",
@@ -129,7 +129,7 @@ class Files:
             ),
         )
 
-    async def download_linked(self, call: Call) -> Answer:
+    async def download_linked(self, call: Call) -> HttpResponse:
         file = FileId(call.uuid("file"))
         tokens = [value for name, value in call.query if name == "token"]
         user = self._links.user_of(tokens[0], file, now=self._clock()) if tokens else None
@@ -142,7 +142,7 @@ class Files:
         try:
             organization = UUID(named)
         except ValueError:
-            raise Refused(
+            raise HttpError(
                 400,
                 "invalid query parameters",
                 validations=(Validation("organization", "must be a UUID"),),
@@ -159,7 +159,7 @@ def _seer(call: Call) -> Seer:
     return Seer(call.user.id, call.user.is_admin)
 
 
-def _handed_over(opened: Opened | None, *, cache: str) -> Answer:
+def _handed_over(opened: Opened | None, *, cache: str) -> HttpResponse:
     if opened is None:
         raise not_found()
     file = opened.file
@@ -167,8 +167,8 @@ def _handed_over(opened: Opened | None, *, cache: str) -> Answer:
         ("Content-Disposition", disposition_of(file.name, inline=file.media_type in _SHOWN)),
         ("Cache-Control", cache),
     )
-    return Answer(200, opened.content, file.media_type, headers)
+    return HttpResponse(200, opened.content, file.media_type, headers)
 
 
-def _unusable(field: str, fact: str) -> Refused:
-    return Refused(400, "file not usable", detail=fact, validations=(Validation(field, fact),))
+def _unusable(field: str, fact: str) -> HttpError:
+    return HttpError(400, "file not usable", detail=fact, validations=(Validation(field, fact),))

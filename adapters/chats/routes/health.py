@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, said
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
 
 Report = Callable[[], Mapping[str, Any]]
 """The statistics of every long-lived object, by what it is called."""
@@ -67,7 +67,7 @@ class Health:
                 method="GET",
                 path="/metrics",
                 handle=self.metrics,
-                says="Figures for Prometheus",
+                summary="Figures for Prometheus",
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
@@ -78,7 +78,7 @@ class Health:
                 method="GET",
                 path="/debug/actors",
                 handle=self.actors,
-                says="How everything that lives long in this process fares",
+                summary="How everything that lives long in this process fares",
                 tag="health",
                 access=Access.ADMIN,
                 scope="settings",
@@ -93,7 +93,7 @@ class Health:
                 method="GET",
                 path="/api/v2/buildinfo",
                 handle=self.buildinfo,
-                says="Which program this is",
+                summary="Which program this is",
                 tag="health",
                 access=Access.OPEN,
                 answers={200: BuildInfo},
@@ -102,21 +102,21 @@ class Health:
                 method="GET",
                 path="/api/v2/deployment/config",
                 handle=self.config,
-                says="What clients may want to know of the deployment's configuration",
+                summary="What clients may want to know of the deployment's configuration",
                 tag="health",
                 scope="settings",
                 answers={200: DeploymentConfig},
             ),
         )
 
-    async def metrics(self, call: Call) -> Answer:
-        return Answer(200, await self._metrics(), METRICS_TYPE, UNCACHED)
+    async def metrics(self, call: Call) -> HttpResponse:
+        return HttpResponse(200, await self._metrics(), METRICS_TYPE, UNCACHED)
 
-    async def actors(self, call: Call) -> Answer:
-        return said(200, self._report(), UNCACHED)
+    async def actors(self, call: Call) -> HttpResponse:
+        return json_response(200, self._report(), UNCACHED)
 
-    async def buildinfo(self, call: Call) -> Answer:
-        return said(200, self._build)
+    async def buildinfo(self, call: Call) -> HttpResponse:
+        return json_response(200, self._build)
 
-    async def config(self, call: Call) -> Answer:
-        return said(200, DeploymentConfig())
+    async def config(self, call: Call) -> HttpResponse:
+        return json_response(200, DeploymentConfig())

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import trio
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint
-from adapters.http.refused import Refused
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
+from adapters.http.refusals import HttpError
 
 CHATS = "/api/experimental/chats"
 MCP_HTTP = "/api/experimental/mcp/http"
@@ -40,13 +40,13 @@ class Later:
 
 def _not_built() -> Iterator[Endpoint]:
     for what, methods, path in NOT_BUILT:
-        refused = Refused(501, "Not implemented.", detail=f"{what}: this server has none yet")
+        refused = HttpError(501, "Not implemented.", detail=f"{what}: this server has none yet")
         for method in methods.split():
             yield _row(method, path, f"Not there yet: {what}", refused)
 
 
 def _gone() -> Iterator[Endpoint]:
-    refused = Refused(
+    refused = HttpError(
         410,
         "This endpoint is gone.",
         detail="providers are at /api/v2/ai/providers, users' keys at"
@@ -57,8 +57,8 @@ def _gone() -> Iterator[Endpoint]:
             yield _row(method, path, "Gone: see /api/v2/ai/providers", refused)
 
 
-def _row(method: str, path: str, says: str, refused: Refused) -> Endpoint:
-    async def refuse(call: Call) -> Answer:
+def _row(method: str, path: str, says: str, refused: HttpError) -> Endpoint:
+    async def refuse(call: Call) -> HttpResponse:
         await trio.lowlevel.checkpoint()
         raise refused
 
@@ -66,7 +66,7 @@ def _row(method: str, path: str, says: str, refused: Refused) -> Endpoint:
         method=method,
         path=path,
         handle=refuse,
-        says=says,
+        summary=says,
         tag="later",
         access=Access.USER,
         refusals=(refused.status,),

@@ -26,9 +26,9 @@ from adapters.chats.wire.sending import (
     EditChatMessageRequest,
     EditChatMessageResponse,
 )
-from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, said
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.numbers import number, query_refused, row_id
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import Choice
 from adapters.postgres.conversation.pages import Page, Pages
@@ -74,12 +74,12 @@ class Messages:
                 method="GET",
                 path=f"{CHAT}/messages",
                 handle=self.page,
-                says="What has been said, the newest first; with after_id alone, what came after.",
+                summary="Messages, the newest first; with after_id alone, those that came after",
                 tag="messages",
                 parameters=(
-                    Parameter(name="before_id", type=int, says=numbers),
-                    Parameter(name="after_id", type=int, says=numbers),
-                    Parameter(name="limit", type=int, says=f"1 to {MESSAGES_MAX}"),
+                    Parameter(name="before_id", type=int, help=numbers),
+                    Parameter(name="after_id", type=int, help=numbers),
+                    Parameter(name="limit", type=int, help=f"1 to {MESSAGES_MAX}"),
                 ),
                 answers={200: ChatMessagesResponse},
             ),
@@ -87,7 +87,7 @@ class Messages:
                 method="POST",
                 path=f"{CHAT}/messages",
                 handle=self.send,
-                says="Say something. If the chat is busy it waits, interrupts or steers.",
+                summary="Say something. If the chat is busy it waits, interrupts or steers.",
                 tag="messages",
                 body=CreateChatMessageRequest,
                 answers={200: CreateChatMessageResponse},
@@ -97,7 +97,7 @@ class Messages:
                 method="PATCH",
                 path=f"{CHAT}/messages/{{message}}",
                 handle=self.edit,
-                says="Say it otherwise: what came after it, and the queue, are forgotten.",
+                summary="Say it otherwise: what came after it, and the queue, are forgotten.",
                 tag="messages",
                 body=EditChatMessageRequest,
                 answers={200: EditChatMessageResponse},
@@ -107,14 +107,14 @@ class Messages:
                 method="GET",
                 path=f"{CHAT}/prompts",
                 handle=self.prompts,
-                says="What users said in words, the newest first.",
+                summary="What users said in words, the newest first.",
                 tag="messages",
-                parameters=(Parameter(name="limit", type=int, says=f"at most {PROMPTS_MAX}"),),
+                parameters=(Parameter(name="limit", type=int, help=f"at most {PROMPTS_MAX}"),),
                 answers={200: ChatPromptsResponse},
             ),
         )
 
-    async def page(self, call: Call) -> Answer:
+    async def page(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
         before, after = number(call, "before_id"), number(call, "after_id")
         limit = number(call, "limit", default=MESSAGES_DEFAULT, least=1, most=MESSAGES_MAX)
@@ -126,7 +126,7 @@ class Messages:
             page = await self._pages.after(chat, after, limit=limit)
         else:
             page = await self._pages.newest(chat, limit=limit)
-        return said(
+        return json_response(
             200,
             ChatMessagesResponse(
                 [message_of(chat, message) for message in page.messages],
@@ -135,16 +135,16 @@ class Messages:
             ),
         )
 
-    async def prompts(self, call: Call) -> Answer:
+    async def prompts(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
         limit = number(call, "limit", most=PROMPTS_MAX) or PROMPTS_DEFAULT
         found = await self._pages.prompts(chat, limit=limit)
-        return said(200, ChatPromptsResponse([ChatPrompt(id, text) for id, text in found]))
+        return json_response(200, ChatPromptsResponse([ChatPrompt(id, text) for id, text in found]))
 
-    async def send(self, call: Call) -> Answer:
+    async def send(self, call: Call) -> HttpResponse:
         return await self._repeating.once(call, self._send, again=self._sent_before)
 
-    async def _send(self, call: Call, receipt: Receipt | None) -> Answer:
+    async def _send(self, call: Call, receipt: Receipt | None) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived()
@@ -169,7 +169,7 @@ class Messages:
         sent = shown.sent(answer)
         if body.mcp_server_ids is not None and furnished.mcp_server_ids is None:
             sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
-        return said(200, sent)
+        return json_response(200, sent)
 
     async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> Furniture:
         """How the chat is to be furnished from now on. What it has already it may keep, and one
@@ -185,12 +185,12 @@ class Messages:
             raise _invalid("plan_mode", f"{body.plan_mode[:32]!r} is neither 'plan' nor empty")
         return Furniture(body.plan_mode, servers)
 
-    async def _sent_before(self, call: Call, done: Done) -> Answer:
+    async def _sent_before(self, call: Call, done: Done) -> HttpResponse:
         page = await self._pages.some(done.chat, done.message_ids, done.queued_ids)
         was_queued = bool(done.queued_ids)
-        return said(200, shown.sent_before(done.chat, page, was_queued=was_queued))
+        return json_response(200, shown.sent_before(done.chat, page, was_queued=was_queued))
 
-    async def edit(self, call: Call) -> Answer:
+    async def edit(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived()
@@ -204,7 +204,7 @@ class Messages:
         )
         if not isinstance(answer, Applied):
             raise refused(answer)
-        return said(200, shown.edited(answer))
+        return json_response(200, shown.edited(answer))
 
     async def _choice(
         self, call: Call, chat: Visible, target: MessageId, body: EditChatMessageRequest
@@ -226,8 +226,8 @@ def _busy(said: str | None) -> Busy:
     return busy
 
 
-def _invalid(field: str, fact: str) -> Refused:
-    return Refused(
+def _invalid(field: str, fact: str) -> HttpError:
+    return HttpError(
         400, f"Invalid {field}.", detail=f"{field}: {fact}", validations=(Validation(field, fact),)
     )
 

@@ -19,9 +19,9 @@ from adapters.chats.wire.sending import (
     QueueResponse,
     Said,
 )
-from adapters.http.endpoints import Answer, Call, Endpoint, done, said
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.numbers import row_id
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import fault_of_effort
 
@@ -50,7 +50,7 @@ class Queue:
                 method="DELETE",
                 path=f"{QUEUE}/{{queued}}",
                 handle=self.delete,
-                says="Take a message out of the queue.",
+                summary="Take a message out of the queue.",
                 tag="queue",
                 answers={204: None},
                 refusals=(409,),
@@ -59,7 +59,7 @@ class Queue:
                 method="POST",
                 path=f"{QUEUE}/{{queued}}/promote",
                 handle=self.promote,
-                says="Say this now: a turn that runs is interrupted.",
+                summary="Say this now: a turn that runs is interrupted.",
                 tag="queue",
                 answers={202: Said},
                 refusals=(409,),
@@ -68,7 +68,7 @@ class Queue:
                 method="PATCH",
                 path=f"{QUEUE}/{{queued}}",
                 handle=self.edit,
-                says="Reword a message before its turn has come. It keeps its place.",
+                summary="Reword a message before its turn has come. It keeps its place.",
                 tag="queue",
                 body=EditQueuedMessageRequest,
                 answers={200: ChatQueuedMessage},
@@ -78,7 +78,7 @@ class Queue:
                 method="PUT",
                 path=f"{QUEUE}/order",
                 handle=self.reorder,
-                says="Put the whole queue into another order. 409 shows the order there is.",
+                summary="Put the whole queue into another order. 409 shows the order there is.",
                 tag="queue",
                 body=OrderQueueRequest,
                 answers={200: QueueResponse},
@@ -86,15 +86,15 @@ class Queue:
             ),
         )
 
-    async def delete(self, call: Call) -> Answer:
+    async def delete(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_update(call)
         queued = QueuedId(row_id(call, "queued"))
         answer = await self._ledger.apply(chat.id, [DeleteQueued(queued)])
         if not isinstance(answer, Applied):
             raise refused(answer)
-        return done()
+        return no_content()
 
-    async def promote(self, call: Call) -> Answer:
+    async def promote(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived()
@@ -102,9 +102,9 @@ class Queue:
         answer = await self._sending.apply(chat.id, [PromoteQueued(queued)], is_root=chat.is_root)
         if not isinstance(answer, Applied):
             raise refused(answer)
-        return said(202, Said("The queued message comes next."))
+        return json_response(202, Said("The queued message comes next."))
 
-    async def edit(self, call: Call) -> Answer:
+    async def edit(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived()
@@ -117,19 +117,19 @@ class Queue:
         if not isinstance(answer, Applied):
             raise refused(answer)
         [row] = [row for row in shown.queue(answer) if row.id == queued]
-        return said(200, row)
+        return json_response(200, row)
 
-    async def reorder(self, call: Call) -> Answer:
+    async def reorder(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_update(call)
         body = call.read(OrderQueueRequest)
         if body.order is None:
             validation = Validation("order", "must list the ids of all that waits")
-            raise Refused(400, "An order is required.", validations=(validation,))
+            raise HttpError(400, "An order is required.", validations=(validation,))
         order = tuple(map(QueuedId, body.order))
         answer = await self._ledger.apply(chat.id, [ReorderQueued(order)])
         if not isinstance(answer, Applied):
             raise refused(answer)
-        return said(200, QueueResponse(shown.queue(answer)))
+        return json_response(200, QueueResponse(shown.queue(answer)))
 
     async def _choice(
         self, call: Call, body: EditQueuedMessageRequest

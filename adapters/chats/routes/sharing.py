@@ -7,8 +7,8 @@ from adapters.access.acl import AccessLists, asked_roles
 from adapters.access.admission import Admission, Visible
 from adapters.access.readers import Readers
 from adapters.access.wire import ChatACL, UpdateChatACL
-from adapters.http.endpoints import Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, forbidden
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, forbidden
 
 ACL = "/api/experimental/chats/{chat}/acl"
 
@@ -37,7 +37,7 @@ class Sharing:
                 method="GET",
                 path=ACL,
                 handle=self.get,
-                says="Who may read the chat besides its owner.",
+                summary="Who may read the chat besides its owner.",
                 tag="sharing",
                 answers={200: ChatACL},
             ),
@@ -45,37 +45,37 @@ class Sharing:
                 method="PATCH",
                 path=ACL,
                 handle=self.change,
-                says="Let others read it, or take that back.",
+                summary="Let others read it, or take that back.",
                 tag="sharing",
                 body=UpdateChatACL,
                 answers={204: None},
             ),
         )
 
-    async def get(self, call: Call) -> Answer:
+    async def get(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_read(call)
         self._check(chat)
-        return said(200, self._lists.shown(*await self._readers.of(chat.id)))
+        return json_response(200, self._lists.shown(*await self._readers.of(chat.id)))
 
-    async def change(self, call: Call) -> Answer:
+    async def change(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_read(call)
         if not self._sharing or not (chat.by_owner or call.user.is_admin):
             raise forbidden("you cannot share this chat")
         self._check(chat)
         roles = asked_roles(call)
         if call.user.id in roles.users:
-            raise Refused(400, "You cannot change your own role.")
+            raise HttpError(400, "You cannot change your own role.")
         await self._lists.check_known(roles)
         await self._readers.change(chat.id, added=roles.added, dropped=roles.dropped)
         if any(roles.dropped):
             self._dropped()
-        return done()
+        return no_content()
 
     def _check(self, chat: Visible) -> None:
         if not self._sharing:
             raise forbidden("sharing is switched off here")
         if not chat.is_root:
-            raise Refused(
+            raise HttpError(
                 400,
                 "A child chat is shared with its root.",
                 detail=f"share {chat.root_id} instead",

@@ -11,8 +11,8 @@ from actors.upkeep.titles.wording import later_title_prompt
 from adapters.access.admission import Admission, Visible
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.wire.chats import Chat, ChatTitle
-from adapters.http.endpoints import Answer, Call, Endpoint, said
-from adapters.http.refused import Refused, not_found
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
+from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs.booking import Bookkeeper
 
@@ -45,7 +45,7 @@ class Titles:
                 method="POST",
                 path=f"{TITLE}/regenerate",
                 handle=self.regenerate,
-                says="Give the chat a title that a model finds for it now.",
+                summary="Give the chat a title that a model finds for it now.",
                 tag="titles",
                 answers={200: Chat},
                 refusals=(409, 500),
@@ -54,21 +54,21 @@ class Titles:
                 method="POST",
                 path=f"{TITLE}/propose",
                 handle=self.propose,
-                says="Ask a model for a title, and change nothing.",
+                summary="Ask a model for a title, and change nothing.",
                 tag="titles",
                 answers={200: ChatTitle},
                 refusals=(409, 500),
             ),
         )
 
-    async def regenerate(self, call: Call) -> Answer:
+    async def regenerate(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         await self._shelf.retitle(chat.id, await self._found(chat) or chat.title)
-        return said(200, await self._show(chat))
+        return json_response(200, await self._show(chat))
 
-    async def propose(self, call: Call) -> Answer:
+    async def propose(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
-        return said(200, ChatTitle(await self._found(chat)))
+        return json_response(200, ChatTitle(await self._found(chat)))
 
     async def _found(self, chat: Visible) -> str:
         """Empty where nothing was said that could be named. A model that answers with something
@@ -78,7 +78,7 @@ class Titles:
             raise not_found()
         model = await self._catalogue.model_for(view.chat)
         if isinstance(model, ChatError):
-            raise Refused(400, "There is no model to ask for a title.", detail=model.message)
+            raise HttpError(400, "There is no model to ask for a title.", detail=model.message)
         model = self._catalogue.for_titles(view.chat, model)
         prompt = later_title_prompt(view.chat, model, await self._reading.history(chat.id))
         if prompt is None:
@@ -91,7 +91,7 @@ class Titles:
         raise _refused(title)
 
 
-def _refused(missing: NoTitle) -> Refused:
+def _refused(missing: NoTitle) -> HttpError:
     if missing.kind is FailureKind.USAGE_LIMIT:
-        return Refused(409, "The limit of this model is used up.", detail=missing.why)
-    return Refused(500, "The model gave no title.", detail=missing.why)
+        return HttpError(409, "The limit of this model is used up.", detail=missing.why)
+    return HttpError(500, "The model gave no title.", detail=missing.why)

@@ -21,8 +21,8 @@ from adapters.access.sending import Sending
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.wire.chats import Chat, shown
 from adapters.chats.wire.sending import SubmitToolResultsRequest, ToolResult
-from adapters.http.endpoints import Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, Validation, not_found
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, Validation, not_found
 
 CHAT = "/api/experimental/chats/{chat}"
 
@@ -44,7 +44,7 @@ class Turns:
                 method="POST",
                 path=f"{CHAT}/interrupt",
                 handle=self.interrupt,
-                says="End the turn. What has been said so far is kept.",
+                summary="End the turn. What has been said so far is kept.",
                 tag="turns",
                 answers={200: Chat},
                 refusals=(409,),
@@ -53,7 +53,7 @@ class Turns:
                 method="POST",
                 path=f"{CHAT}/compact",
                 handle=self.compact,
-                says="Replace what was said by a summary, for the model.",
+                summary="Replace what was said by a summary, for the model.",
                 tag="turns",
                 answers={200: Chat},
                 refusals=(409,),
@@ -62,7 +62,7 @@ class Turns:
                 method="POST",
                 path=f"{CHAT}/tool-results",
                 handle=self.tool_results,
-                says="Answer all calls of the client's own tools. The first valid answer counts.",
+                summary="Answer all calls of the client's own tools; the first valid answer counts",
                 tag="turns",
                 body=SubmitToolResultsRequest,
                 body_bytes_max=RESULTS_BYTES_MAX,
@@ -73,49 +73,49 @@ class Turns:
                 method="POST",
                 path=f"{CHAT}/reconcile-invalid",
                 handle=self.reconcile,
-                says="Stop a chat whose stored state makes no sense, so that it can go on.",
+                summary="Stop a chat whose stored state makes no sense, so that it can go on.",
                 tag="turns",
                 answers={200: Chat},
                 refusals=(409,),
             ),
         )
 
-    async def interrupt(self, call: Call) -> Answer:
+    async def interrupt(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_update(call)
         return await self._shown_after(chat, Interrupt())
 
-    async def compact(self, call: Call) -> Answer:
+    async def compact(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived()
         return await self._shown_after(chat, RequestCompaction())
 
-    async def reconcile(self, call: Call) -> Answer:
+    async def reconcile(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_update(call)
         return await self._shown_after(chat, ReconcileInvalidState())
 
-    async def tool_results(self, call: Call) -> Answer:
+    async def tool_results(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived()
         results = call.read(SubmitToolResultsRequest).results
         if not results:
             validation = Validation("results", "must hold at least one result")
-            raise Refused(400, "Results are required.", validations=(validation,))
+            raise HttpError(400, "Results are required.", validations=(validation,))
         answering = CompleteRequiresAction(
             tuple(map(_result, results)), call.user.id, chat.last_model_config_id
         )
         await self._applied(chat, answering)
-        return done()
+        return no_content()
 
-    async def _shown_after(self, chat: Visible, request: Request) -> Answer:
+    async def _shown_after(self, chat: Visible, request: Request) -> HttpResponse:
         """The chat as it was then: soon its worker has brought it further."""
         applied = await self._applied(chat, request)
         shelved = await self._shelf.chat(chat.id)
         if shelved is None:
             raise not_found()
         then = replace(shelved, status=applied.chat.status, last_error=applied.chat.last_error)
-        return said(200, shown(then, organization=self._organization))
+        return json_response(200, shown(then, organization=self._organization))
 
     async def _applied(self, chat: Visible, request: Request) -> Applied:
         answer = await self._sending.apply(chat.id, [request], is_root=chat.is_root)

@@ -14,7 +14,7 @@ from actors.law.requests import NO_PARAMETERS, CreateChat, DynamicTool, NewChat
 from actors.tools.approvals.policy import Policy
 from adapters.chats.shelf.labelling import checked
 from adapters.chats.wire import chats as wire
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import Choice
 from adapters.models.sanitising import PROMPT_BYTES_MAX, is_too_long, sanitised
 from adapters.tools.mcp.known import Known, unknown_to
@@ -44,7 +44,7 @@ def check_place(asked: wire.CreateChatRequest, organization: UUID) -> None:
     if asked.organization_id is None or asked.organization_id.int == 0:
         invalid("organization_id", "is required")
     if asked.organization_id != organization:
-        raise Refused(403, "Forbidden.", detail="you are not a member of this organization")
+        raise HttpError(403, "Forbidden.", detail="you are not a member of this organization")
 
 
 async def check_workspace(
@@ -143,6 +143,6 @@ _IS_OBJECT = re.compile(rb"\s*\{")
 
 
 def invalid(field: str, fact: str) -> NoReturn:
-    raise Refused(
+    raise HttpError(
         400, f"Invalid {field}.", detail=f"{field}: {fact}", validations=(Validation(field, fact),)
     )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 
 LABELS_MAX = 50  # of a chat; one more is refused
 KEY_BYTES_MAX = 64
@@ -17,7 +17,7 @@ def checked(labels: Mapping[str, str]) -> Mapping[str, str]:
     """As they are. Refused with one word for each that cannot be."""
     faults = tuple(Validation("labels", fault) for fault in faults_of(labels))
     if faults:
-        raise Refused(400, "Invalid labels.", detail=faults[0].detail, validations=faults)
+        raise HttpError(400, "Invalid labels.", detail=faults[0].detail, validations=faults)
     return labels
 
 

@@ -13,8 +13,8 @@ import trio
 
 from actors.law.store.ports import Receipt
 from adapters.chats.shelf.receipts import Done, Receipts
-from adapters.http.endpoints import Answer, Call
-from adapters.http.refused import Refused, Validation
+from adapters.http.endpoints import Call, HttpResponse
+from adapters.http.refusals import HttpError, Validation
 from adapters.postgres.driver.faults import DatabaseFault
 from runtime.log import emit
 
@@ -22,8 +22,8 @@ HEADER = "idempotency-key"
 KEY_CHARACTERS_MAX = 255  # a longer one is refused
 NOTE_SECONDS_MAX = 5.0  # for the note of an answer; then it is made again, should somebody ask
 
-Serve = Callable[[Call, Receipt | None], Awaitable[Answer]]  # the receipt goes to the ledger
-Again = Callable[[Call, Done], Awaitable[Answer]]  # from what is stored
+Serve = Callable[[Call, Receipt | None], Awaitable[HttpResponse]]  # the receipt goes to the ledger
+Again = Callable[[Call, Done], Awaitable[HttpResponse]]  # from what is stored
 
 
 class Repeating:
@@ -31,7 +31,7 @@ class Repeating:
         self._receipts = receipts
         self._underway: set[tuple[object, str]] = set()  # no more than requests being served
 
-    async def once(self, call: Call, serve: Serve, *, again: Again) -> Answer:
+    async def once(self, call: Call, serve: Serve, *, again: Again) -> HttpResponse:
         """`serve` the call, unless it has been served under this name before."""
         key = call.headers.get(HEADER)
         if key is None:
@@ -39,7 +39,7 @@ class Repeating:
         receipt = Receipt(call.user.id, _checked(key), _digest(call))
         name = (receipt.user, receipt.key)
         if name in self._underway:
-            raise Refused(
+            raise HttpError(
                 409,
                 "A request with this Idempotency-Key is being served.",
                 detail="ask again when it has been answered",
@@ -50,13 +50,15 @@ class Repeating:
         finally:
             self._underway.discard(name)
 
-    async def _served(self, call: Call, serve: Serve, again: Again, *, receipt: Receipt) -> Answer:
+    async def _served(
+        self, call: Call, serve: Serve, again: Again, *, receipt: Receipt
+    ) -> HttpResponse:
         former = await self._former(call, again, receipt)
         if former is not None:
             return former
         try:
             answer = await serve(call, receipt)
-        except Refused as refused:
+        except HttpError as refused:
             refusal = refused
         else:
             await self._note(receipt, answer)
@@ -67,25 +69,25 @@ class Repeating:
             raise refusal
         return former
 
-    async def _former(self, call: Call, again: Again, receipt: Receipt) -> Answer | None:
+    async def _former(self, call: Call, again: Again, receipt: Receipt) -> HttpResponse | None:
         """The answer that the request of this name got. None: it has not been served."""
         found = await self._receipts.find(receipt.user, receipt.key)
         if found is None:
             return None
         if found.request != receipt.request:
-            raise Refused(
+            raise HttpError(
                 422,
                 "This Idempotency-Key was used for another request.",
                 detail="use a new key for each request, and the same one only to repeat it",
             )
         if found.answer is not None:
             status, body = found.answer
-            return Answer(status, body)
+            return HttpResponse(status, body)
         answer = await again(call, found)
         await self._note(receipt, answer)
         return answer
 
-    async def _note(self, receipt: Receipt, answer: Answer) -> None:
+    async def _note(self, receipt: Receipt, answer: HttpResponse) -> None:
         assert isinstance(answer.body, bytes), "what is repeated is whole"
         with trio.move_on_after(NOTE_SECONDS_MAX):
             try:
@@ -99,7 +101,7 @@ class Repeating:
 def _checked(key: str) -> str:
     if not (0 < len(key) <= KEY_CHARACTERS_MAX and key.isprintable()):
         fact = f"must be 1 to {KEY_CHARACTERS_MAX} visible characters"
-        raise Refused(
+        raise HttpError(
             400, "Invalid Idempotency-Key.", detail=fact, validations=(Validation(HEADER, fact),)
         )
     return key

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from actors.law.ids import ChatId
 from adapters.chats.shelf.wanted import Wanted
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 
 QUERY_CHARACTERS_MAX = 4_096  # of a search; a longer one is refused
 
@@ -156,5 +156,5 @@ def _refuse(fact: str) -> NoReturn:
     raise _refused("q", fact)
 
 
-def _refused(field: str, fact: str) -> Refused:
-    return Refused(400, "Invalid query parameters.", validations=(Validation(field, fact),))
+def _refused(field: str, fact: str) -> HttpError:
+    return HttpError(400, "Invalid query parameters.", validations=(Validation(field, fact),))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from actors.streams.feeds.diff import Position
 from adapters.http.endpoints import Call
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _PART = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
@@ -51,5 +51,5 @@ def _checked(name: str, text: str, read: Callable[[str], Position | None]) -> Po
     found = read(text)
     if found is None:
         detail = f"{text[:64]!r} is no place in a chat"
-        raise Refused(400, "invalid query parameters", validations=(Validation(name, detail),))
+        raise HttpError(400, "invalid query parameters", validations=(Validation(name, detail),))
     return found

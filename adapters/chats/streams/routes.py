@@ -14,8 +14,8 @@ from adapters.chats.streams.positions import have_of, have_of_event
 from adapters.chats.streams.read_cursors import ReadCursors
 from adapters.chats.streams.serving import POLICY, serve_owner, serve_socket
 from adapters.chats.wire.streams import ChatStreamEvent, ChatWatchEvent
-from adapters.http.endpoints import Answer, Call, Caller, Endpoint, Parameter, Socket, Upgrade
-from adapters.http.refused import Refused
+from adapters.http.endpoints import Call, Caller, Endpoint, HttpResponse, Parameter, Socket, Upgrade
+from adapters.http.refusals import HttpError
 from runtime.scope import CausedScope
 
 STREAM = "/api/experimental/chats/{chat}/stream"
@@ -23,8 +23,8 @@ WATCH = "/api/experimental/chats/watch"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
 
 _PARAMETERS = (
-    Parameter(name="after_id", type=int, says="the newest message that you have"),
-    Parameter(name="after_part", says="the last piece that you have: HISTORY.ATTEMPT.SEQ"),
+    Parameter(name="after_id", type=int, help="the newest message that you have"),
+    Parameter(name="after_part", help="the last piece that you have: HISTORY.ATTEMPT.SEQ"),
 )
 # What stands between us and the client must not keep anything back.
 _UNBUFFERED = (("cache-control", "no-cache"), ("x-accel-buffering", "no"))
@@ -45,7 +45,7 @@ class Streams:
                 method="GET",
                 path=STREAM,
                 handle=self.stream,
-                says="What is said in a chat, and what becomes of it; arrays of events.",
+                summary="What is said in a chat, and what becomes of it; arrays of events.",
                 tag="streams",
                 parameters=_PARAMETERS,
                 answers={101: list[ChatStreamEvent]},
@@ -56,7 +56,7 @@ class Streams:
                 method="GET",
                 path=f"{STREAM}/sse",
                 handle=self.stream_sse,
-                says="The same as server-sent events; goes on after Last-Event-ID.",
+                summary="The same as server-sent events; goes on after Last-Event-ID.",
                 tag="streams",
                 parameters=_PARAMETERS,
                 answers={200: ChatStreamEvent},
@@ -70,17 +70,17 @@ class Streams:
         self._make_sure_of_room()
         return Upgrade(partial(self._serve, visible, call.user, have))
 
-    async def stream_sse(self, call: Call) -> Answer:
+    async def stream_sse(self, call: Call) -> HttpResponse:
         visible = await self._admission.to_read(call)
         have = have_of_event(call)
         self._make_sure_of_room()
         events = EventStream(self._feeds, visible.id, have, seen=partial(self._seen, visible))
         body = events if visible.by_owner else self._guests.served(visible, call.user, events)
-        return Answer(200, body, media_type=EVENT_STREAM, headers=_UNBUFFERED)
+        return HttpResponse(200, body, media_type=EVENT_STREAM, headers=_UNBUFFERED)
 
     def _make_sure_of_room(self) -> None:
         if self._feeds.is_full:
-            raise Refused(503, "Too many chats are watched here.", detail="try again later")
+            raise HttpError(503, "Too many chats are watched here.", detail="try again later")
 
     async def _serve(self, visible: Visible, who: Caller, have: Position, socket: Socket) -> None:
         scope = CausedScope()
@@ -109,7 +109,7 @@ class Watch:
                 method="GET",
                 path=WATCH,
                 handle=self.watch,
-                says="What becomes of your chats from now on; one event each.",
+                summary="What becomes of your chats from now on; one event each.",
                 tag="streams",
                 answers={101: ChatWatchEvent},
                 refusals=(426,),

@@ -9,7 +9,7 @@ import httpx2
 import msgspec
 
 from adapters.cli.asking.nearby import NEAR
-from adapters.http.refused import Refusal
+from adapters.http.refusals import RefusalBody
 from adapters.settings.kinds import InvalidValue, WebAddress
 from adapters.settings.refusals import CannotStart
 
@@ -113,7 +113,7 @@ class Daemon:
 
     def _refusal(self, answer: httpx2.Response) -> CannotStart:
         try:
-            said = msgspec.json.decode(answer.content, type=Refusal)
+            said = msgspec.json.decode(answer.content, type=RefusalBody)
         except msgspec.MsgspecError:
             return CannotStart(f"daemon {self.url}", f"answers {answer.status_code}")
         faults = [f"{each.field} {each.detail}" for each in said.validations]

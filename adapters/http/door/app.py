@@ -15,11 +15,11 @@ from uuid import uuid4
 from adapters.http.door.proxies import HEADER, Network, asker
 from adapters.http.door.rates import Rates
 from adapters.http.door.tree import OtherMethods, Tree, segments
-from adapters.http.endpoints import Access, Answer, Call, Caller, Endpoint, Head, Upgrade
+from adapters.http.endpoints import Access, Call, Caller, Endpoint, Head, HttpResponse, Upgrade
 from adapters.http.host.answering import full, refusal
 from adapters.http.host.requests import Request
 from adapters.http.origins import OwnAddress
-from adapters.http.refused import Refused, Validation, foreign_origin
+from adapters.http.refusals import HttpError, Validation, foreign_origin
 from adapters.postgres.driver.faults import DatabaseFault, DatabaseFull
 from runtime.clock import now
 from runtime.log import emit
@@ -50,7 +50,7 @@ class DoorStatistics:
 class Callers(Protocol):
     """Who asks: `adapters.people.auth`."""
 
-    async def let_in(self, head: Head, row: Endpoint) -> Caller | Answer | None:
+    async def let_in(self, head: Head, row: Endpoint) -> Caller | HttpResponse | None:
         """None: nobody, where that is allowed. An Answer is given at once."""
         ...
 
@@ -64,8 +64,8 @@ class _Visit:
     caller: Caller | None = None
 
 
-def nothing_here() -> Refused:
-    return Refused(404, "Route not found.")
+def nothing_here() -> HttpError:
+    return HttpError(404, "Route not found.")
 
 
 class Door:
@@ -78,7 +78,7 @@ class Door:
         rows: Sequence[Endpoint],
         callers: Callers,
         *,
-        elsewhere: Refused | None = None,
+        elsewhere: HttpError | None = None,
         origin: str | None = None,
         listening: Collection[str] = (),
         trusted: Collection[Network] = (),
@@ -91,14 +91,14 @@ class Door:
         self._trusted = trusted
         self.durations: dict[tuple[str, str, int], Durations] = {}  # rows times statuses
 
-    async def answer(self, request: Request) -> Answer | Upgrade:
+    async def answer(self, request: Request) -> HttpResponse | Upgrade:
         """Fulfils `adapters.http.host.server.Serve`."""
         began = now()
         forwarded = request.headers.get(HEADER, "")
         visit = _Visit(asker(request.peer.host, forwarded, self._trusted))
         try:
             answer = await self._serve(request, visit)
-        except Refused as refused:
+        except HttpError as refused:
             answer = refusal(refused, request.headers.get("accept", ""))
         except DatabaseFull as fault:
             answer = _not_stored(request, visit, fault)
@@ -109,14 +109,14 @@ class Door:
         self._note(request, visit, 101 if isinstance(answer, Upgrade) else answer.status, began)
         return answer
 
-    async def _serve(self, request: Request, visit: _Visit) -> Answer | Upgrade:
+    async def _serve(self, request: Request, visit: _Visit) -> HttpResponse | Upgrade:
         path = segments(request.path)
         found = self._tree.find(request.method, path)
         if found is None:
             raise self._elsewhere
         if isinstance(found, OtherMethods):
             allow = ", ".join(found.methods)
-            raise Refused(
+            raise HttpError(
                 405, "Method not allowed.", detail=f"it takes {allow}", headers=(("allow", allow),)
             )
         row = visit.row = found.row
@@ -124,12 +124,12 @@ class Door:
         scheme = request.peer.scheme
         foreign = self._own.foreign_page(scheme, request.headers)
         head = Head(request.method, "/" + "/".join(path), request.headers, query, foreign)
-        caller: Caller | Answer | None
+        caller: Caller | HttpResponse | None
         if request.visitor.is_beside and not row.when_full:
             caller = await self._admin(head, row)
         else:
             caller = await self._let_in(head, row)
-        if isinstance(caller, Answer):
+        if isinstance(caller, HttpResponse):
             return caller
         visit.caller = caller
         request.visitor.is_known |= caller is not None
@@ -152,7 +152,7 @@ class Door:
             )
         )
 
-    async def _let_in(self, head: Head, row: Endpoint) -> Caller | Answer | None:
+    async def _let_in(self, head: Head, row: Endpoint) -> Caller | HttpResponse | None:
         try:
             return await self._callers.let_in(head, row)
         except DatabaseFault:
@@ -164,7 +164,7 @@ class Door:
         """Where there is no place for others, whatever else they might be told."""
         try:
             caller = await self._let_in(head, row)
-        except Refused:
+        except HttpError:
             raise full() from None
         if not isinstance(caller, Caller) or not caller.is_admin:
             raise full()
@@ -183,7 +183,7 @@ class Door:
         who = visit.address if caller is None else caller.id
         seconds = self._rates.seconds_to_wait(who, (row.method, row.path), row.rate_per_minute)
         if seconds:
-            raise Refused(
+            raise HttpError(
                 429,
                 "You've been rate limited.",
                 detail=f"{row.rate_per_minute} a minute are allowed, try again in {seconds} s",
@@ -217,10 +217,10 @@ def _query(text: str) -> list[tuple[str, str]]:
         query = parse_qsl(text, keep_blank_values=True, max_num_fields=PARAMETERS_MAX)
     except ValueError:
         detail = f"there are more than {PARAMETERS_MAX}"
-        raise Refused(400, "invalid query parameters", detail=detail) from None
+        raise HttpError(400, "invalid query parameters", detail=detail) from None
     for name, value in query:
         if "\0" in name or "\0" in value:
-            raise Refused(
+            raise HttpError(
                 400,
                 "invalid query parameters",
                 validations=(Validation(name.replace("\0", ""), "has a zero byte in it"),),
@@ -228,9 +228,9 @@ def _query(text: str) -> list[tuple[str, str]]:
     return query
 
 
-def _away(request: Request, visit: _Visit, fault: DatabaseFault) -> Answer:
+def _away(request: Request, visit: _Visit, fault: DatabaseFault) -> HttpResponse:
     emit("request.unserved", "warning", path=visit.row and visit.row.path, error=fault)
-    away = Refused(
+    away = HttpError(
         503,
         "The database did not answer.",
         detail="what was asked for may have been done; look before you try again",
@@ -244,9 +244,9 @@ def _is_disk_full(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT)
 
 
-def _not_stored(request: Request, visit: _Visit, error: Exception) -> Answer:
+def _not_stored(request: Request, visit: _Visit, error: Exception) -> HttpResponse:
     emit("request.not_stored", "error", path=visit.row and visit.row.path, error=error)
-    refused = Refused(
+    refused = HttpError(
         503,
         "This cannot be stored now.",
         detail="it was not stored, for the server's disk is full; try again when there is room",
@@ -255,11 +255,11 @@ def _not_stored(request: Request, visit: _Visit, error: Exception) -> Answer:
     return refusal(refused, request.headers.get("accept", ""))
 
 
-def _crashed(request: Request, visit: _Visit, error: Exception) -> Answer:
+def _crashed(request: Request, visit: _Visit, error: Exception) -> HttpResponse:
     """The client is told a number; whoever reads the log finds the rest under it."""
     number = uuid4().hex
     emit("request.crashed", "error", id=number, path=visit.row and visit.row.path, error=error)
-    crashed = Refused(
+    crashed = HttpError(
         500, "Internal server error.", detail=f"it is in the log of the server under {number}"
     )
     return refusal(crashed, request.headers.get("accept", ""))

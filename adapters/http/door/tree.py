@@ -12,7 +12,7 @@ from adapters.http.endpoints import Endpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RouteMatch:
     row: Endpoint
     path: dict[str, str]  # what stood in the places
 
@@ -39,7 +39,7 @@ class Tree:
         for row in rows:
             self._plant(row)
 
-    def find(self, method: str, path: Sequence[str]) -> Found | OtherMethods | None:
+    def find(self, method: str, path: Sequence[str]) -> RouteMatch | OtherMethods | None:
         """None: there is nothing at this path."""
         places: list[str] = []
         node = _reach(self._root, path, 0, places)
@@ -49,7 +49,7 @@ class Tree:
         row = rows.get(method) or (rows.get("GET") if method == "HEAD" else None)
         if row is None:
             return OtherMethods(sorted(_with_head(rows)))
-        return Found(row[0], dict(zip(row[1], places, strict=True)))
+        return RouteMatch(row[0], dict(zip(row[1], places, strict=True)))
 
     def _plant(self, row: Endpoint) -> None:
         node, names = self._root, []

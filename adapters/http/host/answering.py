@@ -8,9 +8,9 @@ from http import HTTPStatus
 import h11
 import msgspec
 
-from adapters.http.endpoints import Answer
+from adapters.http.endpoints import HttpResponse
 from adapters.http.host.bounds import RETRY_SECONDS
-from adapters.http.refused import Problem, Refused
+from adapters.http.refusals import HttpError, Problem
 from runtime.clock import wall
 
 PROBLEM = "application/problem+json"
@@ -20,11 +20,11 @@ BODYLESS = frozenset({204, 304})
 _encode = msgspec.json.Encoder().encode
 
 
-def refusal(refused: Refused, accept: str = "") -> Answer:
+def refusal(refused: HttpError, accept: str = "") -> HttpResponse:
     """A refusal in the form that was asked for."""
     said = refused.refusal
     if PROBLEM not in accept:
-        return Answer(refused.status, _encode(said) + b"\n", headers=refused.headers)
+        return HttpResponse(refused.status, _encode(said) + b"\n", headers=refused.headers)
     problem = Problem(
         title=said.message,
         status=refused.status,
@@ -32,12 +32,12 @@ def refusal(refused: Refused, accept: str = "") -> Answer:
         validations=said.validations,
         kind=said.kind,
     )
-    return Answer(refused.status, _encode(problem) + b"\n", PROBLEM, refused.headers)
+    return HttpResponse(refused.status, _encode(problem) + b"\n", PROBLEM, refused.headers)
 
 
-def full() -> Refused:
+def full() -> HttpError:
     """All places are taken by connections that are being served."""
-    return Refused(
+    return HttpError(
         503,
         "The server is full.",
         detail=f"all its connections are in use; try again in {RETRY_SECONDS} s",
@@ -54,7 +54,7 @@ def turned_away() -> bytes:
     return head + (protocol.send(h11.Data(data=answer.body)) or b"")
 
 
-def head_of(answer: Answer, *, closing: bool) -> h11.Response:
+def head_of(answer: HttpResponse, *, closing: bool) -> h11.Response:
     headers = [
         ("date", _date(wall().replace(microsecond=0))),
         ("x-content-type-options", "nosniff"),

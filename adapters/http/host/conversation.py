@@ -8,14 +8,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 import h11
 import trio
 
-from adapters.http.endpoints import Answer
+from adapters.http.endpoints import HttpResponse
 from adapters.http.host import bounds
 from adapters.http.host.answering import BODYLESS, head_of
 from adapters.http.host.capacity.places import Visitor
 from adapters.http.host.faults import words_of
 from adapters.http.host.requests import Peer, Request, request_of
 from adapters.http.host.writing import written_at_once
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 
 VERSIONS = (b"1.0", b"1.1")
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
@@ -45,7 +45,7 @@ class Conversation:
         self.method = ""
         self.idle = True  # between two requests
 
-    async def request(self) -> Request | Refused | None:
+    async def request(self) -> Request | HttpError | None:
         """The next one; or what to answer to one that is none; None: there are no more."""
         self.method, self.idle = "", True
         if not await self._begun():
@@ -58,7 +58,7 @@ class Conversation:
                     head = await self._rest_of_head()
             return self._understood(head)
         except h11.RemoteProtocolError as error:
-            return Refused(error.error_status_hint, "Bad request.", detail=words_of(error))
+            return HttpError(error.error_status_hint, "Bad request.", detail=words_of(error))
 
     async def _begun(self) -> bool:
         if self._protocol.trailing_data[0]:  # sent along with the request before
@@ -81,10 +81,10 @@ class Conversation:
 
     def _understood(
         self, head: h11.Event | type[h11.NEED_DATA | h11.PAUSED]
-    ) -> Request | Refused | None:
+    ) -> Request | HttpError | None:
         if head is h11.NEED_DATA:
             limit = f"the head took longer than {bounds.HEAD_SECONDS:g} s"
-            return Refused(408, "Request timeout.", detail=limit)
+            return HttpError(408, "Request timeout.", detail=limit)
         if isinstance(head, h11.ConnectionClosed):
             return None
         assert isinstance(head, h11.Request), f"h11 said {head!r} before a request"
@@ -92,11 +92,11 @@ class Conversation:
         request = request_of(head, self._peer, self.body, self._visitor)
         self._promised = int(request.headers.get("content-length", 0))
         if head.http_version not in VERSIONS:
-            return Refused(505, "Unsupported HTTP version.", detail="1.0 and 1.1 are spoken here")
+            return HttpError(505, "Unsupported HTTP version.", detail="1.0 and 1.1 are spoken here")
         chunked = "transfer-encoding" in request.headers
         if chunked and ("content-length" in request.headers or head.http_version < b"1.1"):
             # Two readings of where it ends: whoever stands between us may have the other one.
-            return Refused(400, "Bad request.", detail="Transfer-Encoding does not belong here")
+            return HttpError(400, "Bad request.", detail="Transfer-Encoding does not belong here")
         self._has_body = chunked or self._promised > 0
         if not self._has_body:
             self._protocol.next_event()  # the end of a body that there is not
@@ -104,7 +104,7 @@ class Conversation:
 
     async def body(self, bytes_max: int) -> bytes:
         """Of this request. Refused if it is over the bound, too slow, or broken."""
-        too_large = Refused(
+        too_large = HttpError(
             413, "Request body too large.", detail=f"Maximum request body size is {bytes_max} bytes"
         )
         promised = self._promised
@@ -123,10 +123,12 @@ class Conversation:
                         raise too_large
                 return b"".join(pieces)
         except h11.RemoteProtocolError as error:
-            raise Refused(400, "Bad request body.", detail=words_of(error)) from None
+            raise HttpError(400, "Bad request body.", detail=words_of(error)) from None
         except GONE:
-            raise Refused(400, "Bad request body.", detail="the client hung up") from None
-        raise Refused(408, "Request timeout.", detail=f"the body took longer than {seconds:.0f} s")
+            raise HttpError(400, "Bad request body.", detail="the client hung up") from None
+        raise HttpError(
+            408, "Request timeout.", detail=f"the body took longer than {seconds:.0f} s"
+        )
 
     async def _piece(self) -> bytes:
         """Of the body; nothing: it is over."""
@@ -144,7 +146,7 @@ class Conversation:
                 case event:
                     raise AssertionError(f"h11 said {event!r} in a body")
 
-    async def send(self, answer: Answer, *, closing: bool) -> bool:
+    async def send(self, answer: HttpResponse, *, closing: bool) -> bool:
         """Whether another request may follow. TooSlowError: they do not take it."""
         protocol = self._protocol
         closing = closing or self._leaves_too_much()

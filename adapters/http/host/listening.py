@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import trio
 
 from adapters.http.host.bounds import BACKLOG
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.settings.refusals import CannotStart
 
 
@@ -23,7 +23,7 @@ class Doors:
         self._are_open = False
         self.address = address(bound[0] if bound else listeners[0].socket)
 
-    def open(self, server: Server, nursery: trio.Nursery) -> None:
+    def open(self, server: HttpServer, nursery: trio.Nursery) -> None:
         """A second time it does nothing."""
         if self._are_open:
             return

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import trio
 
-from adapters.http.endpoints import Answer, SocketClosed, Upgrade
+from adapters.http.endpoints import HttpResponse, SocketClosed, Upgrade
 from adapters.http.host import bounds
 from adapters.http.host.answering import full, refusal, turned_away
 from adapters.http.host.capacity.places import Places, Visitor
@@ -27,11 +27,11 @@ from adapters.http.host.sockets import WebSocket
 from adapters.http.host.upgrading import agreed, heed_upgrade
 from adapters.http.host.writing import written_at_once
 from adapters.http.origins import OwnAddress
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-Serve = Callable[[Request], Awaitable[Answer | Upgrade]]
+Serve = Callable[[Request], Awaitable[HttpResponse | Upgrade]]
 
 INTERNAL_ERROR = 1011  # what a socket is closed with when its server crashed
 GOING_AWAY = 1001
@@ -89,7 +89,7 @@ class _Counts:
     starved: int = 0
 
 
-class Server:
+class HttpServer:
     """Serves with `answer`, which may raise Refused; what else it lets out costs the connection."""
 
     def __init__(
@@ -272,9 +272,9 @@ class Server:
                 answer = await self._make_answer(request)
                 if isinstance(answer, Upgrade) and isinstance(request, Request):
                     return answer, await conversation.switch(agreed(request))
-                assert isinstance(answer, Answer), "only a request becomes a socket"
+                assert isinstance(answer, HttpResponse), "only a request becomes a socket"
                 # Where one that is no request ends, nobody can tell: nothing behind it is read.
-                is_last = isinstance(request, Refused) or visitor.is_beside
+                is_last = isinstance(request, HttpError) or visitor.is_beside
                 closing = self._draining or is_last
                 may_go_on = await conversation.send(answer, closing=closing)
                 self._counts.answers += 1
@@ -284,8 +284,8 @@ class Server:
             self._conversations.discard(conversation)
         return None
 
-    async def _make_answer(self, request: Request | Refused) -> Answer | Upgrade:
-        if isinstance(request, Refused):
+    async def _make_answer(self, request: Request | HttpError) -> HttpResponse | Upgrade:
+        if isinstance(request, HttpError):
             return refusal(request)
         try:
             with trio.move_on_after(bounds.ANSWER_SECONDS):
@@ -295,8 +295,8 @@ class Server:
                     await request.body(0)
                 return answer
             late = f"no answer in {bounds.ANSWER_SECONDS:g} s"
-            raise Refused(503, "Request took too long.", detail=late)
-        except Refused as refused:
+            raise HttpError(503, "Request took too long.", detail=late)
+        except HttpError as refused:
             return refusal(refused, request.headers.get("accept", ""))
 
     async def _serve_socket(self, stream: trio.abc.Stream, upgrade: Upgrade, begun: bytes) -> None:
@@ -324,7 +324,7 @@ class Server:
             await socket.close(INTERNAL_ERROR)
 
 
-async def _next(conversation: Conversation, visitor: Visitor) -> Request | Refused | None:
+async def _next(conversation: Conversation, visitor: Visitor) -> Request | HttpError | None:
     """The next request; who stands beside the others has to say at once what it is."""
     if not visitor.is_beside:
         return await conversation.request()

@@ -7,7 +7,7 @@ from wsproto.utilities import generate_accept_token
 
 from adapters.http.host.requests import Request
 from adapters.http.origins import OwnAddress
-from adapters.http.refused import Refused, foreign_origin
+from adapters.http.refusals import HttpError, foreign_origin
 
 VERSION = "13"
 KEY_BYTES = 16
@@ -30,18 +30,18 @@ def heed_upgrade(request: Request, own: OwnAddress) -> None:
     if request.headers.get("sec-websocket-version") != VERSION:
         raise _other_protocol("Unsupported WebSocket version.", f"{VERSION} is spoken here")
     if not _is_key(request.headers.get("sec-websocket-key", "")):
-        raise Refused(400, "Invalid Sec-WebSocket-Key.", detail="must be 16 bytes in base64")
+        raise HttpError(400, "Invalid Sec-WebSocket-Key.", detail="must be 16 bytes in base64")
     if foreign := own.foreign_page(request.peer.scheme, request.headers):
         raise foreign_origin(foreign)
 
 
-def _other_protocol(message: str, detail: str) -> Refused:
+def _other_protocol(message: str, detail: str) -> HttpError:
     headers = (
         ("upgrade", "websocket"),
         ("connection", "upgrade"),
         ("sec-websocket-version", VERSION),
     )
-    return Refused(426, message, detail=detail, headers=headers)
+    return HttpError(426, message, detail=detail, headers=headers)
 
 
 def agreed(request: Request) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from adapters.http.endpoints import Access, Endpoint
-from adapters.http.refused import Problem, Refusal
+from adapters.http.refusals import Problem, RefusalBody
 from adapters.http.scopes import wanted
 
 VERSION = "3.1.0"
@@ -74,7 +74,7 @@ def document(rows: Sequence[Endpoint], *, access_url: str, version: str) -> dict
 
 def _types(rows: Iterable[Endpoint]) -> Iterable[Any]:
     """Every type of the wire, once."""
-    found: dict[str, Any] = {_key(type_): type_ for type_ in (Refusal, Problem)}
+    found: dict[str, Any] = {_key(type_): type_ for type_ in (RefusalBody, Problem)}
     for row in rows:
         mentioned = (row.body, *row.answers.values(), *(p.type for p in row.parameters))
         found |= {_key(type_): type_ for type_ in mentioned if _is_schema(type_)}
@@ -92,7 +92,7 @@ def _key(type_: Any) -> str:
 def _operation(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": _name(row),
-        "summary": row.says,
+        "summary": row.summary,
         "description": _who(row),
         "tags": [row.tag],
         "parameters": [*_places(row), *_query(row, known)],
@@ -144,7 +144,7 @@ def _query(row: Endpoint, known: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "name": parameter.name,
             "in": "query",
-            "description": parameter.says,
+            "description": parameter.help,
             "schema": known[_key(parameter.type)],
         }
         for parameter in row.parameters
@@ -192,7 +192,7 @@ def _refusals(row: Endpoint) -> dict[str, Any]:
 def _refused(known: Mapping[str, Any]) -> dict[str, Any]:
     """What every refusal looks like; where pages are answered, it may be one as well."""
     refusal = {
-        JSON: {"schema": known[_key(Refusal)]},
+        JSON: {"schema": known[_key(RefusalBody)]},
         PROBLEM: {"schema": known[_key(Problem)]},
     }
     forms = {"refusal": refusal, "page": {**refusal, TEXT: {"schema": {"type": "string"}}}}

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import msgspec
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
 from adapters.http.openapi.document import document
 from adapters.http.openapi.page import page
 
@@ -30,7 +30,7 @@ class Published:
                 method="GET",
                 path="/openapi.json",
                 handle=self.machines,
-                says="This document",
+                summary="This document",
                 tag="about",
                 access=Access.OPEN,
                 answers={200: dict},
@@ -39,18 +39,18 @@ class Published:
                 method="GET",
                 path="/docs",
                 handle=self.people,
-                says="This document, to be read",
+                summary="This document, to be read",
                 tag="about",
                 access=Access.OPEN,
                 answers={200: str},
             ),
         )
 
-    async def machines(self, call: Call) -> Answer:
-        return Answer(200, self._json, headers=HEADERS)
+    async def machines(self, call: Call) -> HttpResponse:
+        return HttpResponse(200, self._json, headers=HEADERS)
 
-    async def people(self, call: Call) -> Answer:
-        return Answer(200, self._page, "text/html; charset=utf-8", HEADERS)
+    async def people(self, call: Call) -> HttpResponse:
+        return HttpResponse(200, self._page, "text/html; charset=utf-8", HEADERS)
 
     @cached_property
     def _json(self) -> bytes:

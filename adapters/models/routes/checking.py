@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 from adapters.models.providers.dial import split_url
 
 NAME_CHARACTERS_MAX = 128
@@ -23,7 +23,7 @@ def refuse_if(faults: Iterable[tuple[str, str]], message: str) -> None:
     if found:
         first = found[0]
         detail = f"{first.field}: {first.detail}" if first.field else first.detail
-        raise Refused(400, message, detail=detail, validations=found)
+        raise HttpError(400, message, detail=detail, validations=found)
 
 
 def name_faults(name: str) -> Faults:

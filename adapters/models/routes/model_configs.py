@@ -5,8 +5,8 @@ from dataclasses import replace
 from uuid import uuid4
 
 from actors.law.ids import ModelConfigId
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, Validation, not_found
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.call_config import faults_of, read_call, written_call
 from adapters.models.catalogue import Catalogue
 from adapters.models.configured import misconfigured
@@ -71,7 +71,7 @@ class ModelRoutes:
                 method=method,
                 path=path,
                 handle=handle,
-                says=says,
+                summary=says,
                 tag="models",
                 access=Access.USER if method == "GET" else Access.ADMIN,
                 scope="models",
@@ -83,20 +83,20 @@ class ModelRoutes:
             for method, path, handle, says, body, answers in rows
         )
 
-    async def models(self, call: Call) -> Answer:
+    async def models(self, call: Call) -> HttpResponse:
         contents = await self._catalogue.contents()
         own = await self._catalogue.own(call.user.id)
-        return said(200, shown.models(contents, own, byok=self._catalogue.byok))
+        return json_response(200, shown.models(contents, own, byok=self._catalogue.byok))
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         contents = await self._catalogue.contents()
         listed = [
             model for model in contents.models.values() if call.user.is_admin or model.is_offered
         ]
         listed.sort(key=lambda model: model.order)
-        return said(200, [shown.model(model) for model in listed])
+        return json_response(200, [shown.model(model) for model in listed])
 
-    async def add(self, call: Call) -> Answer:
+    async def add(self, call: Call) -> HttpResponse:
         asked = call.read(WriteChatModelConfigRequest)
         contents = await self._catalogue.contents()
         if asked.ai_provider_id is None:
@@ -119,9 +119,9 @@ class ModelRoutes:
         )
         _check(new, _provider(contents, new))
         await self._configs.add(new)
-        return said(201, await self._shown(new.id))
+        return json_response(201, await self._shown(new.id))
 
-    async def change(self, call: Call) -> Answer:
+    async def change(self, call: Call) -> HttpResponse:
         id = await self._stored_one(call)
         asked = call.read(WriteChatModelConfigRequest)
         contents = await self._catalogue.contents()
@@ -137,12 +137,12 @@ class ModelRoutes:
 
         if not await self._configs.change(id, revise):
             raise not_found()
-        return said(200, await self._shown(id))
+        return json_response(200, await self._shown(id))
 
-    async def remove(self, call: Call) -> Answer:
+    async def remove(self, call: Call) -> HttpResponse:
         if not await self._configs.remove(await self._stored_one(call)):
             raise not_found()
-        return done()
+        return no_content()
 
     async def _stored_one(self, call: Call) -> ModelConfigId:
         """Refused if it is none, or none of those that are stored here."""
@@ -159,14 +159,14 @@ class ModelRoutes:
         return shown.model(found)
 
 
-def _elsewhere(model: ListedModel) -> Refused:
+def _elsewhere(model: ListedModel) -> HttpError:
     if model.source is Source.REHEARSAL or model.provider is None:
-        return Refused(
+        return HttpError(
             409,
             "The rehearsal is built in.",
             detail="it goes away by itself with the first provider that is set up",
         )
-    return Refused(
+    return HttpError(
         409,
         f"Model {model.model} comes from the environment.",
         detail=f"its provider was set up by {model.provider.variable}; {MODEL}=provider/model says"
@@ -185,15 +185,17 @@ def _provider(contents: Contents, model: StoredModel) -> Provider:
     else:
         return found
     validation = Validation("ai_provider_id", detail)
-    raise Refused(412, "The AI provider cannot be used.", detail=detail, validations=(validation,))
+    raise HttpError(
+        412, "The AI provider cannot be used.", detail=detail, validations=(validation,)
+    )
 
 
 def _changed(stored: StoredModel, asked: WriteChatModelConfigRequest) -> StoredModel:
     """An empty name says nothing; how it is called is replaced as a whole."""
     model, display_name = (asked.model or "").strip(), (asked.display_name or "").strip()
 
-    def either(said: int | None, was: int) -> int:
-        return was if said is None else said
+    def either(wanted: int | None, was: int) -> int:
+        return was if wanted is None else wanted
 
     return replace(
         stored,

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from actors.law.ids import ModelConfigId
 from actors.law.parts.prompt import EFFORTS
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 from adapters.models.call_config import selectable
 from adapters.models.choosing import Own, unusable
 from adapters.models.contents import Contents, ListedModel
@@ -14,9 +14,9 @@ from adapters.models.settings import Override, OwnOverride
 from adapters.models.wire.settings import NIL, ModelOverride, PersonalOverride
 
 
-def invalid(field: str, fact: str, message: str = "Invalid setting.") -> Refused:
+def invalid(field: str, fact: str, message: str = "Invalid setting.") -> HttpError:
     validation = Validation(field, fact)
-    return Refused(400, message, detail=f"{field}: {fact}", validations=(validation,))
+    return HttpError(400, message, detail=f"{field}: {fact}", validations=(validation,))
 
 
 def model_of(said: str | None) -> ModelConfigId | None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from adapters.http.endpoints import Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, not_found
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Provider, Source, own_key_subject
 from adapters.models.routes import shown
@@ -34,7 +34,7 @@ class OwnKeys:
                 method="GET",
                 path=PATH,
                 handle=self.list,
-                says="The providers, and which of them a user has a key of his own for.",
+                summary="The providers, and which of them a user has a key of his own for.",
                 tag="providers",
                 scope="models",
                 answers={200: Sequence[UserAIProviderKeyConfig]},
@@ -43,7 +43,7 @@ class OwnKeys:
                 method="PUT",
                 path=one,
                 handle=self.put,
-                says="Bring a key of one's own: it is used for one's chats.",
+                summary="Bring a key of one's own: it is used for one's chats.",
                 tag="providers",
                 scope="models",
                 body=UpsertUserAIProviderKeyRequest,
@@ -55,14 +55,14 @@ class OwnKeys:
                 method="DELETE",
                 path=one,
                 handle=self.remove,
-                says="Take a key of one's own back.",
+                summary="Take a key of one's own back.",
                 tag="providers",
                 scope="models",
                 answers={204: None},
             ),
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         """Those that are switched on, and those that are not but have a key."""
         user = await whose(self._people, call)
         contents, own = await self._catalogue.contents(), await self._catalogue.own(user)
@@ -72,27 +72,27 @@ class OwnKeys:
             if _takes_keys(each) and (each.enabled or own.has_key(each.id))
         ]
         byok = self._catalogue.byok
-        return said(200, [shown.own_key(each, own, byok=byok) for each in listed])
+        return json_response(200, [shown.own_key(each, own, byok=byok) for each in listed])
 
-    async def put(self, call: Call) -> Answer:
+    async def put(self, call: Call) -> HttpResponse:
         user = await whose(self._people, call)
         if not self._catalogue.byok:
-            raise Refused(403, "Users cannot bring keys of their own to this deployment.")
+            raise HttpError(403, "Users cannot bring keys of their own to this deployment.")
         provider = call.uuid("provider")
         key = call.read(UpsertUserAIProviderKeyRequest).api_key or ""
         refuse_if(key_faults("api_key", key), "Invalid API key.")
         found = await self._provider(provider)
         if not found.enabled:
-            raise Refused(412, f"Provider {found.name} is disabled.")
+            raise HttpError(412, f"Provider {found.name} is disabled.")
         sealed = self._vault.seal(key, own_key_subject(user, provider))
         await self._providers.bring_key(user, provider, sealed)
         own = await self._catalogue.own(user)
-        return said(200, shown.own_key(found, own, byok=True))
+        return json_response(200, shown.own_key(found, own, byok=True))
 
-    async def remove(self, call: Call) -> Answer:
+    async def remove(self, call: Call) -> HttpResponse:
         user = await whose(self._people, call)
         await self._providers.take_key_back(user, call.uuid("provider"))
-        return done()
+        return no_content()
 
     async def _provider(self, id: UUID) -> Provider:
         found = (await self._catalogue.contents()).providers.get(id)

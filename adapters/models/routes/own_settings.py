@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from actors.law.ids import ModelConfigId
-from adapters.http.endpoints import Answer, Call, Endpoint, Handler, done, said
-from adapters.http.refused import Refused, forbidden, not_found
+from adapters.http.endpoints import Call, Endpoint, Handler, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, forbidden, not_found
 from adapters.models import settings as names
 from adapters.models.catalogue import Catalogue
 from adapters.models.routes.overriding import checked, invalid, model_of, own_shown, shown
@@ -32,7 +32,7 @@ class OwnSettingRoutes:
             "GET",
             path,
             self.overrides,
-            says="See one's own choice of models.",
+            summary="See one's own choice of models.",
             answers={200: wire.PersonalOverrides},
         )
         yield _row(
@@ -40,7 +40,7 @@ class OwnSettingRoutes:
             path + "/{context}",
             self.put_override,
             answers={204: None},
-            says="Choose a model of one's own.",
+            summary="Choose a model of one's own.",
             body=wire.UpdatePersonalOverride,
         )
         path = "user-debug-logging"
@@ -49,7 +49,7 @@ class OwnSettingRoutes:
             path,
             self.debug_logging,
             answers={200: wire.UserDebugLogging},
-            says="See whether one's model calls are recorded.",
+            summary="See whether one's model calls are recorded.",
         )
         yield _row(
             "PUT",
@@ -57,7 +57,7 @@ class OwnSettingRoutes:
             self.put_debug_logging,
             answers={204: None},
             refusals=(409,),
-            says="Have one's model calls recorded, or not.",
+            summary="Have one's model calls recorded, or not.",
             body=wire.UpdateUserDebugLogging,
         )
 
@@ -67,14 +67,14 @@ class OwnSettingRoutes:
             "user-prompt",
             self.prompt,
             answers={200: wire.UserPrompt},
-            says="See what all of one's chats are told.",
+            summary="See what all of one's chats are told.",
         )
         yield _row(
             "PUT",
             "user-prompt",
             self.put_prompt,
             answers={200: wire.UserPrompt},
-            says="Set what all of one's chats are told.",
+            summary="Set what all of one's chats are told.",
             body=wire.UpdateUserPrompt,
         )
 
@@ -86,14 +86,14 @@ class OwnSettingRoutes:
             path,
             self.thresholds,
             answers={200: wire.CompactionThresholds},
-            says="See when one's chats are summarised.",
+            summary="See when one's chats are summarised.",
         )
         yield _row(
             "PUT",
             one,
             self.put_threshold,
             answers={200: wire.CompactionThreshold},
-            says="Set when one's chats with a model are summarised.",
+            summary="Set when one's chats with a model are summarised.",
             body=wire.UpdateCompactionThreshold,
         )
         yield _row(
@@ -101,12 +101,12 @@ class OwnSettingRoutes:
             one,
             self.drop_threshold,
             answers={204: None},
-            says="Leave it to the model's own setting.",
+            summary="Leave it to the model's own setting.",
         )
 
     # models
 
-    async def overrides(self, call: Call) -> Answer:
+    async def overrides(self, call: Call) -> HttpResponse:
         settings = (await self._catalogue.contents()).settings
         own = (await self._catalogue.own(call.user.id)).settings
         root, general, explore = (
@@ -117,9 +117,9 @@ class OwnSettingRoutes:
             shown("explore", settings.override("explore")),
         )
         enabled = bool(settings.value(names.ALLOW_OWN_OVERRIDES))
-        return said(200, wire.PersonalOverrides(enabled, root, general, explore, defaults))
+        return json_response(200, wire.PersonalOverrides(enabled, root, general, explore, defaults))
 
-    async def put_override(self, call: Call) -> Answer:
+    async def put_override(self, call: Call) -> HttpResponse:
         contents = await self._catalogue.contents()
         if not contents.settings.value(names.ALLOW_OWN_OVERRIDES):
             raise forbidden("an administrator has not enabled personal model overrides")
@@ -134,50 +134,50 @@ class OwnSettingRoutes:
         effort = checked(contents, id, asked.reasoning_effort, own=own, byok=byok)
         stored = names.stored_own_override(mode, id, effort)
         await self._settings.put_own(call.user.id, names.override_name(context), stored)
-        return done()
+        return no_content()
 
     # records of model calls
 
-    async def debug_logging(self, call: Call) -> Answer:
+    async def debug_logging(self, call: Call) -> HttpResponse:
         own = (await self._catalogue.own(call.user.id)).settings
         forced = self._feature.debug_logging_forced
         allowed = not forced and await self._may_toggle()
         wanted = forced or (allowed and own.wants_debug_logging)
-        return said(200, wire.UserDebugLogging(wanted, allowed, forced))
+        return json_response(200, wire.UserDebugLogging(wanted, allowed, forced))
 
-    async def put_debug_logging(self, call: Call) -> Answer:
+    async def put_debug_logging(self, call: Call) -> HttpResponse:
         if self._feature.debug_logging_forced:
-            raise Refused(409, "Debug logging is forced by the deployment.")
+            raise HttpError(409, "Debug logging is forced by the deployment.")
         if not await self._may_toggle():
             raise forbidden("an administrator has not allowed users to record model calls")
         wanted = call.read(wire.UpdateUserDebugLogging).debug_logging_enabled
         if wanted is None:
             raise invalid("debug_logging_enabled", "is required")
         await self._settings.put_own(call.user.id, names.OWN_DEBUG_LOGGING, wanted)
-        return done()
+        return no_content()
 
     async def _may_toggle(self) -> bool:
         return bool((await self._catalogue.contents()).settings.value(names.ALLOW_DEBUG_LOGGING))
 
     # prompt
 
-    async def prompt(self, call: Call) -> Answer:
+    async def prompt(self, call: Call) -> HttpResponse:
         own = (await self._catalogue.own(call.user.id)).settings
-        return said(200, wire.UserPrompt(own.prompt))
+        return json_response(200, wire.UserPrompt(own.prompt))
 
-    async def put_prompt(self, call: Call) -> Answer:
+    async def put_prompt(self, call: Call) -> HttpResponse:
         prompt = plain(call.read(wire.UpdateUserPrompt).custom_prompt, "custom_prompt")
         await self._settings.put_own(call.user.id, names.OWN_PROMPT, prompt)
-        return said(200, wire.UserPrompt(prompt))
+        return json_response(200, wire.UserPrompt(prompt))
 
     # summaries
 
-    async def thresholds(self, call: Call) -> Answer:
+    async def thresholds(self, call: Call) -> HttpResponse:
         own = (await self._catalogue.own(call.user.id)).settings
         found = [wire.CompactionThreshold(*each) for each in sorted(own.thresholds.items())]
-        return said(200, wire.CompactionThresholds(found))
+        return json_response(200, wire.CompactionThresholds(found))
 
-    async def put_threshold(self, call: Call) -> Answer:
+    async def put_threshold(self, call: Call) -> HttpResponse:
         id = call.uuid("modelConfig")
         percent = call.read(wire.UpdateCompactionThreshold).threshold_percent
         if percent is None or not 0 <= percent <= 100:
@@ -188,12 +188,12 @@ class OwnSettingRoutes:
         if not model.is_offered:
             raise invalid("model_config_id", f"model {model.model} is disabled")
         await self._settings.put_own(call.user.id, names.threshold_name(id), percent)
-        return said(200, wire.CompactionThreshold(id, percent))
+        return json_response(200, wire.CompactionThreshold(id, percent))
 
-    async def drop_threshold(self, call: Call) -> Answer:
+    async def drop_threshold(self, call: Call) -> HttpResponse:
         name = names.threshold_name(call.uuid("modelConfig"))
         await self._settings.drop_own(call.user.id, name)
-        return done()
+        return no_content()
 
 
 def _row(method: str, path: str, handle: Handler, **more: Any) -> Endpoint:

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import UNSET
 
 from actors.law.parts.vendors import BEDROCK, Login, vendor_of
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, Validation, not_found
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import (
     TYPES,
@@ -92,7 +92,7 @@ class ProviderRoutes:
                 method=method,
                 path=path,
                 handle=handle,
-                says=says,
+                summary=says,
                 tag="providers",
                 access=Access.ADMIN,
                 scope="models",
@@ -104,14 +104,14 @@ class ProviderRoutes:
             for method, path, handle, says, body, answers, refusals in rows
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         contents = await self._catalogue.contents()
-        return said(200, [shown.provider(each) for each in contents.providers.values()])
+        return json_response(200, [shown.provider(each) for each in contents.providers.values()])
 
-    async def show(self, call: Call) -> Answer:
-        return said(200, shown.provider(await self._named(call)))
+    async def show(self, call: Call) -> HttpResponse:
+        return json_response(200, shown.provider(await self._named(call)))
 
-    async def add(self, call: Call) -> Answer:
+    async def add(self, call: Call) -> HttpResponse:
         asked = call.read(CreateAIProviderRequest)
         refuse_if(_new_faults(asked), INVALID)
         name = asked.name or ""
@@ -122,9 +122,9 @@ class ProviderRoutes:
         keys = [self._sealed(provider.id, key) for key in asked.api_keys or ()]
         if isinstance(await self._providers.add(provider, keys), NameTaken):
             raise _taken(name)
-        return said(201, await self._shown(provider.id))
+        return json_response(201, await self._shown(provider.id))
 
-    async def change(self, call: Call) -> Answer:
+    async def change(self, call: Call) -> HttpResponse:
         asked = call.read(UpdateAIProviderRequest)
         provider = _stored_one(await self._named(call))
         refuse_if(_change_faults(asked, provider), INVALID)
@@ -134,13 +134,13 @@ class ProviderRoutes:
 
         if isinstance(await self._providers.change(provider.id, revise), NoSuchProvider):
             raise not_found()
-        return said(200, await self._shown(provider.id))
+        return json_response(200, await self._shown(provider.id))
 
-    async def remove(self, call: Call) -> Answer:
+    async def remove(self, call: Call) -> HttpResponse:
         provider = _stored_one(await self._named(call))
         if isinstance(await self._providers.remove(provider.id), NoSuchProvider):
             raise not_found()
-        return done()
+        return no_content()
 
     async def _named(self, call: Call) -> Provider:
         """By id or by name. Refused if it is neither, or nobody's."""
@@ -150,7 +150,7 @@ class ProviderRoutes:
             found = contents.providers.get(UUID(wanted))
         except ValueError:
             if not NAME.fullmatch(wanted):
-                raise Refused(
+                raise HttpError(
                     400,
                     "Invalid AI provider.",
                     validations=(Validation("provider", "must be a UUID or a name"),),
@@ -186,29 +186,29 @@ class ProviderRoutes:
 
     def _changed(self, stored: StoredProvider, asked: UpdateAIProviderRequest) -> StoredProvider:
         fields = ("display_name", "icon", "enabled", "base_url")
-        said = {name: getattr(asked, name) for name in fields}
+        written = {name: getattr(asked, name) for name in fields}
         changed = replace(
-            stored, **{name: value for name, value in said.items() if value is not None}
+            stored, **{name: value for name, value in written.items() if value is not None}
         )
         return self._with_settings(changed, asked.settings)
 
     def _with_settings(
-        self, provider: StoredProvider, said: WrittenBedrockSettings | None
+        self, provider: StoredProvider, written: WrittenBedrockSettings | None
     ) -> StoredProvider:
-        if said is None:
+        if written is None:
             return provider
         plain = BedrockSettings(
-            region=said.region or UNSET,
-            model=said.model or UNSET,
-            small_fast_model=said.small_fast_model or UNSET,
-            protocol=said.protocol or UNSET,
+            region=written.region or UNSET,
+            model=written.model or UNSET,
+            small_fast_model=written.small_fast_model or UNSET,
+            protocol=written.protocol or UNSET,
         )
         changed = replace(provider, settings=msgspec.json.encode(plain))
-        if said.access_key is None and said.access_key_secret is None:
+        if written.access_key is None and written.access_key_secret is None:
             return changed
-        if not (said.access_key or said.access_key_secret):
+        if not (written.access_key or written.access_key_secret):
             return replace(changed, sealed_settings=None)
-        secrets = BedrockSecrets(said.access_key or "", said.access_key_secret or "")
+        secrets = BedrockSecrets(written.access_key or "", written.access_key_secret or "")
         text = msgspec.json.encode(secrets).decode()
         sealed = self._vault.seal(text, settings_subject(provider.id))
         return replace(changed, sealed_settings=sealed)
@@ -218,30 +218,32 @@ class ProviderRoutes:
         return NewKey(id, self._vault.seal(key, key_subject(provider, id)), masked(key))
 
     def _key_set(
-        self, stored: StoredProvider, said: Sequence[AIProviderKeyChange] | None
+        self, stored: StoredProvider, written: Sequence[AIProviderKeyChange] | None
     ) -> KeySet | None:
         """What is listed is what it has from now on."""
-        if said is None:
+        if written is None:
             return None
-        kept = [each.id for each in said if each.id is not None]
+        kept = [each.id for each in written if each.id is not None]
         there = {key.id for key in stored.keys}
         refuse_if(
             (("api_keys", f"there is no key {id}") for id in kept if id not in there), INVALID
         )
-        new = [self._sealed(stored.id, each.api_key) for each in said if each.api_key is not None]
+        new = [
+            self._sealed(stored.id, each.api_key) for each in written if each.api_key is not None
+        ]
         return KeySet(kept, new)
 
 
 def _stored_one(provider: Provider) -> Provider:
     """Refused if it is none of those that are stored here."""
     if provider.source is Source.ENVIRONMENT:
-        raise Refused(
+        raise HttpError(
             409,
             f"Provider {provider.name} comes from the environment.",
             detail=f"it was set up by {provider.variable}: change that and start the daemon again",
         )
     if provider.source is Source.REHEARSAL:
-        raise Refused(
+        raise HttpError(
             409,
             "The rehearsal is built in.",
             detail="it goes away by itself with the first provider that is set up",
@@ -249,9 +251,11 @@ def _stored_one(provider: Provider) -> Provider:
     return provider
 
 
-def _taken(name: str) -> Refused:
+def _taken(name: str) -> HttpError:
     validation = Validation("name", "is taken by another provider")
-    return Refused(409, f"An AI provider named {name!r} exists already.", validations=(validation,))
+    return HttpError(
+        409, f"An AI provider named {name!r} exists already.", validations=(validation,)
+    )
 
 
 def _new_faults(asked: CreateAIProviderRequest) -> Faults:

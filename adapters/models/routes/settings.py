@@ -10,8 +10,16 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, Handler, done, said
-from adapters.http.refused import Refused
+from adapters.http.endpoints import (
+    Access,
+    Call,
+    Endpoint,
+    Handler,
+    HttpResponse,
+    json_response,
+    no_content,
+)
+from adapters.http.refusals import HttpError
 from adapters.models import settings as names
 from adapters.models.catalogue import Catalogue
 from adapters.models.routes.overriding import checked, invalid, model_of, shown, without_nil
@@ -37,7 +45,7 @@ class Feature:
     def require(self, experiment: str) -> None:
         if experiment not in self.experiments:
             detail = f"the experiment {experiment} is not switched on"
-            raise Refused(403, "This feature is not enabled.", detail=detail)
+            raise HttpError(403, "This feature is not enabled.", detail=detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +124,7 @@ class Row:
             method="GET",
             path=f"{CONFIG}/{self.name}",
             handle=see,
-            says=f"See {self.says}.",
+            summary=f"See {self.says}.",
             tag="settings",
             access=self.seen_by,
             scope="settings",
@@ -126,7 +134,7 @@ class Row:
             see_it,
             method="PUT",
             handle=put,
-            says=f"Set {self.says}.",
+            summary=f"Set {self.says}.",
             access=Access.ADMIN,
             body=written,
             body_bytes_max=PROMPT_BODY_BYTES_MAX,
@@ -201,13 +209,13 @@ class SettingRoutes:
 
     # prompts
 
-    async def system_prompt(self, call: Call) -> Answer:
+    async def system_prompt(self, call: Call) -> HttpResponse:
         settings = (await self._catalogue.contents()).settings
         prompt = settings.value(names.SYSTEM_PROMPT)
         included = settings.includes_default_prompt
-        return said(200, wire.SystemPrompt(prompt, included, DEFAULT_SYSTEM_PROMPT))
+        return json_response(200, wire.SystemPrompt(prompt, included, DEFAULT_SYSTEM_PROMPT))
 
-    async def put_system_prompt(self, call: Call) -> Answer:
+    async def put_system_prompt(self, call: Call) -> HttpResponse:
         asked = call.read(wire.UpdateSystemPrompt)
         prompt = plain(asked.system_prompt, "system_prompt")
         settings = (await self._catalogue.contents()).settings
@@ -217,48 +225,50 @@ class SettingRoutes:
         await self._settings.put(
             {names.INCLUDE_DEFAULT_SYSTEM_PROMPT: included, names.SYSTEM_PROMPT: prompt}
         )
-        return done()
+        return no_content()
 
-    async def plan_mode(self, call: Call) -> Answer:
+    async def plan_mode(self, call: Call) -> HttpResponse:
         settings = (await self._catalogue.contents()).settings
-        return said(200, wire.PlanModeInstructions(settings.value(names.PLAN_MODE_INSTRUCTIONS)))
+        return json_response(
+            200, wire.PlanModeInstructions(settings.value(names.PLAN_MODE_INSTRUCTIONS))
+        )
 
-    async def put_plan_mode(self, call: Call) -> Answer:
+    async def put_plan_mode(self, call: Call) -> HttpResponse:
         asked = call.read(wire.UpdatePlanModeInstructions)
         text = plain(asked.plan_mode_instructions, "plan_mode_instructions")
         await self._settings.put({names.PLAN_MODE_INSTRUCTIONS: text})
-        return done()
+        return no_content()
 
     # models
 
-    async def override(self, call: Call) -> Answer:
+    async def override(self, call: Call) -> HttpResponse:
         context = _context(call)
         settings = (await self._catalogue.contents()).settings
-        return said(200, shown(context, settings.override(context)))
+        return json_response(200, shown(context, settings.override(context)))
 
-    async def put_override(self, call: Call) -> Answer:
+    async def put_override(self, call: Call) -> HttpResponse:
         context = _context(call)
         asked = call.read(wire.UpdateModelOverride)
         id = model_of(asked.model_config_id)
         effort = await self._checked(call, id, asked.reasoning_effort)
         stored = names.stored_override(id, effort)
         await self._settings.put({names.override_name(context): stored})
-        return done()
+        return no_content()
 
-    async def own_overrides(self, call: Call) -> Answer:
+    async def own_overrides(self, call: Call) -> HttpResponse:
         settings = (await self._catalogue.contents()).settings
-        return said(200, wire.AllowUsers(bool(settings.value(names.ALLOW_OWN_OVERRIDES))))
+        return json_response(200, wire.AllowUsers(bool(settings.value(names.ALLOW_OWN_OVERRIDES))))
 
-    async def put_own_overrides(self, call: Call) -> Answer:
+    async def put_own_overrides(self, call: Call) -> HttpResponse:
         return await self._put_allowed(call, names.ALLOW_OWN_OVERRIDES)
 
-    async def advisor(self, call: Call) -> Answer:
+    async def advisor(self, call: Call) -> HttpResponse:
         self._feature.require(ADVISOR_EXPERIMENT)
         stored = (await self._catalogue.contents()).settings.value(names.ADVISOR)
         config = msgspec.convert({"enabled": True, **_NO_ADVISOR, **stored}, wire.AdvisorConfig)
-        return said(200, config)
+        return json_response(200, config)
 
-    async def put_advisor(self, call: Call) -> Answer:
+    async def put_advisor(self, call: Call) -> HttpResponse:
         self._feature.require(ADVISOR_EXPERIMENT)
         asked = call.read(wire.UpdateAdvisorConfig)
         for field in ("max_uses_per_run", "max_output_tokens"):
@@ -274,37 +284,39 @@ class SettingRoutes:
             reasoning_effort=effort or UNSET,
         )
         await self._settings.put({names.ADVISOR: stored})
-        return done()
+        return no_content()
 
-    async def computer_use(self, call: Call) -> Answer:
+    async def computer_use(self, call: Call) -> HttpResponse:
         self._feature.require(DESKTOP_EXPERIMENT)
         settings = (await self._catalogue.contents()).settings
-        return said(200, wire.ComputerUseProvider(settings.value(names.COMPUTER_USE_PROVIDER)))
+        return json_response(
+            200, wire.ComputerUseProvider(settings.value(names.COMPUTER_USE_PROVIDER))
+        )
 
-    async def put_computer_use(self, call: Call) -> Answer:
+    async def put_computer_use(self, call: Call) -> HttpResponse:
         self._feature.require(DESKTOP_EXPERIMENT)
         provider = call.read(wire.UpdateComputerUseProvider).provider
         if provider not in ("anthropic", "openai"):
             raise invalid("provider", "must be anthropic or openai")
         await self._settings.put({names.COMPUTER_USE_PROVIDER: provider})
-        return done()
+        return no_content()
 
     # records of model calls
 
-    async def debug_logging(self, call: Call) -> Answer:
+    async def debug_logging(self, call: Call) -> HttpResponse:
         settings = (await self._catalogue.contents()).settings
         allowed = bool(settings.value(names.ALLOW_DEBUG_LOGGING))
-        return said(200, wire.DebugLogging(allowed, self._feature.debug_logging_forced))
+        return json_response(200, wire.DebugLogging(allowed, self._feature.debug_logging_forced))
 
-    async def put_debug_logging(self, call: Call) -> Answer:
+    async def put_debug_logging(self, call: Call) -> HttpResponse:
         return await self._put_allowed(call, names.ALLOW_DEBUG_LOGGING)
 
-    async def _put_allowed(self, call: Call, name: str) -> Answer:
+    async def _put_allowed(self, call: Call, name: str) -> HttpResponse:
         asked = call.read(wire.UpdateAllowUsers)
         if asked.allow_users is None:
             raise invalid("allow_users", "is required")
         await self._settings.put({name: asked.allow_users})
-        return done()
+        return no_content()
 
     async def _checked(self, call: Call, id: Any, effort: str | None) -> str | None:
         contents = await self._catalogue.contents()
@@ -314,13 +326,13 @@ class SettingRoutes:
     # numbers
 
     def _number(self, number: Number) -> Row:
-        async def show(call: Call) -> Answer:
+        async def show(call: Call) -> HttpResponse:
             settings = (await self._catalogue.contents()).settings
-            return said(200, number.shown(settings.value(number.field)))
+            return json_response(200, number.shown(settings.value(number.field)))
 
-        async def put(call: Call) -> Answer:
+        async def put(call: Call) -> HttpResponse:
             await self._settings.put({number.field: number.read(call)})
-            return done()
+            return no_content()
 
         wires = (number.shown, number.written)
         return Row(number.name, Access.USER, (show, put), wires, number.says)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from adapters.http.endpoints import Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, Validation, not_found
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.overriding import invalid
 from adapters.models.routes.whose import People, whose
 from adapters.models.store.skills import Skills, SkillTaken, TooManySkills
@@ -37,7 +37,7 @@ class SkillRoutes:
                 method=method,
                 path=path,
                 handle=handle,
-                says=says,
+                summary=says,
                 tag="skills",
                 scope="settings",
                 body=body,
@@ -48,18 +48,18 @@ class SkillRoutes:
             for method, path, handle, says, body, answers in rows
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         user = await whose(self._people, call)
-        return said(200, [_metadata(skill) for skill in await self._skills.of(user)])
+        return json_response(200, [_metadata(skill) for skill in await self._skills.of(user)])
 
-    async def show(self, call: Call) -> Answer:
+    async def show(self, call: Call) -> HttpResponse:
         user = await whose(self._people, call)
         found = await self._skills.read(user, _name(call))
         if found is None:
             raise not_found()
-        return said(200, _whole(found))
+        return json_response(200, _whole(found))
 
-    async def add(self, call: Call) -> Answer:
+    async def add(self, call: Call) -> HttpResponse:
         user = await whose(self._people, call)
         skill, content = _written(call)
         added = await self._skills.add(
@@ -68,15 +68,15 @@ class SkillRoutes:
         match added:
             case SkillTaken(name):
                 validation = Validation("name", "is taken by another skill")
-                raise Refused(
+                raise HttpError(
                     409, f"A skill named {name!r} exists already.", validations=(validation,)
                 )
             case TooManySkills(most):
-                raise Refused(409, f"There are {most} skills already, which is the limit.")
+                raise HttpError(409, f"There are {most} skills already, which is the limit.")
             case StoredSkill():
-                return said(201, _whole(added))
+                return json_response(201, _whole(added))
 
-    async def change(self, call: Call) -> Answer:
+    async def change(self, call: Call) -> HttpResponse:
         user = await whose(self._people, call)
         name = _name(call)
         skill, content = _written(call)
@@ -87,13 +87,13 @@ class SkillRoutes:
         )
         if changed is None:
             raise not_found()
-        return said(200, _whole(changed))
+        return json_response(200, _whole(changed))
 
-    async def remove(self, call: Call) -> Answer:
+    async def remove(self, call: Call) -> HttpResponse:
         user = await whose(self._people, call)
         if not await self._skills.remove(user, _name(call)):
             raise not_found()
-        return done()
+        return no_content()
 
 
 def _name(call: Call) -> str:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from actors.law.ids import UserId
 from adapters.http.endpoints import Call
-from adapters.http.refused import not_found
+from adapters.http.refusals import not_found
 from adapters.people.store.user import User
 
 ME = "me"

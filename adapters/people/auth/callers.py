@@ -11,8 +11,8 @@ from collections.abc import Callable
 from math import inf
 
 from actors.law.ids import UserId
-from adapters.http.endpoints import Access, Answer, Caller, Endpoint, Head, Via
-from adapters.http.refused import Refused, forbidden, foreign_origin, not_found
+from adapters.http.endpoints import Access, Caller, Endpoint, Head, HttpResponse, Via
+from adapters.http.refusals import HttpError, forbidden, foreign_origin, not_found
 from adapters.http.scopes import READ_CHATS, READING, covers, granted
 from adapters.people.auth.shown import TICKET_PARAMETER, TOKEN_CHARACTERS_MAX, shown_by
 from adapters.people.auth.signing import Signing
@@ -28,7 +28,7 @@ CHALLENGE = ("www-authenticate", 'Bearer realm="promptcorner"')
 _SAFE = READING | {"OPTIONS", "TRACE"}
 _TICKET_SCOPES = frozenset({READ_CHATS})
 
-FORGED = Answer(
+FORGED = HttpResponse(
     400,
     b"CSRF token missing or wrong: send the value of the cookie csrf_token as X-CSRF-TOKEN, or show"
     b" the session token in a header.\n",
@@ -36,9 +36,9 @@ FORGED = Answer(
 )
 
 
-def unauthorized(detail: str) -> Refused:
+def unauthorized(detail: str) -> HttpError:
     """Nobody, as far as we can tell."""
-    return Refused(
+    return HttpError(
         401,
         "You are signed out or your session has expired. Please sign in again to continue.",
         detail=detail,
@@ -72,13 +72,14 @@ class Callers:
             self._look, keep_seconds=KEPT_SECONDS, most=KEPT_MAX
         )
 
-    async def let_in(self, head: Head, row: Endpoint) -> Caller | Answer | None:
-        """Who is called for this row: an Answer refuses him, as `Refused` does. Where a row is
-        OPEN nobody is refused: who shows nothing good is nobody."""
+    async def let_in(self, head: Head, row: Endpoint) -> Caller | HttpResponse | None:
+        """Return the caller of a request for this row; None if a row that is OPEN was asked for
+        without a good token. A response is sent at once: it refuses them, as `HttpError` does.
+        """
         if row.access is Access.OPEN:
             return await self._if_good(head)
         caller = await self.of(head)
-        if isinstance(caller, Answer):
+        if isinstance(caller, HttpResponse):
             return caller
         if caller is None:
             raise unauthorized("no token was shown: send Coder-Session-Token or a Bearer token")
@@ -90,7 +91,7 @@ class Callers:
             raise forbidden(f"the token lacks the scope for this: {row.scope}")
         return caller
 
-    async def of(self, head: Head) -> Caller | Answer | None:
+    async def of(self, head: Head) -> Caller | HttpResponse | None:
         """Who asks. None: nothing was shown. FORGED: a browser may have been made to ask.
         Refused with 401: what was shown is not good; with 403: a browser was made to ask."""
         shown = shown_by(head)
@@ -125,7 +126,7 @@ class Callers:
     async def _if_good(self, head: Head) -> Caller | None:
         try:
             caller = await self.of(head)
-        except Refused:
+        except HttpError:
             return None
         return caller if isinstance(caller, Caller) else None
 

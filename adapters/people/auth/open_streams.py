@@ -16,7 +16,7 @@ from typing import Annotated
 import trio
 
 from actors.law.ids import UserId
-from adapters.http.endpoints import Access, Answer, Call, Caller, Endpoint, Socket, Upgrade
+from adapters.http.endpoints import Access, Call, Caller, Endpoint, HttpResponse, Socket, Upgrade
 from adapters.people.auth.callers import Callers
 from adapters.postgres.driver.faults import DatabaseFault
 from runtime.cause import Cause
@@ -101,7 +101,7 @@ class OpenStreams:
             ended_count=self._ended_count,
         )
 
-    async def _handle(self, row: Endpoint, call: Call) -> Answer | Upgrade:
+    async def _handle(self, row: Endpoint, call: Call) -> HttpResponse | Upgrade:
         answer = await row.handle(call)
         if isinstance(answer, Upgrade):
             return Upgrade(partial(self._serve, call.user, answer))

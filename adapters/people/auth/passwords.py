@@ -14,7 +14,7 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read
 
@@ -60,7 +60,7 @@ class Passwords:
 
     async def _run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
         if self._callers >= AT_ONCE + WAITING_MAX:
-            raise Refused(
+            raise HttpError(
                 503,
                 "Too many people log in at this moment.",
                 detail=f"try again in {RETRY_SECONDS} s",

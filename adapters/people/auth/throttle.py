@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from math import ceil
 
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 from runtime.clock import now
 
 FORGET_SECONDS = 900.0  # after the last attempt, and the wait for the next one
@@ -124,7 +124,7 @@ def slow_down(throttle: Throttle, name: str, address: str) -> None:
     """Refused, if he has to wait; counted, if not."""
     seconds = ceil(throttle.seconds_to_wait(name, address))
     if seconds > 0:
-        raise Refused(
+        raise HttpError(
             429,
             "Too many attempts to log in.",
             detail=f"try again in {seconds} s",

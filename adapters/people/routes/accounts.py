@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, Parameter, said
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.people.auth.opening import LINK_PATH, Auth
 from adapters.people.routes import naming, shown
 from adapters.people.routes.listing import wanted
@@ -22,14 +22,14 @@ class Accounts:
                 method="GET",
                 path=USERS,
                 handle=self.list,
-                says="Users, in order of their names",
+                summary="Users, in order of their names",
                 tag="users",
                 access=Access.ADMIN,
                 scope="users",
                 answers={200: UsersPage},
                 parameters=(
-                    Parameter(name="q", says="words that all match; status:active, role:owner"),
-                    Parameter(name="limit", type=int, says="0 or absent: as many as there may be"),
+                    Parameter(name="q", help="words that all match; status:active, role:owner"),
+                    Parameter(name="limit", type=int, help="0 or absent: as many as there may be"),
                     Parameter(name="offset", type=int),
                 ),
             ),
@@ -37,7 +37,7 @@ class Accounts:
                 method="POST",
                 path=USERS,
                 handle=self.create,
-                says="Add a user, with a password or with a link to set one",
+                summary="Add a user, with a password or with a link to set one",
                 tag="users",
                 access=Access.ADMIN,
                 scope="users",
@@ -50,7 +50,7 @@ class Accounts:
                 method="GET",
                 path=f"{USERS}/{{user}}",
                 handle=self.read,
-                says="A user: `me`, or an id or a name for who may see others",
+                summary="A user: `me`, or an id or a name for who may see others",
                 tag="users",
                 scope="",
                 answers={200: ShownUser},
@@ -59,7 +59,7 @@ class Accounts:
                 method="DELETE",
                 path=f"{USERS}/{{user}}",
                 handle=self.delete,
-                says="Delete a user; what he said stays",
+                summary="Delete a user; what he said stays",
                 tag="users",
                 access=Access.ADMIN,
                 scope="users",
@@ -70,7 +70,7 @@ class Accounts:
                 method="PUT",
                 path=f"{USERS}/{{user}}/profile",
                 handle=self.set_profile,
-                says="What a user is called, and his picture",
+                summary="What a user is called, and his picture",
                 tag="users",
                 scope="users",
                 body=Profile,
@@ -80,12 +80,12 @@ class Accounts:
             ),
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         page = await self._auth.users.page(wanted(call))
         users = [shown.user(user, self._organization) for user in page.users]
-        return said(200, UsersPage(users, page.count))
+        return json_response(200, UsersPage(users, page.count))
 
-    async def create(self, call: Call) -> Answer:
+    async def create(self, call: Call) -> HttpResponse:
         new = call.read(NewUser)
         email, name, password = new.email or "", new.name or "", new.password or ""
         faults = [
@@ -107,21 +107,21 @@ class Accounts:
             )
         )
         if password:
-            return said(201, shown.user(user, self._organization))
+            return json_response(201, shown.user(user, self._organization))
         link = await self._auth.invitations.add(user.id)
         address = f"{begins}/{link.code}"
-        return said(201, shown.new_user(user, self._organization, address))
+        return json_response(201, shown.new_user(user, self._organization, address))
 
-    async def read(self, call: Call) -> Answer:
+    async def read(self, call: Call) -> HttpResponse:
         return self._shown(await whom(self._auth, call))
 
-    async def delete(self, call: Call) -> Answer:
+    async def delete(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         settled(await self._auth.users.delete(user.id))
         self._auth.changed(user.id)
-        return said(200, Said("User has been deleted!"))
+        return json_response(200, Said("User has been deleted!"))
 
-    async def set_profile(self, call: Call) -> Answer:
+    async def set_profile(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         new = call.read(Profile)
         username = user.username if new.username is None else new.username
@@ -141,5 +141,5 @@ class Accounts:
         self._auth.changed(user.id)
         return self._shown(changed)
 
-    def _shown(self, user: User) -> Answer:
-        return said(200, shown.user(user, self._organization))
+    def _shown(self, user: User) -> HttpResponse:
+        return json_response(200, shown.user(user, self._organization))

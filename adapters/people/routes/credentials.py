@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, Validation
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, Validation
 from adapters.people.auth.opening import LINK_PATH, Auth
 from adapters.people.auth.throttle import slow_down
 from adapters.people.routes import naming
@@ -22,7 +22,7 @@ class Credentials:
                 method="PUT",
                 path=f"{USERS}/{{user}}/password",
                 handle=self.set_password,
-                says="A new password; who changes his own shows the old one. Other sessions end",
+                summary="A new password; who changes his own shows the old one. Other sessions end",
                 tag="users",
                 scope="users",
                 body=NewPassword,
@@ -33,7 +33,7 @@ class Credentials:
                 method="POST",
                 path=f"{USERS}/{{user}}/one-time-link",
                 handle=self.make_link,
-                says="A link with which a user sets his password, once",
+                summary="A link with which a user sets his password, once",
                 tag="users",
                 access=Access.ADMIN,
                 scope="users",
@@ -41,7 +41,7 @@ class Credentials:
             ),
         )
 
-    async def set_password(self, call: Call) -> Answer:
+    async def set_password(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         new = call.read(NewPassword)
         naming.refuse_if(naming.password_faults(new.password, user.username, user.email))
@@ -50,13 +50,13 @@ class Credentials:
         hashed = await self._auth.passwords.hashed(new.password)
         await self._auth.users.set_password(user.id, hashed, but=call.user.token)
         self._auth.changed(user.id)
-        return done()
+        return no_content()
 
-    async def make_link(self, call: Call) -> Answer:
+    async def make_link(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         begins = call.link(LINK_PATH)
         link = await self._auth.invitations.add(user.id)
-        return said(201, OneTimeLink(f"{begins}/{link.code}", link.expires_at))
+        return json_response(201, OneTimeLink(f"{begins}/{link.code}", link.expires_at))
 
     async def _refuse_another(self, call: Call, user: User, password: str) -> None:
         """Who found a browser open does not know the password of who left it."""
@@ -64,5 +64,5 @@ class Credentials:
         hash = await self._auth.users.password_of(user.id)
         if hash is not None and not await self._auth.passwords.matches(hash, password):
             wrong = Validation("old_password", "is not the password")
-            raise Refused(400, "Old password is incorrect.", validations=(wrong,))
+            raise HttpError(400, "Old password is incorrect.", validations=(wrong,))
         self._auth.throttle.succeeded(user.username, call.address)

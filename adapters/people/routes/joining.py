@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from secrets import token_urlsafe
 from urllib.parse import parse_qsl
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
 from adapters.people.auth.cookies import FORM_COOKIE, form_shown
 from adapters.people.auth.opening import LINK_PATH, Auth
 from adapters.people.auth.pages import HEADERS, asking, gone, welcome
@@ -33,7 +33,7 @@ class Joining:
                 method="GET",
                 path=f"{LINK_PATH}/{{code}}",
                 handle=self.look,
-                says="The page of a one-time link; looking does not use it up",
+                summary="The page of a one-time link; looking does not use it up",
                 tag="sessions",
                 access=Access.OPEN,
                 rate_per_minute=LOOKS_PER_MINUTE,
@@ -44,7 +44,7 @@ class Joining:
                 method="POST",
                 path=f"{LINK_PATH}/{{code}}",
                 handle=self.take,
-                says="Use a one-time link: set the password (a form: password, again), log in",
+                summary="Use a one-time link: set the password (a form: password, again), log in",
                 tag="sessions",
                 access=Access.OPEN,
                 body_bytes_max=BODY_BYTES_MAX,
@@ -55,11 +55,11 @@ class Joining:
             ),
         )
 
-    async def look(self, call: Call) -> Answer:
+    async def look(self, call: Call) -> HttpResponse:
         user = await self._auth.invitations.whom(call.path["code"])
         return _page(404, gone()) if user is None else self._ask(200, call, user)
 
-    async def take(self, call: Call) -> Answer:
+    async def take(self, call: Call) -> HttpResponse:
         code, form = call.path["code"], _form(call.body)
         user = await self._auth.invitations.whom(code)
         if user is None:
@@ -80,7 +80,7 @@ class Joining:
         session = await begin(self._auth, call, user)
         return _page(200, welcome(user.username), session.headers)
 
-    def _ask(self, status: int, call: Call, user: User, fault: str = "") -> Answer:
+    def _ask(self, status: int, call: Call, user: User, fault: str = "") -> HttpResponse:
         """The page with a form that this browser alone can send, and only from there."""
         nonce = _nonce(call) or token_urlsafe(16)
         value = self._auth.signing.form_value(nonce, call.path["code"])
@@ -102,5 +102,5 @@ def _form(body: bytes) -> dict[str, str]:
     return dict(parse_qsl(text, keep_blank_values=True)[:FIELDS_MAX])
 
 
-def _page(status: int, html: str, headers: Sequence[tuple[str, str]] = ()) -> Answer:
-    return Answer(status, html.encode(), HTML, (*HEADERS, *headers))
+def _page(status: int, html: str, headers: Sequence[tuple[str, str]] = ()) -> HttpResponse:
+    return HttpResponse(status, html.encode(), HTML, (*HEADERS, *headers))

@@ -2,8 +2,15 @@
 
 from collections.abc import Sequence
 
-from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, done, said
-from adapters.http.refused import Refused, Validation, forbidden, not_found
+from adapters.http.endpoints import (
+    Call,
+    Endpoint,
+    HttpResponse,
+    Parameter,
+    json_response,
+    no_content,
+)
+from adapters.http.refusals import HttpError, Validation, forbidden, not_found
 from adapters.http.scopes import ALL, SCOPES
 from adapters.people.auth.opening import Auth
 from adapters.people.routes import naming, shown
@@ -30,7 +37,7 @@ class Keys:
                 method="POST",
                 path=TOKENS,
                 handle=self.create,
-                says="A token for a program; this answer is the only one that has it",
+                summary="A token for a program; this answer is the only one that has it",
                 tag="tokens",
                 scope="users",
                 body=NewToken,
@@ -42,12 +49,12 @@ class Keys:
                 method="GET",
                 path=TOKENS,
                 handle=self.list,
-                says="Tokens, without their secrets, the newest first",
+                summary="Tokens, without their secrets, the newest first",
                 tag="tokens",
                 scope="users",
                 answers={200: list[ShownToken]},
                 parameters=(
-                    Parameter(name="include_all", type=bool, says="for owners: everybody's"),
+                    Parameter(name="include_all", type=bool, help="for owners: everybody's"),
                     Parameter(name="include_expired", type=bool),
                 ),
             ),
@@ -55,7 +62,7 @@ class Keys:
                 method="GET",
                 path=f"{TOKENS}/tokenconfig",
                 handle=self.bounds,
-                says="How long a token may be good for",
+                summary="How long a token may be good for",
                 tag="tokens",
                 scope="users",
                 answers={200: TokenBounds},
@@ -64,7 +71,7 @@ class Keys:
                 method="GET",
                 path=f"{TOKENS}/{{key}}",
                 handle=self.read,
-                says="A token by its name or id",
+                summary="A token by its name or id",
                 tag="tokens",
                 scope="users",
                 answers={200: ShownToken},
@@ -73,7 +80,7 @@ class Keys:
                 method="GET",
                 path=f"{KEYS}/{{key}}",
                 handle=self.read,
-                says="A token by its id or name",
+                summary="A token by its id or name",
                 tag="tokens",
                 scope="users",
                 answers={200: ShownToken},
@@ -82,7 +89,7 @@ class Keys:
                 method="DELETE",
                 path=f"{KEYS}/{{key}}",
                 handle=self.revoke,
-                says="Revoke a token: it is refused from now on",
+                summary="Revoke a token: it is refused from now on",
                 tag="tokens",
                 scope="users",
                 answers={204: None},
@@ -90,7 +97,7 @@ class Keys:
             ),
         )
 
-    async def create(self, call: Call) -> Answer:
+    async def create(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         new = call.read(NewToken)
         name, scopes, seconds = new.token_name or "", _scopes(new), _seconds(new)
@@ -99,30 +106,30 @@ class Keys:
             raise forbidden("a token makes no token that may do more than itself")
         token = await self._auth.tokens.add_personal(user.id, name, scopes=scopes, seconds=seconds)
         if isinstance(token, NotAdded):
-            raise Refused(409, "The token was not made.", detail=token.value)
-        return said(201, NewKey(token))
+            raise HttpError(409, "The token was not made.", detail=token.value)
+        return json_response(201, NewKey(token))
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         of_all = call.user.is_admin and call.one("include_all") == "true"
         expired = call.one("include_expired") == "true"
         found = await self._auth.tokens.page(None if of_all else user.id, expired=expired)
-        return said(200, [shown.token(token) for token in found])
+        return json_response(200, [shown.token(token) for token in found])
 
-    async def bounds(self, call: Call) -> Answer:
+    async def bounds(self, call: Call) -> HttpResponse:
         await whom(self._auth, call)
-        return said(200, TokenBounds(LIFETIME_SECONDS_MAX * NANOSECONDS))
+        return json_response(200, TokenBounds(LIFETIME_SECONDS_MAX * NANOSECONDS))
 
-    async def read(self, call: Call) -> Answer:
-        return said(200, shown.token(await self._token(call)))
+    async def read(self, call: Call) -> HttpResponse:
+        return json_response(200, shown.token(await self._token(call)))
 
-    async def revoke(self, call: Call) -> Answer:
+    async def revoke(self, call: Call) -> HttpResponse:
         token = await self._token(call)
         if not await self._auth.tokens.revoke(token.user, token.id):
             detail = "it stands in the configuration of the server; change it there"
-            raise Refused(409, "The token cannot be revoked.", detail=detail)
+            raise HttpError(409, "The token cannot be revoked.", detail=detail)
         self._auth.changed(token.user)
-        return done()
+        return no_content()
 
     async def _token(self, call: Call) -> Token:
         user = await whom(self._auth, call)
@@ -137,7 +144,7 @@ def _scopes(new: NewToken) -> Sequence[str]:
     for scope in scopes:
         if scope not in SCOPES:
             detail = f"must be of: {', '.join(SCOPES)}"
-            raise Refused(400, "Validation failed.", validations=(Validation("scopes", detail),))
+            raise HttpError(400, "Validation failed.", validations=(Validation("scopes", detail),))
     return sorted(set(scopes))
 
 
@@ -147,7 +154,7 @@ def _seconds(new: NewToken) -> float:
     seconds = new.lifetime / NANOSECONDS
     if not 1 <= seconds <= LIFETIME_SECONDS_MAX:
         detail = f"must be {NANOSECONDS}..{LIFETIME_SECONDS_MAX * NANOSECONDS} nanoseconds"
-        raise Refused(400, "Validation failed.", validations=(Validation("lifetime", detail),))
+        raise HttpError(400, "Validation failed.", validations=(Validation("lifetime", detail),))
     return seconds
 
 

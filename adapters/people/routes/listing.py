@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from adapters.http.endpoints import Call
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 from adapters.people.routes.shown import ROLES
 from adapters.people.store.user import Standing
 from adapters.people.store.users import Wanted
@@ -56,5 +56,5 @@ def _either(words: Sequence[str]) -> str:
     return " or ".join(words)
 
 
-def _refused(field: str, detail: str) -> Refused:
-    return Refused(400, "Invalid user search query.", validations=(Validation(field, detail),))
+def _refused(field: str, detail: str) -> HttpError:
+    return HttpError(400, "Invalid user search query.", validations=(Validation(field, detail),))

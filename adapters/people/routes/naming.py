@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from adapters.http.refused import Refused, Validation
+from adapters.http.refusals import HttpError, Validation
 from adapters.people.auth.passwords import fault_of
 from adapters.people.routes.shown import ROLES
 
@@ -24,7 +24,7 @@ _URL = re.compile(r"https?://[^\s]+")
 def refuse_if(faults: Iterable[Validation]) -> None:
     found = tuple(faults)
     if found:
-        raise Refused(400, "Validation failed.", validations=found)
+        raise HttpError(400, "Validation failed.", validations=found)
 
 
 def username_faults(username: str) -> Iterable[Validation]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, said
-from adapters.http.refused import not_found
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
+from adapters.http.refusals import not_found
 from adapters.people.auth.opening import Auth
 from adapters.people.routes import shown
 from adapters.people.routes.listing import wanted
@@ -24,7 +24,7 @@ class Organizations:
                 method="GET",
                 path=ORGANIZATIONS,
                 handle=self.all,
-                says="The organizations: one",
+                summary="The organizations: one",
                 tag="organizations",
                 scope="",
                 answers={200: list[Organization]},
@@ -33,7 +33,7 @@ class Organizations:
                 method="GET",
                 path=f"{ORGANIZATIONS}/{{organization}}",
                 handle=self.read,
-                says="An organization by its id or name",
+                summary="An organization by its id or name",
                 tag="organizations",
                 scope="",
                 answers={200: Organization},
@@ -42,13 +42,13 @@ class Organizations:
                 method="GET",
                 path=f"{ORGANIZATIONS}/{{organization}}/members",
                 handle=self.members,
-                says="Whom one may share chats with, in order of their names",
+                summary="Whom one may share chats with, in order of their names",
                 tag="organizations",
                 scope="",
                 answers={200: list[Member]},
                 parameters=(
-                    Parameter(name="q", says="words that all match"),
-                    Parameter(name="limit", type=int, says="0 or absent: as many as there may be"),
+                    Parameter(name="q", help="words that all match"),
+                    Parameter(name="limit", type=int, help="0 or absent: as many as there may be"),
                     Parameter(name="offset", type=int),
                 ),
             ),
@@ -56,7 +56,7 @@ class Organizations:
                 method="GET",
                 path=f"{USERS}/{{user}}/organizations",
                 handle=self.of_user,
-                says="The organizations of a user: the one",
+                summary="The organizations of a user: the one",
                 tag="organizations",
                 scope="",
                 answers={200: list[Organization]},
@@ -65,30 +65,30 @@ class Organizations:
                 method="GET",
                 path=f"{USERS}/{{user}}/organizations/{{organization}}",
                 handle=self.one_of_user,
-                says="The organization of a user by its id or name",
+                summary="The organization of a user by its id or name",
                 tag="organizations",
                 scope="",
                 answers={200: Organization},
             ),
         )
 
-    async def all(self, call: Call) -> Answer:
-        return said(200, [self._one])
+    async def all(self, call: Call) -> HttpResponse:
+        return json_response(200, [self._one])
 
-    async def read(self, call: Call) -> Answer:
+    async def read(self, call: Call) -> HttpResponse:
         self._refuse_another(call)
-        return said(200, self._one)
+        return json_response(200, self._one)
 
-    async def members(self, call: Call) -> Answer:
+    async def members(self, call: Call) -> HttpResponse:
         self._refuse_another(call)
         page = await self._auth.users.page(wanted(call))
-        return said(200, [shown.member(user, self._one.id) for user in page.users])
+        return json_response(200, [shown.member(user, self._one.id) for user in page.users])
 
-    async def of_user(self, call: Call) -> Answer:
+    async def of_user(self, call: Call) -> HttpResponse:
         await whom(self._auth, call)
-        return said(200, [self._one])
+        return json_response(200, [self._one])
 
-    async def one_of_user(self, call: Call) -> Answer:
+    async def one_of_user(self, call: Call) -> HttpResponse:
         await whom(self._auth, call)
         return await self.read(call)
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, said
-from adapters.http.refused import Refused, Validation
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
+from adapters.http.refusals import HttpError, Validation
 from adapters.http.scopes import READ_CHATS
 from adapters.people.auth.callers import CHALLENGE
 from adapters.people.auth.cookies import logged_in, logged_out
@@ -32,7 +32,7 @@ class Sessions:
                 method="POST",
                 path=f"{USERS}/login",
                 handle=self.login,
-                says="Log in with a password; the answer sets the cookies of a session",
+                summary="Log in with a password; the answer sets the cookies of a session",
                 tag="sessions",
                 access=Access.OPEN,
                 body=Login,
@@ -46,7 +46,7 @@ class Sessions:
                 method="POST",
                 path=f"{USERS}/logout",
                 handle=self.logout,
-                says="Revoke the token that was shown",
+                summary="Revoke the token that was shown",
                 tag="sessions",
                 scope="",
                 answers={200: Said},
@@ -55,7 +55,7 @@ class Sessions:
                 method="GET",
                 path=f"{USERS}/first",
                 handle=self.first,
-                says="Whether there is a user: there always is",
+                summary="Whether there is a user: there always is",
                 tag="sessions",
                 access=Access.OPEN,
                 answers={200: Said},
@@ -64,7 +64,7 @@ class Sessions:
                 method="GET",
                 path=f"{USERS}/authmethods",
                 handle=self.methods,
-                says="How one logs in",
+                summary="How one logs in",
                 tag="sessions",
                 access=Access.OPEN,
                 answers={200: LoginMethods},
@@ -73,7 +73,7 @@ class Sessions:
                 method="POST",
                 path=f"{USERS}/me/stream-ticket",
                 handle=self.ticket,
-                says=f"For one stream, opened within {TICKET_SECONDS} s with ?ticket=…",
+                summary=f"For one stream, opened within {TICKET_SECONDS} s with ?ticket=…",
                 tag="sessions",
                 scope=READ_CHATS,
                 body=TicketWanted,
@@ -82,14 +82,14 @@ class Sessions:
             ),
         )
 
-    async def login(self, call: Call) -> Answer:
+    async def login(self, call: Call) -> HttpResponse:
         _check_is_json(call)
         wanted = call.read(Login)
         name = (wanted.username or wanted.email or "").strip()
         slow_down(self._auth.throttle, name, call.address)
         user = await self._whose_password(name, wanted.password)
         if user is None:
-            raise Refused(
+            raise HttpError(
                 401,
                 "Incorrect username, email or password.",
                 headers=(CHALLENGE,),
@@ -97,26 +97,26 @@ class Sessions:
         self._auth.throttle.succeeded(name, call.address)
         return await begin(self._auth, call, user)
 
-    async def logout(self, call: Call) -> Answer:
+    async def logout(self, call: Call) -> HttpResponse:
         """What the configuration sets stays, and is nothing that a browser would have."""
         if await self._auth.tokens.revoke(call.user.id, call.user.token):
             self._auth.changed(call.user.id)
-        return said(200, Said("Logged out!"), headers=logged_out(origin=call.origin))
+        return json_response(200, Said("Logged out!"), headers=logged_out(origin=call.origin))
 
-    async def first(self, call: Call) -> Answer:
-        return said(200, Said("The initial user has already been created!"))
+    async def first(self, call: Call) -> HttpResponse:
+        return json_response(200, Said("The initial user has already been created!"))
 
-    async def methods(self, call: Call) -> Answer:
-        return said(200, LoginMethods())
+    async def methods(self, call: Call) -> HttpResponse:
+        return json_response(200, LoginMethods())
 
-    async def ticket(self, call: Call) -> Answer:
+    async def ticket(self, call: Call) -> HttpResponse:
         path = call.read(TicketWanted).path
         if not path.startswith("/api/") or "?" in path or len(path) > PATH_CHARACTERS_MAX:
             detail = "must be the path of a stream: /api/…, without a query"
-            raise Refused(400, "Validation failed.", validations=(Validation("path", detail),))
+            raise HttpError(400, "Validation failed.", validations=(Validation("path", detail),))
         expires = int(wall().timestamp()) + TICKET_SECONDS
         ticket = self._auth.signing.ticket(call.user.token, path, expires=expires)
-        return said(201, Ticket(ticket, datetime.fromtimestamp(expires, UTC)))
+        return json_response(201, Ticket(ticket, datetime.fromtimestamp(expires, UTC)))
 
     async def _whose_password(self, name: str, password: str) -> User | None:
         """One run of argon2, whoever it is: nobody, somebody else, who may not come in."""
@@ -138,14 +138,14 @@ def _check_is_json(call: Call) -> None:
     media_type = call.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != JSON:
         detail = f"send Content-Type: {JSON}"
-        raise Refused(415, "A login must be JSON.", detail=detail)
+        raise HttpError(415, "A login must be JSON.", detail=detail)
 
 
-async def begin(auth: Auth, call: Call, user: User) -> Answer:
+async def begin(auth: Auth, call: Call, user: User) -> HttpResponse:
     """A session of this user, in the browser that asks."""
     token = await auth.tokens.add_session(user.id)
     await auth.tokens.note_use([token[:ID_CHARACTERS]])
     auth.known.forget(user.id)  # he was just seen
     csrf = auth.signing.csrf_of(token[:ID_CHARACTERS])
     cookies = logged_in(token, csrf, origin=call.origin)
-    return said(201, LoggedIn(token, csrf), headers=cookies)
+    return json_response(201, LoggedIn(token, csrf), headers=cookies)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, said
-from adapters.http.refused import Refused
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
+from adapters.http.refusals import HttpError
 from adapters.people.auth.opening import Auth
 from adapters.people.routes import naming, shown
 from adapters.people.routes.whom import BODY_BYTES_MAX, USERS, settled, whom
@@ -22,7 +22,7 @@ class Standings:
                 method="GET",
                 path=f"{USERS}/{{user}}/roles",
                 handle=self.roles,
-                says="What a user may do beside what everybody may",
+                summary="What a user may do beside what everybody may",
                 tag="users",
                 scope="",
                 answers={200: UserRoles},
@@ -31,7 +31,7 @@ class Standings:
                 method="PUT",
                 path=f"{USERS}/{{user}}/roles",
                 handle=self.set_roles,
-                says="Make a user an owner, or a member again",
+                summary="Make a user an owner, or a member again",
                 tag="users",
                 access=Access.ADMIN,
                 scope="users",
@@ -44,7 +44,7 @@ class Standings:
                 method="PUT",
                 path=f"{USERS}/{{user}}/status/suspend",
                 handle=self.suspend,
-                says="Let a user in no more, nor any token of his",
+                summary="Let a user in no more, nor any token of his",
                 tag="users",
                 access=Access.ADMIN,
                 scope="users",
@@ -55,7 +55,7 @@ class Standings:
                 method="PUT",
                 path=f"{USERS}/{{user}}/status/activate",
                 handle=self.activate,
-                says="Let a user in again",
+                summary="Let a user in again",
                 tag="users",
                 access=Access.ADMIN,
                 scope="users",
@@ -63,27 +63,29 @@ class Standings:
             ),
         )
 
-    async def roles(self, call: Call) -> Answer:
+    async def roles(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
-        return said(200, UserRoles(sorted(user.roles)))
+        return json_response(200, UserRoles(sorted(user.roles)))
 
-    async def set_roles(self, call: Call) -> Answer:
+    async def set_roles(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         roles = call.read(Roles).roles
         naming.refuse_if(naming.role_faults(roles))
         return self._changed(await self._auth.users.set_roles(user.id, naming.stored_roles(roles)))
 
-    async def suspend(self, call: Call) -> Answer:
+    async def suspend(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         if user.id == call.user.id:
-            raise Refused(409, "You cannot suspend yourself!", detail="ask another owner to do so")
+            raise HttpError(
+                409, "You cannot suspend yourself!", detail="ask another owner to do so"
+            )
         return self._changed(await self._auth.users.set_standing(user.id, Standing.SUSPENDED))
 
-    async def activate(self, call: Call) -> Answer:
+    async def activate(self, call: Call) -> HttpResponse:
         user = await whom(self._auth, call)
         return self._changed(await self._auth.users.set_standing(user.id, Standing.ACTIVE))
 
-    def _changed(self, outcome: User | Not) -> Answer:
+    def _changed(self, outcome: User | Not) -> HttpResponse:
         user = settled(outcome)
         self._auth.changed(user.id)
-        return said(200, shown.user(user, self._auth.deployment.organization_id))
+        return json_response(200, shown.user(user, self._auth.deployment.organization_id))

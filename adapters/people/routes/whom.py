@@ -4,7 +4,7 @@ from uuid import UUID
 
 from actors.law.ids import UserId
 from adapters.http.endpoints import Call
-from adapters.http.refused import Refused, forbidden, not_found
+from adapters.http.refusals import HttpError, forbidden, not_found
 from adapters.http.scopes import READ_USERS
 from adapters.people.auth.opening import Auth
 from adapters.people.store.user import User
@@ -48,9 +48,9 @@ def settled(outcome: User | Not) -> User:
             raise not_found()
         case Not.TAKEN:
             detail = "somebody else has this name or address; choose another"
-            raise Refused(409, "User already exists.", detail=detail)
+            raise HttpError(409, "User already exists.", detail=detail)
         case Not.LAST_ADMIN:
             message = "The last owner cannot be removed, suspended or made less."
-            raise Refused(409, message, detail="make another user an owner first")
+            raise HttpError(409, message, detail="make another user an owner first")
         case User():
             return outcome

@@ -12,8 +12,8 @@ from actors.law.store.ports import Applied
 from adapters.access.admission import Admission, Visible
 from adapters.access.answers_of_law import refused
 from adapters.access.sending import Sending
-from adapters.http.endpoints import Answer, Call, Endpoint, done, said
-from adapters.http.refused import Refused, Validation
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.refusals import HttpError, Validation
 from adapters.tools.approvals.consent import Asking, Consents, Decision
 from adapters.tools.approvals.wire import (
     ChatApproval,
@@ -47,7 +47,7 @@ class Approvals:
                 method="GET",
                 path=APPROVALS,
                 handle=self.list,
-                says="What waits for consent in the whole family, what is allowed, what was"
+                summary="What waits for consent in the whole family, what is allowed, what was"
                 " decided.",
                 tag="approvals",
                 answers={200: ChatApprovals},
@@ -56,7 +56,7 @@ class Approvals:
                 method="POST",
                 path=f"{APPROVALS}/{{call}}",
                 handle=self.decide,
-                says="Allow or deny a call, of the chat or of an agent of its family. The first"
+                summary="Allow or deny a call, of the chat or of an agent of its family. The first"
                 " decision counts.",
                 tag="approvals",
                 body=DecideApprovalRequest,
@@ -67,16 +67,16 @@ class Approvals:
                 method="DELETE",
                 path=f"{APPROVALS}/always/{{tool}}",
                 handle=self.revoke,
-                says="Have the family ask again before it uses this tool.",
+                summary="Have the family ask again before it uses this tool.",
                 tag="approvals",
                 answers={204: None},
             ),
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_read(call)
         root = chat.root_id
-        return said(
+        return json_response(
             200,
             ChatApprovals(
                 [one for member in await self._consents.asking(root) for one in _shown(member)],
@@ -85,12 +85,12 @@ class Approvals:
             ),
         )
 
-    async def revoke(self, call: Call) -> Answer:
+    async def revoke(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_update(call)
         await self._consents.revoke(chat.root_id, call.path["tool"], call.user.id)
-        return done()
+        return no_content()
 
-    async def decide(self, call: Call) -> Answer:
+    async def decide(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_update(call)
         asked, id = call.read(DecideApprovalRequest), call.path["call"]
         verdict, words = _verdict(asked), _words(asked)
@@ -112,11 +112,11 @@ class Approvals:
         assert latest is not None, "a decision is stored with what it changes"
         if verdict is Verdict.ALLOW_ALWAYS:
             await self._allow_the_same(chat, one.tool, call)
-        return said(200, _decision(latest))
+        return json_response(200, _decision(latest))
 
     async def _too_late(
         self, chat: Visible, call: Call, asked: DecideApprovalRequest, *, where: ChatId | None
-    ) -> Answer:
+    ) -> HttpResponse:
         """He is told who came first, and what he said. Whoever allows always what he has allowed
         always has had no answer, maybe: then the rest of the family has not heard of it either."""
         id = call.path["call"]
@@ -125,13 +125,13 @@ class Approvals:
         if first is None:
             which = id if since is None else f"{id} of that time"
             detail = f"no call {which} waits for a decision in this family of chats"
-            raise Refused(409, "nothing to decide", detail=detail)
+            raise HttpError(409, "nothing to decide", detail=detail)
         is_his = first.by == call.user.username
         is_again = is_his and asked.decision == first.verdict.value == Verdict.ALLOW_ALWAYS.value
         if not (is_again and first.tool in await self._consents.of(chat.root_id, chat.id)):
-            raise Refused(409, "already decided", detail=_told(first))
+            raise HttpError(409, "already decided", detail=_told(first))
         await self._allow_the_same(chat, first.tool, call)
-        return said(200, _decision(first))
+        return json_response(200, _decision(first))
 
     async def _allow_the_same(self, chat: Visible, tool: str, call: Call) -> None:
         """What the family asks about the same tool; who has got an answer meanwhile keeps it."""
@@ -166,7 +166,7 @@ def _chosen(found: Sequence[tuple[ChatId, Approval]], chat: Visible) -> tuple[Ch
     if len(found) > 1 and not own:
         chats = ", ".join(str(where) for where, _ in found)
         detail = f"{found[0][1].tool_call_id} is a call of {chats}; say which as chat_id"
-        raise Refused(409, "several chats wait with a call of this id", detail=detail)
+        raise HttpError(409, "several chats wait with a call of this id", detail=detail)
     return (own or found)[0]
 
 
@@ -189,7 +189,7 @@ def _verdict(asked: DecideApprovalRequest) -> Verdict:
     verdict = _VERDICTS.get(asked.decision or "")
     if verdict is None:
         fact = f"must be one of {', '.join(_VERDICTS)}"
-        raise Refused(400, "Invalid decision.", validations=(Validation("decision", fact),))
+        raise HttpError(400, "Invalid decision.", validations=(Validation("decision", fact),))
     return verdict
 
 
@@ -197,7 +197,7 @@ def _words(asked: DecideApprovalRequest) -> str:
     words = (asked.words or "").strip()
     if len(words) > WORDS_MAX:
         fact = f"has {len(words)} characters, it can have {WORDS_MAX}"
-        raise Refused(400, "Invalid words.", validations=(Validation("words", fact),))
+        raise HttpError(400, "Invalid words.", validations=(Validation("words", fact),))
     return words
 
 

@@ -17,7 +17,7 @@ from actors.law.ids import WorkerId
 from actors.streams.episodes import Episodes
 from actors.streams.relay.relays import Relays, open_relays
 from adapters.http.door.app import nothing_here
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import Backstage, Host
@@ -81,7 +81,7 @@ class Pair:
     network: Network
     url: str
     worker: WorkerId
-    server: Server
+    server: HttpServer
 
     async def until(self, condition):
         with trio.fail_after(PATIENCE_SECONDS):
@@ -97,7 +97,7 @@ async def nothing(request):
 async def a_pair(*, key_here=KEY, key_there=KEY, url=None):
     there, worker = Episodes(as_said), WorkerId(uuid4())
     host = Host(there, Tickets(key_there), lambda: worker)
-    server = Server(Backstage(nothing, host).answer)
+    server = HttpServer(Backstage(nothing, host).answer)
     [listener] = listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener, trio.open_nursery() as nursery:
         nursery.start_soon(server.serve, listeners)

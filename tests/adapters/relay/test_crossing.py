@@ -13,7 +13,7 @@ from actors.streams.relay.exchange import NotConnected, Unfollow
 from actors.streams.relay.peer_session import PeerSession
 from adapters.http.endpoints import Upgrade
 from adapters.http.host.frames import framed_bytes
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.relay import dialling, door
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import PATH, REPLACED
@@ -285,7 +285,7 @@ async def test_who_lets_everybody_in_is_not_believed_either():
 
     async with a_pair() as pair, trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        nursery.start_soon(Server(answer).serve, listeners)
+        nursery.start_soon(HttpServer(answer).serve, listeners)
         url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
 
         assert "its secret_key is not ours" in await unlinked(pair, url)

@@ -17,8 +17,8 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 from msgspec import UNSET
 
-from adapters.http.endpoints import Answer, Call, Endpoint, Parameter, said
-from adapters.http.refused import Refused, not_found
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
+from adapters.http.refusals import HttpError, not_found
 from adapters.settings.secrets import CannotOpen, Vault
 from adapters.tools.mcp.oauth.asking import exchanged, revoked
 from adapters.tools.mcp.oauth.tokens import Denied, Token
@@ -56,7 +56,7 @@ class OAuthRoutes:
                 method="GET",
                 path=CONNECT,
                 handle=self.connect,
-                says="Log in at the server's authorization server: leads a browser there.",
+                summary="Log in at the server's authorization server: leads a browser there.",
                 tag="MCP servers",
                 scope="settings",
                 answers={307: None},
@@ -66,7 +66,7 @@ class OAuthRoutes:
                 method="GET",
                 path=CALLBACK,
                 handle=self.come_back,
-                says="Where the browser comes back to.",
+                summary="Where the browser comes back to.",
                 tag="MCP servers",
                 scope="settings",
                 answers={200: bytes},
@@ -77,14 +77,14 @@ class OAuthRoutes:
                 method="DELETE",
                 path=DISCONNECT,
                 handle=self.disconnect,
-                says="Forget the token, and have it revoked.",
+                summary="Forget the token, and have it revoked.",
                 tag="MCP servers",
                 scope="settings",
                 answers={200: Disconnected},
             ),
         )
 
-    async def connect(self, call: Call) -> Answer:
+    async def connect(self, call: Call) -> HttpResponse:
         server = await self._servers.seen(call)
         _check(server)
         callback = self._servers.callback(call, server.id)
@@ -108,26 +108,26 @@ class OAuthRoutes:
             for name, value in ((STATE, state), (VERIFIER, verifier))
         ]
         headers = (("location", url + joined + urlencode(query)), ("cache-control", "no-store"))
-        return Answer(307, b"", headers=(*headers, *cookies))
+        return HttpResponse(307, b"", headers=(*headers, *cookies))
 
-    async def come_back(self, call: Call) -> Answer:
+    async def come_back(self, call: Call) -> HttpResponse:
         server = (await self._mcp.known.servers()).get(call.uuid("server"))
         if server is None or not (call.user.is_admin or server.is_for(call.user.id)):
             raise not_found()
         _check(server)
         if error := call.one("error"):
-            raise Refused(400, "The authorization server said no.", detail=error[:200])
+            raise HttpError(400, "The authorization server said no.", detail=error[:200])
         cookies = dict(_COOKIE.findall(call.headers.get("cookie", "")))
         state, code = call.one("state") or "", call.one("code") or ""
         expected, verifier = cookies.get(STATE, ""), cookies.get(VERIFIER, "")
         if not (expected and verifier and compare_digest(expected.encode(), state.encode())):
-            raise Refused(400, "This login was not begun here.", detail="begin it again")
+            raise HttpError(400, "This login was not begun here.", detail="begin it again")
         if not code:
-            raise Refused(400, "The authorization server gave no code.", detail="begin it again")
+            raise HttpError(400, "The authorization server gave no code.", detail="begin it again")
         await self._fetch(call, server, code=code, verifier=verifier)
         return _page(server, self._servers.callback(call, server.id))
 
-    async def disconnect(self, call: Call) -> Answer:
+    async def disconnect(self, call: Call) -> HttpResponse:
         """Also of a server that the caller may not see any more."""
         id = call.uuid("server")
         sealed = await self._mcp.stored.take_token(call.user.id, id)
@@ -141,7 +141,7 @@ class OAuthRoutes:
         else:
             token = msgspec.json.decode(opened, type=Token)
             why = await revoked(self._mcp.clients, server, token)
-        return said(200, Disconnected(not why, why or UNSET))
+        return json_response(200, Disconnected(not why, why or UNSET))
 
     async def _fetch(self, call: Call, server: Server, *, code: str, verifier: str) -> None:
         callback = self._servers.callback(call, server.id)
@@ -149,22 +149,22 @@ class OAuthRoutes:
             self._mcp.clients, server, code=code, verifier=verifier, redirect_uri=callback
         )
         if isinstance(got, Denied):
-            raise Refused(502, "The authorization server gave no token.", detail=got.why)
+            raise HttpError(502, "The authorization server gave no token.", detail=got.why)
         text = msgspec.json.encode(got.token).decode()
         sealed = self._vault.seal(text, about_token(call.user.id, server.id))
         if not await self._mcp.stored.put_token(
             call.user.id, server.stored, sealed=sealed, expires_at=got.expires_at
         ):
-            raise Refused(409, "The server was changed meanwhile.", detail="begin it again")
+            raise HttpError(409, "The server was changed meanwhile.", detail="begin it again")
 
 
 def _check(server: Server) -> None:
     if not server.config.enabled:
-        raise Refused(400, "This MCP server is not enabled.")
+        raise HttpError(400, "This MCP server is not enabled.")
     if server.config.auth_type != "oauth2":
-        raise Refused(400, "This MCP server does not use OAuth 2.")
+        raise HttpError(400, "This MCP server does not use OAuth 2.")
     if not server.config.oauth2_auth_url:
-        raise Refused(400, "This MCP server has no authorization URL.")
+        raise HttpError(400, "This MCP server has no authorization URL.")
 
 
 def _challenge(verifier: str) -> str:
@@ -179,7 +179,7 @@ def _cookie(name: str, value: str, callback: str, seconds: int = LOGIN_SECONDS) 
     return "; ".join([f"{name}={value}", *attributes, *secure])
 
 
-def _page(server: Server, callback: str) -> Answer:
+def _page(server: Server, callback: str) -> HttpResponse:
     script = _SCRIPT.substitute(server=server.id)
     allowed = b64encode(sha256(script.encode()).digest()).decode()
     headers = [
@@ -189,4 +189,4 @@ def _page(server: Server, callback: str) -> Answer:
         *(("set-cookie", _cookie(name, "", callback, 0)) for name in (STATE, VERIFIER)),
     ]
     page = _PAGE.substitute(script=script).encode()
-    return Answer(200, page, "text/html; charset=utf-8", headers)
+    return HttpResponse(200, page, "text/html; charset=utf-8", headers)

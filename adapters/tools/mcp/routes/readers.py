@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from adapters.access.acl import AccessLists, asked_roles
 from adapters.access.wire import ChatACL, UpdateChatACL
-from adapters.http.endpoints import Access, Answer, Call, Endpoint, done, said
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.tools.mcp.opening import Mcp
 from adapters.tools.mcp.routes.servers import PATH, ServerRoutes
 
@@ -27,7 +27,7 @@ class ReaderRoutes:
                 method=method,
                 path=ACL,
                 handle=handle,
-                says=says,
+                summary=says,
                 tag="MCP servers",
                 access=Access.ADMIN,
                 scope="settings",
@@ -37,13 +37,13 @@ class ReaderRoutes:
             for method, handle, says, body, answers in rows
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         server = await self._servers.seen(call)
-        return said(200, self._lists.shown(*await self._mcp.stored.readers(server.id)))
+        return json_response(200, self._lists.shown(*await self._mcp.stored.readers(server.id)))
 
-    async def change(self, call: Call) -> Answer:
+    async def change(self, call: Call) -> HttpResponse:
         server = await self._servers.seen(call)
         roles = asked_roles(call)
         await self._lists.check_known(roles)
         await self._mcp.stored.change_readers(server.id, added=roles.added, dropped=roles.dropped)
-        return done()
+        return no_content()

@@ -6,8 +6,16 @@ from uuid import UUID, uuid4
 import msgspec
 from msgspec import structs
 
-from adapters.http.endpoints import Access, Answer, Call, Caller, Endpoint, done, said
-from adapters.http.refused import Refused, Validation, not_found
+from adapters.http.endpoints import (
+    Access,
+    Call,
+    Caller,
+    Endpoint,
+    HttpResponse,
+    json_response,
+    no_content,
+)
+from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.checking import refuse_if
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.oauth.discovery import NotFound, discovered
@@ -54,7 +62,7 @@ class ServerRoutes:
                 method=method,
                 path=path,
                 handle=handle,
-                says=says,
+                summary=says,
                 tag="MCP servers",
                 access=access,
                 scope="settings",
@@ -65,17 +73,17 @@ class ServerRoutes:
             for method, path, handle, says, access, body, answers in rows
         )
 
-    async def list(self, call: Call) -> Answer:
+    async def list(self, call: Call) -> HttpResponse:
         self._check_place(call)
         servers = (await self._mcp.known.servers()).values()
         seen = [server for server in servers if _may_see(call.user, server)]
         seen.sort(key=lambda server: (server.config.display_name, server.config.slug))
-        return said(200, [await self._shown(server, call.user) for server in seen])
+        return json_response(200, [await self._shown(server, call.user) for server in seen])
 
-    async def show(self, call: Call) -> Answer:
-        return said(200, await self._shown(await self.seen(call), call.user))
+    async def show(self, call: Call) -> HttpResponse:
+        return json_response(200, await self._shown(await self.seen(call), call.user))
 
-    async def add(self, call: Call) -> Answer:
+    async def add(self, call: Call) -> HttpResponse:
         self._check_place(call)
         asked = call.read(WriteMCPServerConfigRequest)
         refuse_if(written_faults(asked, is_new=True), INVALID)
@@ -91,10 +99,12 @@ class ServerRoutes:
         ):
             if await self._mcp.stored.is_taken(config.slug, id):
                 raise _taken(config.slug)
-            raise Refused(409, f"There are {SERVERS_MAX} MCP servers already, which is the limit.")
-        return said(201, await self._shown(await self._now(id), call.user))
+            raise HttpError(
+                409, f"There are {SERVERS_MAX} MCP servers already, which is the limit."
+            )
+        return json_response(201, await self._shown(await self._now(id), call.user))
 
-    async def change(self, call: Call) -> Answer:
+    async def change(self, call: Call) -> HttpResponse:
         server = await self.seen(call)
         asked = call.read(WriteMCPServerConfigRequest)
         refuse_if(written_faults(asked, is_new=False), INVALID)
@@ -108,16 +118,18 @@ class ServerRoutes:
         ):
             if await self._mcp.stored.is_taken(config.slug, server.id):
                 raise _taken(config.slug)
-            raise Refused(409, "Somebody else has changed it meanwhile.", detail="look at it again")
+            raise HttpError(
+                409, "Somebody else has changed it meanwhile.", detail="look at it again"
+            )
         self._mcp.reached.faults.pop(server.id, None)
-        return said(200, await self._shown(await self._now(server.id), call.user))
+        return json_response(200, await self._shown(await self._now(server.id), call.user))
 
-    async def remove(self, call: Call) -> Answer:
+    async def remove(self, call: Call) -> HttpResponse:
         server = await self.seen(call)
         if not await self._mcp.stored.remove(server.id):
             raise not_found()
         self._mcp.reached.faults.pop(server.id, None)
-        return done()
+        return no_content()
 
     async def seen(self, call: Call) -> Server:
         """The server of the path, if this caller may know of it."""
@@ -160,7 +172,7 @@ class ServerRoutes:
     ) -> tuple[Configured, Secrets]:
         """All of it, as it is to be; what can be found out is found out."""
         if asked.auth_type == "user_oidc":
-            raise Refused(403, "Forbidden.", detail=NO_OIDC)
+            raise HttpError(403, "Forbidden.", detail=NO_OIDC)
         config = changed(before, asked)
         kept = changed_secrets(secrets, asked, config.auth_type)
         refuse_if(whole_faults(config, kept), INVALID)
@@ -177,7 +189,7 @@ class ServerRoutes:
                 name=CLIENT_NAME,
             )
         except NotFound as error:
-            raise Refused(
+            raise HttpError(
                 400,
                 "The OAuth 2 endpoints could not be found out.",
                 detail=f"{error}; give oauth2_client_id, oauth2_auth_url and oauth2_token_url",
@@ -200,6 +212,8 @@ def _may_see(caller: Caller, server: Server) -> bool:
     return caller.is_admin or server.is_for(caller.id)
 
 
-def _taken(slug: str) -> Refused:
+def _taken(slug: str) -> HttpError:
     validation = Validation("slug", "is taken by another server")
-    return Refused(409, f"An MCP server called {slug!r} exists already.", validations=(validation,))
+    return HttpError(
+        409, f"An MCP server called {slug!r} exists already.", validations=(validation,)
+    )

@@ -9,8 +9,8 @@ from actors.law import requests as ask
 from actors.law.store.ports import Receipt
 from adapters.chats.shelf.receipts import KEPT_SECONDS, Receipts
 from adapters.chats.shelf.repeating import KEY_CHARACTERS_MAX, Repeating
-from adapters.http.endpoints import Answer, Call, Caller, Via
-from adapters.http.refused import Refused
+from adapters.http.endpoints import Call, Caller, HttpResponse, Via
+from adapters.http.refusals import HttpError
 from tests.actors.law.chats import ANN, BOB, BROKEN
 from tests.adapters.chats.routes.ground import text
 from tests.contracts.given import applied
@@ -156,12 +156,12 @@ async def test_one_that_is_being_served_is_not_served_twice(ground):
         served.append(receipt)
         begun.set()
         await go_on.wait()
-        return Answer(200, b"done")
+        return HttpResponse(200, b"done")
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lambda: repeating.once(a_call(), serve, again=never))
         await begun.wait()
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(HttpError) as refused:
             await repeating.once(a_call(), serve, again=never)
         go_on.set()
 
@@ -173,15 +173,15 @@ async def test_one_that_broke_off_may_come_again(ground):
     repeating = Repeating(Receipts(ground.store.pool))
 
     async def breaks(call, receipt):
-        raise Refused(500, "broken")
+        raise HttpError(500, "broken")
 
     async def works(call, receipt):
-        return Answer(200, b"done")
+        return HttpResponse(200, b"done")
 
-    with pytest.raises(Refused):
+    with pytest.raises(HttpError):
         await repeating.once(a_call(), breaks, again=never)
 
-    assert Answer(200, b"done") == await repeating.once(a_call(), works, again=never)
+    assert HttpResponse(200, b"done") == await repeating.once(a_call(), works, again=never)
 
 
 async def test_what_another_process_has_served_meanwhile_is_not_refused(ground):
@@ -194,12 +194,12 @@ async def test_what_another_process_has_served_meanwhile_is_not_refused(ground):
             " VALUES (%(u)s, %(k)s, %(r)s, %(c)s, '{5}')",
             u=receipt.user, k=receipt.key, r=receipt.request, c=chat,
         )  # fmt: skip
-        raise Refused(409, "served already")
+        raise HttpError(409, "served already")
 
     async def again(call, done):
-        return Answer(200, repr((done.chat, done.message_ids)).encode())
+        return HttpResponse(200, repr((done.chat, done.message_ids)).encode())
 
     answer = await repeating.once(a_call(), late, again=again)
 
-    assert Answer(200, repr((chat, (5,))).encode()) == answer
+    assert HttpResponse(200, repr((chat, (5,))).encode()) == answer
     assert isinstance(chat, UUID)

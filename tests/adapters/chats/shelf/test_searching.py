@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from actors.law.ids import ChatId
 from adapters.chats.shelf.searching import QUERY_CHARACTERS_MAX, search_of
 from adapters.chats.shelf.wanted import Wanted
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 
 VAIN = "vain"
 
@@ -94,7 +94,7 @@ def test_a_search_that_is_understood(query):
 
 @pytest.mark.parametrize("query", NOT_UNDERSTOOD)
 def test_a_search_that_makes_no_sense_is_refused(query):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(HttpError) as refused:
         search_of(query, limit=50)
 
     assert (400, ["q"]) == (
@@ -111,7 +111,7 @@ def test_labels_hold_together_and_of_one_key_the_last_counts():
 
 @pytest.mark.parametrize("label", ["a", "a:", ":1", ":", ""])
 def test_a_label_has_a_key_and_a_value(label):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(HttpError) as refused:
         search_of("", labels=[label], limit=1)
 
     assert "label" == refused.value.refusal.validations[0].field
@@ -146,7 +146,7 @@ def test_whatever_stands_in_quotes_is_taken_as_it_is(title, archived, spaces):
 def test_every_text_is_understood_or_refused(query):
     try:
         search = search_of(query, limit=50)
-    except Refused as refused:
+    except HttpError as refused:
         assert refused.status == 400
     else:
         assert search.wanted.limit == 50

@@ -32,7 +32,7 @@ from adapters.chats.streams.opening import Streaming, open_streaming
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door.app import Door
 from adapters.http.endpoints import Caller, Via
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.models.environment import offered
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
@@ -68,7 +68,7 @@ class Stage:
     url: str
     chats: Chats
     streaming: Streaming
-    server: Server
+    server: HttpServer
     client: httpx2.AsyncClient = field(repr=False)
 
     @property
@@ -168,7 +168,7 @@ async def a_stage(conninfo, behaviour=None, **settings):
         ):
             await add_users(chats.store.pool, ANN, BOB, ADA)
             rows = [row for routes in streaming.routes for row in routes.endpoints()]
-            server = Server(Door(rows, Callers()).answer)
+            server = HttpServer(Door(rows, Callers()).answer)
             [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
             nursery.start_soon(server.serve, [listener])
             url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"

@@ -5,7 +5,7 @@ import pytest
 from actors.streams.feeds.diff import Position
 from adapters.chats.streams.positions import have_of, have_of_event
 from adapters.http.endpoints import Call
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 from tests.adapters.chats.streams.clients import status
 from tests.adapters.chats.streams.ground import ADA, BOB, UPGRADE, a_stage, eventually
 
@@ -36,7 +36,7 @@ def test_what_a_client_has_stands_in_the_query(query, have):
 @pytest.mark.parametrize("name", ["after_id", "after_part"])
 @pytest.mark.parametrize("text", ["x", "1.5", "3.1", "9" * 20, "3.1.7.1", " 1", "٣"])
 def test_whatever_else_stands_there_is_refused(name, text):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(HttpError) as refused:
         have_of(a_call([(name, text)]))
 
     assert (400, name) == (refused.value.status, refused.value.refusal.validations[0].field)

@@ -11,9 +11,18 @@ import pytest
 
 from actors.law.ids import UserId
 from adapters.http.door.app import PARAMETERS_MAX, Door
-from adapters.http.endpoints import Access, Answer, Caller, Endpoint, Upgrade, Via, done, said
+from adapters.http.endpoints import (
+    Access,
+    Caller,
+    Endpoint,
+    HttpResponse,
+    Upgrade,
+    Via,
+    json_response,
+    no_content,
+)
 from adapters.http.host.requests import Peer, Request
-from adapters.http.refused import Refused, forbidden
+from adapters.http.refusals import HttpError, forbidden
 from adapters.postgres.driver.faults import DatabaseFull, DatabaseGone
 
 ANN = Caller(UserId(uuid4()), "ann", False, frozenset({"all"}), "t", Via.HEADER)
@@ -32,16 +41,16 @@ class Callers:
             raise DatabaseGone("database: gone")
         who = {"ann": ANN, "admin": ADMIN}.get(head.headers.get("who"))
         if who is None and row.access is not Access.OPEN:
-            raise Refused(401, "Who?", headers=(("www-authenticate", "Bearer"),))
+            raise HttpError(401, "Who?", headers=(("www-authenticate", "Bearer"),))
         if row.access is Access.ADMIN and not who.is_admin:
             raise forbidden()
-        return Answer(400, b"forged") if head.headers.get("forged") else who
+        return HttpResponse(400, b"forged") if head.headers.get("forged") else who
 
 
 def asking(method="GET", path="/row", *, query="", body=b"", who="ann", **headers):
     async def read(bytes_max):
         if len(body) > bytes_max:
-            raise Refused(413, "too large")
+            raise HttpError(413, "too large")
         return body
 
     shown = {"who": who, "host": "here:1", **headers}
@@ -49,12 +58,12 @@ def asking(method="GET", path="/row", *, query="", body=b"", who="ann", **header
 
 
 async def nothing(call):
-    return done()
+    return no_content()
 
 
 def row(handle=nothing, **how):
     return Endpoint(
-        **{"method": "GET", "path": "/row", "says": "", "tag": "t", "handle": handle, **how}
+        **{"method": "GET", "path": "/row", "summary": "", "tag": "t", "handle": handle, **how}
     )
 
 
@@ -71,7 +80,7 @@ def document(answer):
 
 async def test_a_handler_gets_what_was_asked():
     async def told(call):
-        return said(
+        return json_response(
             200,
             {
                 "who": call.user.username,
@@ -97,7 +106,7 @@ async def test_a_handler_gets_what_was_asked():
 
 async def test_links_lead_to_where_the_deployment_says_it_is():
     async def told(call):
-        return said(200, call.origin)
+        return json_response(200, call.origin)
 
     door = a_door(row(told), origin="https://chats.example.org")
 
@@ -157,7 +166,7 @@ async def test_what_callers_answer_is_the_answer():
 
 async def test_a_problem_is_told_as_one_to_who_accepts_it():
     async def refuse(call):
-        raise Refused(409, "no", detail="because", kind="generic")
+        raise HttpError(409, "no", detail="because", kind="generic")
 
     door = a_door(row(refuse))
 
@@ -232,7 +241,7 @@ async def test_behind_a_proxy_of_ours_each_asker_is_told_apart():
 
     async def note(call):
         heard.append(call.address)
-        return done()
+        return no_content()
 
     door = a_door(row(note, access=Access.OPEN, rate_per_minute=1), trusted=PROXY)
     askers = ("192.0.2.1", "192.0.2.2", "192.0.2.1")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.http.door.tree import Found, OtherMethods, Tree, segments
+from adapters.http.door.tree import OtherMethods, RouteMatch, Tree, segments
 from adapters.http.endpoints import Endpoint
 
 
@@ -14,7 +14,7 @@ async def nothing(call):
 
 def row(line):
     method, path = line.split()
-    return Endpoint(method=method, path=path, handle=nothing, says="", tag="")
+    return Endpoint(method=method, path=path, handle=nothing, summary="", tag="")
 
 
 CHATS = "/api/chats"
@@ -37,7 +37,7 @@ TREE = Tree(ROWS)
 
 def find(method, path):
     found = TREE.find(method, segments(path))
-    return (found.row.path, found.path) if isinstance(found, Found) else found
+    return (found.row.path, found.path) if isinstance(found, RouteMatch) else found
 
 
 @pytest.mark.parametrize(

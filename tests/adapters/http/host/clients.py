@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import trio
 import trio.testing
 
-from adapters.http.endpoints import said
-from adapters.http.host.server import Server
+from adapters.http.endpoints import json_response
+from adapters.http.host.server import HttpServer
 
 
 async def echo(request):
@@ -19,7 +19,7 @@ async def echo(request):
         "query": request.query,
         "body": body.decode("latin-1"),
     }
-    return said(200, document)
+    return json_response(200, document)
 
 
 @dataclass(frozen=True)
@@ -103,5 +103,5 @@ class Client:
 def connect(nursery, answer=echo, *, server=None, pair=trio.testing.memory_stream_pair):
     """A client of a server that answers so."""
     ours, theirs = pair()
-    nursery.start_soon((server or Server(answer)).converse, theirs)
+    nursery.start_soon((server or HttpServer(answer)).converse, theirs)
     return Client(ours)

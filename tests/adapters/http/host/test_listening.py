@@ -17,10 +17,10 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.http.endpoints import Answer, Upgrade, said
+from adapters.http.endpoints import HttpResponse, Upgrade, json_response
 from adapters.http.host.frames import framed
 from adapters.http.host.securing import tls_of
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.settings.refusals import CannotStart
 from tests.adapters.http.host.clients import Client
 from tests.adapters.http.host.socket_clients import ASKING, SocketClient
@@ -33,7 +33,7 @@ AT_ONCE = struct.pack("ii", 1, 0)  # hang up with a reset
 
 
 async def empty(request):
-    return said(200, {})
+    return json_response(200, {})
 
 
 @asynccontextmanager
@@ -52,7 +52,7 @@ async def connected(listener):
 
 
 async def test_a_drained_server_lets_nobody_in():
-    async with serving(Server(empty)) as listener:
+    async with serving(HttpServer(empty)) as listener:
         address = listener.socket.getsockname()
 
     with pytest.raises(OSError, match="failed"):
@@ -73,9 +73,9 @@ async def test_without_descriptors_the_next_one_is_told_so_and_others_are_served
         if request.path == "/held":
             began.set()
             await held.wait()
-        return said(200, {})
+        return json_response(200, {})
 
-    server = Server(answer)
+    server = HttpServer(answer)
     async with serving(server) as listener:
         client = await connected(listener)
         await client.send(GET.replace(b"GET /", b"GET /held"))
@@ -104,7 +104,7 @@ async def test_without_descriptors_the_next_one_is_told_so_and_others_are_served
 
 
 async def test_without_descriptors_an_idle_connection_gives_its_own():
-    server = Server(empty)
+    server = HttpServer(empty)
     async with serving(server) as listener:
         idle = await connected(listener)
         await idle.send(GET)
@@ -129,9 +129,9 @@ async def test_an_answer_that_does_not_fit_at_once_arrives_whole():
     large = b"x" * (8 * 1024 * 1024)
 
     async def answer(request):
-        return Answer(200, large, "application/octet-stream")
+        return HttpResponse(200, large, "application/octet-stream")
 
-    async with serving(Server(answer)) as listener:
+    async with serving(HttpServer(answer)) as listener:
         client = await connected(listener)
         await client.send(GET, GET)
 
@@ -143,9 +143,9 @@ async def test_who_sends_far_too_much_hears_so_all_the_same():
     """Hanging up on a client that still sends would destroy the answer on its way."""
 
     async def answer(request):
-        return said(200, await request.body(100))
+        return json_response(200, await request.body(100))
 
-    async with serving(Server(answer)) as listener:
+    async with serving(HttpServer(answer)) as listener:
         client = await connected(listener)
         size = 4 * 1024 * 1024
         head = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % size
@@ -167,7 +167,7 @@ async def test_a_socket_takes_what_does_not_fit_at_once():
     async def upgrade(request):
         return Upgrade(serve)
 
-    async with serving(Server(upgrade)) as listener:
+    async with serving(HttpServer(upgrade)) as listener:
         client = await connected(listener)
         await client.send(ASKING)
         await client.head()
@@ -211,7 +211,7 @@ async def test_what_is_said_while_a_frame_waits_comes_behind_it():
     async def upgrade(request):
         return Upgrade(serve)
 
-    async with serving(Server(upgrade)) as listener:
+    async with serving(HttpServer(upgrade)) as listener:
         client = await connected(listener)
         await client.send(ASKING)
         await client.head()
@@ -237,12 +237,12 @@ async def test_with_a_certificate_it_speaks_https_and_sockets_as_well():
     async def answer(request):
         if "upgrade" in request.headers:
             return Upgrade(greet)
-        return said(200, {"origin": request.origin})
+        return json_response(200, {"origin": request.origin})
 
     async def greet(socket):
         await socket.send(framed(b"hello"))
 
-    server = Server(answer, tls=tls_of(CERTIFICATE, CERTIFICATE))
+    server = HttpServer(answer, tls=tls_of(CERTIFICATE, CERTIFICATE))
     async with serving(server) as listener:
         client = Client(await secure(listener))
         await client.send(GET, ASKING)
@@ -256,7 +256,7 @@ async def test_with_a_certificate_it_speaks_https_and_sockets_as_well():
 
 
 async def test_who_does_not_speak_tls_is_dropped_and_others_are_not():
-    server = Server(empty, tls=tls_of(CERTIFICATE, CERTIFICATE))
+    server = HttpServer(empty, tls=tls_of(CERTIFICATE, CERTIFICATE))
     async with serving(server) as listener:
         plain = await connected(listener)
         await plain.send(GET)
@@ -310,12 +310,12 @@ async def test_ten_thousand_come_and_go_and_leave_nothing_behind():
     async def answer(request):
         if "upgrade" in request.headers:
             return Upgrade(wait)
-        return said(200, {})
+        return json_response(200, {})
 
     async def wait(socket):
         await socket.until_closed()
 
-    server = Server(answer)
+    server = HttpServer(answer)
     async with serving(server) as listener:
         await trio.testing.wait_all_tasks_blocked()
         tasks, open_sockets = trio.lowlevel.current_statistics().tasks_living, sockets()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.http.host import bounds
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from tests.adapters.chats.plain_words import assert_plain
 from tests.adapters.http.host.clients import connect, echo
 
@@ -77,7 +77,7 @@ PIECES = st.one_of(
 @given(st.lists(PIECES, max_size=8), st.integers(1, 40))
 def test_whatever_is_sent_every_answer_is_http_and_the_server_goes_on(pieces, cut):
     async def play():
-        server = Server(echo)
+        server = HttpServer(echo)
         async with trio.open_nursery() as nursery:
             client = connect(nursery, server=server)
             data = b"".join(pieces)

@@ -5,11 +5,11 @@ import json
 import pytest
 import trio
 
-from adapters.http.endpoints import Upgrade, said
+from adapters.http.endpoints import Upgrade, json_response
 from adapters.http.host.answering import full, turned_away
 from adapters.http.host.bounds import BESIDE_SECONDS, QUIET_SECONDS
 from adapters.http.host.capacity.places import GaveWay, Places
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from tests.adapters.http.host.clients import connect
 from tests.adapters.http.host.socket_clients import ASKING
 from tests.adapters.http.host.test_listening import GET, connected, serving
@@ -116,14 +116,14 @@ async def until_told(request):
     if "admin" in request.headers or not request.visitor.is_beside:
         if request.path == "/held":
             await trio.sleep_forever()
-        return said(200, {})
+        return json_response(200, {})
     raise full()
 
 
 @pytest.fixture
 async def busy(nursery):
     """A server of one place, which is taken for good."""
-    server = Server(until_told, connections_max=1)
+    server = HttpServer(until_told, connections_max=1)
     first = connect(nursery, server=server)
     await first.send(GET.replace(b"GET /", b"GET /held"))
     await trio.testing.wait_all_tasks_blocked()
@@ -163,7 +163,7 @@ async def test_one_that_says_nothing_there_is_told_so_soon(nursery, autojump_clo
 
 
 async def test_an_idle_connection_gives_way_to_the_next():
-    server = Server(until_told, connections_max=1)
+    server = HttpServer(until_told, connections_max=1)
     async with serving(server) as listener:
         idle = await connected(listener)
         await idle.send(GET)
@@ -184,7 +184,7 @@ async def test_a_socket_is_no_idle_connection():
             raise full()
         return Upgrade(lambda socket: socket.until_closed())
 
-    server = Server(answer, connections_max=1)
+    server = HttpServer(answer, connections_max=1)
     async with serving(server) as listener:
         watcher = await connected(listener)
         await watcher.send(ASKING)
@@ -206,7 +206,7 @@ async def test_where_nothing_is_free_not_even_to_stand_the_answer_comes_before_t
         begun.set()
         await trio.sleep_forever()
 
-    server = Server(answer, connections_max=1)
+    server = HttpServer(answer, connections_max=1)
     server._places.beside_max = 0
     async with serving(server) as listener:
         first = await connected(listener)

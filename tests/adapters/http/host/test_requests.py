@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.http.endpoints import Answer, done, said
+from adapters.http.endpoints import HttpResponse, json_response, no_content
 from adapters.http.host import bounds
 from tests.adapters.http.host.clients import echo
 
@@ -55,7 +55,7 @@ async def test_a_body_may_come_in_chunks(a_client):
 
 async def test_headers_of_one_name_are_joined(a_client):
     async def told(request):
-        return said(200, dict(request.headers))
+        return json_response(200, dict(request.headers))
 
     client = a_client(told)
     await client.send(
@@ -76,7 +76,7 @@ async def test_who_asks_a_proxy_is_answered_like_others(a_client):
 
 async def test_head_is_answered_like_get_without_the_body(a_client):
     async def same(request):
-        return said(200, {"same": "for both"})
+        return json_response(200, {"same": "for both"})
 
     client = a_client(same)
     await client.send(GET)
@@ -91,7 +91,7 @@ async def test_head_is_answered_like_get_without_the_body(a_client):
 
 async def test_where_there_is_nothing_to_say_nothing_is_promised(a_client):
     async def nothing(request):
-        return done()
+        return no_content()
 
     client = a_client(nothing)
     await client.send(GET, GET)
@@ -108,7 +108,7 @@ async def test_an_answer_that_is_made_as_it_goes_comes_in_chunks(a_client):
             yield piece
 
     async def streamed(request):
-        return Answer(200, pieces(), "text/event-stream")
+        return HttpResponse(200, pieces(), "text/event-stream")
 
     client = a_client(streamed)
     await client.send(GET, GET)
@@ -125,7 +125,7 @@ async def test_an_old_client_gets_a_streamed_answer_up_to_the_end_of_the_connect
         yield b"two"
 
     async def streamed(request):
-        return Answer(200, pieces(), "text/plain")
+        return HttpResponse(200, pieces(), "text/plain")
 
     client = a_client(streamed)
     await client.send(GET.replace(b"1.1", b"1.0"))
@@ -147,7 +147,7 @@ async def test_a_stream_is_put_away_when_only_its_head_was_asked_for(a_client):
     async def streamed(request):
         made = pieces()
         await made.asend(None)  # it has begun, so that it has something to put away
-        return Answer(200, made, "text/plain")
+        return HttpResponse(200, made, "text/plain")
 
     client = a_client(streamed)
     await client.send(GET.replace(b"GET", b"HEAD"), GET.replace(b"GET", b"HEAD"))
@@ -202,7 +202,7 @@ async def test_a_body_of_just_the_bound_is_taken(a_client):
 
 async def test_a_small_body_that_nobody_wanted_does_not_disturb_the_next_request(a_client):
     async def careless(request):
-        return said(200, {"path": request.path})
+        return json_response(200, {"path": request.path})
 
     client = a_client(careless)
     await client.send(POST, b"hello", GET.replace(b"/x", b"/2"))
@@ -212,7 +212,7 @@ async def test_a_small_body_that_nobody_wanted_does_not_disturb_the_next_request
 
 async def test_a_large_body_that_nobody_wanted_costs_the_connection(a_client, autojump_clock):
     async def careless(request):
-        return said(200, {})
+        return json_response(200, {})
 
     client = a_client(careless)
     size = 2 * bounds.DISCARD_BYTES_MAX
@@ -269,7 +269,7 @@ async def test_a_client_that_has_said_all_still_gets_its_answer(a_client):
 
 
 async def test_a_handler_that_breaks_costs_its_connection_and_no_other(nursery, caplog):
-    from adapters.http.host.server import Server
+    from adapters.http.host.server import HttpServer
     from tests.adapters.http.host.clients import connect
 
     async def broken(request):
@@ -277,7 +277,7 @@ async def test_a_handler_that_breaks_costs_its_connection_and_no_other(nursery, 
             raise RuntimeError("a bug")
         return await echo(request)
 
-    server = Server(broken)
+    server = HttpServer(broken)
     other, client = connect(nursery, server=server), connect(nursery, server=server)
 
     await client.send(GET.replace(b"/x", b"/broken"))

@@ -6,9 +6,9 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.http.endpoints import Answer
+from adapters.http.endpoints import HttpResponse
 from adapters.http.host import bounds
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from tests.adapters.http.host.clients import connect, echo
 
 GET = b"GET /x?y HTTP/1.1\r\nHost: here\r\n\r\n"
@@ -117,12 +117,12 @@ async def words(request):
         while True:
             yield b"a word"
 
-    return Answer(200, pieces(), "text/plain")
+    return HttpResponse(200, pieces(), "text/plain")
 
 
 @pytest.mark.parametrize("answer", [echo, words])
 async def test_who_does_not_take_the_answer_is_cut_off(autojump_clock, answer):
-    server = Server(answer)
+    server = HttpServer(answer)
     began = trio.current_time()
 
     async with trio.open_nursery() as nursery:
@@ -135,7 +135,7 @@ async def test_who_does_not_take_the_answer_is_cut_off(autojump_clock, answer):
 
 @pytest.mark.parametrize("said", [b"", GET[:10], POST, POST + b"half"])
 async def test_a_client_that_leaves_in_the_middle_is_forgotten(said):
-    server = Server(echo)
+    server = HttpServer(echo)
 
     async with trio.open_nursery() as nursery:
         client = connect(nursery, server=server)
@@ -147,7 +147,7 @@ async def test_a_client_that_leaves_in_the_middle_is_forgotten(said):
 
 
 async def test_a_client_that_leaves_in_the_middle_of_a_stream_ends_it():
-    server, ended, read = Server(words), trio.Event(), trio.Event()
+    server, ended, read = HttpServer(words), trio.Event(), trio.Event()
 
     async def pieces():
         try:
@@ -158,9 +158,9 @@ async def test_a_client_that_leaves_in_the_middle_of_a_stream_ends_it():
             ended.set()
 
     async def streamed(request):
-        return Answer(200, pieces(), "text/plain")
+        return HttpResponse(200, pieces(), "text/plain")
 
-    server = Server(streamed)
+    server = HttpServer(streamed)
     async with trio.open_nursery() as nursery:
         client = connect(nursery, server=server)
         await client.send(GET)
@@ -178,7 +178,7 @@ async def test_a_stream_that_breaks_ends_without_its_end(a_client, caplog):
         raise RuntimeError("a bug")
 
     async def streamed(request):
-        return Answer(200, pieces(), "text/plain")
+        return HttpResponse(200, pieces(), "text/plain")
 
     client = a_client(streamed)
     await client.send(GET)
@@ -196,7 +196,7 @@ async def test_draining_answers_what_is_under_way_and_closes_what_is_idle(nurser
         await go.wait()
         return await echo(request)
 
-    server = Server(slow)
+    server = HttpServer(slow)
     idle, busy = connect(nursery, server=server), connect(nursery, server=server)
     await busy.send(GET)
     await asked.wait()
@@ -212,7 +212,7 @@ async def test_draining_answers_what_is_under_way_and_closes_what_is_idle(nurser
 
 
 async def test_draining_does_not_wait_for_ever(a_client, nursery, autojump_clock):
-    server = Server(never)
+    server = HttpServer(never)
     client = connect(nursery, server=server)
     await client.send(GET)
     await trio.testing.wait_all_tasks_blocked()

@@ -13,7 +13,7 @@ from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessag
 from adapters.http.endpoints import SocketClosed
 from adapters.http.host import bounds
 from adapters.http.host.frames import framed
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from tests.adapters.http.host.socket_clients import (
     SocketClient,
     connect_socket,
@@ -178,7 +178,7 @@ async def test_a_client_that_does_not_read_is_cut_off(autojump_clock):
             closed.append(trio.current_time() - began)
             raise
 
-    server = Server(upgrading(serve))
+    server = HttpServer(upgrading(serve))
     async with trio.open_nursery() as nursery:
         await connect_socket(nursery, serve, server=server, pair=pair)
         began = trio.current_time()
@@ -342,7 +342,7 @@ async def test_a_server_that_breaks_says_1011_and_harms_nobody_else(nursery, cap
     async def serve(socket):
         raise RuntimeError("a bug")
 
-    server = Server(upgrading(serve))
+    server = HttpServer(upgrading(serve))
 
     client = await connect_socket(nursery, server=server)
     end = await client.next()
@@ -355,7 +355,7 @@ async def test_a_server_that_breaks_says_1011_and_harms_nobody_else(nursery, cap
 
 
 async def test_a_stopping_server_tells_its_sockets(nursery):
-    server = Server(upgrading(until_closed))
+    server = HttpServer(upgrading(until_closed))
     client = await connect_socket(nursery, server=server)
     await trio.testing.wait_all_tasks_blocked()
 
@@ -373,7 +373,7 @@ async def test_a_stopping_server_tells_its_sockets(nursery):
 @given(st.binary(max_size=300))
 def test_whatever_a_client_sends_the_socket_ends_or_waits_and_nothing_breaks(data):
     async def play():
-        server = Server(upgrading(until_closed))
+        server = HttpServer(upgrading(until_closed))
         async with trio.open_nursery() as nursery:
             client = await connect_socket(nursery, server=server)
             assert isinstance(client, SocketClient)

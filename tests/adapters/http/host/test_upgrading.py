@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.http.host.server import Server
+from adapters.http.host.server import HttpServer
 from adapters.http.origins import OwnAddress
 from tests.adapters.http.host.clients import connect
 from tests.adapters.http.host.socket_clients import ASKING, until_closed, upgrading
@@ -76,7 +76,7 @@ async def test_a_page_from_here_may_ask(nursery, host, origin):
 async def test_a_page_from_access_url_may_ask_whatever_host_a_proxy_says(nursery):
     own = OwnAddress("https://chats.example.org")
     asking = ASKING.replace(b"Host: here", b"Host: here\r\nOrigin: https://chats.example.org")
-    client = connect(nursery, server=Server(upgrading(until_closed), own=own))
+    client = connect(nursery, server=HttpServer(upgrading(until_closed), own=own))
 
     await client.send(asking)
 
@@ -94,7 +94,7 @@ async def test_a_refused_client_may_ask_for_something_else(nursery):
     async def sometimes(request):
         return await upgrading(until_closed)(request)
 
-    client = connect(nursery, server=Server(sometimes))
+    client = connect(nursery, server=HttpServer(sometimes))
     await client.send(ASKING.replace(b"Version: 13", b"Version: 8"), ASKING)
 
     assert [426, 101] == [(await client.answer()).status for _ in range(2)]

@@ -28,7 +28,7 @@ def row(**how):
         **{
             "method": "GET",
             "path": "/row",
-            "says": "What it does",
+            "summary": "What it does",
             "tag": "rows",
             "handle": nothing,
             **how,
@@ -52,14 +52,14 @@ def test_a_row_is_described_with_what_goes_in_and_what_comes_out():
         body=Thing,
         example={"id": 1, "children": []},
         answers={201: Thing, 204: None},
-        parameters=(Parameter(name="q", type=int, says="how many"),),
+        parameters=(Parameter(name="q", type=int, help="how many"),),
     )
 
     whole = described(made)
 
     told = whole["paths"]["/things/{chat}/{name}"]["post"]
     reference = {"$ref": "#/components/schemas/Thing"}
-    assert {"Thing", "Child", "Refusal", "Validation", "Problem"} == set(
+    assert {"Thing", "Child", "RefusalBody", "Validation", "Problem"} == set(
         whole["components"]["schemas"]
     )
     assert ["chat", "name", "q"] == [parameter["name"] for parameter in told["parameters"]]
@@ -126,7 +126,7 @@ async def test_both_forms_are_served_and_describe_themselves():
 
 
 def test_the_page_shows_types_as_one_would_write_them_and_escapes_words():
-    shown = page(described(row(answers={200: Thing}, says="<b>bold</b> & more")))
+    shown = page(described(row(answers={200: Thing}, summary="<b>bold</b> & more")))
 
     assert "note?: string | null" in shown
     assert "children: {\n    name: string\n  }[]" in shown

@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from adapters.http.endpoints import Call, Caller, Via
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 from adapters.models.routes.settings import Feature
 from adapters.models.routes.subjects import catalogue_subjects
 from tests.actors.law.chats import ANN
@@ -39,6 +39,6 @@ class Asking:
         call = Call(self._caller, segments, (), {}, body)
         try:
             answer = await self._by_path[method, path].handle(call)
-        except Refused as refused:
+        except HttpError as refused:
             return refused.status, msgspec.to_builtins(refused.refusal)
         return answer.status, json.loads(answer.body) if answer.body else None

@@ -12,7 +12,7 @@ import msgspec
 from argon2 import PasswordHasher
 
 from adapters.http.door.app import Door
-from adapters.http.endpoints import Access, Endpoint, said
+from adapters.http.endpoints import Access, Endpoint, json_response
 from adapters.http.host.requests import Peer, Request
 from adapters.people.auth.opening import Auth, open_auth
 from adapters.people.routes.subjects import about_people
@@ -126,14 +126,14 @@ def rows_of(auth):
 
 
 async def _who(call):
-    return said(200, {"username": call.user.username, "scopes": sorted(call.user.scopes)})
+    return json_response(200, {"username": call.user.username, "scopes": sorted(call.user.scopes)})
 
 
 CHATS = [
-    Endpoint(method=method, path="/api/chats/{chat}", handle=_who, says="A chat", tag="chats")
+    Endpoint(method=method, path="/api/chats/{chat}", handle=_who, summary="A chat", tag="chats")
     for method in ("GET", "POST", "DELETE")
 ]
 CHATS += [
-    Endpoint(method="GET", path=f"/{access.value}", handle=_who, says="", tag="", access=access)
+    Endpoint(method="GET", path=f"/{access.value}", handle=_who, summary="", tag="", access=access)
     for access in (Access.ADMIN, Access.HIDDEN)
 ]

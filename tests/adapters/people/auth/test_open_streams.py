@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from adapters.http.endpoints import Access, Answer, Call, Caller, Endpoint, Upgrade, Via
+from adapters.http.endpoints import Access, Call, Caller, Endpoint, HttpResponse, Upgrade, Via
 from adapters.people.auth import open_streams as bounds
 from adapters.people.auth.open_streams import OpenStreams
 from adapters.people.store.user import OWNER
@@ -56,7 +56,7 @@ async def opens_socket(_call):
 
 
 def row(handle, access=Access.USER):
-    return Endpoint(method="GET", path="/", handle=handle, says="", tag="", access=access)
+    return Endpoint(method="GET", path="/", handle=handle, summary="", tag="", access=access)
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ async def test_a_body_ends_with_its_next_piece(gate):
     pieces = Pieces()
 
     async def handle(_call):
-        return Answer(200, pieces.made())
+        return HttpResponse(200, pieces.made())
 
     answer = await gate.streams.guarding(row(handle)).handle(call(caller()))
     pieces.send.send_nowait(b"before")
@@ -208,7 +208,7 @@ async def test_a_body_that_nobody_reads_on_is_closed(gate):
     pieces = Pieces()
 
     async def handle(_call):
-        return Answer(200, pieces.made())
+        return HttpResponse(200, pieces.made())
 
     answer = await gate.streams.guarding(row(handle)).handle(call(caller()))
     pieces.send.send_nowait(b"one")
@@ -219,7 +219,7 @@ async def test_a_body_that_nobody_reads_on_is_closed(gate):
 
 
 async def test_what_is_no_stream_passes_as_it_is(gate):
-    answer = Answer(200, b"a document")
+    answer = HttpResponse(200, b"a document")
 
     async def handle(_call):
         return answer

@@ -5,7 +5,7 @@ import trio
 from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import VerifyMismatchError
 
-from adapters.http.refused import Refused
+from adapters.http.refusals import HttpError
 from adapters.people.auth import passwords as bounds
 from adapters.people.auth.passwords import Passwords, fault_of
 from tests.adapters.people.auth.stage import CHEAP
@@ -76,7 +76,7 @@ async def test_who_comes_when_too_many_wait_is_told_to_come_again(monkeypatch):
     async def log_in():
         try:
             await passwords.matches(None, "correct horse")
-        except Refused as error:
+        except HttpError as error:
             refused.append(error.status)
 
     async with trio.open_nursery() as nursery:

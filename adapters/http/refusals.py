@@ -16,7 +16,7 @@ class Validation(msgspec.Struct, frozen=True):
     detail: str
 
 
-class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+class RefusalBody(msgspec.Struct, frozen=True, omit_defaults=True):
     """The body of every answer that is not a success."""
 
     message: str
@@ -36,7 +36,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str = ""
 
 
-class Refused(Exception):
+class HttpError(Exception):
     """Raised by whoever finds that a request cannot be served; answered at the door."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Refused(Exception):
     ) -> None:
         super().__init__(f"{status} {message}")
         self.status = status
-        self.refusal = Refusal(
+        self.refusal = RefusalBody(
             _cut(message),
             _cut(detail),
             tuple(Validation(_cut(each.field), _cut(each.detail)) for each in validations),
@@ -65,24 +65,24 @@ def _cut(words: str) -> str:
     return words if len(words) <= WORDS_CHARACTERS_MAX else f"{words[:WORDS_CHARACTERS_MAX]}…"
 
 
-def not_found() -> Refused:
+def not_found() -> HttpError:
     """There is no such thing, or this caller may not know of it: he cannot tell which."""
-    return Refused(404, "Resource not found or you do not have access to this resource")
+    return HttpError(404, "Resource not found or you do not have access to this resource")
 
 
-def forbidden(detail: str = "") -> Refused:
-    return Refused(403, "Forbidden.", detail=detail)
+def forbidden(detail: str = "") -> HttpError:
+    return HttpError(403, "Forbidden.", detail=detail)
 
 
-def foreign_origin(detail: str) -> Refused:
+def foreign_origin(detail: str) -> HttpError:
     """A page of somebody else has made a browser ask."""
-    return Refused(403, "Origin not allowed.", detail=detail)
+    return HttpError(403, "Origin not allowed.", detail=detail)
 
 
-def body_refused(error: msgspec.DecodeError) -> Refused:
+def body_refused(error: msgspec.DecodeError) -> HttpError:
     """The body is not JSON, or not what is wanted there; says where."""
     text = str(error)
     fact, _, place = text.partition(" - at `$")
     field = place.rstrip("`").lstrip(".")
     validations = (Validation(field, fact),) if field else ()
-    return Refused(400, "Request body must be valid JSON.", detail=text, validations=validations)
+    return HttpError(400, "Request body must be valid JSON.", detail=text, validations=validations)
