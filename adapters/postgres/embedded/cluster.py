@@ -166,7 +166,8 @@ def _spawn(wanted: Wanted) -> int:
     prepared = preparing.prepare(wanted)
     account = prepared.account
     uid, gid = (account.uid, account.gid) if account.switched else (-1, -1)
-    server = [prepared.binaries.postgres, "-D", str(wanted.data), *wanted.options]
+    options = wanted.options(int(prepared.binaries.major))
+    server = [prepared.binaries.postgres, "-D", str(wanted.data), *options]
     python = [sys.executable, "-I", "-S", "-W", "ignore", keeper.__file__]
     with preparing.open_log(wanted.log) as log:
         begin = log.tell()

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +28,11 @@ INITDB = (
     "--auth=trust",  # the socket's directory lets in nobody but the owner and root
     "--encoding=UTF8",
     "--locale=C",
-    "--locale-provider=builtin",
-    "--builtin-locale=C.UTF-8",
 )
+# Letters of every script have capitals, whatever the locales of this machine.
+BUILTIN_SINCE = 17
+BUILTIN = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+CTYPE = "--lc-ctype=UTF-8" if sys.platform == "darwin" else "--lc-ctype=C.UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +107,10 @@ def _create(wanted: Wanted, *, account: Account, binaries: Binaries) -> None:
 
 
 def _initdb(aside: Path, wanted: Wanted, *, account: Account, binaries: Binaries) -> None:
+    letters = BUILTIN if int(binaries.major) >= BUILTIN_SINCE else (CTYPE,)
     volatile = ["--no-sync"] if wanted.settings.get("fsync") == "off" else []
     done = subprocess.run(
-        [binaries.initdb, "--pgdata", str(aside), *INITDB, *volatile],
+        [binaries.initdb, "--pgdata", str(aside), *INITDB, *letters, *volatile],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

