@@ -27,7 +27,7 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import Answer
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
-from actors.streams.episodes import Episode
+from actors.streams.episodes import Preview
 from adapters.chats.pieces import encoded
 from adapters.models.connecting import connected
 from adapters.models.environment import offered
@@ -119,7 +119,7 @@ def _unchunked(data: bytes) -> tuple[bytes, bytes, bool]:
 
 async def ours(model: Model) -> None:
     """All of it, as a chat does it."""
-    episode = Episode(EpisodeKey(ChatId(uuid4()), 1, 1), encoded)
+    episode = Preview(EpisodeKey(ChatId(uuid4()), 1, 1), encoded)
     prompt = Prompt(model.name, (UserSaid((TextPart("hi"),)),))
     asked = await ask(model, prompt, episode, Limits())
     assert isinstance(asked.said, Answer), asked.said

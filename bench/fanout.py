@@ -33,7 +33,7 @@ from actors.law.ids import ChatId, EpisodeKey, MessageId, UserId
 from actors.law.parts.message import TextPart
 from actors.law.requests import CreateChat, NewChat
 from actors.law.transitions import create
-from actors.streams.episodes import Episode, Episodes
+from actors.streams.episodes import Preview, Previews
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.registry import open_chat_feeds
 from adapters.chats.pieces import encoded as as_piece
@@ -89,12 +89,12 @@ class Ours:
 
     def __init__(self, chats: int) -> None:
         self._chats = chats
-        self._episodes = Episodes(as_piece)
-        self._running = [self._episodes.begin(EpisodeKey(_chat(n), 1, 1)) for n in range(chats)]
+        self._previews = Previews(as_piece)
+        self._running = [self._previews.begin(EpisodeKey(_chat(n), 1, 1)) for n in range(chats)]
         self._log_bytes: Callable[[], int] = lambda: 0
 
     async def serve(self, listener: trio.SocketListener) -> None:
-        async with open_chat_feeds(Stored(), encoded, self._episodes, Switchboard()) as feeds:
+        async with open_chat_feeds(Stored(), encoded, self._previews, Switchboard()) as feeds:
 
             async def answer(request: Request) -> Upgrade:
                 chat = _chat(int(request.path.strip("/")))
@@ -175,7 +175,7 @@ def _chat(number: int) -> ChatId:
 
 def _frame(number: int) -> str:
     """Send a frame as our own streams do."""
-    episode = Episode(EpisodeKey(_chat(number), 1, 1), as_piece)
+    episode = Preview(EpisodeKey(_chat(number), 1, 1), as_piece)
     episode.add(Role.ASSISTANT, TextPart(TEXT), alone=True)
     return f"[{episode.encoded[0].decode()}]\n"
 

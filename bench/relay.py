@@ -29,7 +29,7 @@ from actors.law.ids import ChatId, EpisodeKey, Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.registry import ChatFeeds, open_chat_feeds
 from actors.streams.relay.relays import open_relays
@@ -103,12 +103,12 @@ def _say(said: Mapping[str, float]) -> None:
 
 
 async def hold() -> None:
-    episodes = Episodes(as_piece)
-    running = [episodes.begin(_key(number)) for number in range(CHATS)]
-    backstage = Backstage(_nothing, Host(episodes, Tickets(KEY), lambda: THERE))
+    previews = Previews(as_piece)
+    running = [previews.begin(_key(number)) for number in range(CHATS)]
+    backstage = Backstage(_nothing, Host(previews, Tickets(KEY), lambda: THERE))
     near, relay = await _listener(), await _listener()
     async with (
-        open_chat_feeds(HeldThere(), encoded, episodes, Switchboard()) as feeds,
+        open_chat_feeds(HeldThere(), encoded, previews, Switchboard()) as feeds,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(_serve_watchers, feeds, near)
@@ -139,10 +139,10 @@ async def follow(relay: int) -> None:
         return f"http://127.0.0.1:{relay}"
 
     peers = Dialler(find, Tickets(KEY), me=lambda: HERE, dial=dialler(tls_context()))
-    far, episodes = await _listener(), Episodes(as_piece)
+    far, previews = await _listener(), Previews(as_piece)
     async with (
         open_relays(peers, me=lambda: HERE, chance=lambda: 0.0) as relays,
-        open_chat_feeds(HeldThere(), encoded, episodes, Switchboard(), elsewhere=relays) as feeds,
+        open_chat_feeds(HeldThere(), encoded, previews, Switchboard(), elsewhere=relays) as feeds,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(_serve_watchers, feeds, far)

@@ -19,20 +19,20 @@ import trio
 
 from actors.chat.turn.ports import Calling, LocalTool, Offered, ToolOutput
 from actors.chat.turn.tool_batch import run_batch
-from actors.chat.turn.work import AtStake
+from actors.chat.turn.work import AtStake, Attempt
 from actors.chat.turn.world import World
 from actors.law.chat import Chat
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Tool
 from actors.law.store.ports import Applied
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from adapters.chats.pieces import encoded
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.journal import Journal
 from adapters.postgres.ledger import Ledger
-from bench.fixtures import a_database, a_user, hello
+from bench.house import a_database, a_user, hello
 from bench.report import Target
 
 QUESTION = "what do fifty tool calls of one step cost that run at the same time?"
@@ -75,10 +75,11 @@ async def _batch(chat: Chat, journal: object, seconds: Sequence[float]) -> float
         ToolCallPart(f"call-{n}", "sleep", JsonText(f'{{"seconds":{each}}}'))
         for n, each in enumerate(seconds)
     )
-    episode = Episodes(encoded).begin(EpisodeKey(chat.id, chat.history_version, 1))
+    attempt = Attempt(EpisodeKey(chat.id, chat.history_version, 1))
+    preview = Previews(encoded).begin(attempt.key, attempt)
     world = cast("World", SimpleNamespace(journal=journal))
     began = time.monotonic()
-    rows = await run_batch(chat, (), calls, Sleeping(), episode, world, AtStake())
+    rows = await run_batch(chat, (), calls, Sleeping(), attempt, world, AtStake(), show=preview.add)
     results = [part for row in rows for part in row.parts if isinstance(part, ToolResultPart)]
     assert len(seconds) == len([result for result in results if not result.is_error])
     return time.monotonic() - began

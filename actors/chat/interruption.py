@@ -6,7 +6,7 @@ from actors.chat.partials import partial_rows
 from actors.chat.turn.commits import Committed, commit
 from actors.chat.turn.compacting.scribe import book_due
 from actors.chat.turn.steps import Ended, tool_rows
-from actors.chat.turn.work import Held
+from actors.chat.turn.work import Attempt, Held
 from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat
 from actors.law.closing import outstanding
@@ -14,32 +14,33 @@ from actors.law.ids import EpisodeKey
 from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.requests import FinishInterruption
 from actors.law.store.patience import patiently
-from actors.streams.episodes import Episode
 from runtime.clock import now, wall
 
 
 async def interrupt(held: Held, world: World) -> Committed:
     chat = held.stored.chat
     key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
-    episode = world.episodes.find(key)  # none: nothing was asked yet, or another process asked
-    kept = () if episode is None else _kept(episode, chat)
-    if episode is not None:
-        await book_due(episode, world)
+    preview = world.previews.find(key)  # none: nothing was asked yet, or another process asked
+    attempt = None if preview is None else preview.attempt
+    kept: tuple[Body, ...] = ()
+    if preview is not None and isinstance(attempt, Attempt):
+        kept = _kept(attempt, chat, ended_at=preview.closed_at)
+        await book_due(attempt, world)
     kept += await _noted(held, kept, world)
     return await commit(held, [FinishInterruption(kept, gives_back=True)], world)
 
 
-def _kept(episode: Episode, chat: Chat) -> tuple[Body, ...]:
-    """What a model had said, or the results of the tools that had ended."""
-    if episode.answer is None or episode.asked_model_at is None:
-        return episode.results
-    ended = now() if episode.closed_at is None else episode.closed_at
+def _kept(attempt: Attempt, chat: Chat, *, ended_at: float | None) -> tuple[Body, ...]:
+    """Return what a model had said, or the results of the tools that had ended."""
+    if attempt.answer is None or attempt.asked_model_at is None:
+        return attempt.results
+    ended = now() if ended_at is None else ended_at
     return partial_rows(
-        episode.answer,
+        attempt.answer,
         now=wall(),
-        runtime_ms=round((ended - episode.asked_model_at) * 1000),
+        runtime_ms=round((ended - attempt.asked_model_at) * 1000),
         model_config_id=chat.last_model_config_id,
-        is_booked=episode.is_booked,
+        is_booked=attempt.is_booked,
     )
 
 

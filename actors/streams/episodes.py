@@ -1,20 +1,20 @@
-"""Where episodes live: what is said in attempts that run, numbered, for whoever follows them.
+"""Logs of what watchers are shown of attempts: numbered pieces, for whoever follows them.
 
-An episode is a log with one writer; a reader is a cursor into it. Writing never waits, and nothing
-is kept per reader: one that is slow reads more at once when it comes back. What is added is
-encoded once, by whoever the buffer was given for it, and every reader sends the same bytes.
+A preview is the log of one attempt. It has one writer; a reader is a cursor into it. Writing never
+waits, and nothing is kept per reader: one that is slow reads more at once when it comes back. What
+is added is encoded once, and every reader sends the same bytes.
 
-An episode is closed when its attempt ends, and forgotten `retention_seconds` later: an interrupted
-attempt is still there when what was said in it is to be kept. That is read from the attempt's own
-answer and results, whole, and not from what watchers were shown of it.
+A preview is closed when its attempt ends, and forgotten `retention_seconds` later. So long it keeps
+the turn's own record of the attempt as well: what is kept of an interrupted attempt is read from
+that, whole, and not from what watchers were shown.
 
-All episodes of a process share `EPISODES_BYTES_MAX`. At that bound the pieces of closed episodes
-are forgotten first, oldest first, but not their answers; when only running attempts are left, the
-next piece of each is refused, and all that follow it. Watchers then see a beginning, or nothing,
-until the message stands; what is committed is the same.
+All previews of a process share `EPISODES_BYTES_MAX`. At that bound the pieces of closed previews
+are forgotten first, oldest first, but not the records of their attempts. When only running attempts
+are left, the next piece of each is refused, and all that follow it. Watchers then see a beginning,
+or nothing, until the message is stored; what is committed is the same.
 
-Those who listen are called in the task of the chat. An exception of one of them ends that listener
-and is counted; the attempt goes on and never hears of it.
+Listeners are called in the task of the chat. An exception of one of them ends that listener and is
+counted; the attempt goes on and never hears of it.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,10 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Protocol
 
-from actors.law.chat import Body, Role
+from actors.law.chat import Role
 from actors.law.ids import EpisodeKey, chat_name
-from actors.law.parts.assemble import Assembly
-from actors.law.parts.message import Cost
 from actors.streams.pieces import NumberedPiece, Piece
 from runtime.clock import now
 from runtime.log import emit
@@ -51,7 +49,7 @@ class PieceListener(Protocol):
         """`hear` has raised `error`: it is not called again."""
 
 
-class EpisodeFollower(Protocol):
+class PreviewFollower(Protocol):
     """Reads an attempt by a cursor of its own, and hears only that there is more to read."""
 
     def note(self) -> None:
@@ -70,7 +68,7 @@ def end_listener(fail: OnFailure, error: Exception) -> None:
 
 
 @dataclass(slots=True)
-class EpisodeTotals:
+class PreviewTotals:
     """What the episodes of a process hold and count together."""
 
     bytes_max: int = EPISODES_BYTES_MAX
@@ -81,29 +79,25 @@ class EpisodeTotals:
 
 
 @dataclass(eq=False, slots=True)
-class Episode:
-    """The log of one attempt, and what is kept of the attempt if it is cut short."""
+class Preview:
+    """The log of what watchers are shown of one attempt."""
 
     key: EpisodeKey
     encode: EncodePiece
-    totals: EpisodeTotals = field(default_factory=EpisodeTotals)
+    totals: PreviewTotals = field(default_factory=PreviewTotals)
     encoded: list[bytes] = field(default_factory=list)
     bytes_count: int = 0
     dropped_count: int = 0  # pieces refused because it was full, or one could not be encoded
-    asked_model_at: float | None = None  # when a model began to be asked, by the kernel's clock
-    answer: Assembly | None = None  # of that model, as far as it has come
-    results: tuple[Body, ...] = ()  # of the tools that have ended, once their batch has
-    due: Cost | None = None  # was paid for in it, and is neither booked nor any message's yet
-    is_booked: bool = False  # what its answer cost: whatever is kept of it costs nothing more
+    attempt: object = None  # the turn's own record of the attempt, kept as long as this log
     closed_at: float | None = None
     listener: PieceListener | None = None
-    _followers: dict[EpisodeFollower, None] = field(default_factory=dict)
+    _followers: dict[PreviewFollower, None] = field(default_factory=dict)
 
-    def follow(self, follower: EpisodeFollower) -> None:
+    def follow(self, follower: PreviewFollower) -> None:
         """From now on the follower is told when there is more to read, and at the end."""
         self._followers[follower] = None
 
-    def unfollow(self, follower: EpisodeFollower) -> None:
+    def unfollow(self, follower: PreviewFollower) -> None:
         self._followers.pop(follower, None)
 
     def add(self, role: Role, piece: Piece, *, alone: bool = False) -> bool:
@@ -170,11 +164,11 @@ class Episode:
         emit("piece.unencoded", "error", chat=chat_name(self.key.chat), error=error)
 
 
-EpisodeListener = Callable[[Episode], None]
+EpisodeListener = Callable[[Preview], None]
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodesStatistics:
+class PreviewsStatistics:
     open_count: Annotated[int, GaugeMetric("Attempts that run.")]
     closed_count: Annotated[
         int, GaugeMetric("Attempts that ended a moment ago and are still kept.")
@@ -198,7 +192,7 @@ class EpisodesStatistics:
     ]
 
 
-class Episodes:
+class Previews:
     """All episodes of this process."""
 
     def __init__(
@@ -212,12 +206,12 @@ class Episodes:
         self._encode = encode
         self._retention_seconds = retention_seconds
         self._episodes_max = episodes_max
-        self._open: dict[EpisodeKey, Episode] = {}
-        self._closed: dict[EpisodeKey, Episode] = {}  # in the order of closing
-        self._full: dict[EpisodeKey, Episode] = {}  # of these, those that still have their pieces
+        self._open: dict[EpisodeKey, Preview] = {}
+        self._closed: dict[EpisodeKey, Preview] = {}  # in the order of closing
+        self._full: dict[EpisodeKey, Preview] = {}  # of these, those that still have their pieces
         self._forgotten_count = self._emptied_count = 0
         self._dropped_count = 0
-        self._totals = EpisodeTotals(bytes_max, make_room=self._make_room)
+        self._totals = PreviewTotals(bytes_max, make_room=self._make_room)
         self._followers: dict[object, tuple[EpisodeListener, OnFailure]] = {}
 
     @contextmanager
@@ -231,12 +225,15 @@ class Episodes:
         finally:
             del self._followers[place]
 
-    def begin(self, key: EpisodeKey) -> Episode:
-        """The log of an attempt that begins. A key is used once."""
+    def begin(self, key: EpisodeKey, attempt: object = None) -> Preview:
+        """Return the log of an attempt that begins. A key is used once.
+
+        `attempt` is kept as long as the log, for whoever began it; nothing here looks at it.
+        """
         assert key not in self._open, f"{key}: an episode begins once"
         assert key not in self._closed, f"{key}: an episode begins once"
         self.sweep()
-        episode = self._open[key] = Episode(key, self._encode, self._totals)
+        episode = self._open[key] = Preview(key, self._encode, self._totals, attempt=attempt)
         for began, fail in tuple(self._followers.values()):
             try:
                 began(episode)
@@ -245,14 +242,14 @@ class Episodes:
                 end_listener(fail, error)
         return episode
 
-    def end(self, episode: Episode) -> None:
+    def end(self, episode: Preview) -> None:
         """Close it; it can be read for a while."""
         episode.close()
         if self._open.pop(episode.key, None) is not None:
             self._closed[episode.key] = self._full[episode.key] = episode
             self._dropped_count += episode.dropped_count
 
-    def find(self, key: EpisodeKey) -> Episode | None:
+    def find(self, key: EpisodeKey) -> Preview | None:
         return self._open.get(key) or self._closed.get(key)
 
     def sweep(self) -> None:
@@ -276,8 +273,8 @@ class Episodes:
             self._emptied_count += 1
         return totals.bytes_count + size <= totals.bytes_max
 
-    def statistics(self) -> EpisodesStatistics:
-        return EpisodesStatistics(
+    def statistics(self) -> PreviewsStatistics:
+        return PreviewsStatistics(
             open_count=len(self._open),
             closed_count=len(self._closed),
             bytes_count=self._totals.bytes_count,

@@ -9,15 +9,15 @@ import trio
 from actors.chat.turn import retries
 from actors.chat.turn.answering import ask
 from actors.chat.turn.ports import Model
+from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits
-from actors.law.chat import ChatError
+from actors.law.chat import ChatError, Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt
-from actors.streams.episodes import Episode
-from actors.streams.pieces import NumberedPiece
+from actors.streams.pieces import Piece
 from runtime.clock import wall
 
 
@@ -33,13 +33,12 @@ async def consult(
     """Asked again while that may help; then what was `told` of the attempt before is void. How
     long all of it may take is the caller's affair."""
 
-    def hear(_: EpisodeKey, said: NumberedPiece) -> bytes:
-        if isinstance(said.piece, TextPart):
-            told(said.piece.text)
-        return b""
+    def show(role: Role, piece: Piece, *, alone: bool = False) -> None:
+        if isinstance(piece, TextPart):
+            told(piece.text)
 
     for failures_count in count(1):
-        asked = await ask(model, prompt, Episode(key, hear), limits)
+        asked = await ask(model, prompt, Attempt(key), limits, show=show)
         if isinstance(asked.said, Answer):
             return asked.said
         following = retries.after(

@@ -17,7 +17,7 @@ from actors.chat.turn.world import Limits as Guards
 from actors.chat.turn.world import World
 from actors.law.ids import Holder, WorkerId
 from actors.prompts.context.advising import Advised
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.supervisor import verbs
 from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
 from actors.supervisor.intake import Intake
@@ -84,7 +84,7 @@ class Basis:
     models: Sequence[ModelConfig]  # that the environment offers
     dial: Dial
     vault: Vault
-    episodes: Episodes
+    previews: Previews
     intake: Intake
 
     def worker(self) -> WorkerId | None:
@@ -106,7 +106,7 @@ class Chats:
     skills: SkillIndex
     summaries: AutomaticSummaries
     prompts: Prompting
-    episodes: Episodes
+    previews: Previews
     supervisor: Supervisor
     background: Background
     figures: Figures
@@ -116,7 +116,7 @@ class Chats:
 def basis_of(config: Config, models: Sequence[ModelConfig], dial: Dial) -> Basis:
     vault = open_vault(config.secret_key, config.data_dir)
     intake = Intake(capacity_of(config), uuid4)
-    return Basis(models, dial, vault, Episodes(pieces.encoded), intake)
+    return Basis(models, dial, vault, Previews(pieces.encoded), intake)
 
 
 @asynccontextmanager
@@ -127,10 +127,10 @@ async def open_chats(
 
     `url`: where other processes find this one.
     """
-    vault, episodes = basis.vault, basis.episodes
+    vault, previews = basis.vault, basis.previews
     prices, figures = Prices(await load_table()), Figures()
     async with (
-        open_store(config, conninfo, episodes, url=url) as store,
+        open_store(config, conninfo, previews, url=url) as store,
         open_client(basis.dial) as client,
         open_background() as background,
         open_catalogue(config, store, basis, client) as catalogue,
@@ -172,7 +172,7 @@ async def open_chats(
             tools=toolbox_of(store, deps, server_tools),
             journal=store.journal,
             prices=prices,
-            episodes=episodes,
+            previews=previews,
             titles=titles_of(store, background, catalogue, keeper),
             compacting=ConfiguredCompacting(catalogue),
             books=keeper,
@@ -186,7 +186,7 @@ async def open_chats(
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
             asked = (catalogue, vault, mcp, workspaces, near, contexts, skills, summaries)
-            yield Chats(store, *asked, prompts, episodes, supervisor, background, figures, keeper)
+            yield Chats(store, *asked, prompts, previews, supervisor, background, figures, keeper)
 
 
 def prompting_of(

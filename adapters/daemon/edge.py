@@ -156,7 +156,7 @@ async def open_edge(
         open_streaming(
             store.pool,
             store.bus,
-            chats.episodes,
+            chats.previews,
             admission=admission,
             shelf=shelf,
             organization=auth.deployment.organization_id,
@@ -179,7 +179,7 @@ async def open_edge(
             page = chats.figures.exposition()
             return page if beside is None else of_process(beside.number, page)
 
-        pools = Pools(chats.figures, chats.episodes, store.pool)
+        pools = Pools(chats.figures, chats.previews, store.pool)
         ground = Ground(config, chats, auth, admission, shelf, streaming)
         deployment = str(auth.deployment.id)
         health = Health(
@@ -311,7 +311,7 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
     return {
         "supervisor": chats.supervisor.statistics(),
         "background": chats.background.statistics(),
-        "episodes": chats.episodes.statistics(),
+        "episodes": chats.previews.statistics(),
         "prompts": chats.prompts.statistics(),
         "catalogue": chats.catalogue.statistics(),
         "mcp": chats.mcp.statistics(),

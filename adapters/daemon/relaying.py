@@ -56,7 +56,7 @@ async def open_stand(
     """Let the other processes find this one for the length of the block, and follow what is said
     here. `behind` answers what else is asked; `number` is ours among the processes of one start."""
     tickets = Tickets(basis.vault.derived(PURPOSE))
-    own = Host(basis.episodes, tickets, basis.worker)
+    own = Host(basis.previews, tickets, basis.worker)
     first = await first_address(config)
     if isinstance(first, Nowhere):
         emit("relay.nowhere", "warning", why=first.why, advice=ADVICE)

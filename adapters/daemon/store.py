@@ -9,7 +9,7 @@ from typing import NoReturn
 import trio
 
 from actors.law.store.hints import Hint
-from actors.streams.episodes import RETENTION_SECONDS, Episodes
+from actors.streams.episodes import RETENTION_SECONDS, Previews
 from adapters.chats.files.shelf import PromptFiles
 from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.titles import Titles
@@ -52,7 +52,7 @@ class Store:
 
 @asynccontextmanager
 async def open_store(
-    config: Config, conninfo: str, episodes: Episodes, *, url: str
+    config: Config, conninfo: str, previews: Previews, *, url: str
 ) -> AsyncIterator[Store]:
     """`url`: where other processes find this one."""
     async with (
@@ -69,7 +69,7 @@ async def open_store(
         committer = Committer(own, tell=bus.tell, saw=bus.tell_commit)
         lease_seconds = config.lease_seconds
         journal = Journal(pool)
-        keeping = partial(keep_house, episodes, journal, Receipts(pool))
+        keeping = partial(keep_house, previews, journal, Receipts(pool))
         children.start(Child(name="committer", body=committer.run, restart=ONCE))
         children.start(Child(name="hints", body=hints.run, restart=Restart()))
         children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
@@ -99,14 +99,14 @@ async def open_pool(conninfo: str, *, size: int) -> AsyncIterator[Pool]:
             await pool.drain(POOL_DRAIN_SECONDS)
 
 
-async def keep_house(episodes: Episodes, journal: Journal, receipts: Receipts) -> NoReturn:
+async def keep_house(previews: Previews, journal: Journal, receipts: Receipts) -> NoReturn:
     """Until cancelled. What cannot be put away now is put away the next time."""
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_forget, "journal.kept", journal.forget)
         nursery.start_soon(_forget, "receipts.kept", receipts.forget)
         while True:
             await trio.sleep(RETENTION_SECONDS)
-            episodes.sweep()
+            previews.sweep()
 
 
 async def _forget(kept: str, forget: Callable[[], Awaitable[object]]) -> NoReturn:

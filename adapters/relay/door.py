@@ -11,7 +11,7 @@ from typing import Annotated, Protocol
 import trio
 
 from actors.law.ids import WorkerId
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.streams.relay.peer_session import PeerSession
 from adapters.http.door.app import nothing_here
 from adapters.http.endpoints import HttpResponse, Socket, SocketClosed, Upgrade
@@ -63,8 +63,8 @@ class _Peer:
 class Host:
     """Serves episodes to peers."""
 
-    def __init__(self, episodes: Episodes, tickets: Tickets, me: Me) -> None:
-        self._episodes = episodes
+    def __init__(self, previews: Previews, tickets: Tickets, me: Me) -> None:
+        self._previews = previews
         self._tickets = tickets
         self._me = me
         self._peers: dict[WorkerId, _Peer] = {}
@@ -83,7 +83,7 @@ class Host:
         if len(self._peers) >= PEERS_MAX and worker not in self._peers:
             raise HttpError(503, "Too many processes.", detail=f"{PEERS_MAX} follow this one")
         self._admitted_count += 1
-        peer, proof = _Peer(worker, PeerSession(self._episodes)), self._tickets.proof(ticket)
+        peer, proof = _Peer(worker, PeerSession(self._previews)), self._tickets.proof(ticket)
 
         async def serve(socket: Socket) -> None:
             await self._serve(peer, proof, socket)
@@ -116,7 +116,7 @@ class Host:
 
         socket.hear(heard, bytes_max=WISHES_BYTES_MAX)
         try:
-            with self._episodes.follow(peer.session.note_begin, fail=peer.session.fail):
+            with self._previews.follow(peer.session.note_begin, fail=peer.session.fail):
                 await _tell(peer, proof, socket)
         finally:
             peer.session.close()

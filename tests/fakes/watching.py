@@ -1,6 +1,6 @@
 """What watchers of an episode were shown: pieces are encoded so that they can be read back.
 
-episodes = Episodes(pickled)
+previews = Episodes(pickled)
 shown(episode)      every `Said` of it, in order
 """
 

@@ -21,7 +21,7 @@ from actors.law.parts.message import TextPart
 from actors.law.states import Status
 from actors.law.store.hints import AsksChanged, ChatMoved
 from actors.law.store.ports import Applied
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import ChatSnapshot, Position, is_shown, versions_of
 from actors.streams.feeds.events import (
@@ -149,10 +149,10 @@ class Stage:
         new = new_chat(draw)
         self.id = new.chat.id
         self.store = Store(self.memory, self.id)
-        self.episodes = Episodes(piece_encoded)
-        world = FeedContext(self.store, encoded, self.episodes, self._start, self._broken)
+        self.previews = Previews(piece_encoded)
+        world = FeedContext(self.store, encoded, self.previews, self._start, self._broken)
         self.feed = ChatFeed(self.id, world)
-        self.following = self.episodes.follow(self.feed.began, fail=self._failed)
+        self.following = self.previews.follow(self.feed.began, fail=self._failed)
         self.following.__enter__()
         await self.memory.create(new, [ask.Acquire(HOLDERS[0])])
         self.told.clear()
@@ -230,8 +230,8 @@ class Stage:
             self._told(made, draw)
         chat = self.chat
         key = EpisodeKey(self.id, chat.history_version, chat.generation_attempt)
-        if chat.generation_attempt and self.episodes.find(key) is None:
-            self.episode = self.episodes.begin(key)
+        if chat.generation_attempt and self.previews.find(key) is None:
+            self.episode = self.previews.begin(key)
 
     async def something_is_said(self, draw):
         if self.episode is not None:
@@ -242,7 +242,7 @@ class Stage:
 
     def _end_attempt(self):
         if self.episode is not None:
-            self.episodes.end(self.episode)
+            self.previews.end(self.episode)
             self.episode = None
 
     async def reads_take_their_time(self, draw):
@@ -339,7 +339,7 @@ class Truth:
             self.asks = event(asks)["approvals"]
         heads = versions_of(chat)
         key = EpisodeKey(stage.id, heads.history_version, heads.generation_attempt)
-        episode = stage.episodes.find(key) if heads.generation_attempt else None
+        episode = stage.previews.find(key) if heads.generation_attempt else None
         pieces = [] if episode is None else map(json.loads, episode.encoded)
         self.preview = [piece["message_part"]["part"]["text"] for piece in pieces]
 

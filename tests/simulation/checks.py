@@ -26,7 +26,7 @@ class Checks:
     def __init__(self, world):
         self._world = world
         self._blame = world.blame
-        self._asked = set()  # episodes for which a model was asked
+        self._asked = set()  # previews for which a model was asked
         self._runs = Counter()  # of each call of a tool
         # Chat and history: of each call by which process, in which attempt, and what it came to.
         self._outputs = defaultdict(dict)
@@ -181,7 +181,7 @@ class Checks:
     def _as_shown(self, process, was, rows, *, whole):
         """What is stored of an attempt is what those saw who watched it."""
         key = EpisodeKey(was.id, was.history_version, was.generation_attempt)
-        episode = process.episodes.find(key)
+        episode = process.previews.find(key)
         if episode is None:
             if whole and not self._world.storm:
                 self._blame(f"{key}: committed, but nobody was shown anything of it")
@@ -202,7 +202,7 @@ class Checks:
         given = dict(_results(_parts(row for row in rows if row.role is Role.TOOL)))
         interrupts = isinstance(request, ask.FinishInterruption)
         episode = EpisodeKey(was.id, was.history_version, was.generation_attempt)
-        remembers = process.episodes.find(episode) is not None  # whoever lost its lease forgets
+        remembers = process.previews.find(episode) is not None  # whoever lost its lease forgets
         for id, (by, attempt, result) in self._outputs[was.id, was.history_version].items():
             if not (id in given or interrupts):
                 continue

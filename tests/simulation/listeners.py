@@ -26,7 +26,7 @@ def listening_to(process):
     """Listen to every attempt of the process, as long as the block runs."""
     feed = Feed(process)
     process.feeds.append(feed)
-    with process.episodes.follow(feed.began, fail=feed.has_failed):
+    with process.previews.follow(feed.began, fail=feed.has_failed):
         yield
 
 
@@ -87,7 +87,7 @@ class Hearer:
 
 
 class Reader:
-    """Fulfils `actors.streams.episodes.EpisodeFollower`."""
+    """Fulfils `actors.streams.episodes.PreviewFollower`."""
 
     def __init__(self, feed, episode):
         self.read = []

@@ -58,9 +58,9 @@ chat/turn/tool_batch.py
 -    try:
 -        await batch.run()
 -    finally:  # cut short, too: nothing is awaited here
--        _show(batch.in_order(), chat, episode)
+-        _keep(batch.in_order(), chat, attempt, show)
 +    await batch.run()
-+    _show(batch.in_order(), chat, episode)
++    _keep(batch.in_order(), chat, attempt, show)
 
 # an interruption does not ask the journal
 chat/interruption.py
@@ -69,8 +69,7 @@ chat/interruption.py
 
 # an interruption keeps nothing of what was said
 chat/interruption.py
--    kept = () if episode is None else _kept(episode, chat)
-+    kept: tuple[Body, ...] = ()
+-        kept = _kept(attempt, chat, ended_at=preview.closed_at)
 
 # our own silence guard is taken for the end of the answer
 chat/turn/answering.py

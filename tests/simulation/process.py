@@ -8,7 +8,7 @@ from actors.chat.actor import ChatActor
 from actors.chat.turn.world import Limits as Guards
 from actors.chat.turn.world import World as TurnWorld
 from actors.law.store.hints import LookAtEverything
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits as Capacity
@@ -60,7 +60,7 @@ class Process:
         self.told_to_stop_at = self.left_in_seconds = 0.0
         self.bus = Switchboard()
         self.line, self.journal = Line(self, world.store), Line(self, world.journal)
-        self.episodes = Episodes(pickled)
+        self.previews = Previews(pickled)
         self.scope = trio.CancelScope()
         self._told_to_stop = trio.Event()
         models = Models(self)
@@ -72,7 +72,7 @@ class Process:
             tools=Tools(self),
             journal=self.journal,
             prices=TwoMicros(),
-            episodes=self.episodes,
+            previews=self.previews,
             compacting=Compacting(self),
             approving=Approving(Grants(self), seconds=ASK_SECONDS),
             limits=GUARDS,

@@ -10,7 +10,8 @@ from datetime import datetime
 from uuid import UUID
 
 from actors.chat.turn.causes import Silent, SlowStart
-from actors.chat.turn.ports import UNMEASURED, Batch, Model, Telemetry
+from actors.chat.turn.ports import UNMEASURED, Batch, Model, Show, Telemetry
+from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits
 from actors.law.chat import Role
 from actors.law.failures import wording
@@ -32,7 +33,6 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import Part, ReasoningPart, TextPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
-from actors.streams.episodes import Episode
 from actors.streams.pieces import ArgsPiece, Piece, ReasoningPiece
 from runtime.clock import now, wall
 from runtime.ends import holds_assertion
@@ -56,15 +56,20 @@ class Asked:
 async def ask(
     model: Model,
     prompt: Prompt,
-    episode: Episode,
+    attempt: Attempt,
     limits: Limits,
     *,
+    show: Show,
     servers: Mapping[str, UUID] = NOBODY,
     telemetry: Telemetry = UNMEASURED,
 ) -> Asked:
-    """`servers`: whose the tools are, by their names, that belong to a server."""
-    began = episode.asked_model_at = now()
-    hearing, guard = _Hearing(episode, Assembly(servers)), CausedScope()
+    """Ask the model once, and return its whole answer or why there is none.
+
+    The answer is shown, and noted in `attempt`, as it comes. `servers` says of the tools that
+    belong to a server, by their names, which server it is.
+    """
+    began = attempt.asked_model_at = now()
+    hearing, guard = _Hearing(attempt, Assembly(servers), show), CausedScope()
     telemetry.model_asked(model, prompt)
     gone_wrong = await _listen(model, prompt, hearing, guard, limits, telemetry)
     # What was heard to its end counts, whatever happened on the way out.
@@ -111,17 +116,20 @@ async def _listen(
 class _Hearing:
     """Takes in what a provider says, and shows it."""
 
-    def __init__(self, episode: Episode, assembly: Assembly) -> None:
-        self._episode = episode
-        self._assembly = episode.answer = assembly
+    def __init__(self, attempt: Attempt, assembly: Assembly, show: Show) -> None:
+        self._attempt = attempt
+        self._assembly = attempt.answer = assembly
+        self._show = show
         self._end: Finished | Failed | None = None
 
     def hear(self, batch: Batch, at: datetime) -> None:
         pieces = shown(batch, self._assembly, at)
         alone = len(pieces) == 1
+        if pieces:
+            self._attempt.has_said = True
         for piece in pieces:
             role = Role.TOOL if type(piece) is ToolResultPart else Role.ASSISTANT
-            self._episode.add(role, piece, alone=alone)
+            self._show(role, piece, alone=alone)
         last = batch[-1]
         if isinstance(last, Finished | Failed):
             self._end = last
@@ -141,7 +149,7 @@ class _Hearing:
 
     def broken_off(self, error: Exception, label: str) -> ProviderFailure:
         """A provider does not raise; one that does is mended, and its chat is told meanwhile."""
-        chat = chat_name(self._episode.key.chat)
+        chat = chat_name(self._attempt.key.chat)
         emit("provider.crashed", "error", chat=chat, provider=label, error=error)
         failure = classify(Signals(f"{type(error).__name__}: {error}", label), wall())
         return replace(failure, detail=UNEXPECTED)

@@ -25,7 +25,16 @@ from actors.chat.turn.next_action import (
 )
 from actors.chat.turn.ports import CompactionPlan, Model, Offered, Toolset
 from actors.chat.turn.tool_batch import run_batch
-from actors.chat.turn.work import Advanced, AtStake, Held, Left, Obsolete, Whole, without_attempt
+from actors.chat.turn.work import (
+    Advanced,
+    AtStake,
+    Attempt,
+    Held,
+    Left,
+    Obsolete,
+    Whole,
+    without_attempt,
+)
 from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat, ChatError, Message, Role, Stored
 from actors.law.failures.wording import failure
@@ -54,7 +63,6 @@ from actors.prompts.compaction.fullness import (
 )
 from actors.prompts.compaction.portions import tokens_about
 from actors.prompts.compaction.rows import Compaction, NoSummary, Source, Summary
-from actors.streams.episodes import Episode
 from runtime.log import emit
 
 NO_SUMMARY = NoSummary(
@@ -149,21 +157,23 @@ async def _call_model(held: Held, tools: Toolset, world: World, at_stake: AtStak
         return await end_with_error(held, FinishError(prompt), world)
     at_stake.add(Whole.ANSWER)
     world.titles.begin(chat, history, model)
-    episode = world.episodes.begin(_key(chat))
+    attempt = Attempt(_key(chat))
+    preview = world.previews.begin(attempt.key, attempt)
     try:
         asked = await ask(
             model,
             prompt,
-            episode,
+            attempt,
             world.limits,
+            show=preview.add,
             servers=tools.offered.servers,
             telemetry=world.telemetry,
         )
     finally:
-        world.episodes.end(episode)
+        world.previews.end(preview)
     if isinstance(asked.said, ProviderFailure):
-        if episode.encoded:  # what it had said by then is paid for
-            await _book_answer(episode, UNPRICED, world)
+        if attempt.has_said:  # what it had said by then is paid for
+            await _book_answer(attempt, UNPRICED, world)
         is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
         if asked.said.too_long and is_wanted:
             return await _make_room(held, tools, world, at_stake)
@@ -172,7 +182,7 @@ async def _call_model(held: Held, tools: Toolset, world: World, at_stake: AtStak
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
     committed = await _commit_step(held, rows, tools.offered, world)
     if not rows or _is_lost(committed):
-        await _book_answer(episode, cost, world)
+        await _book_answer(attempt, cost, world)
     return committed
 
 
@@ -181,10 +191,11 @@ def _is_lost(committed: Committed) -> bool:
     return isinstance(committed, Obsolete) and not committed.is_in_doubt
 
 
-async def _book_answer(episode: Episode, cost: Cost, world: World) -> None:
-    """That has not become a message; if it is kept as one all the same, then without its cost."""
-    await world.books.book(episode.key.chat, "answer", [cost])
-    episode.is_booked = True
+async def _book_answer(attempt: Attempt, cost: Cost, world: World) -> None:
+    """Book an answer that has not become a message. If it is kept as one all the same, then without
+    its cost."""
+    await world.books.book(attempt.key.chat, "answer", [cost])
+    attempt.is_booked = True
 
 
 async def _make_room(held: Held, tools: Toolset, world: World, at_stake: AtStake) -> Committed:
@@ -209,15 +220,15 @@ async def _summarise(
         return await end_with_error(held, FinishError(prompt), world)
     at_stake.add(Whole.ANSWER)
     compaction = Compaction(_key(chat), source, _fullness(history, plan))
-    scribe = Scribe(compaction, plan.model, world.episodes.begin(compaction.key), world)
+    scribe = Scribe(compaction, plan.model, Attempt(compaction.key), world)
     said = await _shown_summary(compaction, scribe, prompt, world)
     if not isinstance(said, Summary):
-        await book_due(scribe.episode, world)
+        await book_due(scribe.attempt, world)
         return await _not_summarised(held, said, plan.model, world, is_paid=scribe.is_paid)
     rows = compaction.rows(said, model.config_id)
     committed = await _commit_step(held, rows, tools.offered, world, is_summary=True)
     if _is_lost(committed):
-        await book_due(scribe.episode, world)
+        await book_due(scribe.attempt, world)
     elif not isinstance(committed, Obsolete):
         world.telemetry.compaction_ended(plan.model, "success")
     return committed
@@ -227,22 +238,22 @@ async def _shown_summary(
     compaction: Compaction, scribe: Scribe, prompt: Prompt, world: World
 ) -> Summary | NoSummary | ProviderFailure:
     """Watchers see that it is made, and the whole of it when it is there."""
-    episode = scribe.episode
+    preview = world.previews.begin(compaction.key, scribe.attempt)
     try:
-        episode.add(Role.ASSISTANT, compaction.begun())
+        preview.add(Role.ASSISTANT, compaction.begun())
         said = await _summary(compaction, scribe, prompt)
         match said:
             case Summary():
-                episode.add(Role.TOOL, compaction.succeeded(said))
+                preview.add(Role.TOOL, compaction.succeeded(said))
             case NoSummary(why):
-                episode.add(Role.TOOL, compaction.failed(why))
+                preview.add(Role.TOOL, compaction.failed(why))
             case ProviderFailure():
-                episode.add(Role.TOOL, compaction.failed(said.message))
+                preview.add(Role.TOOL, compaction.failed(said.message))
             case _:
                 assert_never(said)
         return said
     finally:
-        world.episodes.end(episode)
+        world.previews.end(preview)
 
 
 async def _summary(
@@ -258,8 +269,8 @@ async def _summary(
     # Whoever asks for a summary gets one, however little there is to be summed up.
     if compaction.source is Source.AUTOMATIC and not is_progress(text, tokens_before=before):
         return NOT_SHORTER
-    assert scribe.episode.due is not None, "what was said last has not been booked"
-    return Summary(text, scribe.runtime_ms, scribe.episode.due)
+    assert scribe.attempt.unbooked is not None, "what was said last has not been booked"
+    return Summary(text, scribe.runtime_ms, scribe.attempt.unbooked)
 
 
 async def _not_summarised(
@@ -315,13 +326,22 @@ async def _run_tools(
     held: Held, action: RunTools, tools: Toolset, world: World, at_stake: AtStake
 ) -> Committed:
     chat, history = held.stored.chat, held.history or ()
-    episode = world.episodes.begin(_key(chat))
+    attempt = Attempt(_key(chat))
+    preview = world.previews.begin(attempt.key, attempt)
     try:
         rows = await run_batch(
-            chat, history, action.calls, tools, episode, world, at_stake, denied=action.denied
+            chat,
+            history,
+            action.calls,
+            tools,
+            attempt,
+            world,
+            at_stake,
+            show=preview.add,
+            denied=action.denied,
         )
     finally:
-        world.episodes.end(episode)
+        world.previews.end(preview)
     return await _commit_step(held, rows, tools.offered, world)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
 
-from actors.law.chat import Chat, ChatError, Message
+from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import ChatId, ModelConfigId
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import Delta, FailureKind, ProviderFailure
@@ -190,6 +190,12 @@ class Offered:
     def servers(self) -> Mapping[str, UUID]:
         """Whose each tool of a server is, by its name."""
         return {tool.tool.name: tool.server for tool in self.local if tool.server is not None}
+
+
+class Show(Protocol):
+    def __call__(self, role: Role, piece: Piece, *, alone: bool = False) -> object:
+        """Show one piece to watchers; `alone` if nothing else is shown at the same moment."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,15 +22,14 @@ from functools import partial
 import trio
 
 from actors.chat.turn.next_action import NONE_DENIED, by_name
-from actors.chat.turn.ports import Calling, Entry, ToolOutput, Toolset
+from actors.chat.turn.ports import Calling, Entry, Show, ToolOutput, Toolset
 from actors.chat.turn.steps import Ended, bounded, error_output, result_of, tool_rows, window
-from actors.chat.turn.work import AtStake, Whole
+from actors.chat.turn.work import AtStake, Attempt, Whole
 from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat, Message, Role
 from actors.law.ids import chat_name
 from actors.law.parts.message import ToolCallPart
 from actors.law.store.patience import patiently
-from actors.streams.episodes import Episode
 from actors.tools.refusing import refusals
 from actors.tools.truncation import budget
 from runtime.clock import wall
@@ -43,29 +42,35 @@ async def run_batch(
     history: Sequence[Message],
     calls: tuple[ToolCallPart, ...],
     tools: Toolset,
-    episode: Episode,
+    attempt: Attempt,
     world: World,
     at_stake: AtStake,
     *,
+    show: Show,
     denied: Mapping[str, str] = NONE_DENIED,
 ) -> tuple[Body, ...]:
-    """One message per call, in call order. `denied`, by id: not run, answered in these words."""
-    show = partial(episode.add, Role.TOOL)
-    callings = [Calling(chat, call, history, show) for call in calls]
+    """Run the calls and return one message per call, in call order.
+
+    The results are noted in `attempt` and shown. Calls in `denied`, by id, are not run but answered
+    in these words.
+    """
+    show_piece = partial(show, Role.TOOL)
+    callings = [Calling(chat, call, history, show_piece) for call in calls]
     batch = _Batch(callings, tools, world, at_stake, denied)
     try:
         await batch.run()
     finally:  # cut short, too: nothing is awaited here
-        _show(batch.in_order(), chat, episode)
-    return episode.results
+        _keep(batch.in_order(), chat, attempt, show)
+    return attempt.results
 
 
-def _show(ended: Sequence[Ended], chat: Chat, episode: Episode) -> None:
-    episode.results = tool_rows(ended, model_config_id=chat.last_model_config_id)
+def _keep(ended: Sequence[Ended], chat: Chat, attempt: Attempt, show: Show) -> None:
+    """Note the results in the attempt, and show them."""
+    attempt.results = tool_rows(ended, model_config_id=chat.last_model_config_id)
     for end in ended:
         for file in end.output.shown:
-            episode.add(Role.ASSISTANT, file)
-        episode.add(Role.TOOL, result_of(end))
+            show(Role.ASSISTANT, file)
+        show(Role.TOOL, result_of(end))
 
 
 class _Batch:

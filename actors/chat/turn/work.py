@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from actors.law.chat import Message, Stored
+from actors.law.chat import Body, Message, Stored
+from actors.law.ids import EpisodeKey
+from actors.law.parts.assemble import Assembly
+from actors.law.parts.message import Cost
 from runtime.cause import Cause
 
 
@@ -33,6 +36,19 @@ class Held:
     stored: Stored
     history: tuple[Message, ...] | None = None
     attempt_begun: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Attempt:
+    """One attempt at a step, and what there is of it if it is cut short."""
+
+    key: EpisodeKey
+    asked_model_at: float | None = None  # when a model began to be asked, by the kernel's clock
+    answer: Assembly | None = None  # of that model, as far as it has come
+    has_said: bool = False  # the model has said something, so something has to be paid for
+    results: tuple[Body, ...] = ()  # of the tools that have ended, once their batch has
+    unbooked: Cost | None = None  # was paid for in it, and is neither booked nor any message's yet
+    is_booked: bool = False  # what its answer cost: whatever is kept of it costs nothing more
 
 
 class Whole(Enum):

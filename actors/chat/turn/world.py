@@ -21,7 +21,7 @@ from actors.chat.turn.ports import (
     Tools,
 )
 from actors.law.store.ports import Ledger, Reading
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.tools.approvals.ports import NOBODY_ASKS, Approving
 from runtime import clock
 
@@ -44,7 +44,7 @@ class World:
     tools: Tools
     journal: Journal
     prices: Prices
-    episodes: Episodes
+    previews: Previews
     titles: Titles = UNTITLED
     compacting: Compacting = ON_REQUEST
     books: Books = UNBOOKED

@@ -28,7 +28,7 @@ from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Applied
-from actors.streams.episodes import Episode
+from actors.streams.episodes import Preview
 from actors.streams.feeds.diff import (
     ChatSnapshot,
     Position,
@@ -170,7 +170,7 @@ class ChatFeed:
         self._asks_moved = True
         self._look()
 
-    def began(self, attempt: Episode) -> None:
+    def began(self, attempt: Preview) -> None:
         """An attempt at this chat begins here."""
         if self._known is None or self.ended is not None or self._attempt is not None:
             return

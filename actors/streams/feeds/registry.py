@@ -16,7 +16,7 @@ import trio
 from actors.law.ids import ChatId, chat_name
 from actors.law.store.hints import AsksChanged, ChatMoved, LookAtEverything, News
 from actors.law.store.ports import Applied, Bus
-from actors.streams.episodes import Episode, Episodes
+from actors.streams.episodes import Preview, Previews
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import Position
 from actors.streams.feeds.log import FeedEnd
@@ -71,12 +71,12 @@ class ChatFeeds:
         reading: SnapshotReading,
         encode: EncodeEvent,
         *,
-        episodes: Episodes,
+        previews: Previews,
         elsewhere: RemoteEpisodes | None,
         children: Children,
     ) -> None:
         self._reading = reading
-        self._world = FeedContext(reading, encode, episodes, self._start, self._break, elsewhere)
+        self._world = FeedContext(reading, encode, previews, self._start, self._break, elsewhere)
         self._children = children
         self._feeds: dict[ChatId, ChatFeed] = {}
         self._unsure = trio.Event()  # set when hints may have been lost
@@ -138,7 +138,7 @@ class ChatFeeds:
                 if feed is not None:
                     self._tell(feed, feed.asks_moved)
 
-    def began(self, attempt: Episode) -> None:
+    def began(self, attempt: Preview) -> None:
         feed = self._feeds.get(attempt.key.chat)
         if feed is not None:
             self._tell(feed, partial(feed.began, attempt))
@@ -226,7 +226,7 @@ class ChatFeeds:
 async def open_chat_feeds(
     reading: SnapshotReading,
     encode: EncodeEvent,
-    episodes: Episodes,
+    previews: Previews,
     bus: Bus,
     *,
     elsewhere: RemoteEpisodes | None = None,
@@ -234,12 +234,12 @@ async def open_chat_feeds(
     """Feeds that hear what becomes of chats, as long as the block runs."""
     async with open_children("feeds", capacity=FEEDS_MAX + 1) as children:
         feeds = ChatFeeds(
-            reading, encode, episodes=episodes, elsewhere=elsewhere, children=children
+            reading, encode, previews=previews, elsewhere=elsewhere, children=children
         )
         with (
             bus.follow_commits(feeds.committed),
             bus.follow(feeds.heard, ChatMoved, AsksChanged),
-            episodes.follow(feeds.began, fail=feeds.fail),
+            previews.follow(feeds.began, fail=feeds.fail),
         ):
             children.start(Child(name="poll", body=feeds.poll, restart=Restart()))
             try:

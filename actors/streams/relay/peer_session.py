@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import trio
 
 from actors.law.ids import EpisodeKey
-from actors.streams.episodes import Episode, Episodes
+from actors.streams.episodes import Preview, Previews
 from actors.streams.relay.exchange import (
     BATCH_BYTES_MAX,
     BATCH_PIECES_MAX,
@@ -35,14 +35,14 @@ ANSWERS_MAX = 2 * FOLLOWS_MAX  # that a peer has not taken; one that asks for mo
 class _EpisodeCursor:
     """A cursor into one attempt. Without an episode it has not begun, or was forgotten.
 
-    Fulfils `actors.streams.episodes.EpisodeFollower`.
+    Fulfils `actors.streams.episodes.PreviewFollower`.
     """
 
     session: "PeerSession"
     number: int
     key: EpisodeKey
     seq: int
-    episode: Episode | None = None
+    episode: Preview | None = None
 
     def note(self) -> None:
         self.session.note(self.number)
@@ -57,9 +57,9 @@ class PeerSession:
     `handle` and `note_begin` never wait; `wait_until_due` and then `take` give what is to be sent.
     """
 
-    def __init__(self, episodes: Episodes) -> None:
+    def __init__(self, previews: Previews) -> None:
         self.pieces_count = 0
-        self._episodes = episodes
+        self._previews = previews
         self._cursors: dict[int, _EpisodeCursor] = {}
         self._awaited: dict[EpisodeKey, int] = {}  # not begun
         self._answers: list[RelayAnswer] = []
@@ -83,7 +83,7 @@ class PeerSession:
                 self._drop(number)
                 return True
 
-    def note_begin(self, episode: Episode) -> None:
+    def note_begin(self, episode: Preview) -> None:
         """Begin to read an attempt that has been waited for; called with all that begin here."""
         number = self._awaited.pop(episode.key, None)
         if number is not None:
@@ -133,7 +133,7 @@ class PeerSession:
             self._answer(FollowRefused(number))
             return True
         cursor = self._cursors[number] = _EpisodeCursor(self, number, key, request.seq)
-        episode = self._episodes.find(key)
+        episode = self._previews.find(key)
         if episode is None:
             self._awaited[key] = number
             self._answer(PieceCount(number, 0))
@@ -142,7 +142,7 @@ class PeerSession:
             self._read(number, cursor, episode)
         return True
 
-    def _read(self, number: int, cursor: _EpisodeCursor, episode: Episode) -> None:
+    def _read(self, number: int, cursor: _EpisodeCursor, episode: Preview) -> None:
         cursor.episode = episode
         episode.follow(cursor)
         self.note(number)

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from actors.law.store.ports import Bus
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.streams.feeds.owner_feed import OwnerFeeds, open_owner_feeds
 from actors.streams.feeds.ports import RemoteEpisodes
 from actors.streams.feeds.registry import ChatFeeds, open_chat_feeds
@@ -50,7 +50,7 @@ class Streaming:
 async def open_streaming(
     pool: Pool,
     bus: Bus,
-    episodes: Episodes,
+    previews: Previews,
     *,
     admission: Admission,
     shelf: Shelf,
@@ -63,7 +63,7 @@ async def open_streaming(
     cursors, guests = ReadCursors(shelf), Guests(admission)
     async with (
         open_children("streams", capacity=2) as children,
-        open_chat_feeds(reading, encoded, episodes, bus, elsewhere=elsewhere) as feeds,
+        open_chat_feeds(reading, encoded, previews, bus, elsewhere=elsewhere) as feeds,
         open_owner_feeds(Listing(shelf, organization=organization), bus) as owners,
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))

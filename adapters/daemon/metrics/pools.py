@@ -1,6 +1,6 @@
 """How full this process is, for the metrics: chats at work, and those that wait for a place."""
 
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.supervisor.slots import SlotsStatistics
 from adapters.daemon.metrics.figures import Figures
 from adapters.postgres.driver.faults import DatabaseFault
@@ -12,20 +12,20 @@ STREAMING, WAITING = "streaming", "waiting"
 
 
 class Pools:
-    def __init__(self, figures: Figures, episodes: Episodes, pool: Pool) -> None:
+    def __init__(self, figures: Figures, previews: Previews, pool: Pool) -> None:
         self._figures = figures
-        self._episodes = episodes
+        self._previews = previews
         self._pool = pool
         figures.pull(
             "chatd_stream_buffer_dropped",
             "Pieces that were shown to no watcher, because too much had been said.",
-            lambda: episodes.statistics().dropped_count,
+            lambda: previews.statistics().dropped_count,
         )
 
     async def look(self, slots: SlotsStatistics) -> None:
         """Before somebody reads. Without a database the last answer stands."""
         figures, held = self._figures, slots.roots + slots.children + slots.waiting
-        streaming = min(held, self._episodes.statistics().open_count)
+        streaming = min(held, self._previews.statistics().open_count)
         figures.chats.labels(STREAMING).set(streaming)
         figures.chats.labels(WAITING).set(held - streaming)
         figures.agents_active.labels(ROOTS).set(slots.roots)

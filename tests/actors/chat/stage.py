@@ -24,7 +24,7 @@ from actors.law.requests import (
     SendMessage,
 )
 from actors.law.store.hints import ChatMoved
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from runtime.children import run_child
 from runtime.scope import CausedScope
 from tests.actors.law.chats import RETRY
@@ -87,9 +87,9 @@ class Stage:
 
     def shown(self, attempt=1, history_version=None):
         """What watchers of an attempt saw."""
-        for key, episode in {**self.world.episodes._open, **self.world.episodes._closed}.items():
+        for key, preview in {**self.world.previews._open, **self.world.previews._closed}.items():
             if key.attempt == attempt and history_version in (None, key.history_version):
-                return [_short(said.piece) for said in shown(episode)]
+                return [_short(said.piece) for said in shown(preview)]
         return None
 
 
@@ -155,7 +155,7 @@ async def a_chat_at_work(
         "tools": tools or ScriptedTools(),
         "journal": journal or MemoryJournal(),
         "prices": TwoMicros(),
-        "episodes": Episodes(pickled),
+        "previews": Previews(pickled),
         "limits": limits or Limits(),
         "wall": run_time,
         "chance": lambda: 0.0,

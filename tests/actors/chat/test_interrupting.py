@@ -12,7 +12,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import ReasoningPart, ToolCallPart, ToolResultPart
 from actors.law.requests import Interrupt
-from actors.streams.episodes import EPISODE_BYTES_MAX, RETENTION_SECONDS, Episodes
+from actors.streams.episodes import EPISODE_BYTES_MAX, RETENTION_SECONDS, Previews
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.balky import Away
 from tests.fakes.scripted import (
@@ -136,9 +136,9 @@ async def test_thoughts_are_kept_each_with_its_own_signature(autojump_clock):
 
 async def test_text_that_no_watcher_was_shown_any_more_is_kept_all_the_same(autojump_clock):
     long = "x" * EPISODE_BYTES_MAX
-    episodes = Episodes(lambda key, said: said.piece.text.encode())
+    previews = Previews(lambda key, said: said.piece.text.encode())
 
-    [said] = await interrupted("a", long, "b", HANGS, episodes=episodes)
+    [said] = await interrupted("a", long, "b", HANGS, previews=previews)
 
     assert "a" + long + "b" == said.parts[0].text
 
@@ -153,11 +153,11 @@ async def test_results_are_kept_however_large_they_are(autojump_clock):
 
 
 async def test_long_after_a_failed_attempt_nothing_of_it_is_kept(autojump_clock):
-    episodes, provider = Episodes(lambda key, said: b"x"), ScriptedProvider(["Hel", OVERLOADED])
+    previews, provider = Previews(lambda key, said: b"x"), ScriptedProvider(["Hel", OVERLOADED])
     # The pause after the seventh failure is a minute.
-    async with a_chat_at_work(provider, episodes=episodes, failures=6) as stage:
+    async with a_chat_at_work(provider, previews=previews, failures=6) as stage:
         await trio.sleep(RETENTION_SECONDS + 1)
-        episodes.sweep()
+        previews.sweep()
         await stage.ask(Interrupt())
         await trio.sleep(1)
 

@@ -10,7 +10,7 @@ from actors.chat.turn.causes import LeaseExpired
 from actors.chat.turn.work import Held
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, Interrupt
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.scripted import HANGS, ScriptedProvider, ScriptedTools, call
 
@@ -25,8 +25,8 @@ async def goes_on_elsewhere(stage, *requests):
     await trio.testing.wait_all_tasks_blocked()
     other = Holder(WorkerId(uuid4()), RunnerId(uuid4()))
     applied = await stage.store.apply(stage.chat, [*requests, Acquire(other)])
-    unseen = Episodes(lambda key, said: b"")
-    await ChatActor(other, Held(applied.stored), replace(stage.world, episodes=unseen)).run()
+    unseen = Previews(lambda key, said: b"")
+    await ChatActor(other, Held(applied.stored), replace(stage.world, previews=unseen)).run()
 
 
 async def test_what_a_tool_came_to_in_a_process_that_is_gone_is_kept(autojump_clock):

@@ -7,82 +7,82 @@ from hypothesis import strategies as st
 from actors.law.chat import Role
 from actors.law.parts.assemble import Assembly
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import RETENTION_SECONDS, Episodes
+from actors.streams.episodes import RETENTION_SECONDS, Previews
 from tests.actors.streams.test_episodes import SAID, encode, key, read, say
 
 PIECE_BYTES = 3  # "1:a"
 
 
 def episodes_of(pieces):
-    return Episodes(encode, bytes_max=pieces * PIECE_BYTES)
+    return Previews(encode, bytes_max=pieces * PIECE_BYTES)
 
 
 async def test_exactly_as_many_bytes_as_allowed_are_kept_and_not_one_more(autojump_clock):
-    episodes = episodes_of(2)
-    first, second = episodes.begin(key(1)), episodes.begin(key(2))
+    previews = episodes_of(2)
+    first, second = previews.begin(key(1)), previews.begin(key(2))
 
     assert ([True], [True]) == (say(first, "a"), say(second, "b"))
     assert [False] == say(first, "c")
     assert ["1:a"] == read(first), "what stays is a beginning"
-    counts = episodes.statistics()
+    counts = previews.statistics()
     assert (6, 6) == (counts.bytes_count, counts.bytes_max)
 
-    short = Episodes(encode, bytes_max=2 * PIECE_BYTES - 1)
+    short = Previews(encode, bytes_max=2 * PIECE_BYTES - 1)
     assert [True, False] == say(short.begin(key()), "a", "b")
 
 
 async def test_pieces_of_closed_episodes_make_room_the_oldest_first(autojump_clock):
-    episodes = episodes_of(3)
-    old, young = episodes.begin(key(1)), episodes.begin(key(2))
+    previews = episodes_of(3)
+    old, young = previews.begin(key(1)), previews.begin(key(2))
     say(old, "a")
     say(young, "b")
-    episodes.end(old)
+    previews.end(old)
     await trio.sleep(1)
-    episodes.end(young)
-    running = episodes.begin(key(3))
+    previews.end(young)
+    running = previews.begin(key(3))
 
     assert [True, True] == say(running, "c", "d")
     assert ([], ["1:b"]) == (read(old), read(young))
     assert [True] == say(running, "e")
     assert [] == read(young)
     assert [False] == say(running, "f")
-    counts = episodes.statistics()
+    counts = previews.statistics()
     assert (2, 9) == (counts.emptied_count, counts.bytes_count)
 
 
 async def test_the_answer_of_an_episode_without_pieces_can_still_be_kept(autojump_clock):
-    episodes = episodes_of(1)
-    cut_short = episodes.begin(key(1))
+    previews = episodes_of(1)
+    cut_short = previews.begin(key(1))
     cut_short.answer = answer = Assembly({})
     say(cut_short, "a")
-    episodes.end(cut_short)
-    say(episodes.begin(key(2)), "b")
+    previews.end(cut_short)
+    say(previews.begin(key(2)), "b")
 
     assert [] == read(cut_short)
-    assert answer is episodes.find(key(1)).answer
+    assert answer is previews.find(key(1)).answer
 
 
 async def test_a_running_attempt_that_was_refused_a_piece_shows_no_later_one(autojump_clock):
-    episodes = episodes_of(1)
-    first, second = episodes.begin(key(1)), episodes.begin(key(2))
+    previews = episodes_of(1)
+    first, second = previews.begin(key(1)), previews.begin(key(2))
     say(first, "a")
     assert [False] == say(second, "b")
-    episodes.end(first)
+    previews.end(first)
     await trio.sleep(RETENTION_SECONDS)
-    episodes.sweep()
+    previews.sweep()
 
     assert [False] == say(second, "c"), "it would not be a beginning"
-    assert [True] == say(episodes.begin(key(3)), "d")
-    episodes.end(second)
-    assert 2 == episodes.statistics().dropped_count
+    assert [True] == say(previews.begin(key(3)), "d")
+    previews.end(second)
+    assert 2 == previews.statistics().dropped_count
 
 
 async def test_a_reader_of_an_episode_whose_pieces_are_forgotten_finds_its_end(autojump_clock):
-    episodes = episodes_of(2)
-    episode = episodes.begin(key(1))
+    previews = episodes_of(2)
+    episode = previews.begin(key(1))
     say(episode, "a", "b")
-    episodes.end(episode)
-    say(episodes.begin(key(2)), "c")
+    previews.end(episode)
+    say(previews.begin(key(2)), "c")
 
     assert [] == read(episode)
     assert episode.closed_at is not None
@@ -97,40 +97,40 @@ DEEDS = st.lists(
 @given(deeds=DEEDS, bytes_max=st.integers(0, 20))
 def test_bytes_are_counted_as_they_are_kept(deeds, bytes_max):
     async def play():
-        episodes = Episodes(encode, bytes_max=bytes_max, retention_seconds=0, episodes_max=5)
+        previews = Previews(encode, bytes_max=bytes_max, retention_seconds=0, episodes_max=5)
         made, running = [], []
         for what, which in deeds:
             if what == "begin":
-                made.append(episodes.begin(key(len(made) + 1)))
+                made.append(previews.begin(key(len(made) + 1)))
                 running.append(made[-1])
             elif what == "sweep":
-                episodes.sweep()
+                previews.sweep()
             elif running and what == "say":
                 running[which % len(running)].add(Role.ASSISTANT, TextPart("x" * which))
             elif running:
-                episodes.end(running.pop(which % len(running)))
-            kept = [one for one in made if episodes.find(one.key)]
+                previews.end(running.pop(which % len(running)))
+            kept = [one for one in made if previews.find(one.key)]
             bytes_count = sum(len(piece) for one in kept for piece in one.encoded)
-            assert bytes_count == episodes.statistics().bytes_count <= bytes_max
+            assert bytes_count == previews.statistics().bytes_count <= bytes_max
 
     trio.run(play)
 
 
 async def test_a_refused_piece_counts_for_nothing(autojump_clock):
-    episodes = episodes_of(1)
-    assert [False] == [episodes.begin(key()).add(SAID, TextPart("too long"))]
-    assert 0 == episodes.statistics().bytes_count
+    previews = episodes_of(1)
+    assert [False] == [previews.begin(key()).add(SAID, TextPart("too long"))]
+    assert 0 == previews.statistics().bytes_count
 
 
 async def test_what_was_forgotten_in_time_makes_no_room_twice(autojump_clock):
-    episodes = episodes_of(2)
-    first = episodes.begin(key(1))
+    previews = episodes_of(2)
+    first = previews.begin(key(1))
     say(first, "a")
-    episodes.end(first)
+    previews.end(first)
     await trio.sleep(RETENTION_SECONDS)
-    episodes.sweep()
+    previews.sweep()
 
-    assert [True, True, False] == say(episodes.begin(key(2)), "b", "c", "d")
-    counts = episodes.statistics()
+    assert [True, True, False] == say(previews.begin(key(2)), "b", "c", "d")
+    counts = previews.statistics()
     assert (2 * PIECE_BYTES, 0) == (counts.bytes_count, counts.emptied_count)
     assert ["1:a"] == read(first), "a reader keeps its own"

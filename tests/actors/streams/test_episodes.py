@@ -12,8 +12,8 @@ from actors.streams.episodes import (
     EPISODE_BYTES_MAX,
     EPISODES_BYTES_MAX,
     RETENTION_SECONDS,
-    Episodes,
-    EpisodesStatistics,
+    Previews,
+    PreviewsStatistics,
 )
 from tests.actors.law.chats import CHAT
 from tests.actors.streams.relay.cable import Ear
@@ -30,8 +30,8 @@ def encode(key, said):
 
 
 @pytest.fixture
-def episodes():
-    return Episodes(encode)
+def previews():
+    return Previews(encode)
 
 
 def say(episode, *texts):
@@ -45,16 +45,16 @@ def read(episode, seq=0, at_most=100):
 # the log
 
 
-async def test_what_is_said_is_numbered_from_one_and_encoded_once(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_what_is_said_is_numbered_from_one_and_encoded_once(autojump_clock, previews):
+    episode = previews.begin(key())
 
     assert [True, True] == say(episode, "a", "b")
     assert ["1:a", "2:b"] == read(episode)
     assert 6 == episode.bytes_count
 
 
-async def test_a_reader_reads_on_from_where_it_is_as_much_as_it_likes(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_a_reader_reads_on_from_where_it_is_as_much_as_it_likes(autojump_clock, previews):
+    episode = previews.begin(key())
     say(episode, "a", "b", "c")
 
     assert ["2:b"] == read(episode, 1, at_most=1)
@@ -62,31 +62,31 @@ async def test_a_reader_reads_on_from_where_it_is_as_much_as_it_likes(autojump_c
     assert [] == read(episode, 3)
 
 
-async def test_who_follows_hears_each_piece_as_it_is_added(autojump_clock, episodes):
+async def test_who_follows_hears_each_piece_as_it_is_added(autojump_clock, previews):
     ears = []
 
     def began(episode):
         ears.append(Ear(episode))
 
-    with episodes.follow(began, fail=pytest.fail):
-        say(episodes.begin(key()), "a", "b")
-    say(episodes.begin(key(2)), "c")
+    with previews.follow(began, fail=pytest.fail):
+        say(previews.begin(key()), "a", "b")
+    say(previews.begin(key(2)), "c")
 
     assert [[b"1:a", b"2:b"]] == [ear.heard for ear in ears]
 
 
-async def test_an_episode_begins_once(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_an_episode_begins_once(autojump_clock, previews):
+    episode = previews.begin(key())
 
     with pytest.raises(AssertionError, match=r"#3\.1: an episode begins once$"):
-        episodes.begin(key())
-    episodes.end(episode)
+        previews.begin(key())
+    previews.end(episode)
     with pytest.raises(AssertionError, match=r"#3\.1: an episode begins once$"):
-        episodes.begin(key())
+        previews.begin(key())
 
 
-async def test_nothing_is_said_in_a_closed_episode(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_nothing_is_said_in_a_closed_episode(autojump_clock, previews):
+    episode = previews.begin(key())
     say(episode, "a")
     episode.close()
 
@@ -94,33 +94,33 @@ async def test_nothing_is_said_in_a_closed_episode(autojump_clock, episodes):
     assert ["1:a"] == read(episode)
 
 
-async def test_closing_twice_is_closing_once(autojump_clock, episodes):
-    episode = episodes.begin(key())
-    episodes.end(episode)
+async def test_closing_twice_is_closing_once(autojump_clock, previews):
+    episode = previews.begin(key())
+    previews.end(episode)
     closed_at = episode.closed_at
     await trio.sleep(1)
 
-    episodes.end(episode)
+    previews.end(episode)
     episode.close()
 
     assert closed_at == episode.closed_at
-    assert 1 == episodes.statistics().closed_count
+    assert 1 == previews.statistics().closed_count
 
 
-async def test_a_full_episode_keeps_a_beginning_without_holes(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_a_full_episode_keeps_a_beginning_without_holes(autojump_clock, previews):
+    episode = previews.begin(key())
     full = "x" * (EPISODE_BYTES_MAX - 100)
 
     assert [True, True] == say(episode, "a", full)
     assert [False, False] == say(episode, "y" * 200, "short")
     assert 2 == len(episode.encoded)
     assert 2 == episode.dropped_count
-    episodes.end(episode)
-    assert 2 == episodes.statistics().dropped_count
+    previews.end(episode)
+    assert 2 == previews.statistics().dropped_count
 
 
-async def test_an_episode_may_be_filled_to_its_last_byte(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_an_episode_may_be_filled_to_its_last_byte(autojump_clock, previews):
+    episode = previews.begin(key())
 
     assert [True] == say(episode, "x" * (EPISODE_BYTES_MAX - len("1:")))
     assert [False] == say(episode, "")
@@ -149,19 +149,19 @@ class Reader:
         raise AssertionError from error
 
 
-async def test_every_reader_is_told_of_what_is_said_and_of_the_end(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_every_reader_is_told_of_what_is_said_and_of_the_end(autojump_clock, previews):
+    episode = previews.begin(key())
     readers = [Reader(episode) for _ in range(3)]
 
     say(episode, "a")
     say(episode, "b", "c")
-    episodes.end(episode)
+    previews.end(episode)
 
     assert [[["1:a"], ["2:b"], ["3:c"], "end"]] * 3 == [reader.heard for reader in readers]
 
 
-async def test_a_reader_that_comes_late_reads_more_at_once(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_a_reader_that_comes_late_reads_more_at_once(autojump_clock, previews):
+    episode = previews.begin(key())
     say(episode, "a", "b")
     late = Reader(episode)
 
@@ -170,13 +170,13 @@ async def test_a_reader_that_comes_late_reads_more_at_once(autojump_clock, episo
     assert [["1:a", "2:b", "3:c"]] == late.heard
 
 
-async def test_a_reader_that_leaves_takes_nothing_with_it(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_a_reader_that_leaves_takes_nothing_with_it(autojump_clock, previews):
+    episode = previews.begin(key())
     gone, stays = Reader(episode), Reader(episode)
 
     episode.unfollow(gone)
     say(episode, "a")
-    episodes.end(episode)
+    previews.end(episode)
 
     assert ([], [["1:a"], "end"]) == (gone.heard, stays.heard)
 
@@ -184,77 +184,77 @@ async def test_a_reader_that_leaves_takes_nothing_with_it(autojump_clock, episod
 # when it is forgotten
 
 
-async def test_a_closed_episode_is_found_for_a_while(autojump_clock, episodes):
-    episode = episodes.begin(key())
-    assert episode is episodes.find(key())
+async def test_a_closed_episode_is_found_for_a_while(autojump_clock, previews):
+    episode = previews.begin(key())
+    assert episode is previews.find(key())
 
-    episodes.end(episode)
+    previews.end(episode)
     await trio.sleep(RETENTION_SECONDS - 1)
-    episodes.sweep()
-    assert episode is episodes.find(key())
+    previews.sweep()
+    assert episode is previews.find(key())
     await trio.sleep(1)
-    episodes.sweep()
+    previews.sweep()
 
-    assert episodes.find(key()) is None
-    assert 1 == episodes.statistics().forgotten_count
+    assert previews.find(key()) is None
+    assert 1 == previews.statistics().forgotten_count
 
 
-async def test_an_open_episode_is_not_forgotten(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_an_open_episode_is_not_forgotten(autojump_clock, previews):
+    episode = previews.begin(key())
     await trio.sleep(10 * RETENTION_SECONDS)
-    episodes.sweep()
+    previews.sweep()
 
-    assert episode is episodes.find(key())
+    assert episode is previews.find(key())
 
 
-async def test_whoever_begins_sweeps(autojump_clock, episodes):
-    episodes.end(episodes.begin(key(1)))
+async def test_whoever_begins_sweeps(autojump_clock, previews):
+    previews.end(previews.begin(key(1)))
     await trio.sleep(RETENTION_SECONDS)
 
-    episodes.begin(key(2))
+    previews.begin(key(2))
 
-    assert episodes.find(key(1)) is None
+    assert previews.find(key(1)) is None
 
 
-async def test_a_reader_keeps_its_own_episode(autojump_clock, episodes):
-    episode = episodes.begin(key())
+async def test_a_reader_keeps_its_own_episode(autojump_clock, previews):
+    episode = previews.begin(key())
     say(episode, "a")
-    episodes.end(episode)
+    previews.end(episode)
     await trio.sleep(RETENTION_SECONDS)
-    episodes.sweep()
+    previews.sweep()
 
     assert ["1:a"] == read(episode)
 
 
-async def test_what_was_never_begun_is_not_found(autojump_clock, episodes):
-    assert episodes.find(key()) is None
+async def test_what_was_never_begun_is_not_found(autojump_clock, previews):
+    assert previews.find(key()) is None
 
 
 async def test_in_a_crowd_the_oldest_closed_ones_are_forgotten_early(autojump_clock):
-    episodes = Episodes(encode, episodes_max=3)
+    previews = Previews(encode, episodes_max=3)
     for attempt in (1, 2, 3):
-        episodes.end(episodes.begin(key(attempt)))
+        previews.end(previews.begin(key(attempt)))
 
-    episodes.begin(key(4))
+    previews.begin(key(4))
 
-    assert [False, True, True, True] == [bool(episodes.find(key(n))) for n in (1, 2, 3, 4)]
+    assert [False, True, True, True] == [bool(previews.find(key(n))) for n in (1, 2, 3, 4)]
 
 
 async def test_open_ones_are_never_forgotten_whatever_the_crowd(autojump_clock):
-    episodes = Episodes(encode, episodes_max=1)
+    previews = Previews(encode, episodes_max=1)
 
-    made = [episodes.begin(key(attempt)) for attempt in (1, 2, 3)]
+    made = [previews.begin(key(attempt)) for attempt in (1, 2, 3)]
 
-    assert made == [episodes.find(key(attempt)) for attempt in (1, 2, 3)]
+    assert made == [previews.find(key(attempt)) for attempt in (1, 2, 3)]
 
 
-async def test_statistics_count_what_there_is(autojump_clock, episodes):
-    first, second = episodes.begin(key(1)), episodes.begin(key(2))
+async def test_statistics_count_what_there_is(autojump_clock, previews):
+    first, second = previews.begin(key(1)), previews.begin(key(2))
     say(first, "abc")
     say(second, "d")
-    episodes.end(first)
+    previews.end(first)
 
-    assert EpisodesStatistics(1, 1, 8, EPISODES_BYTES_MAX, 0, 0, 0, 0) == episodes.statistics()
+    assert PreviewsStatistics(1, 1, 8, EPISODES_BYTES_MAX, 0, 0, 0, 0) == previews.statistics()
 
 
 DO = st.lists(
@@ -271,16 +271,16 @@ DO = st.lists(
 @given(DO)
 def test_a_reader_gets_everything_once_and_in_order(steps):
     async def story():
-        episodes = Episodes(encode)
-        episode, said, heard = episodes.begin(key()), [], []
+        previews = Previews(encode)
+        episode, said, heard = previews.begin(key()), [], []
         for what, how in steps:
             if what == "say" and episode.add(SAID, TextPart(how)):
                 said.append(f"{len(said) + 1}:{how}")
             elif what == "read":
                 heard += read(episode, len(heard), how)
             elif what == "close":
-                episodes.end(episode)
-        episodes.end(episode)
+                previews.end(episode)
+        previews.end(episode)
         heard += read(episode, len(heard))
         assert said == heard
 

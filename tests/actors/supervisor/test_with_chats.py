@@ -10,7 +10,7 @@ from actors.chat.turn.world import World
 from actors.law.parts.message import TextPart
 from actors.law.requests import CompleteRequiresAction, DynamicResult, Interrupt
 from actors.law.states import Status
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.supervisor.decide import FAULT
 from actors.supervisor.world import Limits
 from adapters.postgres.bus import Switchboard
@@ -42,7 +42,7 @@ class RealProcess(Process):
             tools=ScriptedTools(),
             journal=MemoryJournal(),
             prices=TwoMicros(),
-            episodes=self.episodes,
+            previews=self.previews,
         )
         return ChatActor(me, held, world)
 
@@ -51,7 +51,7 @@ class RealProcess(Process):
 async def a_process(store, bus, *script, **limits):
     process = RealProcess(store, Cable(store), bus, Limits(**limits))
     process.provider = ScriptedProvider(list(script) or ["Hello"])
-    process.episodes = Episodes(lambda key, said: repr(said.piece).encode())
+    process.previews = Previews(lambda key, said: repr(said.piece).encode())
     async with supervising(process):
         yield process
 

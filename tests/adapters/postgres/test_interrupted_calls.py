@@ -6,12 +6,12 @@ import trio
 
 from actors.chat.interruption import interrupt
 from actors.chat.turn.tool_batch import run_batch
-from actors.chat.turn.work import AtStake, Held, Left
+from actors.chat.turn.work import AtStake, Attempt, Held, Left
 from actors.chat.turn.world import Limits, World
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import Acquire, Interrupt
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from adapters.postgres.journal import Journal
 from tests.actors.law.chats import OTHER_HOLDER, assistant, step
 from tests.contracts.given import a_held_chat, applied
@@ -36,7 +36,7 @@ class Process:
             tools=self.tools,
             journal=Journal(store.pool),
             prices=TwoMicros(),
-            episodes=Episodes(pickled),
+            previews=Previews(pickled),
             limits=Limits(),
         )
 
@@ -45,8 +45,11 @@ class Process:
         chat = stored.chat
         key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
         history = await self.world.reading.history(chat.id)
-        episode, at_stake = self.world.episodes.begin(key), AtStake()
-        return await run_batch(chat, history, CALLS, self.tools, episode, self.world, at_stake)
+        attempt, at_stake = Attempt(key), AtStake()
+        show = self.world.previews.begin(key, attempt).add
+        return await run_batch(
+            chat, history, CALLS, self.tools, attempt, self.world, at_stake, show=show
+        )
 
     async def end_turn(self, stored):
         assert Left() == await interrupt(Held(stored), self.world)

@@ -14,7 +14,7 @@ from uuid import uuid4
 import trio
 
 from actors.law.ids import WorkerId
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.streams.relay.relays import Relays, open_relays
 from adapters.http.door.app import nothing_here
 from adapters.http.host.server import HttpServer
@@ -75,7 +75,7 @@ class Network:
 
 @dataclass
 class Pair:
-    there: Episodes
+    there: Previews
     host: Host
     relays: Relays
     network: Network
@@ -95,7 +95,7 @@ async def nothing(request):
 
 @asynccontextmanager
 async def a_pair(*, key_here=KEY, key_there=KEY, url=None):
-    there, worker = Episodes(as_said), WorkerId(uuid4())
+    there, worker = Previews(as_said), WorkerId(uuid4())
     host = Host(there, Tickets(key_there), lambda: worker)
     server = HttpServer(Backstage(nothing, host).answer)
     [listener] = listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")

@@ -27,20 +27,20 @@ from tests.patience import PATIENCE_SECONDS
 pytestmark = pytest.mark.slow
 
 
-def is_heard(pair, ears, episodes):
-    return lambda: [ear.heard for ear in ears] == [episode.encoded for episode in episodes]
+def is_heard(pair, ears, previews):
+    return lambda: [ear.heard for ear in ears] == [episode.encoded for episode in previews]
 
 
 async def test_fifty_chats_cross_over_one_connection():
     async with a_pair() as pair:
-        episodes = [pair.there.begin(a_key()) for _ in range(50)]
-        ears = [Ear(pair.relays.follow(episode.key, pair.worker)) for episode in episodes]
+        previews = [pair.there.begin(a_key()) for _ in range(50)]
+        ears = [Ear(pair.relays.follow(episode.key, pair.worker)) for episode in previews]
 
         for number in range(20):
-            for episode in episodes:
+            for episode in previews:
                 say(episode, f"word {number} é€\0")
             await trio.lowlevel.checkpoint()
-        await pair.until(is_heard(pair, ears, episodes))
+        await pair.until(is_heard(pair, ears, previews))
 
         assert 1 == pair.network.connections
         assert (1, 50, 1000) == (

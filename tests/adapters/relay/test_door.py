@@ -3,7 +3,7 @@
 import trio
 
 from actors.law.ids import WorkerId
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.streams.relay import peer_session
 from actors.streams.relay.exchange import Follow, RelayedPieces
 from adapters.http.host.requests import Peer, Request
@@ -36,8 +36,8 @@ class Greedy:
         await self.gone.wait()
 
 
-async def admitted(episodes, socket):
-    host = Host(episodes, Tickets(KEY), lambda: THERE)
+async def admitted(previews, socket):
+    host = Host(previews, Tickets(KEY), lambda: THERE)
     ticket = Tickets(KEY).written(HERE, WorkerId(THERE), at=wall().timestamp())
     request = Request("GET", PATH, "", {HEADER: ticket}, Peer(), read=None)
     await host.let_in(request).serve(socket)
@@ -46,8 +46,8 @@ async def admitted(episodes, socket):
 
 async def test_a_peer_who_takes_everything_does_not_hold_up_the_others(monkeypatch):
     monkeypatch.setattr(peer_session, "BATCH_PIECES_MAX", 1)
-    episodes = Episodes(as_said)
-    episode = episodes.begin(a_key())
+    previews = Previews(as_said)
+    episode = previews.begin(a_key())
     say(episode, *map(str, range(200)))
     socket = Greedy([Follow(1, episode.key, 0)], lambda messages: len(messages) > 200)
     turns = []
@@ -60,7 +60,7 @@ async def test_a_peer_who_takes_everything_does_not_hold_up_the_others(monkeypat
     with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(others)
-            host = await admitted(episodes, socket)
+            host = await admitted(previews, socket)
 
     [pieces] = {len(news.pieces) for m in socket.messages[2:] for news in pieces_in(m)}
     assert 1 == pieces

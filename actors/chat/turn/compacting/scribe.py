@@ -13,7 +13,9 @@ import trio
 from actors.chat.turn import retries
 from actors.chat.turn.answering import ask
 from actors.chat.turn.ports import Model
+from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits, World
+from actors.law.chat import Role
 from actors.law.failures.wording import failure
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import FailureKind, ProviderFailure
@@ -33,7 +35,7 @@ from actors.prompts.compaction.wording import (
     plainly,
     summary_in,
 )
-from actors.streams.episodes import Episode
+from actors.streams.pieces import Piece
 from runtime.scope import CausedScope
 
 ESTIMATE_TOLERANCE = 1.1  # what only an estimate says to be longer than the window is tried
@@ -48,14 +50,14 @@ TOO_SMALL = (
 
 class Scribe:
     """Makes one summary. What the model said on the way is booked before it is asked anything else;
-    what it said last is left as the episode's `due`."""
+    what it said last is left `unbooked` in the attempt."""
 
     def __init__(
-        self, compaction: Compaction, model: Model, episode: Episode, world: World
+        self, compaction: Compaction, model: Model, attempt: Attempt, world: World
     ) -> None:
         self.runtime_ms = 0
         self.is_paid = False  # for anything
-        self.episode = episode
+        self.attempt = attempt
         self._compaction = compaction
         self._model = model
         self._world = world
@@ -124,29 +126,39 @@ class Scribe:
 
     async def _asked(self, prompt: Prompt) -> Answer | ProviderFailure:
         """Nothing of it is shown or kept by halves."""
-        await book_due(self.episode, self._world)
-        unseen = Episode(self._compaction.key, lambda key, said: b"")
+        await book_due(self.attempt, self._world)
+        asking = Attempt(self._compaction.key)
         answer: Answer | ProviderFailure | None = None
         try:
             with CausedScope(seconds=self._world.limits.summary_seconds):
-                telemetry = self._world.telemetry
-                asked = await ask(self._model, prompt, unseen, self._guards, telemetry=telemetry)
+                asked = await ask(
+                    self._model,
+                    prompt,
+                    asking,
+                    self._guards,
+                    show=_show_nobody,
+                    telemetry=self._world.telemetry,
+                )
                 answer = asked.said
                 self.runtime_ms += asked.runtime_ms
         finally:  # cut short, too: nothing is awaited here
-            self._note(answer, unseen)
+            self._note(answer, asking)
         return answer or failure(FailureKind.TIMEOUT, self._model.vendor, retryable=True)
 
-    def _note(self, answer: Answer | ProviderFailure | None, unseen: Episode) -> None:
+    def _note(self, answer: Answer | ProviderFailure | None, asking: Attempt) -> None:
         if isinstance(answer, Answer):
-            self.episode.due = self._world.prices.cost(self._model, answer.usage)
-        elif unseen.encoded:  # what it had said by then is paid for
-            self.episode.due = UNPRICED
-        self.is_paid |= self.episode.due is not None
+            self.attempt.unbooked = self._world.prices.cost(self._model, answer.usage)
+        elif asking.has_said:  # what it had said by then is paid for
+            self.attempt.unbooked = UNPRICED
+        self.is_paid |= self.attempt.unbooked is not None
 
 
-async def book_due(episode: Episode, world: World) -> None:
-    """What was paid for in this attempt, and becomes no message."""
-    due, episode.due = episode.due, None
-    if due is not None:
-        await world.books.book(episode.key.chat, "compaction", [due])
+def _show_nobody(role: Role, piece: Piece, *, alone: bool = False) -> None:
+    """Watchers see that a summary is made, but not what the model says meanwhile."""
+
+
+async def book_due(attempt: Attempt, world: World) -> None:
+    """Book what was paid for in this attempt, and becomes no message."""
+    cost, attempt.unbooked = attempt.unbooked, None
+    if cost is not None:
+        await world.books.book(attempt.key.chat, "compaction", [cost])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from actors.chat.turn.answering import RENEWED_SHARE, UNEXPECTED, ask, shown
 from actors.chat.turn.ports import Model
+from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
@@ -34,7 +35,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import SourcePart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import CallSettings, Prompt
-from actors.streams.episodes import Episode
+from actors.streams.episodes import Preview
 from actors.streams.pieces import ArgsPiece, ReasoningPiece
 from runtime.log import LOGGER_NAME
 from tests.actors.law.chats import CHAT, NOW
@@ -46,8 +47,8 @@ PROMPT = Prompt("model", ())
 SERVER = UUID(int=7)
 
 
-def an_episode():
-    return Episode(EpisodeKey(CHAT, 3, 1), pickled)
+def a_preview():
+    return Preview(EpisodeKey(CHAT, 3, 1), pickled)
 
 
 def a_model(provider):
@@ -59,14 +60,19 @@ class Heard:
     said: object
     runtime_ms: int
     seconds: float
-    episode: Episode
+    preview: Preview
 
 
 async def heard(*script, provider=None, **limits):
     provider = provider or ScriptedProvider(list(script))
-    episode, began = an_episode(), trio.current_time()
-    asked = await ask(a_model(provider), PROMPT, episode, Limits(**limits))
-    return Heard(asked.said, asked.runtime_ms, trio.current_time() - began, episode)
+    preview, began = a_preview(), trio.current_time()
+    asked = await ask_shown(provider, preview, Limits(**limits))
+    return Heard(asked.said, asked.runtime_ms, trio.current_time() - began, preview)
+
+
+async def ask_shown(provider, preview, limits=None, attempt=None):
+    attempt = attempt or Attempt(preview.key)
+    return await ask(a_model(provider), PROMPT, attempt, limits or Limits(), show=preview.add)
 
 
 # what is made of it
@@ -90,13 +96,13 @@ async def test_a_listener_that_fails_is_no_failure_of_the_provider(autojump_cloc
         def fail(self, error):
             self.ended_by = error
 
-    episode, listener = an_episode(), Broken()
-    episode.listener = listener
-    asked = await ask(a_model(ScriptedProvider(["Hel", "lo"])), PROMPT, episode, Limits())
+    preview, listener = a_preview(), Broken()
+    preview.listener = listener
+    asked = await ask_shown(ScriptedProvider(["Hel", "lo"]), preview)
 
     assert (TextPart("Hello"),) == asked.said.parts
     assert error is listener.ended_by
-    assert 2 == len(episode.encoded)
+    assert 2 == len(preview.encoded)
 
 
 async def test_an_answer_of_nothing_is_an_answer(autojump_clock):
@@ -260,24 +266,25 @@ async def test_being_cancelled_hangs_up(autojump_clock, script):
 
 async def test_watchers_see_an_answer_while_it_comes(autojump_clock):
     provider = ScriptedProvider(["Hel", HANGS])
-    episode = an_episode()
+    preview = a_preview()
+    attempt = Attempt(preview.key)
 
     with trio.move_on_after(1):
-        await ask(a_model(provider), PROMPT, episode, Limits())
+        await ask_shown(provider, preview, attempt=attempt)
 
     assert [(1, Role.ASSISTANT, TextPart("Hel"))] == [
-        (said.seq, said.role, said.piece) for said in seen(episode)
+        (said.seq, said.role, said.piece) for said in seen(preview)
     ]
-    assert (TextPart("Hel"),) == episode.answer.cut_short(NOW)
+    assert (TextPart("Hel"),) == attempt.answer.cut_short(NOW)
 
 
 async def test_watchers_see_the_results_of_the_providers_own_tools_as_a_tools(autojump_clock):
     call = ToolCall("w", "search", "{}", provider_executed=True)
     made = await heard(call, ProviderToolResult("w", "search", "[]"), SourceFound("1", "http://x"))
 
-    assert [Role.ASSISTANT, Role.TOOL, Role.ASSISTANT] == [s.role for s in seen(made.episode)]
+    assert [Role.ASSISTANT, Role.TOOL, Role.ASSISTANT] == [s.role for s in seen(made.preview)]
     assert [ToolCallPart, ToolResultPart, SourcePart] == [type(p) for p in made.said.parts]
-    assert list(made.said.parts) == [s.piece for s in seen(made.episode)]
+    assert list(made.said.parts) == [s.piece for s in seen(made.preview)]
 
 
 def pieces(*batches):

@@ -9,12 +9,12 @@ import trio
 from actors.chat.turn.next_action import NONE_DENIED
 from actors.chat.turn.ports import Entry, ToolOutput, Unmeasured
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN, run_batch
-from actors.chat.turn.work import AtStake
+from actors.chat.turn.work import AtStake, Attempt
 from actors.chat.turn.world import World
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import FilePart, JsonText
-from actors.streams.episodes import Episode
+from actors.streams.episodes import Preview
 from actors.tools.refusing import refusals
 from actors.tools.truncation import BUDGET_UNKNOWN
 from runtime.log import LOGGER_NAME
@@ -47,18 +47,19 @@ class Batch:
     def __init__(self, tools, *made, journal=None, denied=NONE_DENIED):
         self.tools, self.calls, self.denied = tools, made, denied
         self.journal = journal or MemoryJournal()
-        self.episode = Episode(EpisodeKey(CHAT.id, HISTORY, 1), pickled)
+        self.preview = Preview(EpisodeKey(CHAT.id, HISTORY, 1), pickled)
+        self.attempt = Attempt(self.preview.key)
         self.rows = None
         self.history = ()
-        unused = dict.fromkeys(("ledger", "reading", "models", "prompts", "prices", "episodes"))
+        unused = dict.fromkeys(("ledger", "reading", "models", "prompts", "prices", "previews"))
         self.left = []  # the times at which nothing was at stake any more
         self.at_stake = AtStake(lambda: self.left.append(trio.current_time()))
         self.telemetry = Told()
         self.world = World(tools=tools, journal=self.journal, telemetry=self.telemetry, **unused)
 
     async def run(self):
-        of = CHAT, self.history, self.calls, self.tools, self.episode, self.world
-        self.rows = await run_batch(*of, self.at_stake, denied=self.denied)
+        of = CHAT, self.history, self.calls, self.tools, self.attempt, self.world
+        self.rows = await run_batch(*of, self.at_stake, show=self.preview.add, denied=self.denied)
         return self
 
     async def cut_short_after(self, seconds):
@@ -70,11 +71,11 @@ class Batch:
     @property
     def results(self):
         """What the model is told: (id, result) in order, errors by their words alone."""
-        return [_short(row.parts[0]) for row in self.episode.results]
+        return [_short(row.parts[0]) for row in self.attempt.results]
 
     @property
     def shown(self):
-        return [(said.role, said.piece) for said in shown(self.episode)]
+        return [(said.role, said.piece) for said in shown(self.preview)]
 
 
 def _short(part):
@@ -90,7 +91,7 @@ async def test_calls_run_together_and_stand_in_call_order(autojump_clock):
 
     assert 3 == trio.current_time() - began
     assert [("a", "slow done"), ("b", "fast done")] == batch.results
-    assert batch.rows == batch.episode.results
+    assert batch.rows == batch.attempt.results
 
 
 async def test_serial_tools_run_after_the_others_one_by_one_in_call_order(autojump_clock):

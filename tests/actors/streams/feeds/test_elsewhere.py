@@ -43,7 +43,7 @@ def say(episode, *words):
 
 
 def feeds_of(pair, elsewhere):
-    return open_chat_feeds(pair.reading, encoded, pair.episodes, pair.bus, elsewhere=elsewhere)
+    return open_chat_feeds(pair.reading, encoded, pair.previews, pair.bus, elsewhere=elsewhere)
 
 
 async def test_what_is_said_there_is_told_here_between_what_is_committed(autojump_clock, pair):

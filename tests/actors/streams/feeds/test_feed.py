@@ -15,7 +15,7 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.store.hints import hints_of
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.streams.feeds import log as logs
 from actors.streams.feeds.chat_feed import READS_MAX
 from actors.streams.feeds.diff import ChatSnapshot, Position
@@ -79,7 +79,7 @@ class Stage:
         self.bus = Switchboard()
         self.memory = MemoryStore(tell=self.tell)
         self.reading = Reading(self.memory)
-        self.episodes = Episodes(piece_encoded)
+        self.previews = Previews(piece_encoded)
         self.deaf = False
         self.chat = ChatId(uuid4())
 
@@ -101,7 +101,7 @@ class Stage:
     def begin_attempt(self):
         chat = self.memory.chats[self.chat].chat
         key = EpisodeKey(self.chat, chat.history_version, chat.generation_attempt)
-        return self.episodes.begin(key)
+        return self.previews.begin(key)
 
 
 def as_lines(events):
@@ -141,7 +141,7 @@ async def stage():
 
 @asynccontextmanager
 async def feeds_of(stage):
-    async with open_chat_feeds(stage.reading, encoded, stage.episodes, stage.bus) as feeds:
+    async with open_chat_feeds(stage.reading, encoded, stage.previews, stage.bus) as feeds:
         yield feeds
 
 
@@ -153,7 +153,7 @@ async def test_what_this_process_commits_is_told_without_reading(autojump_clock,
             episode.add(Role.ASSISTANT, TextPart("h"))
             episode.add(Role.ASSISTANT, TextPart("i"))
             assert ["+h", "+i"] == await told(watcher)
-            stage.episodes.end(episode)
+            stage.previews.end(episode)
             await stage.apply(step(assistant("hi")), ask.FinishTurn())
             assert ["hi", "waiting", "preview_reset"] == await told(watcher)
             await stage.apply(send("and?"))
@@ -438,7 +438,7 @@ async def test_what_goes_wrong_in_a_feed_ends_it_and_nothing_else(autojump_clock
     def broken(chat, event):
         raise AssertionError("a bug in the encoding")
 
-    async with open_chat_feeds(stage.reading, broken, stage.episodes, stage.bus) as feeds:
+    async with open_chat_feeds(stage.reading, broken, stage.previews, stage.bus) as feeds:
         with feeds.subscribe(stage.chat, Position()) as watcher:
             assert FeedEnd.UNREADABLE is await told(watcher)
         assert 1 == feeds.statistics().broken_count

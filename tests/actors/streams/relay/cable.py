@@ -12,7 +12,7 @@ import trio
 from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey, WorkerId
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import Episodes
+from actors.streams.episodes import Previews
 from actors.streams.relay.exchange import NotConnected
 from actors.streams.relay.peer_session import PeerSession
 from actors.streams.relay.relays import open_relays
@@ -28,7 +28,7 @@ class Cable:
     """Fulfils `actors.streams.relay.exchange.Peers`: every process is the one that is there."""
 
     def __init__(self):
-        self.there = Episodes(as_said)
+        self.there = Previews(as_said)
         self.is_out = False
         self.messages_max = None  # that one line brings; then it breaks
         self.tried_at = []

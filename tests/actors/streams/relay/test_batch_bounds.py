@@ -4,7 +4,7 @@ import pytest
 
 from actors.law.chat import Role
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import EPISODE_BYTES_MAX, Episodes
+from actors.streams.episodes import EPISODE_BYTES_MAX, Previews
 from actors.streams.relay import link, peer_session
 from actors.streams.relay.exchange import (
     Follow,
@@ -23,12 +23,12 @@ class Encoding:
     """Episodes whose pieces are as long as the words that are said."""
 
     def __init__(self):
-        self.episodes = Episodes(lambda key, said: said.piece.text.encode())
-        self.session = PeerSession(self.episodes)
+        self.previews = Previews(lambda key, said: said.piece.text.encode())
+        self.session = PeerSession(self.previews)
 
     def said(self, number, *sizes):
         """An attempt in which pieces of these sizes have been said, and which is followed."""
-        episode = self.episodes.begin(a_key())
+        episode = self.previews.begin(a_key())
         for size in sizes:
             assert episode.add(Role.ASSISTANT, TextPart("x" * size))
         assert self.session.handle(Follow(number, episode.key, 0))

@@ -110,15 +110,15 @@ async def test_nothing_is_left_at_an_attempt_that_is_let_go_or_whose_line_is_gon
 async def test_however_many_are_followed_there_is_one_line(autojump_clock):
     cable = Cable()
     async with relays_over(cable) as here:
-        episodes = [cable.begin() for _ in range(50)]
+        previews = [cable.begin() for _ in range(50)]
 
-        ears = [Ear(here.follow(episode.key, THERE)) for episode in episodes]
+        ears = [Ear(here.follow(episode.key, THERE)) for episode in previews]
         for word in "abc":
-            for episode in episodes:
+            for episode in previews:
                 say(episode, word)
             await settled()
 
-        assert [episode.encoded for episode in episodes] == [ear.heard for ear in ears]
+        assert [episode.encoded for episode in previews] == [ear.heard for ear in ears]
         assert 1 == len(cable.lines)
         said_at_once = [
             news for news in cable.lines[0].messages[-1] if isinstance(news, RelayedPieces)
@@ -130,11 +130,11 @@ async def test_however_many_are_followed_there_is_one_line(autojump_clock):
 async def test_lines_that_break_lose_nothing_and_repeat_nothing(autojump_clock, seed):
     chance, cable = random.Random(seed), Cable()
     async with relays_over(cable) as here:
-        episodes = [cable.begin() for _ in range(3)]
+        previews = [cable.begin() for _ in range(3)]
         ears = []
 
         for number in range(100):
-            episode = chance.choice(episodes)
+            episode = chance.choice(previews)
             if episode.key not in [ear.key for ear in ears]:
                 ear = Ear(here.follow(episode.key, THERE))
                 ear.key = episode.key
@@ -148,7 +148,7 @@ async def test_lines_that_break_lose_nothing_and_repeat_nothing(autojump_clock, 
         cable.is_out = False
         await trio.sleep(2 * AGAIN_CAP_SECONDS)
 
-        said = {episode.key: episode.encoded for episode in episodes}
+        said = {episode.key: episode.encoded for episode in previews}
         assert {ear.key: said[ear.key] for ear in ears} == {ear.key: ear.heard for ear in ears}
         assert 3 < len(cable.lines)
 
@@ -369,9 +369,9 @@ async def test_who_is_told_that_it_is_too_much_goes_on_with_the_others(autojump_
     monkeypatch.setattr(peer_session, "FOLLOWS_MAX", 1)
     cable = Cable()
     async with relays_over(cable) as here:
-        episodes = cable.begin(), cable.begin()
-        ears = [Ear(here.follow(each.key, THERE)) for each in episodes]
-        for episode in episodes:
+        previews = cable.begin(), cable.begin()
+        ears = [Ear(here.follow(each.key, THERE)) for each in previews]
+        for episode in previews:
             say(episode, "word")
         await settled()
 

@@ -223,16 +223,16 @@ async def test_a_stopped_chat_goes_on_behind_the_summary_with_what_waits(fresh):
 
 @pytest.mark.slow
 async def test_watchers_see_that_a_summary_is_made(fresh):
-    episodes = []
+    previews = []
     async with a_daemon(fresh, Behaviour(text="done")) as daemon:
         chat = await daemon.begin("hello")
         await daemon.at_rest(chat)
 
-        with daemon.chats.episodes.follow(episodes.append, fail=pytest.fail):
+        with daemon.chats.previews.follow(previews.append, fail=pytest.fail):
             await daemon.ask("POST", f"{chat}/compact")
             await daemon.at_rest(chat)
 
-        [episode] = episodes
+        [episode] = previews
         begun, ended = episode.encoded
         assert b'"tool-call"' in begun
         assert b'"tool-result"' in ended

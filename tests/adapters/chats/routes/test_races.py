@@ -189,5 +189,5 @@ def has_said(daemon, stored):
     """As far as its watchers are shown."""
     chat = stored.chat
     key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
-    episode = daemon.chats.episodes.find(key)
+    episode = daemon.chats.previews.find(key)
     return episode is not None and len(episode.encoded) > 3

@@ -186,7 +186,7 @@ def open_streams(chats):
     return open_streaming(
         store.pool,
         store.bus,
-        chats.episodes,
+        chats.previews,
         admission=Admission(store.pool),
         shelf=Shelf(store.pool, tell=store.bus.tell, lease_seconds=30.0),
         organization=ORGANIZATION,

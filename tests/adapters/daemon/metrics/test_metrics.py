@@ -10,11 +10,12 @@ import trio
 
 from actors.chat.turn.answering import ask
 from actors.chat.turn.ports import Model, ToolOutput
+from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey, ModelConfigId
 from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart
 from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolsSaid, UserSaid
-from actors.streams.episodes import Episode, Episodes
+from actors.streams.episodes import Preview, Previews
 from actors.supervisor.slots import SlotsStatistics
 from adapters.daemon.metrics.figures import Figures
 from adapters.daemon.metrics.pools import Pools
@@ -52,16 +53,18 @@ async def measured(*script):
 
 
 async def listen(model, figures):
-    episode = Episode(EpisodeKey(ChatId(uuid4()), 1, 1), pickled)
-    await ask(model, PROMPT, episode, LIMITS, telemetry=PrometheusTelemetry(figures))
-    return episode.encoded
+    preview = Preview(EpisodeKey(ChatId(uuid4()), 1, 1), pickled)
+    telemetry = PrometheusTelemetry(figures)
+    attempt = Attempt(preview.key)
+    await ask(model, PROMPT, attempt, LIMITS, show=preview.add, telemetry=telemetry)
+    return preview.encoded
 
 
 async def test_chats_that_take_no_place_are_held_all_the_same():
     figures = Figures()
     slots = SlotsStatistics(None, 1, 5, 2, 5, waiting=3, claimed=0, expired_count=0)
 
-    await Pools(figures, Episodes(pickled), None).look(slots)
+    await Pools(figures, Previews(pickled), None).look(slots)
 
     assert 6 == read(figures, "chatd_chats", state="waiting")
     pools = [read(figures, "chatd_agents_active", pool=pool) for pool in ("root", "subagent")]

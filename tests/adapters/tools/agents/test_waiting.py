@@ -200,7 +200,7 @@ def _has_said(parent, agent, stored):
     """As far as its watchers are shown."""
     chat = stored.chat
     key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
-    episode = parent.daemon.chats.episodes.find(key)
+    episode = parent.daemon.chats.previews.find(key)
     return episode is not None and len(episode.encoded) > 3
 
 

@@ -72,7 +72,7 @@ async def test_the_advice_is_seen_while_it_comes(fresh):
         def began(episode):
             shown.append(Ear(episode))
 
-        with daemon.chats.episodes.follow(began, fail=pytest.fail):
+        with daemon.chats.previews.follow(began, fail=pytest.fail):
             await a_turn(daemon)
 
     events = [json.loads(encoded) for ear in shown for encoded in ear.heard]
