@@ -35,11 +35,11 @@ from adapters.chats.summaries import Summaries
 from adapters.daemon.metrics.figures import Figures
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
 from adapters.daemon.store import Store, open_store
-from adapters.models.catalogue import Catalogue, TitlesByOverride
+from adapters.models.catalogue import Catalogue
 from adapters.models.compacting import ConfiguredCompacting
 from adapters.models.configured import ModelConfig
 from adapters.models.contents import REHEARSAL_MODEL, Around
-from adapters.models.costs.booking import BookedSummaries, BookedTitles, Bookkeeper
+from adapters.models.costs.booking import Bookkeeper
 from adapters.models.costs.prices import Prices, load_table
 from adapters.models.costs.side_costs import SideCosts
 from adapters.models.prompting import Prompting
@@ -181,7 +181,7 @@ async def open_chats(
             approving=approving_of(config, store),
         )
         supervisor = start_supervisor(config, store, basis, world, children)
-        summaries = summaries_of(store, background, BookedSummaries(catalogue, keeper))
+        summaries = summaries_of(store, background, catalogue, keeper)
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
@@ -219,19 +219,21 @@ def approving_of(config: Config, store: Store) -> Approving:
 
 def titles_of(
     store: Store, background: Background, catalogue: Catalogue, keeper: Bookkeeper
-) -> TitlesByOverride:
-    made = AutomaticTitles(background, store.titles, store.files)
-    return TitlesByOverride(BookedTitles(made, keeper), catalogue)
+) -> AutomaticTitles:
+    return AutomaticTitles(
+        background, store.titles, store.files, choose=catalogue.for_automatic_titles, books=keeper
+    )
 
 
 def summaries_of(
-    store: Store, background: Background, models: BookedSummaries
+    store: Store, background: Background, catalogue: Catalogue, keeper: Bookkeeper
 ) -> AutomaticSummaries:
     return AutomaticSummaries(
         background,
         Summaries(store.pool, tell=store.bus.tell),
         histories=store.reading,
-        models=models,
+        models=catalogue,
+        books=keeper,
         may_be_asked=lambda model: model.config_id != REHEARSAL_MODEL,
     )
 

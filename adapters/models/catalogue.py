@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from actors.chat.turn.ports import Model, Titles
-from actors.law.chat import Body, Chat, ChatError, Message, Role, Visibility
+from actors.chat.turn.ports import Model
+from actors.law.chat import Body, Chat, ChatError, Role, Visibility
 from actors.law.ids import ModelConfigId, UserId
 from actors.law.parts.message import TextPart
 from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
@@ -205,7 +205,12 @@ class Catalogue:
         return self._ready(model, own, chat.last_reasoning_effort)
 
     def for_titles(self, chat: Chat, model: Model) -> Model:
+        """Return the model that finds titles for a chat that asks `model`."""
         return self.overridden("title_generation", chat, model)
+
+    def for_automatic_titles(self, chat: Chat, model: Model) -> Model | None:
+        """Return the same for a chat that is new; a rehearsal would call all chats the same."""
+        return None if model.config_id == REHEARSAL_MODEL else self.for_titles(chat, model)
 
     def overridden(self, context: str, chat: Chat, model: Model) -> Model:
         """The one that an administrator has set for this, if it can be asked; else `model`."""
@@ -258,19 +263,6 @@ class Catalogue:
         made = self._making.model(config)
         settings = with_effort(config, effort)
         return made if settings is made.settings else replace(made, settings=settings)
-
-
-class TitlesByOverride:
-    """Fulfils `actors.chat.turn.ports.Titles`: another model may be set for them. A rehearsal is
-    not asked: it would call all chats the same."""
-
-    def __init__(self, titles: Titles, catalogue: Catalogue) -> None:
-        self._titles = titles
-        self._catalogue = catalogue
-
-    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
-        if model.config_id != REHEARSAL_MODEL:
-            self._titles.begin(chat, history, self._catalogue.for_titles(chat, model))
 
 
 def _sentence(why: str) -> str:

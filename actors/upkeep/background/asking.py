@@ -7,12 +7,14 @@ sets a limit in time, and what does not come within it does not come.
 from dataclasses import replace
 from itertools import count
 from random import random
+from typing import Protocol
 
 import trio
 
 from actors.chat.turn import retries
-from actors.chat.turn.ports import Model
+from actors.chat.turn.ports import Model, Side
 from actors.law.chat import ChatError
+from actors.law.ids import ChatId
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import (
@@ -29,8 +31,42 @@ from actors.law.parts.prompt import (
 from runtime.clock import wall
 
 
-async def ask(model: Model, prompt: Prompt) -> Answer | ProviderFailure:
-    """The answer, or the failure after which it is not asked again. Its limit is the caller's."""
+class AnswerBooks(Protocol):
+    """Keeps what answers cost that become no message of a chat."""
+
+    async def book_answer(self, chat: ChatId, what: Side, model: Model, answer: Answer) -> None:
+        """Note the cost of one answer. What cannot be noted is logged, and disturbs nobody."""
+        ...
+
+
+async def ask(
+    model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId, what: Side
+) -> Answer | ProviderFailure:
+    """Return the answer, or the failure after which the model is not asked again.
+
+    A model that takes no temperature is asked once more without one. The answer is booked for the
+    chat. The caller sets the limit in time.
+    """
+    said = await _asked(model, prompt)
+    if isinstance(said, ProviderFailure) and rejects_temperature(said):
+        said = await _asked(model, without_temperature(prompt))
+    if isinstance(said, Answer):
+        await books.book_answer(chat, what, model, said)
+    return said
+
+
+def without_temperature(prompt: Prompt) -> Prompt:
+    return replace(prompt, settings=replace(prompt.settings, temperature=None))
+
+
+def rejects_temperature(failure: ProviderFailure) -> bool:
+    """Tell whether the model takes no temperature. A provider says so in words only."""
+    if failure.retryable:
+        return False
+    return "temperature" in f"{failure.message} {failure.detail}".lower()
+
+
+async def _asked(model: Model, prompt: Prompt) -> Answer | ProviderFailure:
     for failures_count in count(1):
         said = await model.provider.generate(prompt)
         if isinstance(said, Answer):

@@ -12,12 +12,12 @@ from typing import Annotated
 
 from actors.chat.turn.ports import Model, Models
 from actors.law.chat import Body, Chat, ChatError, Message
-from actors.law.ids import chat_name
+from actors.law.ids import ChatId, chat_name
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.store.ports import Applied
-from actors.upkeep.background.asking import ask
+from actors.upkeep.background.asking import AnswerBooks, ask
 from actors.upkeep.background.jobs import Background
 from actors.upkeep.summaries.ended import (
     TRANSCRIPT_CHARACTERS_MIN,
@@ -37,7 +37,6 @@ from actors.upkeep.summaries.wording import (
     summary_in,
     summary_prompt,
 )
-from actors.upkeep.titles.wording import rejects_temperature, without_temperature
 from runtime.children import Body as Job
 from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric
@@ -65,12 +64,14 @@ class AutomaticSummaries:
         *,
         histories: Histories,
         models: Models,
+        books: AnswerBooks,
         may_be_asked: Callable[[Model], bool],
     ) -> None:
         self._background = background
         self._store = store
         self._histories = histories
         self._models = models
+        self._books = books
         self._may_be_asked = may_be_asked
         self._begun_count = 0
         self._labelled_count = 0
@@ -129,7 +130,7 @@ class AutomaticSummaries:
         if not words:  # a tool has ended the turn, to hear what its user says
             return WAITING if said else FINISHED
         prompt = label_prompt(chat, model, title=shown.title, words=words)
-        return await self._asked(model, prompt, label_in, LABEL_SECONDS_MAX) or FINISHED
+        return await self._asked(chat.id, model, prompt, label_in, LABEL_SECONDS_MAX) or FINISHED
 
     async def _summarise(self, chat: Chat, model: Model, turns: int) -> None:
         history = await self._histories.history(chat.id)
@@ -137,12 +138,13 @@ class AutomaticSummaries:
         if has_moved(chat, history) or len(told) < TRANSCRIPT_CHARACTERS_MIN:
             return
         prompt = summary_prompt(chat, model, told)
-        summary = await self._asked(model, prompt, summary_in, SUMMARY_SECONDS_MAX)
+        summary = await self._asked(chat.id, model, prompt, summary_in, SUMMARY_SECONDS_MAX)
         if summary:
             self._summarised_count += await self._store.summarise(chat, summary, turns=turns)
 
     async def _asked(
         self,
+        chat: ChatId,
         model: Model,
         prompt: Prompt,
         reading: Callable[[Answer], str | None],
@@ -150,9 +152,7 @@ class AutomaticSummaries:
     ) -> str | None:
         said: Answer | ProviderFailure | None = None
         with CausedScope(seconds=seconds):
-            said = await ask(model, prompt)
-            if isinstance(said, ProviderFailure) and rejects_temperature(said):
-                said = await ask(model, without_temperature(prompt))
+            said = await ask(model, prompt, books=self._books, chat=chat, what="summary")
         found = reading(said) if isinstance(said, Answer) else None
         self._failed_count += found is None
         return found

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from actors.chat.turn.ports import Model
+from actors.law.ids import ChatId
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.prompt import Prompt
-from actors.upkeep.background.asking import ask
-from actors.upkeep.titles.wording import rejects_temperature, title_in, without_temperature
+from actors.upkeep.background.asking import AnswerBooks, ask
+from actors.upkeep.titles.wording import title_in
 from runtime.scope import CausedScope
 
 ASK_SECONDS_MAX = 30.0  # all tries together; then there is no title
@@ -24,12 +25,13 @@ class NoTitle:
         return self.why if self.kind is None else self.kind.value
 
 
-async def title_for(model: Model, prompt: Prompt) -> str | NoTitle:
+async def title_for(
+    model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId
+) -> str | NoTitle:
+    """Return the title that the model finds, or why there is none."""
     said: Answer | ProviderFailure | None = None
     with CausedScope(seconds=ASK_SECONDS_MAX):
-        said = await ask(model, prompt)
-        if isinstance(said, ProviderFailure) and rejects_temperature(said):
-            said = await ask(model, without_temperature(prompt))
+        said = await ask(model, prompt, books=books, chat=chat, what="title")
     match said:
         case None:
             return NoTitle("nothing came in time", FailureKind.TIMEOUT)

@@ -5,7 +5,7 @@ nobody: whatever goes wrong, the chat keeps the title that it has. It is not beg
 not even after a crash.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -14,6 +14,7 @@ from actors.chat.turn.ports import Model
 from actors.law.chat import Chat, Message, Role, Visibility
 from actors.law.ids import chat_name
 from actors.law.parts.message import Part
+from actors.upkeep.background.asking import AnswerBooks
 from actors.upkeep.background.jobs import Background
 from actors.upkeep.titles.asking import title_for
 from actors.upkeep.titles.fallback import NO_FILES, fallback_title, may_be_pasted, source_of
@@ -36,10 +37,21 @@ class TitleStatistics:
 class AutomaticTitles:
     """Fulfils `actors.chat.turn.ports.Titles`."""
 
-    def __init__(self, background: Background, titles: TitleStore, files: FileReader) -> None:
+    def __init__(
+        self,
+        background: Background,
+        titles: TitleStore,
+        files: FileReader,
+        *,
+        choose: Callable[[Chat, Model], Model | None],
+        books: AnswerBooks,
+    ) -> None:
+        """`choose` returns the model to ask instead of the chat's own, or None to ask no model."""
         self._background = background
         self._titles = titles
         self._files = files
+        self._choose = choose
+        self._books = books
         self._begun_count = 0
         self._given_count = 0
         self._failed_count = 0
@@ -47,9 +59,9 @@ class AutomaticTitles:
 
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
         parts = first_words(chat, history)
-        if parts is None:
+        if parts is None or (chosen := self._choose(chat, model)) is None:
             return
-        job = partial(self._give, chat, parts, model)
+        job = partial(self._give, chat, parts, chosen)
         self._begun_count += self._background.begin(f"{chat_name(chat.id)} title", job)
 
     def statistics(self) -> TitleStatistics:
@@ -66,7 +78,9 @@ class AutomaticTitles:
         if not await self._titles.is_called(chat.id, was):
             self._late_count += 1
             return
-        title = await title_for(model, title_prompt(chat, model, source))
+        title = await title_for(
+            model, title_prompt(chat, model, source), books=self._books, chat=chat.id
+        )
         if not isinstance(title, str):
             self._failed_count += 1
             emit("title.missed", "debug", chat=chat_name(chat.id), why=str(title))

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 
 from actors.chat.turn.ports import Model
 from actors.law.chat import Chat, Message, Role, Visibility
 from actors.law.parts.assemble import Answer
-from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.message import JsonText, TextPart
 from actors.law.parts.prompt import AnswerSchema, Asker, Prompt, UserSaid
 from actors.upkeep.background.asking import brief
@@ -83,17 +81,6 @@ def _prompt(chat: Chat, model: Model, asked: str) -> Prompt:
         cached=False,
         asker=Asker(chat.owner_id, chat.id),
     )
-
-
-def without_temperature(prompt: Prompt) -> Prompt:
-    return replace(prompt, settings=replace(prompt.settings, temperature=None))
-
-
-def rejects_temperature(failure: ProviderFailure) -> bool:
-    """Not every model takes one, and a provider says so in words only."""
-    if failure.retryable:
-        return False
-    return "temperature" in f"{failure.message} {failure.detail}".lower()
 
 
 def title_in(answer: Answer) -> str | None:

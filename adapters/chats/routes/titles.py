@@ -83,7 +83,7 @@ class Titles:
         prompt = later_title_prompt(view.chat, model, await self._reading.history(chat.id))
         if prompt is None:
             return ""
-        title = await title_for(self._keeper.booked(model, chat.id, "title"), prompt)
+        title = await title_for(model, prompt, books=self._keeper, chat=chat.id)
         if isinstance(title, str):
             return title
         if title.kind is None:

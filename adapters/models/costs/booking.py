@@ -1,22 +1,19 @@
 """What models cost where no message says so: booked as soon as they have answered.
 
-What is asked for beside a turn (titles, labels and summaries for lists, advice) is asked of a model
-whose answers are booked. A model that fails is not: what that cost nobody tells.
+That is what is asked for beside a turn (titles, labels and summaries for lists, advice), and what
+a turn was answered without committing it. A model that fails is not booked: nothing tells what it
+cost.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import trio
 
-from actors.chat.turn.ports import Batch, Model, Models, Prices, Provider, Side, Titles
-from actors.law.chat import Chat, ChatError, Message
+from actors.chat.turn.ports import Model, Prices, Side
 from actors.law.ids import ChatId, chat_name
 from actors.law.parts.assemble import Answer
-from actors.law.parts.deltas import ProviderFailure
-from actors.law.parts.message import Cost, Usage
-from actors.law.parts.prompt import Prompt
+from actors.law.parts.message import Cost
 from adapters.models.costs.side_costs import SideCosts
 from runtime.log import emit
 
@@ -25,7 +22,7 @@ BOOKED_SECONDS = 5.0  # for one booking; then it is missed, as is one that the s
 
 @dataclass(frozen=True, slots=True)
 class Bookkeeper:
-    """Fulfils `actors.chat.turn.ports.Books`."""
+    """Fulfils `actors.chat.turn.ports.Books` and `actors.upkeep.background.asking.AnswerBooks`."""
 
     costs: SideCosts
     prices: Prices
@@ -42,53 +39,3 @@ class Bookkeeper:
 
     async def book_answer(self, chat: ChatId, what: Side, model: Model, answer: Answer) -> None:
         await self.book(chat, what, [self.prices.cost(model, answer.usage)])
-
-    def booked(self, model: Model, chat: ChatId, what: Side) -> Model:
-        """The same model; what it says as a whole is booked."""
-
-        async def book(usage: Usage) -> None:
-            await self.book(chat, what, [self.prices.cost(model, usage)])
-
-        return replace(model, provider=_BookedProvider(model.provider, book))
-
-
-@dataclass(frozen=True, slots=True)
-class _BookedProvider:
-    """Fulfils `actors.chat.turn.ports.Provider`."""
-
-    provider: Provider
-    book: Callable[[Usage], Awaitable[None]]
-
-    def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
-        return self.provider.stream(prompt)
-
-    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
-        said = await self.provider.generate(prompt)
-        if isinstance(said, Answer):
-            await self.book(said.usage)
-        return said
-
-
-@dataclass(frozen=True, slots=True)
-class BookedTitles:
-    """Fulfils `actors.chat.turn.ports.Titles`."""
-
-    titles: Titles
-    keeper: Bookkeeper
-
-    def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
-        self.titles.begin(chat, history, self.keeper.booked(model, chat.id, "title"))
-
-
-@dataclass(frozen=True, slots=True)
-class BookedSummaries:
-    """The port Models of labels and summaries."""
-
-    models: Models
-    keeper: Bookkeeper
-
-    async def model_for(self, chat: Chat) -> Model | ChatError:
-        model = await self.models.model_for(chat)
-        if isinstance(model, ChatError):
-            return model
-        return self.keeper.booked(model, chat.id, "summary")

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.law.chat import Role
-from actors.law.parts.assemble import Assembly
 from actors.law.parts.message import TextPart
 from actors.streams.episodes import RETENTION_SECONDS, Previews
 from tests.actors.streams.test_episodes import SAID, encode, key, read, say
@@ -52,14 +51,14 @@ async def test_pieces_of_closed_episodes_make_room_the_oldest_first(autojump_clo
 
 async def test_the_answer_of_an_episode_without_pieces_can_still_be_kept(autojump_clock):
     previews = episodes_of(1)
-    cut_short = previews.begin(key(1))
-    cut_short.answer = answer = Assembly({})
+    attempt = object()
+    cut_short = previews.begin(key(1), attempt)
     say(cut_short, "a")
     previews.end(cut_short)
     say(previews.begin(key(2)), "b")
 
     assert [] == read(cut_short)
-    assert answer is previews.find(key(1)).answer
+    assert attempt is previews.find(key(1)).attempt
 
 
 async def test_a_running_attempt_that_was_refused_a_piece_shows_no_later_one(autojump_clock):

@@ -18,7 +18,7 @@ from actors.upkeep.summaries.ports import Shown
 from actors.upkeep.summaries.wording import FINISHED, WAITING
 from tests.actors.chat.turn.given import answered, history
 from tests.actors.law.chats import CHAT, NOW, a_chat, assistant, user
-from tests.actors.upkeep.titles.stage import HANGS, NO_CREDIT, NO_TEMPERATURE, Oracle, says
+from tests.actors.upkeep.titles.stage import HANGS, NO_CREDIT, NO_TEMPERATURE, Books, Oracle, says
 
 LONG = "The login now leads to the page where it began. " * 5
 SAID = (assistant(LONG),)
@@ -36,6 +36,7 @@ class Store:
     told: list = field(default_factory=list)
     model: object = None
     read_count: int = 0
+    books: Books = field(default_factory=Books)
 
     async def shown(self, chat):
         await trio.lowlevel.checkpoint()
@@ -70,6 +71,7 @@ async def a_list(*answers, rows=None, may_be_asked=True, **more):
             store,
             histories=store,
             models=store,
+            books=store.books,
             may_be_asked=lambda model: may_be_asked,
         )
         yield store, summaries
@@ -91,6 +93,7 @@ async def test_a_turn_is_labelled_and_a_first_one_summed_up(autojump_clock):
     store = await told(says(LABEL), says(SUMMARY))
 
     assert [("label", LABEL), ("summary", SUMMARY)] == store.told
+    assert ["summary", "summary"] == [what for _, what, _ in store.books.booked]
 
 
 async def test_a_commit_waits_for_nothing(autojump_clock):
@@ -165,7 +168,12 @@ async def test_a_store_that_does_not_answer_is_not_waited_for_for_ever(autojump_
     store.shown = store_that_hangs
     async with open_background() as background:
         summaries = AutomaticSummaries(
-            background, store, histories=store, models=store, may_be_asked=lambda model: True
+            background,
+            store,
+            histories=store,
+            models=store,
+            books=store.books,
+            may_be_asked=lambda model: True,
         )
         summaries.committed(ended())
         await trio.sleep(JOB_SECONDS_MAX + 1)

@@ -63,6 +63,16 @@ class Oracle:
                 return answer
 
 
+class Books:
+    """The port AnswerBooks: what each answer was booked as, in order."""
+
+    def __init__(self):
+        self.booked = []
+
+    async def book_answer(self, chat, what, model, answer):
+        self.booked.append((chat, what, answer))
+
+
 @dataclass
 class Shelf:
     """The port TitleStore in memory, and the port FileReader."""
@@ -97,6 +107,7 @@ class Stage:
     background: Background
     titles: AutomaticTitles
     settings: CallSettings
+    books: Books
 
     def begin(self, *said, **columns):
         """A chat with these messages, called by its first words, is about to ask its model."""
@@ -151,5 +162,8 @@ def a_file(id, media_type="text/plain"):
 async def a_namer(*answers, settings=None, shelf=None):
     oracle, shelf = Oracle(*answers), shelf or Shelf()
     async with open_background(drain_seconds=0) as background:
-        titles = AutomaticTitles(background, shelf, shelf)
-        yield Stage(oracle, shelf, background, titles, settings or CallSettings())
+        books = Books()
+        titles = AutomaticTitles(
+            background, shelf, shelf, choose=lambda chat, model: model, books=books
+        )
+        yield Stage(oracle, shelf, background, titles, settings or CallSettings(), books)

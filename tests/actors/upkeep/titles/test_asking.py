@@ -8,31 +8,42 @@ from actors.chat.turn.ports import Model
 from actors.chat.turn.retries import CAP_SECONDS, FAILURES_MAX, SPREAD
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.upkeep.background.asking import ask
-from tests.actors.upkeep.titles.stage import NO_CREDIT, OVERLOADED, Oracle, says
+from tests.actors.law.chats import CHAT
+from tests.actors.upkeep.titles.stage import NO_CREDIT, OVERLOADED, Books, Oracle, says
 
 YES = says("yes")
 PROMPT = Prompt("m", ())
 
 
-def a_model(oracle):
-    return Model(oracle, None, "me", "anthropic", "m", CallSettings())
+async def asked(oracle, books=None):
+    model = Model(oracle, None, "me", "anthropic", "m", CallSettings())
+    return await ask(model, PROMPT, books=books or Books(), chat=CHAT, what="title")
+
+
+async def test_an_answer_is_booked_and_a_failure_is_not(autojump_clock):
+    books = Books()
+
+    await asked(Oracle(OVERLOADED, YES), books)
+    await asked(Oracle(NO_CREDIT), books)
+
+    assert [(CHAT, "title", YES)] == books.booked
 
 
 async def test_an_answer_is_an_answer():
-    assert YES == await ask(a_model(Oracle(YES)), PROMPT)
+    assert YES == await asked(Oracle(YES))
 
 
 async def test_what_cannot_help_is_not_done_again(autojump_clock):
     oracle = Oracle(NO_CREDIT, YES)
 
-    assert NO_CREDIT == await ask(a_model(oracle), PROMPT)
+    assert NO_CREDIT == await asked(oracle)
     assert 1 == len(oracle.prompts)
 
 
 async def test_a_pause_that_the_provider_asks_for_is_kept(autojump_clock):
     oracle = Oracle(replace(OVERLOADED, retry_after_seconds=90), YES)
 
-    assert YES == await ask(a_model(oracle), PROMPT)
+    assert YES == await asked(oracle)
 
     first, second = oracle.asked_at
     assert 90 <= second - first <= 90 + SPREAD * CAP_SECONDS
@@ -41,7 +52,7 @@ async def test_a_pause_that_the_provider_asks_for_is_kept(autojump_clock):
 async def test_without_a_limit_in_time_it_still_comes_to_an_end(autojump_clock):
     oracle = Oracle(OVERLOADED)
 
-    assert OVERLOADED == await ask(a_model(oracle), PROMPT)
+    assert OVERLOADED == await asked(oracle)
     assert FAILURES_MAX == len(oracle.prompts)
 
 
@@ -49,7 +60,7 @@ async def test_who_asks_may_stop_asking_at_any_time(autojump_clock):
     oracle = Oracle(OVERLOADED)
 
     with trio.move_on_after(2) as limit:
-        await ask(a_model(oracle), PROMPT)
+        await asked(oracle)
 
     assert limit.cancelled_caught
     assert 2 == len(oracle.prompts)

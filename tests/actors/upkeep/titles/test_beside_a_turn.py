@@ -18,7 +18,7 @@ from actors.streams.episodes import Previews
 from actors.upkeep.background.jobs import open_background
 from actors.upkeep.titles.automatic import AutomaticTitles
 from tests.actors.law.chats import ANN
-from tests.actors.upkeep.titles.stage import HANGS, Oracle, Shelf, says
+from tests.actors.upkeep.titles.stage import HANGS, Books, Oracle, Shelf, says
 from tests.fakes.scripted import (
     OVERLOADED,
     MemoryJournal,
@@ -59,7 +59,9 @@ async def first_turn(provider, shelf, background):
         journal=MemoryJournal(),
         prices=TwoMicros(),
         previews=Previews(lambda key, said: b""),
-        titles=AutomaticTitles(background, shelf, shelf),
+        titles=AutomaticTitles(
+            background, shelf, shelf, choose=lambda chat, model: model, books=Books()
+        ),
     )
     began, held = trio.current_time(), Held(applied.stored, attempt_begun=True)
     while store.chats[new.id].messages[-1].body.role is Role.USER:  # attempt after attempt

@@ -22,8 +22,8 @@ from actors.law.parts.prompt import (
     VercelOptions,
     WebSearch,
 )
-from actors.upkeep.background.asking import brief
-from actors.upkeep.titles.wording import cleaned, rejects_temperature, title_in, title_prompt
+from actors.upkeep.background.asking import brief, rejects_temperature
+from actors.upkeep.titles.wording import cleaned, title_in, title_prompt
 from tests.actors.law.chats import ANN
 from tests.actors.upkeep.titles.stage import NO_CREDIT, NO_TEMPERATURE, OVERLOADED, a_new_chat, says
 

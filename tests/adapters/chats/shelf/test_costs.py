@@ -6,13 +6,12 @@ import trio
 
 from actors.chat.turn.ports import Model
 from actors.law import requests as ask
-from actors.law.chat import ChatError
 from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import UNPRICED, Cost, TextPart, Usage
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.upkeep.background.asking import ask as ask_aside
-from adapters.models.costs.booking import BookedSummaries, BookedTitles, Bookkeeper
+from adapters.models.costs.booking import Bookkeeper
 from adapters.models.costs.side_costs import SideCosts
 from tests.actors.law.chats import ANN, assistant
 from tests.contracts.given import applied
@@ -113,41 +112,17 @@ def keeper_on(ground):
 PROMPT = Prompt("m", ())
 
 
-async def test_every_answer_of_a_booked_model_is_booked(ground):
-    chat = await ground.a_chat()
-    model = keeper_on(ground).booked(a_model(answer(5), answer(None)), chat, "title")
+async def test_what_is_asked_beside_a_turn_is_booked_by_what_it_was(ground):
+    keeper, chat = keeper_on(ground), await ground.a_chat()
+    model = a_model(answer(5), answer(None), answer(2))
 
-    said = [await ask_aside(model, PROMPT) for _ in range(2)]
+    said = [
+        await ask_aside(model, PROMPT, books=keeper, chat=chat, what=what)
+        for what in ("title", "title", "summary")
+    ]
 
-    assert [answer(5), answer(None)] == said
-    assert {"title": (5, 2, 1)} == (await cost_of(ground, chat))[-1]
-
-
-async def test_titles_and_summaries_are_asked_of_models_that_are_booked(ground):
-    id = await ground.a_chat()
-    chat = (await ground.store.reading.view(id)).chat
-    begun = []
-
-    class Titles:
-        def begin(self, chat, history, model):
-            begun.append(model)
-
-    class Models:
-        def __init__(self, model):
-            self.model = model
-
-        async def model_for(self, chat):
-            return self.model
-
-    keeper = keeper_on(ground)
-    BookedTitles(Titles(), keeper).begin(chat, (), a_model(answer(1)))
-    asked = await BookedSummaries(Models(a_model(answer(2))), keeper).model_for(chat)
-    none = await BookedSummaries(Models(ChatError("none")), keeper).model_for(chat)
-    for model in (*begun, asked):
-        await ask_aside(model, PROMPT)
-
-    assert {"title": (1, 1, 0), "summary": (2, 1, 0)} == (await cost_of(ground, id))[-1]
-    assert ChatError("none") == none
+    assert [answer(5), answer(None), answer(2)] == said
+    assert {"title": (5, 2, 1), "summary": (2, 1, 0)} == (await cost_of(ground, chat))[-1]
 
 
 async def test_nothing_is_booked_for_nothing_and_what_cannot_be_booked_is_told(ground, caplog):

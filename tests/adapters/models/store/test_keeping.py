@@ -5,11 +5,9 @@ from uuid import uuid4
 import pytest
 import trio
 
-from actors.chat.turn.ports import UNTITLED
 from actors.law.ids import ModelConfigId
 from actors.law.store.hints import LookAtEverything
 from adapters.models import catalogue
-from adapters.models.catalogue import TitlesByOverride
 from adapters.models.choosing import Choice, NoChoice
 from adapters.models.settings import OWN_PROMPT, SYSTEM_PROMPT
 from adapters.postgres.driver.pool import Pool
@@ -33,7 +31,7 @@ async def a_turn(ground, model):
     await ground.catalogue.system_messages("be kind")
     made = await ground.catalogue.model_for(chat)
     await ground.standing(chat)
-    TitlesByOverride(UNTITLED, ground.catalogue).begin(chat, (), made)
+    ground.catalogue.for_automatic_titles(chat, made)
     return made
 
 

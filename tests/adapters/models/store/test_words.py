@@ -6,7 +6,6 @@ import trio
 from actors.law.chat import ChatError, Role, Visibility
 from actors.law.parts.assemble import Answer
 from actors.prompts.context.advising import GUIDANCE, Advised
-from adapters.models.catalogue import TitlesByOverride
 from adapters.models.contents import REHEARSAL, REHEARSAL_MODEL
 from adapters.models.settings import (
     ADVISOR,
@@ -135,23 +134,15 @@ MARKS = (
 )
 
 
-class Begun:
-    def __init__(self):
-        self.models = []
-
-    def begin(self, chat, history, model):
-        self.models.append(model)
-
-
 async def test_titles_are_asked_of_the_model_that_is_set_for_them(ground):
     provider = await ground.add_provider()
     chats = await ground.add_model(provider, "chats")
     titles = await ground.add_model(provider, "titles", call=EFFORTS)
-    begun, chat = Begun(), a_chat_for(chats)
-    wrapped = TitlesByOverride(begun, ground.catalogue)
+    chat, asked = a_chat_for(chats), []
 
     async def begin():
-        wrapped.begin(chat, (), await ground.catalogue.model_for(chat))
+        model = await ground.catalogue.model_for(chat)
+        asked.append(ground.catalogue.for_automatic_titles(chat, model))
 
     await begin()
     await ground.settings.put({TITLES: stored_override(titles, "medium")})
@@ -159,17 +150,16 @@ async def test_titles_are_asked_of_the_model_that_is_set_for_them(ground):
     await ground.configs.remove(titles)
     await begin()
 
-    assert ["chats", "titles", "chats"] == [model.name for model in begun.models]
-    assert "medium" == begun.models[1].settings.effort
+    assert ["chats", "titles", "chats"] == [model.name for model in asked]
+    assert "medium" == asked[1].settings.effort
 
 
 async def test_a_rehearsal_is_not_asked_for_titles(ground):
-    begun, chat = Begun(), a_chat_for()
+    chat = a_chat_for()
 
     model = await ground.catalogue.model_for(chat)
-    TitlesByOverride(begun, ground.catalogue).begin(chat, (), model)
 
-    assert [] == begun.models
+    assert None is ground.catalogue.for_automatic_titles(chat, model)
 
 
 @pytest.mark.slow
