@@ -43,10 +43,9 @@ from adapters.models.costs.booking import Bookkeeper
 from adapters.models.costs.prices import Prices, load_table
 from adapters.models.costs.side_costs import SideCosts
 from adapters.models.prompting import Prompting
-from adapters.models.providers.bedrock.credentials import ambient
-from adapters.models.providers.dial import Dial, dialler, tls_context
+from adapters.models.providers.bedrock.aws import ambient
+from adapters.models.providers.dial import Dial, dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.proxy import proxied, proxy_of
 from adapters.models.stage import Stage
 from adapters.models.store.reading import CatalogueReading
 from adapters.models.store.skills import Skills

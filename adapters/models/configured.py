@@ -6,7 +6,7 @@ from uuid import UUID, uuid5
 from actors.law.ids import ModelConfigId
 from actors.law.parts.prompt import CallSettings, Effort, ProviderTool
 from actors.law.parts.vendors import Vendor, vendor_of
-from adapters.models.providers.bedrock.credentials import Credentials
+from adapters.models.providers.bedrock.aws import Credentials
 from adapters.models.providers.dial import split_url
 
 # Ids of what is configured by name only: the same name is the same id in every process and start.

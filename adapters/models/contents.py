@@ -31,8 +31,7 @@ from adapters.models.configured import (
     named_model,
     named_provider,
 )
-from adapters.models.providers.bedrock.credentials import DEFAULT_REGION, Bearer, Credentials
-from adapters.models.providers.bedrock.signing import Keys
+from adapters.models.providers.bedrock.aws import DEFAULT_REGION, AwsKeys, Bearer, Credentials
 from adapters.models.settings import Settings
 from adapters.models.store.stored import StoredCatalogue, StoredKey, StoredModel, StoredProvider
 
@@ -312,7 +311,7 @@ def _bedrock(
         return replace(config, credentials=around.ambient, region=region), ""
     text, fault = _text(opened(row.sealed_settings, settings_subject(row.id)))
     secrets = msgspec.json.decode(text, type=BedrockSecrets) if text else BedrockSecrets()
-    keys = Keys(secrets.access_key, secrets.access_key_secret, None) if text else None
+    keys = AwsKeys(secrets.access_key, secrets.access_key_secret, None) if text else None
     return replace(config, credentials=keys, region=region), fault
 
 

@@ -14,7 +14,7 @@ from adapters.models.configured import (
     named_model,
     named_provider,
 )
-from adapters.models.providers.bedrock.credentials import ambient, region_of
+from adapters.models.providers.bedrock.aws import ambient, region_of
 from adapters.settings.refusals import CannotStart
 
 MODEL = "PROMPTCORNER_MODEL"

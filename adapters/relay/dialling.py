@@ -24,8 +24,8 @@ from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 from actors.law.ids import WorkerId
 from actors.streams.relay.exchange import NotConnected, PeerConnection, RelayAnswer, RelayRequest
 from adapters.http.host.bounds import PING_SECONDS
-from adapters.models.providers.broken import Unreachable, Untrusted
 from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, split_url
+from adapters.models.providers.faults import Unreachable, Untrusted
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL

@@ -23,9 +23,9 @@ from actors.law.parts.message import (
 )
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.models.providers.anthropic.provider import Anthropic, answer_tool
+from adapters.models.providers.bedrock.aws import AwsKeys
 from adapters.models.providers.bedrock.events import EventSplit
 from adapters.models.providers.bedrock.provider import Bedrock
-from adapters.models.providers.bedrock.signing import Keys
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.providers.google import test_recordings as google
 from tests.adapters.models.providers.openai_chat import recorded as chat
@@ -57,7 +57,7 @@ def anthropic(client, exchange):
 
 
 def bedrock(client, exchange):
-    return Bedrock(client, Keys("AKID", "secret"), region="us-east-1")
+    return Bedrock(client, AwsKeys("AKID", "secret"), region="us-east-1")
 
 
 def conversations(*tests, host):

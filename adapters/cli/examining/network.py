@@ -15,9 +15,8 @@ from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, w
 from adapters.models.configured import ModelConfig
 from adapters.models.connecting import connected
 from adapters.models.environment import offered
-from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.dial import dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.proxy import proxied, proxy_of
 from adapters.relay.address import Nowhere
 from adapters.relay.place import ADVICE, first_address
 from adapters.settings import Address, Config

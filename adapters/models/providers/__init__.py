@@ -1,1 +1,15 @@
-"""Providers of models: their protocols, and the connections to them."""
+"""The providers of models: a folder for each protocol, and the HTTP that all of them share.
+
+anthropic/         Anthropic Messages: requests, events, provider
+bedrock/           Anthropic's models at AWS: its event stream, its signatures, provider
+google/            Gemini: requests, responses, provider
+openai_chat/       Chat Completions: requests, responses, provider, for many vendors
+openai_responses/  OpenAI Responses: requests, responses, provider
+facts/             facts about models, by their names
+dial               connections, over a proxy where there is one
+http               the HTTP client of all providers, and the headers that name us
+framing            the end of a response's body
+sse                server-sent events
+streaming          one call, from request to deltas
+faults             the ways in which a call fails, and the failures that are told
+"""

@@ -1,20 +1,25 @@
-"""Connections to providers: TCP and, for https, TLS that is always verified.
+"""Connections to providers: TCP, perhaps through a proxy, and for https TLS, always verified.
 
-There is no way to switch verification off: a key is worth more than the convenience.
+There is no way to switch verification off: a key is worth more than the convenience. If the
+environment names a proxy, only https is tunnelled through it: the proxy sees a host and a port,
+never a key. Servers that are spoken to over http are near, and are called directly.
 """
 
+import base64
 import os
 import ssl
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from urllib.parse import urlsplit
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit
 
+import h11
 import trio
 
-from adapters.models.providers.broken import Unreachable, Untrusted
+from adapters.models.providers.faults import Unreachable, Untrusted
 
 CONNECT_SECONDS_MAX = 30.0  # name, TCP and TLS together; then `Unreachable`
 CLOSE_SECONDS_MAX = 2.0
+TUNNEL_HEAD_BYTES_MAX = 16 * 1024  # of a proxy's answer; a longer one opens no tunnel
 READ_BYTES = 64 * 1024
 CLOSED = -1  # the descriptor of a socket that is
 
@@ -23,6 +28,8 @@ _PORTS = {"https": 443, "http": 80}
 
 @dataclass(frozen=True, slots=True)
 class Origin:
+    """The scheme, host and port of a server."""
+
     scheme: str
     host: str
     port: int
@@ -40,7 +47,7 @@ Dial = Callable[[Origin], Awaitable[trio.abc.Stream]]
 
 
 def split_url(url: str) -> tuple[Origin, str]:
-    """The origin and the path, without a slash at its end, of a base URL."""
+    """Return the origin of a base URL, and its path without a slash at its end."""
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname:
         raise ValueError("base URL: must begin with http:// or https:// and name a host")
@@ -55,8 +62,11 @@ def tls_context() -> ssl.SSLContext:
 
 
 class Patient(trio.abc.Stream):
-    """A TCP stream that waits before it reads. trio's reads first, and mostly in vain, for what
-    comes next in a stream has not come yet: that is a fifth of what a delta costs."""
+    """A TCP stream that waits before it reads.
+
+    trio's own reads first, and mostly in vain, because the next piece of a stream has not come yet.
+    That is a fifth of what a delta costs.
+    """
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream
@@ -86,6 +96,8 @@ class Patient(trio.abc.Stream):
 
 
 def dialler(context: ssl.SSLContext) -> Dial:
+    """Return a function that connects to an origin directly."""
+
     async def dial(origin: Origin) -> trio.abc.Stream:
         stream = Patient(await trio.open_tcp_stream(origin.host, origin.port))
         return stream if origin.scheme == "http" else await secured(stream, origin, context)
@@ -96,6 +108,7 @@ def dialler(context: ssl.SSLContext) -> Dial:
 async def secured(
     stream: trio.abc.Stream, origin: Origin, context: ssl.SSLContext
 ) -> trio.abc.Stream:
+    """Return TLS over a stream, after a handshake in which the peer has proved who it is."""
     tls = trio.SSLStream(stream, context, server_hostname=origin.host, https_compatible=True)
     shaken = False
     try:
@@ -109,7 +122,7 @@ async def secured(
 
 
 async def dialled(dial: Dial, origin: Origin) -> trio.abc.Stream:
-    """A new connection, or `Unreachable` or `Untrusted`."""
+    """Return a new connection. Raises `Unreachable` or `Untrusted`."""
     try:
         with trio.fail_after(CONNECT_SECONDS_MAX):
             return await dial(origin)
@@ -126,7 +139,7 @@ async def dialled(dial: Dial, origin: Origin) -> trio.abc.Stream:
 
 
 def _reason(error: OSError) -> str:
-    """trio says that all addresses failed; the first of them says why."""
+    """Return why a connection failed. trio says that all addresses did; the first says why."""
     cause: BaseException | None = error.__cause__
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
@@ -135,6 +148,90 @@ def _reason(error: OSError) -> str:
 
 
 async def hang_up(stream: trio.abc.Stream) -> None:
-    """Without farewell, so that it waits for nobody."""
+    """Close a stream without a farewell, so that this waits for no peer."""
     with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
         await trio.aclose_forcefully(stream)
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """An HTTP proxy that opens tunnels to https servers."""
+
+    host: str
+    port: int
+    authorization: str | None = field(default=None, repr=False)
+    exempt: tuple[str, ...] = ()  # hosts, and domains with all that is in them
+
+    def serves(self, origin: Origin) -> bool:
+        if origin.scheme != "https":
+            return False
+        host = f".{origin.host.lower()}"
+        return not any(name == "*" or host.endswith(f".{name}") for name in self.exempt)
+
+
+def proxy_of(environ: Mapping[str, str]) -> Proxy | None:
+    """Return the proxy that the environment names for https, if it names one.
+
+    Raises ValueError for a proxy that we cannot use.
+    """
+    names = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+    url = next((environ[name] for name in names if environ.get(name)), None)
+    if url is None:
+        return None
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if parts.scheme != "http" or not parts.hostname:
+        raise ValueError("proxy: only http:// proxies are supported; set HTTPS_PROXY to one")
+    exempt = (environ.get("NO_PROXY") or environ.get("no_proxy") or "").lower().split(",")
+    return Proxy(
+        parts.hostname,
+        parts.port or 80,
+        _authorization(parts.username, parts.password),
+        tuple(name.strip().lstrip("*").lstrip(".") or "*" for name in exempt if name.strip()),
+    )
+
+
+def proxied(direct: Dial, proxy: Proxy, context: ssl.SSLContext) -> Dial:
+    """Return a function that connects through the proxy where it serves, and else directly."""
+
+    async def dial(origin: Origin) -> trio.abc.Stream:
+        if not proxy.serves(origin):
+            return await direct(origin)
+        stream = await direct(Origin("http", proxy.host, proxy.port))
+        opened = False
+        try:
+            await _tunnel(stream, origin, proxy)
+            opened = True
+        finally:
+            if not opened:
+                with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
+                    await trio.aclose_forcefully(stream)
+        return await secured(stream, origin, context)
+
+    return dial
+
+
+async def _tunnel(stream: trio.abc.Stream, origin: Origin, proxy: Proxy) -> None:
+    wire = h11.Connection(h11.CLIENT, max_incomplete_event_size=TUNNEL_HEAD_BYTES_MAX)
+    target = f"[{origin.host}]" if ":" in origin.host else origin.host
+    target = f"{target}:{origin.port}"
+    headers = [("Host", target)]
+    if proxy.authorization is not None:
+        headers.append(("Proxy-Authorization", proxy.authorization))
+    asked = wire.send(h11.Request(method="CONNECT", target=target, headers=headers))
+    asked = (asked or b"") + (wire.send(h11.EndOfMessage()) or b"")
+    await stream.send_all(asked)
+    refusal = f"{origin}: the proxy {proxy.host}:{proxy.port} opened no tunnel"
+    try:
+        while (event := wire.next_event()) is h11.NEED_DATA:
+            wire.receive_data(bytes(await stream.receive_some(TUNNEL_HEAD_BYTES_MAX)))
+    except h11.RemoteProtocolError as error:
+        raise Unreachable(refusal) from error
+    if not isinstance(event, h11.Response) or not 200 <= event.status_code < 300:
+        raise Unreachable(refusal)
+
+
+def _authorization(user: str | None, password: str | None) -> str | None:
+    if user is None:
+        return None
+    pair = f"{unquote(user)}:{unquote(password or '')}".encode()
+    return f"Basic {base64.b64encode(pair).decode()}"

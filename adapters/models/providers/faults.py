@@ -1,33 +1,69 @@
-"""What goes wrong between us and a provider, as failures of ours. Pure.
+"""The ways in which a call to a provider fails: raised inside the adapters, told as failures.
 
-Every text that a provider sent passes `_safe`: a key that we sent never comes back out, whoever
-repeats it.
+None of the exceptions leaves `streaming`: there they become failures, which are data. Each text is
+`subject: fact`, without headers, keys, queries, or a word of what was received, except for
+`Reported`, whose text is the provider's own. Every text that a provider sent passes `_safe`, so a
+key that we sent never comes back out, even where the provider repeats it.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from actors.law.failures.classify import classify
 from actors.law.failures.signals import BODY_BYTES_MAX, Cut, Signals
 from actors.law.parts.deltas import ProviderFailure
-from adapters.models.providers.broken import CallFailed, Lost, Unreachable
+from runtime.statistics import CounterMetric
+
+KINDS_MAX = 100  # of events that are not known; further kinds are skipped without being counted
 
 _REDACTED = "[redacted]"
-_NAMES = ("type", "code", "status", "__type")  # under which vendors write what kind of error it is
+# The names under which vendors write what kind of error it is: in a refusal, and inside a stream.
+_REFUSAL_KINDS = ("type", "code", "status", "__type")
+_STREAM_KINDS = ("status", "type", "code")
+
+
+class CallFailed(Exception):
+    """A call without a response, or without all of it."""
+
+
+class Unreachable(CallFailed):
+    """A connection that could not be made."""
+
+
+class Untrusted(CallFailed):
+    """A peer that could not prove who it is; trying again will not help."""
+
+
+class Lost(CallFailed):
+    """A connection that ended before the response was complete."""
+
+
+class BrokenStream(CallFailed):
+    """A response that its protocol does not allow; it would come again."""
+
+
+class Unsendable(CallFailed):
+    """A request that cannot be written down; it would not go the next time either."""
+
+
+class Reported(CallFailed):
+    """A failure that a stream reports after it had begun well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accused:
-    """Who a failure is about: the provider as configured, and the secrets that we sent it."""
+    """The provider that a failure is about, as configured, and the secrets that we sent it."""
 
     provider: str
     secrets: tuple[str, ...] = ()
 
 
 def call_failed(error: CallFailed, who: Accused, now: datetime) -> ProviderFailure:
-    """No response, half of one, or one that reports a failure."""
+    """Return the failure for a response that is missing, cut short, or reports a failure."""
     cut = Cut.RESET if isinstance(error, Lost | Unreachable) else None
     return classify(Signals(_safe(str(error), who), who.provider, cut=cut), now)
 
@@ -35,7 +71,7 @@ def call_failed(error: CallFailed, who: Accused, now: datetime) -> ProviderFailu
 def refused(
     status: int, headers: Mapping[str, str], body: bytes, *, who: Accused, now: datetime
 ) -> ProviderFailure:
-    """A response that is not 2xx."""
+    """Return the failure for a response whose status is not 2xx."""
     safe = _safe(body.decode("utf-8", "replace"), who)
     return classify(
         Signals(
@@ -49,8 +85,49 @@ def refused(
     )
 
 
+def error_text(error: object) -> str:
+    """Return an error object inside a stream as one line: `status 503 overloaded_error: try later`.
+
+    Vendors agree on `message`; the kind of the error stands under several names, as a word or as an
+    HTTP status. Both are kept, because they decide whether the call is made again.
+    """
+    if isinstance(error, str):
+        return error
+    if not isinstance(error, dict):
+        return "error"
+    found = (error.get(name) for name in _STREAM_KINDS)
+    kinds = [_kind(value) for value in found if isinstance(value, str | int)]
+    message = error.get("message")
+    said = " ".join(dict.fromkeys(kinds)) or "error"
+    return f"{said}: {message}" if isinstance(message, str) and message else said
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedStatistics:
+    """Counts of what a provider sent and we do not know."""
+
+    skipped: Annotated[
+        dict[str, int],
+        CounterMetric("Events and blocks of unknown kinds that were skipped.", label="kind"),
+    ]
+
+
+class SkippedKinds:
+    """A counter of events that we do not know and read over; the calls of a provider share one."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, kind: str) -> None:
+        if kind in self._counts or len(self._counts) < KINDS_MAX:
+            self._counts[kind] += 1
+
+    def statistics(self) -> SkippedStatistics:
+        return SkippedStatistics(dict(self._counts))
+
+
 def _kinds(body: str) -> str:
-    """What kind of error a body says it is; the message is found by whoever classifies."""
+    """Return the kinds of error that a body names; its message is found by `classify`."""
     if len(body) > BODY_BYTES_MAX:
         return ""
     try:
@@ -61,8 +138,17 @@ def _kinds(body: str) -> str:
         return ""
     error = value.get("error")
     source = error if isinstance(error, dict) else value
-    found = (source.get(name) for name in _NAMES)
+    found = (source.get(name) for name in _REFUSAL_KINDS)
     return " ".join(text for text in found if isinstance(text, str))
+
+
+def _kind(value: str | int) -> str:
+    """Return a kind in the words that failures are classified by.
+
+    OpenAI writes `server_error` where others write status 500 or words.
+    """
+    is_status = str(value).isdecimal() and 400 <= int(value) <= 599
+    return f"status {value}" if is_status else str(value).replace("server_error", "server error")
 
 
 def _safe(text: str, who: Accused) -> str:

@@ -1,13 +1,13 @@
-"""Where the body of an HTTP/1.1 response ends. Bytes in, body out. No I/O.
+"""The framing of the body of an HTTP/1.1 response: bytes in, body out. No I/O.
 
-Heads are h11's business. Bodies are here because they are the hot path: a chunk costs about a
+h11 reads the heads. Bodies are read here because they are the hot path: a chunk costs about a
 microsecond, and all chunks of one read become one piece.
 """
 
 import re
 from typing import Protocol
 
-from adapters.models.providers.broken import BrokenStream, Lost
+from adapters.models.providers.faults import BrokenStream, Lost
 
 CHUNK_LINE_BYTES_MAX = 4096  # a longer line, or more trailers, breaks the connection
 
@@ -15,19 +15,23 @@ _SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?")
 
 
 class Framing(Protocol):
+    """A reader of one body, which knows where it ends."""
+
     ended: bool  # the body is complete
     clean: bool  # and nothing came after it, so the connection may be used again
 
     def feed(self, data: bytes) -> bytes:
-        """The piece of the body that `data` completes; may be empty."""
+        """Return the piece of the body that `data` completes; it may be empty."""
         ...
 
     def close(self) -> None:
-        """The peer has hung up: the end, or `Lost`."""
+        """Note that the peer has hung up. Raises `Lost` if the body is not complete."""
         ...
 
 
 class Sized:
+    """A body whose length the head has told."""
+
     def __init__(self, size: int) -> None:
         self._left = size
         self.ended = size == 0
@@ -46,6 +50,8 @@ class Sized:
 
 
 class UntilClosed:
+    """A body that ends when the peer hangs up."""
+
     def __init__(self) -> None:
         self.ended = False
         self.clean = False
@@ -58,6 +64,8 @@ class UntilClosed:
 
 
 class Chunked:
+    """A body that comes in chunks, each with its length before it."""
+
     def __init__(self) -> None:
         self._rest = b""
         self._left = 0  # of the chunk that is being read, with its line end

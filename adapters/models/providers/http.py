@@ -3,13 +3,15 @@
 h11 writes and reads the heads, `framing` the bodies; TLS is always verified, and there is no way
 to switch that off. Redirects are not followed, because a key must never reach another host;
 content is never compressed, because a delta must not wait for the next. Reading has no deadline
-here: how long a provider may be silent is decided by whoever asked.
+here: the caller decides how long a provider may be silent.
 
-A call on a kept connection that the peer has closed meanwhile is made again, once, on a new one:
-only if not a byte of the response had come.
+A call on a kept connection that the peer has closed meanwhile is made again, once, on a new one,
+if not a byte of the response had come.
 """
 
+import importlib.metadata
 import math
+import platform
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -19,8 +21,9 @@ from typing import Annotated
 import h11
 import trio
 
-from adapters.models.providers.broken import BrokenStream, Lost, Unsendable
+from actors.law.parts.prompt import Asker
 from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, hang_up
+from adapters.models.providers.faults import BrokenStream, Lost, Unsendable
 from adapters.models.providers.framing import Chunked, Framing, Sized, UntilClosed
 from runtime.statistics import CounterMetric, GaugeMetric
 
@@ -33,7 +36,9 @@ IDLE_MAX = 256  # one more closes the one that has been idle longest
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProviderRequest:
+    """A request to a provider."""
+
     origin: Origin
     target: str  # path and query
     headers: tuple[tuple[str, str], ...]
@@ -42,7 +47,9 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class HttpStatistics:
+    """Counts of connections to providers and of the calls that used them."""
+
     idle: Annotated[
         int, GaugeMetric("Connections to the provider that are kept for the next call.")
     ]
@@ -65,7 +72,7 @@ class _Connection:
         self.heard = False  # something of the response has come
         self.idle_since = -math.inf
 
-    async def send(self, request: Request, wire: h11.Connection) -> None:
+    async def send(self, request: ProviderRequest, wire: h11.Connection) -> None:
         whole = memoryview(_written(request, wire) + request.body)
         for at in range(0, len(whole), WRITE_PIECE_BYTES):
             with trio.move_on_after(WRITE_SECONDS_MAX) as limit:
@@ -74,7 +81,7 @@ class _Connection:
                 raise Lost(f"{request.origin}: took no data for {WRITE_SECONDS_MAX:g} s, timed out")
 
     async def head(self, wire: h11.Connection) -> h11.Response:
-        """Informational responses are read over."""
+        """Read the head of the response; informational responses before it are skipped."""
         while True:
             event = wire.next_event()
             if isinstance(event, h11.Response):
@@ -85,8 +92,11 @@ class _Connection:
                 wire.receive_data(data)
 
 
-def _written(request: Request, wire: h11.Connection) -> bytes:
-    """The head; the body goes as it is. What cannot be written may be a key, and is not shown."""
+def _written(request: ProviderRequest, wire: h11.Connection) -> bytes:
+    """Return the head as bytes; the body is sent as it is.
+
+    A header that cannot be written may be a key, so the error does not show it.
+    """
     headers = [("Host", request.origin.host_header), *request.headers]
     headers.append(("Content-Length", str(len(request.body))))
     try:
@@ -103,8 +113,8 @@ def _written(request: Request, wire: h11.Connection) -> bytes:
     return head
 
 
-class Response:
-    """A head, and a body that is read piece by piece."""
+class ProviderResponse:
+    """A response: its head, and a body that is read piece by piece."""
 
     def __init__(self, connection: _Connection, head: h11.Response, framing: Framing) -> None:
         self.status = head.status_code
@@ -116,12 +126,12 @@ class Response:
         self._first = b""
 
     def begin(self, data: bytes) -> None:
-        """What came together with the head."""
+        """Take the part of the body that came together with the head."""
         if data:
             self._first = self.framing.feed(data)
 
     async def receive(self) -> bytes:
-        """What one read brings of the body; empty once the body is complete."""
+        """Return the piece of the body that one read brings; empty once the body is complete."""
         if self._first:
             first, self._first = self._first, b""
             return first
@@ -138,7 +148,7 @@ class Response:
         return b""
 
     async def read(self, bytes_max: int) -> bytes:
-        """All of the body; of one that is longer, its first `bytes_max` bytes or a little more."""
+        """Return the body; of a longer one its first `bytes_max` bytes, or a little more."""
         pieces: list[bytes] = []
         size = 0
         while size < bytes_max and (piece := await self.receive()):
@@ -148,26 +158,26 @@ class Response:
 
     @property
     def reusable(self) -> bool:
-        """The response is over, and nothing speaks against another call."""
+        """Return whether the response is over and its connection may serve another call."""
         if not (self.framing.ended and self.framing.clean) or self._first:
             return False
         return "close" not in self.headers.get("connection", "").lower()
 
 
 class HttpClient:
-    """Shared by all providers of the process."""
+    """The client that all providers of the process share."""
 
     def __init__(self, dial: Dial) -> None:
         self._dial = dial
         self._idle: OrderedDict[_Connection, Origin] = OrderedDict()  # longest idle first
-        self._statistics = Statistics(0, 0, 0, 0)
+        self._statistics = HttpStatistics(0, 0, 0, 0)
 
-    def statistics(self) -> Statistics:
+    def statistics(self) -> HttpStatistics:
         return replace(self._statistics, idle=len(self._idle))
 
     @asynccontextmanager
-    async def call(self, request: Request) -> AsyncIterator[Response]:
-        """Send the request; the response's head is there on entering. Leaving early hangs up."""
+    async def call(self, request: ProviderRequest) -> AsyncIterator[ProviderResponse]:
+        """Send a request, and wait for the head of the response. Leaving early hangs up."""
         connection = await self._connected(request.origin)
         reusable = False
         try:
@@ -190,12 +200,14 @@ class HttpClient:
             await self._drop_oldest()
 
     async def aclose(self) -> None:
-        """Close what is idle; calls under way end with their callers."""
+        """Close the idle connections; calls under way end with their callers."""
         while self._idle:
             await self._drop_oldest()
 
-    async def _asked(self, connection: _Connection, request: Request) -> Response | None:
-        """None: the connection was a kept one, and is gone."""
+    async def _asked(
+        self, connection: _Connection, request: ProviderRequest
+    ) -> ProviderResponse | None:
+        """Send a request; None: the connection was a kept one, and the peer has closed it."""
         wire = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES_MAX)
         try:
             await connection.send(request, wire)
@@ -206,12 +218,12 @@ class HttpClient:
             if connection.heard and isinstance(error, h11.RemoteProtocolError):
                 raise BrokenStream(f"http: {request.origin} sent no valid response") from error
             raise Lost(f"{request.origin}: connection reset before a response came") from error
-        response = Response(connection, head, _framing(head, request.method))
+        response = ProviderResponse(connection, head, _framing(head, request.method))
         response.begin(wire.trailing_data[0])
         return response
 
     async def _connected(self, origin: Origin) -> _Connection:
-        """An idle connection, the youngest first, or a new one."""
+        """Return an idle connection, the youngest first, or a new one."""
         await self._drop_stale()
         kept = next((c for c, its in reversed(self._idle.items()) if its == origin), None)
         if kept is None:
@@ -240,13 +252,13 @@ class HttpClient:
 
     def _count(self, *, dialled: int = 0, reused: int = 0, repeated: int = 0) -> None:
         was = self._statistics
-        self._statistics = Statistics(
+        self._statistics = HttpStatistics(
             0, was.dialled + dialled, was.reused + reused, was.repeated + repeated
         )
 
 
 def _framing(head: h11.Response, method: str) -> Framing:
-    """RFC 9112, 6.3. h11 has checked that the fields do not contradict each other."""
+    """Return the framing of a body (RFC 9112, 6.3). h11 has checked that the fields agree."""
     fields = dict(head.headers)
     if method == "HEAD" or head.status_code in (204, 304):
         return Sized(0)
@@ -257,3 +269,20 @@ def _framing(head: h11.Response, method: str) -> Framing:
     if b"content-length" in fields:
         return Sized(int(fields[b"content-length"]))
     return UntilClosed()
+
+
+USER_AGENT = (
+    f"promptcorner/{importlib.metadata.version('promptcorner')}"
+    f" ({platform.system().lower()}/{platform.machine()})"
+)
+
+
+def identity(asker: Asker | None) -> tuple[tuple[str, str], ...]:
+    """Return the headers that say who we are and, if it is known, for whom we ask."""
+    headers = [("User-Agent", USER_AGENT)]
+    if asker is not None:
+        headers.append(("X-Promptcorner-Owner-Id", str(asker.owner)))
+        headers.append(("X-Promptcorner-Chat-Id", str(asker.chat)))
+        if asker.subchat is not None:
+            headers.append(("X-Promptcorner-Subchat-Id", str(asker.subchat)))
+    return tuple(headers)

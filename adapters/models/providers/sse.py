@@ -1,23 +1,24 @@
 """Server-sent events: bytes in, events out, all events of one read together. No I/O.
 
-Any cut of the bytes gives the same events. Lines may end in LF, CRLF or CR; comments, ids and
-retry times are read over; an event that the stream does not finish is no event.
+However the bytes are cut, the events are the same. Lines may end in LF, CRLF or CR; comments, ids
+and retry times are skipped; an event that the stream does not finish is dropped.
 """
 
 from actors.law.parts.json_text import well_formed
-from adapters.models.providers.broken import BrokenStream
+from adapters.models.providers.faults import BrokenStream
 
 Event = tuple[bytes, bytes]  # its name ("" if it has none) and its data
 
-EVENT_BYTES_MAX = (
-    32 * 1024 * 1024
-)  # a longer line or event breaks the stream; images come in base64
+# A longer line or event breaks the stream. It has to be this large: images come in base64.
+EVENT_BYTES_MAX = 32 * 1024 * 1024
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BACKSLASH = ord("\\")
 
 
 class EventParser:
+    """A parser of one stream, which is fed its bytes in any pieces."""
+
     __slots__ = ("_after_cr", "_begun", "_bytes", "_data", "_name", "_tail")
 
     def __init__(self) -> None:
@@ -66,7 +67,7 @@ class EventParser:
         return events
 
     def _unified(self, data: bytes) -> bytes:
-        """All line ends as LF. A CR ends its line at once; an LF right after it is part of it."""
+        """Return all line ends as LF. A CR ends its line at once, together with an LF behind it."""
         if self._after_cr and data.startswith(b"\n"):
             data = data[1:]
             self._after_cr = False
@@ -81,8 +82,11 @@ class EventParser:
 
 
 def readable(json: bytes) -> bytes:
-    """JSON that a provider sent, without what is no text: bytes that are not UTF-8, and surrogates
-    without their partner, as servers send that cut their deltas in the middle of a character."""
+    """Return JSON that a provider sent, with everything replaced that is no text.
+
+    That is bytes that are not UTF-8, and surrogates without their partner, which come from servers
+    that cut their deltas in the middle of a character.
+    """
     if not _may_escape_surrogates(json) and _is_text(json):
         return json
     return well_formed(json.decode("utf-8", "replace")).encode()

@@ -1,7 +1,7 @@
-"""One call to a provider, from request to deltas: the same for all of them.
+"""One call to a provider, from request to deltas, the same for every provider.
 
-Each provider brings a `Decoder` of its own, which is pure. What goes wrong, here or there, ends up
-as a `Failed` with the words for it.
+Each provider brings a `Decoder` of its own, which is pure. Whatever goes wrong in either becomes a
+`Failed` in our own words.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -14,15 +14,21 @@ import trio
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer, Assembly
 from actors.law.parts.deltas import Delta, Failed, Finished, ProviderFailure
-from adapters.models.providers.broken import BrokenStream, CallFailed, Lost
-from adapters.models.providers.faults import Accused, call_failed, refused
-from adapters.models.providers.http import HttpClient, Request, Response
+from adapters.models.providers.faults import (
+    Accused,
+    BrokenStream,
+    CallFailed,
+    Lost,
+    call_failed,
+    refused,
+)
+from adapters.models.providers.http import HttpClient, ProviderRequest, ProviderResponse
 from adapters.models.providers.sse import readable
 from runtime import clock
 
 ANSWER_BYTES_MAX = 256 * 1024 * 1024  # on the wire; a longer answer breaks the stream
 REFUSAL_BYTES_MAX = 128 * 1024  # of the body of an error; the rest is not read
-# What decoders raise over JSON that they cannot read: broken, not UTF-8, or too deep.
+# Raised by decoders for JSON that they cannot read: broken, not UTF-8, or too deep.
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _FACTS: dict[type[Exception], str] = {
     UnicodeDecodeError: "it is not UTF-8",
@@ -32,35 +38,36 @@ DRAIN_SECONDS_MAX = 0.1  # after the provider's last event, for the end of the b
 
 
 class Decoder(Protocol):
-    """The stream of one answer. Raises `CallFailed`."""
+    """A decoder of the stream of one answer. Raises `CallFailed`."""
 
-    truncated: str  # how it is called when the body ends before the last delta
+    truncated: str  # the failure that is told when the body ends before the last delta
 
     def feed(self, data: bytes) -> list[Delta]:
-        """The deltas that these bytes complete; the last of all is `Finished`."""
+        """Return the deltas that these bytes complete; the last of all is `Finished`."""
         ...
 
     def close(self) -> list[Delta]:
-        """The body has ended: the last deltas, where that is how an answer ends; else nothing."""
+        """Return the last deltas, if the end of the body is what ends an answer; else nothing."""
         ...
 
 
 @asynccontextmanager
 async def streamed(
-    client: HttpClient, request: Request, *, decoder: Decoder, who: Accused
+    client: HttpClient, request: ProviderRequest, *, decoder: Decoder, who: Accused
 ) -> AsyncIterator[AsyncIterator[Batch]]:
+    """Make a call whose answer comes in batches of deltas. Leaving hangs up."""
     async with AsyncExitStack() as stack:
         yield _Batches(stack, client, request=request, decoder=decoder, who=who)
 
 
 async def answered(
     client: HttpClient,
-    request: Request,
+    request: ProviderRequest,
     *,
     decode: Callable[[bytes], list[Delta]],
     who: Accused,
 ) -> Answer | ProviderFailure:
-    """The whole answer at once; `decode` makes the deltas of its body."""
+    """Make a call whose answer comes whole; `decode` makes the deltas of its body."""
     try:
         async with client.call(request) as response:
             if failure := await _refusal(response, who):
@@ -82,14 +89,14 @@ async def answered(
 
 
 class _Batches:
-    """Iterates over what arrives; used by one task."""
+    """An iterator over the batches of an answer; used by one task."""
 
     def __init__(
         self,
         stack: AsyncExitStack,
         client: HttpClient,
         *,
-        request: Request,
+        request: ProviderRequest,
         decoder: Decoder,
         who: Accused,
     ) -> None:
@@ -98,7 +105,7 @@ class _Batches:
         self._request = request
         self._decoder = decoder
         self._who = who
-        self._response: Response | None = None
+        self._response: ProviderResponse | None = None
         self._bytes = 0
         self._over = False
 
@@ -124,7 +131,7 @@ class _Batches:
         except CallFailed as error:
             return (Failed(call_failed(error, self._who, clock.wall())),)
 
-    async def _read(self, response: Response) -> Batch:
+    async def _read(self, response: ProviderResponse) -> Batch:
         while data := await response.receive():
             self._bytes += len(data)
             if self._bytes > ANSWER_BYTES_MAX:
@@ -140,7 +147,7 @@ class _Batches:
         raise Lost(self._decoder.truncated)
 
     async def _drain(self) -> None:
-        """Read to the end of the body, which lets the connection be used again."""
+        """Read to the end of the body, so that the connection can be used again."""
         if self._response is None:
             return
         with suppress(CallFailed), trio.move_on_after(DRAIN_SECONDS_MAX):
@@ -148,7 +155,7 @@ class _Batches:
                 pass
 
 
-async def _refusal(response: Response, who: Accused) -> ProviderFailure | None:
+async def _refusal(response: ProviderResponse, who: Accused) -> ProviderFailure | None:
     if 200 <= response.status < 300:
         return None
     body = await response.read(REFUSAL_BYTES_MAX)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import httpx2
 import trio
 
-from adapters.models.providers.identity import USER_AGENT
+from adapters.models.providers.http import USER_AGENT
 from adapters.tools.mcp.mending import Mending
 from adapters.tools.mcp.oauth.guard import GuardedTransport, Network, context
 

@@ -28,7 +28,7 @@ from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
 from actors.law.parts.vendors import OPENAI
 from actors.law.requests import Acquire, EditMessage, Interrupt
-from adapters.models.providers.broken import Unreachable
+from adapters.models.providers.faults import Unreachable
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_chat.provider import ChatCompletions
 from runtime.cause import Shutdown

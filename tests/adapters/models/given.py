@@ -5,7 +5,7 @@ from uuid import uuid4
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from adapters.models.configured import ModelConfig, ProviderConfig, named_model
-from adapters.models.providers.bedrock.credentials import Bearer
+from adapters.models.providers.bedrock.aws import Bearer
 
 
 def a_config(type="anthropic", model="claude-sonnet-4-5", *, base_url=None, **more):

@@ -15,13 +15,12 @@ from adapters.models.contents import (
     assembled,
 )
 from adapters.models.environment import offered
-from adapters.models.providers.bedrock.credentials import Bearer
-from adapters.models.providers.bedrock.signing import Keys
+from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
 from adapters.models.store.stored import StoredCatalogue, StoredKey
 from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant", "OPENAI_API_KEY": "sk-oai"}
-AMBIENT = Keys("access", "secret", None)
+AMBIENT = AwsKeys("access", "secret", None)
 
 
 def the_contents(*providers, models=(), environ=None, known=None, ambient=None, opened=None):
@@ -140,7 +139,7 @@ def test_bedrock_is_asked_with_its_own_keys_before_those_of_the_machine():
     contents = the_contents(own, plain, ambient=AMBIENT)
 
     configs = [each.config for each in contents.providers.values()]
-    assert [(Keys("mine", "my secret", None), "eu-west-1"), (AMBIENT, "us-east-1")] == [
+    assert [(AwsKeys("mine", "my secret", None), "eu-west-1"), (AMBIENT, "us-east-1")] == [
         (config.credentials, config.region) for config in configs
     ]
 

@@ -3,8 +3,7 @@
 import pytest
 
 from adapters.models.environment import offered
-from adapters.models.providers.bedrock.credentials import Bearer
-from adapters.models.providers.bedrock.signing import Keys
+from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
 from adapters.settings.refusals import CannotStart
 
 ALL = {
@@ -104,7 +103,7 @@ def test_bedrock_is_offered_where_credentials_of_aws_are_around(home):
     signing, bearing = the_one(home | keys), the_one(home | {"AWS_BEARER_TOKEN_BEDROCK": "t"})
 
     assert ("bedrock", "eu-west-1") == (signing.provider.type, signing.provider.region)
-    assert (Keys("a", "s", None), Bearer("t")) == (
+    assert (AwsKeys("a", "s", None), Bearer("t")) == (
         signing.provider.credentials,
         bearing.provider.credentials,
     )

@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 import trio
 
-from adapters.models.providers.broken import Unreachable
 from adapters.models.providers.dial import Origin, dialled, dialler, hang_up, tls_context
+from adapters.models.providers.faults import Unreachable
 from adapters.postgres.driver.link import Link
 from adapters.settings import names
 from adapters.settings.names import LOOK_UPS, Resolver

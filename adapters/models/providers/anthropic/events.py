@@ -1,17 +1,16 @@
-"""What Anthropic sends, as deltas. Pure.
+"""The decoder of Anthropic's events, which makes deltas of them. Pure.
 
 A kind of event, block or delta that we do not know is counted and skipped, with all that belongs
 to it; a known one that is broken fails the answer, and the failure says where it is broken.
 
-What only Anthropic understands of a part stands in its metadata under `anthropic`: `signature` or
-`redacted_data` of thoughts, `citations` of a text, `web_search` of a search's result (as it came:
-its encrypted content has to be sent back unchanged).
+The parts of an answer that only Anthropic understands stand in the metadata under `anthropic`:
+`signature` or `redacted_data` of thoughts, `citations` of a text, `web_search` of a search's result
+(as it came: its encrypted content has to be sent back unchanged).
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import assert_never, get_args
 
 import msgspec
 
@@ -34,16 +33,8 @@ from actors.law.parts.deltas import (
 from actors.law.parts.json_text import ANTHROPIC
 from actors.law.parts.message import JsonText, Usage
 from adapters.models.providers.anthropic import wire
-from adapters.models.providers.anthropic.reading import (
-    read_block,
-    read_event,
-    read_found,
-    read_message,
-)
-from adapters.models.providers.broken import Reported
+from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
 from adapters.models.providers.sse import EventParser
-
-SKIPPED_KINDS_MAX = 100  # further kinds are skipped without being counted
 
 _REASONS = {
     "end_turn": FinishReason.STOP,
@@ -58,7 +49,7 @@ _REASONS = {
 
 @dataclass(slots=True)
 class _Open:
-    """A block that has begun. Pieces are those of a call's arguments."""
+    """A block that has begun; the pieces are those of a call's arguments."""
 
     block: wire.Block
     name: str
@@ -67,10 +58,10 @@ class _Open:
 
 
 class MessageDecoder:
-    """One answer.
+    """A decoder of one answer.
 
     `split` makes the JSON of events of the bytes of the stream. The input of `answer_tool` is the
-    text of the answer. What is skipped is counted by kind in `skipped`.
+    text of the answer. Kinds that are skipped are counted in `skipped`.
     """
 
     truncated = "anthropic stream closed before message_stop"
@@ -80,11 +71,11 @@ class MessageDecoder:
         split: Callable[[bytes], Iterable[bytes]],
         *,
         answer_tool: str | None = None,
-        skipped: Counter[str] | None = None,
+        skipped: SkippedKinds | None = None,
     ) -> None:
         self._split = split
         self._answer_tool = answer_tool
-        self._skipped = skipped if skipped is not None else Counter()
+        self._skipped = skipped or SkippedKinds()
         self._open: dict[int, _Open] = {}
         self._id: str | None = None
         self._ending = wire.Ending()
@@ -114,7 +105,7 @@ class MessageDecoder:
         return []
 
     def whole(self, body: bytes) -> list[Delta]:
-        """An answer that was not streamed, as if it had been."""
+        """Return the deltas of an answer that was not streamed, as if it had been."""
         message = read_message(body)
         deltas: list[Delta] = []
         for index, raw in enumerate(message.content):
@@ -128,8 +119,7 @@ class MessageDecoder:
         return [*deltas, self._finished()]
 
     def _skip(self, kind: str) -> None:
-        if kind in self._skipped or len(self._skipped) < SKIPPED_KINDS_MAX:
-            self._skipped[kind] += 1
+        self._skipped.add(kind)
 
     def _heard(self, event: wire.Milestone) -> Iterable[Delta]:
         match event:
@@ -284,3 +274,76 @@ def _usage(usage: wire.Usage) -> Usage:
         usage.cache_creation_input_tokens,
         usage.cache_read_input_tokens,
     )
+
+
+_EVENTS: msgspec.json.Decoder[wire.Event] = msgspec.json.Decoder(wire.Event)
+_BLOCKS: msgspec.json.Decoder[wire.Block] = msgspec.json.Decoder(wire.Block)
+_KINDS = msgspec.json.Decoder(wire.Kinds)
+_MESSAGES = msgspec.json.Decoder(wire.Message)
+_FOUND: msgspec.json.Decoder[list[wire.WebSearchResult] | wire.WebSearchError] = (
+    msgspec.json.Decoder(list[wire.WebSearchResult] | wire.WebSearchError)
+)
+
+
+def _kinds(union: object) -> frozenset[object]:
+    return frozenset(kind.__struct_config__.tag for kind in get_args(union))
+
+
+_EVENT_KINDS = _kinds(wire.Event)
+_BLOCK_KINDS = _kinds(wire.Block)
+_CHANGE_KINDS = _kinds(wire.Change)
+
+
+def read_event(text: bytes) -> wire.Event | str:
+    """Return an event, or its kind if that is not known. Raises `BrokenStream`."""
+    try:
+        return _EVENTS.decode(text)
+    except msgspec.MsgspecError as error:
+        if (kind := _unknown(text)) is not None:
+            return kind
+        raise BrokenStream(f"anthropic: event: {error}") from error
+
+
+def read_block(raw: msgspec.Raw) -> wire.Block | str:
+    """Return a block, or its kind if that is not known. Raises `BrokenStream`."""
+    try:
+        return _BLOCKS.decode(raw)
+    except msgspec.MsgspecError as error:
+        kind = _kinds_of(raw).type
+        if kind and kind not in _BLOCK_KINDS:
+            return kind
+        raise BrokenStream(f"anthropic: content: {error}") from error
+
+
+def read_message(body: bytes) -> wire.Message:
+    try:
+        return _MESSAGES.decode(body)
+    except msgspec.MsgspecError as error:
+        raise BrokenStream(f"anthropic: message: {error}") from error
+
+
+def read_found(content: msgspec.Raw) -> list[wire.WebSearchResult] | wire.WebSearchError:
+    try:
+        return _FOUND.decode(content)
+    except msgspec.MsgspecError as error:
+        raise BrokenStream(f"anthropic: web_search_tool_result: {error}") from error
+
+
+def _unknown(text: bytes) -> str | None:
+    """Return the first kind in an event that we do not know; None: it is known, so broken."""
+    event = _kinds_of(text)
+    if event.type and event.type not in _EVENT_KINDS:
+        return event.type
+    block, change = event.content_block, event.delta
+    if block and block.type and block.type not in _BLOCK_KINDS:
+        return block.type
+    if event.type == "content_block_delta" and change and change.type not in _CHANGE_KINDS:
+        return change.type or None
+    return None
+
+
+def _kinds_of(text: bytes | msgspec.Raw) -> wire.Kinds:
+    try:
+        return _KINDS.decode(text)
+    except msgspec.MsgspecError:
+        return wire.Kinds()

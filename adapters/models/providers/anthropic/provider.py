@@ -1,10 +1,7 @@
 """Anthropic as a provider of models."""
 
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import Annotated
 
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Answer
@@ -14,24 +11,16 @@ from actors.law.parts.vendors import ANTHROPIC
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.models.providers.anthropic.request import betas, body
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.faults import Accused
-from adapters.models.providers.http import HttpClient, Request
-from adapters.models.providers.identity import identity
+from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.streaming import answered, streamed
-from runtime.statistics import CounterMetric
 
 API_VERSION = "2023-06-01"
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    skipped: Annotated[
-        dict[str, int],
-        CounterMetric("Events and blocks of unknown kinds that were skipped.", label="kind"),
-    ]
-
-
 class Anthropic:
+    """A provider of Anthropic's models: Anthropic, or a server that speaks as it does."""
+
     def __init__(
         self,
         client: HttpClient,
@@ -45,7 +34,7 @@ class Anthropic:
         self._origin, path = split_url(base_url)
         self._target = f"{path.removesuffix('/v1')}/v1/messages"
         self._who = Accused(name, (key,))
-        self._skipped: Counter[str] = Counter()
+        self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, streamed=True)
@@ -56,14 +45,14 @@ class Anthropic:
         decode = self._decoder(prompt).whole
         return await answered(self._client, request, decode=decode, who=self._who)
 
-    def statistics(self) -> Statistics:
-        return Statistics(dict(self._skipped))
+    def statistics(self) -> SkippedStatistics:
+        return self._skipped.statistics()
 
     def _decoder(self, prompt: Prompt) -> MessageDecoder:
         tool = answer_tool(prompt)
         return MessageDecoder(sse_split(), answer_tool=tool, skipped=self._skipped)
 
-    def _request(self, prompt: Prompt, *, streamed: bool) -> Request:
+    def _request(self, prompt: Prompt, *, streamed: bool) -> ProviderRequest:
         headers = [
             ("Content-Type", "application/json"),
             ("Accept", "text/event-stream" if streamed else "application/json"),
@@ -75,9 +64,9 @@ class Anthropic:
             headers.append(("Anthropic-Beta", ",".join(wanted)))
         extra: dict[str, object] = {"stream": True} if streamed else {}
         content = body(prompt, model=prompt.model, extra=extra)
-        return Request(self._origin, self._target, tuple(headers), content)
+        return ProviderRequest(self._origin, self._target, tuple(headers), content)
 
 
 def answer_tool(prompt: Prompt) -> str | None:
-    """The tool by whose input the model answers, where the answer has a schema."""
+    """Return the tool by whose input the model answers, if the answer has a schema."""
     return prompt.answer_schema.name if prompt.answer_schema else None

@@ -50,7 +50,7 @@ def options_of(prompt: Prompt) -> AnthropicOptions:
 
 
 def betas(prompt: Prompt) -> tuple[str, ...]:
-    """What has to be asked for by name before it may be used."""
+    """Return the betas that have to be named in the request before they may be used."""
     computer = any(isinstance(tool, ComputerUse) for tool in prompt.provider_tools)
     found = [_computer(prompt.model)[1]] if computer else []
     if options_of(prompt).context_1m_enabled:
@@ -59,7 +59,10 @@ def betas(prompt: Prompt) -> tuple[str, ...]:
 
 
 def body(prompt: Prompt, *, model: str | None, extra: Json) -> bytes:
-    """`model`: the name, where it belongs into the body. `extra`: what the transport adds."""
+    """Return the body of a request.
+
+    `model` is the name of the model if it belongs into the body, `extra` what the transport adds.
+    """
     settings, options = prompt.settings, options_of(prompt)
     thoughts = options.thinking_budget_tokens or 0  # they count as output: an answer needs room too
     request: Json = {
@@ -152,7 +155,7 @@ def _provider_tool(tool: ProviderTool, model: str) -> Json:
 
 
 def _computer(model: str) -> tuple[str, str]:
-    """The tool and the beta that the model understands."""
+    """Return the tool and the beta that the model understands."""
     return _NEW_COMPUTER if any(name in model for name in _NEW_COMPUTER_MODELS) else _OLD_COMPUTER
 
 
@@ -240,7 +243,10 @@ def _answer(answer: ToolAnswer) -> Json:
 
 
 def _file(part: FilePart) -> Iterator[Json]:
-    """Of other types the model gets the name: whoever made the prompt should not have sent them."""
+    """Return a file as a block. A file of another type is only named to the model.
+
+    Such a file should have been kept out of the prompt before.
+    """
     source: Json = {"type": "base64", "media_type": part.media_type, "data": part.data or ""}
     if part.media_type.startswith("image/"):
         yield {"type": "image", "source": source}

@@ -137,13 +137,13 @@ Event = BlockDelta | Milestone
 
 
 class Typed(Struct):
-    """As much of anything as tells its kind."""
+    """The part of any object that tells its kind."""
 
     type: str = ""
 
 
 class Kinds(Struct):
-    """As much of an event as tells whether we know its kind."""
+    """The part of an event that tells whether we know its kind."""
 
     type: str = ""
     content_block: Typed | None = None

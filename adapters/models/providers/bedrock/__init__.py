@@ -1,1 +1,6 @@
-"""Anthropic's models at AWS Bedrock: another transport, another signature, the same messages."""
+"""Anthropic's models at AWS Bedrock.
+
+aws       credentials, and the signature that shows them
+events    AWS's event stream, and Anthropic's events in it
+provider  the provider
+"""

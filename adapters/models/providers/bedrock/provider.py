@@ -1,6 +1,5 @@
 """AWS Bedrock as a provider of Anthropic's models."""
 
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from urllib.parse import quote
@@ -10,15 +9,13 @@ from actors.law.parts.assemble import Answer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from adapters.models.providers.anthropic.events import MessageDecoder
-from adapters.models.providers.anthropic.provider import Statistics, answer_tool
+from adapters.models.providers.anthropic.provider import answer_tool
 from adapters.models.providers.anthropic.request import betas, body
-from adapters.models.providers.bedrock.credentials import Bearer, Credentials
+from adapters.models.providers.bedrock.aws import Bearer, Credentials, Scope, signature_headers
 from adapters.models.providers.bedrock.events import EventSplit
-from adapters.models.providers.bedrock.signing import Scope, signature_headers
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.faults import Accused
-from adapters.models.providers.http import HttpClient, Request
-from adapters.models.providers.identity import identity
+from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.streaming import answered, streamed
 from runtime import clock
 
@@ -29,6 +26,8 @@ _PREFIXES = {"us-gov": "us-gov.", "us": "us.", "eu": "eu.", "ap": "apac."}  # th
 
 
 class Bedrock:
+    """A provider of Anthropic's models at AWS Bedrock."""
+
     def __init__(
         self,
         client: HttpClient,
@@ -44,7 +43,7 @@ class Bedrock:
         url = base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
         self._origin, self._path = split_url(url)
         self._who = Accused(name, _secrets(credentials))
-        self._skipped: Counter[str] = Counter()
+        self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, "invoke-with-response-stream")
@@ -55,14 +54,14 @@ class Bedrock:
         request = self._request(prompt, "invoke")
         return await answered(self._client, request, decode=decode, who=self._who)
 
-    def statistics(self) -> Statistics:
-        return Statistics(dict(self._skipped))
+    def statistics(self) -> SkippedStatistics:
+        return self._skipped.statistics()
 
     def _decoder(self, prompt: Prompt) -> MessageDecoder:
         tool = answer_tool(prompt)
         return MessageDecoder(EventSplit(), answer_tool=tool, skipped=self._skipped)
 
-    def _request(self, prompt: Prompt, action: str) -> Request:
+    def _request(self, prompt: Prompt, action: str) -> ProviderRequest:
         model = quote(model_id(prompt.model, self._region), safe="")
         target = f"{self._path}/model/{model}/{action}"
         extra: dict[str, object] = {"anthropic_version": API_VERSION}
@@ -75,7 +74,7 @@ class Bedrock:
             *identity(prompt.asker),
             *self._authorization(target, content),
         )
-        return Request(self._origin, target, headers, content)
+        return ProviderRequest(self._origin, target, headers, content)
 
     def _authorization(self, target: str, content: bytes) -> tuple[tuple[str, str], ...]:
         if isinstance(self._credentials, Bearer):
@@ -93,7 +92,10 @@ class Bedrock:
 
 
 def model_id(model: str, region: str) -> str:
-    """Anthropic's models are called through a profile of the geography that the region is in."""
+    """Return the id by which a region calls a model.
+
+    Anthropic's models are called through a profile of the geography that the region is in.
+    """
     if not model.startswith("anthropic."):
         return model  # it names its geography, or an account's own profile
     prefix = next((prefix for name, prefix in _PREFIXES.items() if region.startswith(name)), "")

@@ -1,1 +1,5 @@
-"""What is known about vendors and their models: data, and the look-ups that read it."""
+"""Facts about models, by their names: data, and the look-ups that read it.
+
+gemini  effort, thoughts and tools of Gemini, on every interface that it has
+openai  which models think, sample and answer where; OpenAI's addresses and schemas
+"""

@@ -4,9 +4,11 @@ The same models answer on Google's own interface, on its imitation of OpenAI's, 
 gateways. A name may carry its vendor in front (`google/gemini-3-pro-preview`).
 """
 
+import json
 import re
-from typing import Literal
+from typing import Any, Literal
 
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import EFFORTS, Effort
 
 Level = Literal["minimal", "low", "medium", "high"]
@@ -31,19 +33,22 @@ def is_gemini(model: str) -> bool:
 
 
 def thinks_in_levels(model: str) -> bool:
-    """Version 3 and later, and names without a version, which mean the latest."""
+    """Return whether a model thinks in levels instead of a budget.
+
+    Version 3 and later do, and names without a version, which mean the latest.
+    """
     return is_gemini(model) and _version(model) >= (3, 0)
 
 
 def level_of(model: str, effort: Effort) -> Level | None:
-    """The level nearest below the effort that the model has, else its lowest; None: it has none."""
+    """Return the model's level nearest below an effort, else its lowest; None: it has none."""
     has = _levels(_bare(model), _version(model))
     below = [level for level in has if EFFORTS.index(level) <= EFFORTS.index(effort)]
     return below[-1] if below else next(iter(has), None)
 
 
 def budget_of(model: str, effort: Effort) -> int | None:
-    """Tokens for thinking, of version 2.5; None: it does not think."""
+    """Return the tokens for thinking of version 2.5; None: the model does not think."""
     if not is_gemini(model) or _version(model) != (2, 5) or _SPECIALISED.search(_bare(model)):
         return None
     budget = _BUDGETS[effort]
@@ -51,7 +56,10 @@ def budget_of(model: str, effort: Effort) -> int | None:
 
 
 def mixes_tools(model: str) -> bool:
-    """Takes its own search and functions of ours in one request; older ones answer with 400."""
+    """Return whether a model takes its own search and functions of ours in one request.
+
+    Older ones answer with 400.
+    """
     return thinks_in_levels(model)
 
 
@@ -74,3 +82,37 @@ def _levels(name: str, version: tuple[int, int]) -> tuple[Level, ...]:
     if "pro" in name and version == (3, 0):
         return ("low", "high")
     return _LEVELS[1:]
+
+
+THOUGHT_BEGINS, THOUGHT_ENDS = "<thought>", "</thought>"  # around thoughts that come as text
+
+
+def thinking(model: str, effort: Effort) -> dict[str, Any] | None:
+    """Return an effort in Gemini's own words, as Google's imitation of Chat Completions takes them.
+
+    None: this model has none.
+    """
+    if (budget := budget_of(model, effort)) is not None:
+        return {"include_thoughts": True, "thinking_budget": budget}
+    level = level_of(model, effort)
+    return None if level is None else {"include_thoughts": True, "thinking_level": level}
+
+
+def adapted_schema(schema: JsonText) -> JsonText:
+    """Return a schema as Google's imitation of Chat Completions takes it.
+
+    It refuses empty `properties` of nested objects and `required: null`.
+    """
+    return JsonText(json.dumps(_adapted(json.loads(schema)), separators=(",", ":")))
+
+
+def _adapted(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_adapted(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _adapted(item)
+        for key, item in value.items()
+        if not (key == "properties" and item in ({}, None)) and not (key == "required" and not item)
+    }

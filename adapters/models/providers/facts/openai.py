@@ -1,4 +1,4 @@
-"""Facts about OpenAI's models, by name. Data and look-ups; no I/O.
+"""Facts about OpenAI's models, by name, and about its two interfaces. Data and look-ups; no I/O.
 
 The same models answer behind OpenAI, Azure and the gateways, so the facts stand here once. A name
 may carry its vendor in front (`openai/gpt-5`).
@@ -6,6 +6,7 @@ may carry its vendor in front (`openai/gpt-5`).
 
 import json
 import re
+from urllib.parse import urlsplit
 
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import Effort
@@ -25,26 +26,29 @@ def _bare(model: str) -> str:
 
 
 def reasons(model: str) -> bool:
-    """It thinks before it answers: it has an effort, and takes no plain `max_tokens`."""
+    """Return whether a model thinks first: it has an effort, and takes no plain `max_tokens`."""
     name = _bare(model)
     return _REASONING.match(name) is not None and _NOT_REASONING.match(name) is None
 
 
 def samples(model: str, effort: Effort | None) -> bool:
-    """It takes temperature, top_p, penalties, logit_bias and logprobs; others answer with 400."""
+    """Return whether a model takes temperature, top_p, penalties, logit_bias and logprobs.
+
+    Others answer with 400.
+    """
     if not reasons(model):
         return True
     return effort == "none" and _SAMPLED_WITHOUT_EFFORT.match(_bare(model)) is not None
 
 
 def answers_on_responses(model: str) -> bool:
-    """Which of OpenAI's two interfaces is used where the configuration does not say."""
+    """Return whether a model is asked over Responses where the configuration does not say."""
     name = _bare(model)
     return _RESPONSES.match(name) is not None and _CHAT_ONLY.search(name) is None
 
 
 def strict_schema(schema: JsonText) -> tuple[JsonText, bool]:
-    """The schema as strict mode wants it, and whether it can be strict.
+    """Return a schema as strict mode wants it, and whether it can be strict.
 
     Strict mode forbids further properties and takes no optional ones. A schema that has some is
     left as it is, for a call that is not strict.
@@ -75,3 +79,27 @@ def _closed(value: object) -> object:
         return value
     closed = {key: _closed(item) for key, item in value.items()}
     return closed | {"additionalProperties": False} if closed.get("type") == "object" else closed
+
+
+_AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
+_AZURE_PATH = "/openai/v1"  # where Azure speaks as OpenAI does, without versions and deployments
+
+
+def target_of(base_url: str, path: str) -> str:
+    """Return the target of a request.
+
+    A query of the base URL stays: Azure's `api-version` stands there. A bare Azure resource is
+    completed; a path below it, a deployment for example, is kept.
+    """
+    parts = urlsplit(base_url)
+    base = parts.path.rstrip("/")
+    if (parts.hostname or "").endswith(_AZURE_HOSTS) and base in ("", "/openai"):
+        base = _AZURE_PATH
+    return f"{base}{path}?{parts.query}" if parts.query else f"{base}{path}"
+
+
+def key_headers(key: str, header: str) -> tuple[tuple[str, str], ...]:
+    """Return the header that shows a key; none without a key, which a server may not want."""
+    if not key:
+        return ()
+    return ((header, f"Bearer {key}" if header == "Authorization" else key),)

@@ -11,19 +11,17 @@ from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import GOOGLE
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.faults import Accused
+from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
 from adapters.models.providers.google.request import request_body
 from adapters.models.providers.google.response import GeminiDecoder
-from adapters.models.providers.http import HttpClient, Request
-from adapters.models.providers.identity import identity
-from adapters.models.providers.skipped import Skipped, Statistics
+from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.streaming import answered, streamed
 
 _VERTEX = "aiplatform.googleapis.com"  # its key is an access token; it wants no ids of calls
 
 
 class Google:
-    """A base URL of Vertex ends in `/publishers/google`."""
+    """A provider of Gemini. A base URL of Vertex ends in `/publishers/google`."""
 
     def __init__(
         self,
@@ -38,7 +36,7 @@ class Google:
         self._vertex = self._origin.host.endswith(_VERTEX)
         self._key = ("Authorization", f"Bearer {key}") if self._vertex else ("X-Goog-Api-Key", key)
         self._who = Accused(name, (key,))
-        self._skipped = Skipped()
+        self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, "streamGenerateContent?alt=sse")
@@ -49,14 +47,14 @@ class Google:
         decode = self._decoder().whole
         return await answered(self._client, request, decode=decode, who=self._who)
 
-    def statistics(self) -> Statistics:
+    def statistics(self) -> SkippedStatistics:
         return self._skipped.statistics()
 
     def _decoder(self) -> GeminiDecoder:
         return GeminiDecoder(uuid4().hex, self._skipped)
 
-    def _request(self, prompt: Prompt, method: str) -> Request:
+    def _request(self, prompt: Prompt, method: str) -> ProviderRequest:
         name = prompt.model if "/" in prompt.model else f"models/{prompt.model}"
         headers = (("Content-Type", "application/json"), self._key, *identity(prompt.asker))
         body = request_body(prompt, sends_ids=not self._vertex)
-        return Request(self._origin, f"{self._path}/{quote(name)}:{method}", headers, body)
+        return ProviderRequest(self._origin, f"{self._path}/{quote(name)}:{method}", headers, body)

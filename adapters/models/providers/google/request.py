@@ -45,7 +45,10 @@ _T = TypeVar("_T")
 
 
 def request_body(prompt: Prompt, *, sends_ids: bool = True) -> bytes:
-    """`sends_ids`: Vertex wants calls and their results without ids, and pairs them by order."""
+    """Return the body of a request.
+
+    Vertex wants calls and their results without ids (`sends_ids` is false) and pairs them by order.
+    """
     options = _options(prompt)
     request = wire.Request(_contents(prompt, sends_ids=sends_ids))
     if prompt.system:
@@ -82,7 +85,10 @@ def _config(prompt: Prompt, options: GoogleOptions) -> wire.GenerationConfig:
 
 
 def _thinking(prompt: Prompt, options: GoogleOptions) -> wire.ThinkingConfig | UnsetType:
-    """What is configured outranks the effort. Thoughts are shown unless it says otherwise."""
+    """Return how the model is to think: as it is configured, else by its effort.
+
+    Thoughts are shown unless the configuration says otherwise.
+    """
     level, budget = options.thinking_level, options.thinking_budget
     if level is None and budget is None and (effort := prompt.settings.effort) is not None:
         level = level_of(prompt.model, effort) if thinks_in_levels(prompt.model) else None
@@ -97,7 +103,7 @@ def _thinking(prompt: Prompt, options: GoogleOptions) -> wire.ThinkingConfig | U
 
 
 def _safety(options: GoogleOptions) -> list[wire.SafetySetting]:
-    """One threshold stands for every category that has none of its own."""
+    """Return the thresholds; one threshold stands for every category without its own."""
     thresholds = {each.category: each.threshold for each in options.safety_settings}
     if options.threshold is not None:
         thresholds = dict.fromkeys(_CATEGORIES, options.threshold) | thresholds
@@ -105,7 +111,10 @@ def _safety(options: GoogleOptions) -> list[wire.SafetySetting]:
 
 
 def _searches(prompt: Prompt) -> bool:
-    """An older model with functions cannot search, and its functions matter more."""
+    """Return whether the model searches by itself.
+
+    An older model with functions cannot search, and its functions matter more.
+    """
     wanted = any(isinstance(tool, WebSearch) for tool in prompt.provider_tools)
     return wanted and (not prompt.tools or mixes_tools(prompt.model))
 
@@ -205,7 +214,7 @@ def _assistant(
 
 
 def _answer(answer: ToolAnswer, prompt: Prompt) -> wire.FunctionResponse:
-    """Only Gemini 3 looks at files in a function's response."""
+    """Return the answer to a call. Only Gemini 3 looks at files in a function's response."""
     said = {"error" if answer.is_error else "result": answer.text}
     response = wire.FunctionResponse(answer.name, said, answer.id)
     if answer.media is not None and thinks_in_levels(prompt.model):
@@ -219,7 +228,7 @@ def _blob(file: FilePart) -> wire.Blob:
 
 
 def _sign(parts: list[wire.Part | Raw]) -> None:
-    """Of calls that were made together only the first is signed."""
+    """Sign the calls; of calls that were made together only the first is signed."""
     calls = [part for part in parts if isinstance(part, wire.Part) and part.function_call]
     if calls and calls[0].thought_signature is UNSET:
         calls[0].thought_signature = _SKIP_SIGNATURE

@@ -1,4 +1,4 @@
-"""What generateContent answers, a chunk at a time or whole, as deltas. Pure.
+"""The decoder of generateContent, a chunk at a time or whole, which makes deltas of it. Pure.
 
 There is no event for the end: the last chunk has a finish reason, and then the body ends. Calls
 come whole. A signature belongs to the part it comes with; one that comes with no text belongs to
@@ -27,11 +27,9 @@ from actors.law.parts.deltas import (
     ToolCall,
 )
 from actors.law.parts.message import NO_USAGE, JsonText, Usage
-from adapters.models.providers.broken import BrokenStream, Reported
-from adapters.models.providers.error_text import error_text
+from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
 from adapters.models.providers.google import wire
 from adapters.models.providers.google.request import METADATA
-from adapters.models.providers.skipped import Skipped
 from adapters.models.providers.sse import EventParser
 
 _chunk = msgspec.json.Decoder(wire.Chunk).decode
@@ -56,14 +54,17 @@ _LOST = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_
 
 
 class GeminiDecoder:
-    """One answer. `nonce` makes ids for calls that come without; the rest is counted by kind."""
+    """A decoder of one answer.
+
+    `nonce` makes ids for calls that come without. Kinds that are not known are counted.
+    """
 
     truncated = "google stream closed before its end"
 
-    def __init__(self, nonce: str, skipped: Skipped | None = None) -> None:
+    def __init__(self, nonce: str, skipped: SkippedKinds | None = None) -> None:
         self._events = EventParser()
         self._nonce = nonce
-        self._skipped = skipped or Skipped()
+        self._skipped = skipped or SkippedKinds()
         self._numbers = itertools.count()
         self._blocks = 0
         self._open: str | None = None  # the block of text or thoughts that is being said
@@ -203,8 +204,11 @@ class GeminiDecoder:
 
 
 def usage_of(counts: wire.Usage) -> Usage:
-    """What was read from a cache is counted apart; what a search fed back is input; thoughts are
-    output, as they are paid."""
+    """Return the tokens that were paid.
+
+    Tokens read from a cache are counted apart; what a search fed back is input; thoughts are
+    output.
+    """
     cached = counts.cached_content_token_count
     prompt = (counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0)
     output = (counts.candidates_token_count or 0) + (counts.thoughts_token_count or 0)

@@ -28,7 +28,10 @@ class FunctionResponse(Struct):
 
 
 class Part(Struct, rename="camel"):
-    """Both ways. `tool_call` and `tool_response` are of tools that Google runs itself."""
+    """A part of a message, in either direction.
+
+    `tool_call` and `tool_response` are of tools that Google runs itself.
+    """
 
     text: str | UnsetType = UNSET
     thought: bool | UnsetType = UNSET
@@ -110,7 +113,7 @@ class Request(Struct, rename="camel"):
 
 
 class Typed(Struct, rename="camel"):
-    """As much of a tool of Google's own as we look at."""
+    """The part of a tool of Google's own that we look at."""
 
     id: str = ""
     tool_type: str = ""

@@ -1,4 +1,4 @@
-"""What was said, as messages of Chat Completions. Pure.
+"""The messages of a prompt as Chat Completions wants them. Pure.
 
 Tools of the provider itself do not exist here: their calls and results are left out of what the
 assistant said.
@@ -118,7 +118,7 @@ def _call(part: ToolCallPart) -> wire.ToolCall:
 
 
 def _details(part: ReasoningPart) -> list[dict[str, Any]]:
-    """Exactly as they came: they are signed, or encrypted."""
+    """Return thoughts exactly as they came, because they are signed or encrypted."""
     noted = notes_of(part.provider_metadata, METADATA)
     return msgspec.convert(noted.get("reasoning_details", []), list[dict[str, Any]])
 
@@ -128,7 +128,10 @@ def _answer(answer: ToolAnswer) -> wire.Message:
 
 
 def _sign_latest_turn(said: list[wire.Message]) -> None:
-    """Gemini checks the calls of the turn that is under way, and wants the first of each signed."""
+    """Sign the calls of the turn under way.
+
+    Gemini checks these calls, and wants the first of each message signed.
+    """
     for message in reversed(said):
         if message.role == "user":
             return

@@ -10,18 +10,19 @@ from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import Vendor
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.facts.openai_endpoint import key_headers, target_of
-from adapters.models.providers.faults import Accused
-from adapters.models.providers.http import HttpClient, Request
-from adapters.models.providers.identity import identity
+from adapters.models.providers.facts.openai import key_headers, target_of
+from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.openai_chat.request import answer_tool, request_body
 from adapters.models.providers.openai_chat.response import ChatDecoder
-from adapters.models.providers.skipped import Skipped, Statistics
 from adapters.models.providers.streaming import answered, streamed
 
 
 class ChatCompletions:
-    """A base URL may carry a query, which is Azure's way to name the version of its interface."""
+    """A provider that speaks Chat Completions.
+
+    A base URL may carry a query, which is Azure's way to name the version of its interface.
+    """
 
     def __init__(
         self, client: HttpClient, key: str, *, vendor: Vendor, base_url: str | None = None
@@ -35,7 +36,7 @@ class ChatCompletions:
         self._target = target_of(base, "/chat/completions")
         self._headers = key_headers(key, vendor.key_header)
         self._who = Accused(vendor.type, (key,))
-        self._skipped = Skipped()
+        self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, stream=True)
@@ -46,14 +47,14 @@ class ChatCompletions:
         decode = self._decoder(prompt).whole
         return await answered(self._client, request, decode=decode, who=self._who)
 
-    def statistics(self) -> Statistics:
+    def statistics(self) -> SkippedStatistics:
         return self._skipped.statistics()
 
     def _decoder(self, prompt: Prompt) -> ChatDecoder:
         tool = answer_tool(prompt, self._dialect)
         return ChatDecoder(uuid4().hex, answer_tool=tool, skipped=self._skipped)
 
-    def _request(self, prompt: Prompt, *, stream: bool) -> Request:
+    def _request(self, prompt: Prompt, *, stream: bool) -> ProviderRequest:
         headers = (
             ("Content-Type", "application/json"),
             ("Accept", "text/event-stream" if stream else "application/json"),
@@ -61,4 +62,4 @@ class ChatCompletions:
             *identity(prompt.asker),
         )
         body = request_body(prompt, self._dialect, stream=stream)
-        return Request(self._origin, self._target, headers, body)
+        return ProviderRequest(self._origin, self._target, headers, body)

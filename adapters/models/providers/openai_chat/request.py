@@ -20,10 +20,14 @@ from actors.law.parts.prompt import (
     WebSearch,
 )
 from actors.law.parts.vendors import Dialect
-from adapters.models.providers.facts.gemini import level_of, thinks_in_levels
+from adapters.models.providers.facts.gemini import (
+    adapted_schema,
+    level_of,
+    thinking,
+    thinks_in_levels,
+)
 from adapters.models.providers.facts.openai import reasons, samples, strict_schema
 from adapters.models.providers.openai_chat import wire
-from adapters.models.providers.openai_chat.gemini import adapted_schema, thinking
 from adapters.models.providers.openai_chat.messages import messages
 
 _T = TypeVar("_T")
@@ -49,7 +53,7 @@ def request_body(prompt: Prompt, dialect: Dialect, *, stream: bool) -> bytes:
 
 
 def answer_tool(prompt: Prompt, dialect: Dialect) -> str | None:
-    """The tool whose arguments are the answer, if the answer is asked for in that way."""
+    """Return the tool whose arguments are the answer, if the answer is asked for in that way."""
     schema, options = prompt.answer_schema, prompt.settings.options
     if schema is None:
         return None
@@ -153,7 +157,10 @@ def _schema(schema: JsonText, dialect: Dialect) -> Raw:
 
 
 def _set_options(request: wire.Request, prompt: Prompt) -> dict[str, Any]:
-    """What only one family understands. Returns what goes in under names we do not know."""
+    """Set the options of the model's family of providers.
+
+    Returns the fields that go into the request under names that we do not know.
+    """
     match prompt.settings.options:
         case OpenAIOptions() as options:
             _set_openai(request, prompt, options)

@@ -1,4 +1,4 @@
-"""The answer of Chat Completions, a chunk at a time or whole, as deltas. Pure.
+"""The decoder of Chat Completions, a chunk at a time or whole, which makes deltas of it. Pure.
 
 A whole answer is read like a stream of one chunk. The finish reason ends what was being said, the
 token counts may follow it, and `[DONE]`, or the end of the connection, ends the answer. A
@@ -21,13 +21,10 @@ from actors.law.parts.deltas import (
     TextEnded,
 )
 from actors.law.parts.message import NO_USAGE, Usage
-from adapters.models.providers.broken import BrokenStream, Reported
-from adapters.models.providers.error_text import error_text
+from adapters.models.providers.facts.gemini import THOUGHT_BEGINS, THOUGHT_ENDS
+from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
 from adapters.models.providers.openai_chat import wire
-from adapters.models.providers.openai_chat.calls import Calls
-from adapters.models.providers.openai_chat.gemini import THOUGHT_BEGINS, THOUGHT_ENDS
-from adapters.models.providers.openai_chat.thoughts import Thoughts
-from adapters.models.providers.skipped import Skipped
+from adapters.models.providers.openai_chat.pieces import Calls, Thoughts
 from adapters.models.providers.sse import EventParser
 
 TRUNCATED = "chat completions stream closed before its end"
@@ -44,15 +41,15 @@ _REASONS = {
 
 
 class ChatDecoder:
-    """A stream of chunks, or a whole answer."""
+    """A decoder of a stream of chunks, or of a whole answer."""
 
     truncated = TRUNCATED
 
     def __init__(
-        self, nonce: str, *, answer_tool: str | None = None, skipped: Skipped | None = None
+        self, nonce: str, *, answer_tool: str | None = None, skipped: SkippedKinds | None = None
     ) -> None:
         self._events = EventParser()
-        self._reading = _Reading(nonce, answer_tool, skipped or Skipped())
+        self._reading = _Reading(nonce, answer_tool, skipped or SkippedKinds())
 
     def feed(self, data: bytes) -> list[Delta]:
         deltas: list[Delta] = []
@@ -61,7 +58,7 @@ class ChatDecoder:
         return deltas
 
     def close(self) -> list[Delta]:
-        """Some servers hang up instead of saying `[DONE]`."""
+        """Return the last deltas: some servers hang up instead of saying `[DONE]`."""
         return self._reading.finished() if self._reading.has_reason else []
 
     def whole(self, body: bytes) -> list[Delta]:
@@ -73,9 +70,9 @@ class ChatDecoder:
 
 
 class _Reading:
-    """One answer on its way. `nonce` makes ids for calls that come without."""
+    """The state of one answer. `nonce` makes ids for calls that come without."""
 
-    def __init__(self, nonce: str, answer_tool: str | None, skipped: Skipped) -> None:
+    def __init__(self, nonce: str, answer_tool: str | None, skipped: SkippedKinds) -> None:
         self._answer_tool = answer_tool  # its arguments are the answer's text
         self._skipped = skipped
         self._calls = Calls(nonce)
@@ -93,7 +90,7 @@ class _Reading:
 
     @property
     def has_reason(self) -> bool:
-        """The model has said why it stopped, so nothing but counts can be missing."""
+        """Return whether the model has said why it stopped, so that only counts can be missing."""
         return self._reason is not None
 
     def take(self, data: bytes, deltas: list[Delta]) -> None:
@@ -121,7 +118,7 @@ class _Reading:
                     deltas.append(more)
 
     def finished(self) -> list[Delta]:
-        """The last deltas, once."""
+        """Return the last deltas, once."""
         if self._over:
             return []
         self._over = True
@@ -130,7 +127,10 @@ class _Reading:
         return [*self._end_block(), *self._calls.end(), end]
 
     def _more(self, choice: wire.Choice) -> TextDelta | None:
-        """More of the text that is being said, if it is that and nothing else: most chunks are."""
+        """Return the delta of a chunk that only goes on with the text under way, as most chunks do.
+
+        None: the chunk says something else, too.
+        """
         news = choice.delta
         if self._text is None or news is None or not news.content:
             return None
@@ -226,7 +226,7 @@ class _Reading:
         self._text = self._thoughts = None
 
     def _outcome(self) -> tuple[FinishReason, Refusal | None]:
-        """Some servers end an answer that calls tools with `stop`."""
+        """Return why the answer ended; some servers end one that calls tools with `stop`."""
         if self._refusal:
             return FinishReason.CONTENT_FILTER, Refusal(None, "".join(self._refusal))
         reason = _REASONS.get(self._reason or "", FinishReason.OTHER)
@@ -240,9 +240,10 @@ class _Reading:
 
 
 def usage_of(counts: wire.Usage) -> Usage:
-    """What was read from or written to a cache is counted apart; thoughts are output.
+    """Return the tokens that were paid.
 
-    Most servers count thoughts as completion, xAI beside it: then the total tells.
+    Tokens read from or written to a cache are counted apart; thoughts are output. Most servers
+    count thoughts as completion, xAI beside it: then the total tells.
     """
     prompt_details = counts.prompt_tokens_details or wire.PromptDetails()
     details = counts.completion_tokens_details or wire.CompletionDetails()
@@ -260,7 +261,7 @@ def usage_of(counts: wire.Usage) -> Usage:
 
 
 def _filtered_by(results: dict[str, object]) -> str | None:
-    """Azure's name for what it took offence at."""
+    """Return Azure's name for the kind of content that it withheld."""
     for category, result in results.items():
         if isinstance(result, dict) and result.get("filtered"):
             return category

@@ -13,7 +13,7 @@ class Function(Struct):
 
 
 class ExtraGoogle(Struct, omit_defaults=True):
-    """What Gemini adds behind this interface."""
+    """The fields that Gemini adds to this interface."""
 
     thought_signature: str | None = None
     thought: bool | None = None

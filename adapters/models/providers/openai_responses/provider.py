@@ -1,4 +1,4 @@
-"""OpenAI, or Azure, with its key, over the Responses API."""
+"""A provider that speaks the Responses API, with its key: OpenAI, or Azure."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -9,18 +9,19 @@ from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, Vendor
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.facts.openai_endpoint import key_headers, target_of
-from adapters.models.providers.faults import Accused
-from adapters.models.providers.http import HttpClient, Request
-from adapters.models.providers.identity import identity
+from adapters.models.providers.facts.openai import key_headers, target_of
+from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.openai_responses.request import request_body
 from adapters.models.providers.openai_responses.response import ResponsesDecoder
-from adapters.models.providers.skipped import Skipped, Statistics
 from adapters.models.providers.streaming import answered, streamed
 
 
 class Responses:
-    """Azure has no base URL of its own, so it needs one. Its query, if it has one, is kept."""
+    """A provider that speaks the Responses API.
+
+    The query of a base URL, if it has one, is kept.
+    """
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class Responses:
         self._target = target_of(base_url, "/responses")
         self._headers = key_headers(key, vendor.key_header)
         self._who = Accused(vendor.type, (key,))
-        self._skipped = Skipped()
+        self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, stream=True)
@@ -47,10 +48,10 @@ class Responses:
         decode = ResponsesDecoder(self._skipped).whole
         return await answered(self._client, request, decode=decode, who=self._who)
 
-    def statistics(self) -> Statistics:
+    def statistics(self) -> SkippedStatistics:
         return self._skipped.statistics()
 
-    def _request(self, prompt: Prompt, *, stream: bool) -> Request:
+    def _request(self, prompt: Prompt, *, stream: bool) -> ProviderRequest:
         headers = (
             ("Content-Type", "application/json"),
             ("Accept", "text/event-stream" if stream else "application/json"),
@@ -58,4 +59,4 @@ class Responses:
             *identity(prompt.asker),
         )
         body = request_body(prompt, stream=stream)
-        return Request(self._origin, self._target, headers, body)
+        return ProviderRequest(self._origin, self._target, headers, body)

@@ -1,12 +1,13 @@
-"""What the Responses API answers, as deltas. Pure.
+"""The decoder of the Responses API, which makes deltas of its answers. Pure.
 
 An answer is a list of items, and a stream tells how each comes to be. A whole answer is read as if
-each of its items had just ended. What only this interface understands of a part stands in its
-metadata under `openai_responses`: `reasoning` is an encrypted item, `item` a search as it came,
-`led_by` the reasoning before it, `phase` whether a text is a comment or the answer.
+each of its items had just ended. The metadata of a part keeps what only this interface understands
+under `openai_responses`: `reasoning` is an encrypted item, `item` a search as it came, `led_by` the
+reasoning before it, `phase` whether a text is a comment or the answer.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,12 +27,9 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
 )
 from actors.law.parts.message import NO_USAGE, JsonText, Usage
-from adapters.models.providers.broken import Reported
-from adapters.models.providers.error_text import error_text
+from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
 from adapters.models.providers.openai_responses import wire
-from adapters.models.providers.openai_responses.reading import read
 from adapters.models.providers.openai_responses.request import METADATA
-from adapters.models.providers.skipped import Skipped
 from adapters.models.providers.sse import EventParser
 
 WEB_SEARCH = "web_search"
@@ -47,13 +45,13 @@ _ITEMS: dict[str, type[_Item]] = {
 
 
 class ResponsesDecoder:
-    """One answer. What is skipped is counted by kind."""
+    """A decoder of one answer. Kinds that are skipped are counted."""
 
     truncated = "openai responses stream closed before terminal event"
 
-    def __init__(self, skipped: Skipped | None = None) -> None:
+    def __init__(self, skipped: SkippedKinds | None = None) -> None:
         self._events = EventParser()
-        self._skipped = skipped or Skipped()
+        self._skipped = skipped or SkippedKinds()
         self._spoken: set[str] = set()  # the blocks that have said something
         self._calls: dict[str, wire.FunctionCallItem] = {}  # under way, by the ids of their items
         self._called = False
@@ -112,7 +110,7 @@ class ResponsesDecoder:
         yield ReasoningDelta(said.item_id, said.delta)
 
     def heard_summary(self, event: bytes) -> Iterator[Delta]:
-        """Each summary is a paragraph of the same thought."""
+        """Return the deltas of a summary; each summary is a paragraph of the same thought."""
         said = read(wire.SummaryDelta, event)
         before = self._summary.get(said.item_id, said.summary_index)
         self._summary[said.item_id] = said.summary_index
@@ -260,7 +258,10 @@ _SILENT = frozenset(
 
 
 def usage_of(counts: wire.Usage) -> Usage:
-    """What was read from or written to the cache is counted apart; thoughts are output."""
+    """Return the tokens that were paid.
+
+    Tokens read from or written to the cache are counted apart; thoughts are output.
+    """
     details = counts.input_tokens_details or wire.InputDetails()
     thoughts = counts.output_tokens_details or wire.OutputDetails()
     fresh = counts.input_tokens
@@ -279,3 +280,34 @@ def usage_of(counts: wire.Usage) -> Usage:
 
 def _noted(**notes: object) -> JsonText:
     return JsonText(msgspec.json.encode({METADATA: notes}).decode())
+
+
+_T = TypeVar("_T")
+
+_KINDS = (
+    wire.AnnotationAdded,
+    wire.ArgumentsDelta,
+    wire.ErrorEvent,
+    wire.FunctionCallItem,
+    wire.ItemEvent,
+    wire.MessageItem,
+    wire.ReasoningItem,
+    wire.Response,
+    wire.ResponseEvent,
+    wire.SummaryDelta,
+    wire.TextDelta,
+    wire.Typed,
+    wire.WebSearchItem,
+)
+_DECODERS: dict[object, msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(kind) for kind in _KINDS
+}
+
+
+def read(kind: type[_T], data: bytes | msgspec.Raw) -> _T:
+    """Return JSON as a wire type. Raises `BrokenStream` with the type that could not be read."""
+    try:
+        found: _T = _DECODERS[kind].decode(data)
+    except msgspec.MsgspecError as error:
+        raise BrokenStream(f"openai responses: {kind.__name__}: {error}") from error
+    return found

@@ -228,7 +228,7 @@ class ResponseEvent(Struct):
 
 
 class ErrorEvent(Struct):
-    """The documented form is flat; some servers nest it."""
+    """An error. The documented form is flat; some servers nest it."""
 
     code: str | int | None = None
     message: str | None = None

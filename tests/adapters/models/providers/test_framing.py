@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.models.providers.broken import BrokenStream, Lost
+from adapters.models.providers.faults import BrokenStream, Lost
 from adapters.models.providers.framing import CHUNK_LINE_BYTES_MAX, Chunked, Sized, UntilClosed
 
 

@@ -5,19 +5,19 @@ import ssl
 import pytest
 import trio
 
-from adapters.models.providers.broken import BrokenStream, Lost, Unreachable, Untrusted
 from adapters.models.providers.dial import Origin, split_url
+from adapters.models.providers.faults import BrokenStream, Lost, Unreachable, Untrusted
 from adapters.models.providers.http import (
     IDLE_MAX,
     IDLE_SECONDS_MAX,
     HttpClient,
-    Request,
-    Statistics,
+    HttpStatistics,
+    ProviderRequest,
 )
 from tests.fakes.network import Hangup, Network, Reset, chunk, head, streamed, whole
 
 ORIGIN = Origin("https", "api.test", 443)
-ASK = Request(ORIGIN, "/v1/messages", (("x-key", "k"),), b'{"q":1}')
+ASK = ProviderRequest(ORIGIN, "/v1/messages", (("x-key", "k"),), b'{"q":1}')
 CHUNKED = head(Transfer_Encoding="chunked")
 
 
@@ -57,7 +57,7 @@ async def test_a_connection_is_used_again(autojump_clock, nursery):
     answers = [await said(client) for _ in range(3)]
 
     assert answers == [(200, b"1"), (200, b"2"), (200, b"3")]
-    assert Statistics(idle=1, dialled=1, reused=2, repeated=0) == client.statistics()
+    assert HttpStatistics(idle=1, dialled=1, reused=2, repeated=0) == client.statistics()
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ async def test_idle_connections_are_closed_when_they_are_too_old_or_too_many(
 
     async with trio.open_nursery() as callers:
         for number in range(IDLE_MAX + 2):
-            request = Request(Origin("http", f"h{number}", 80), "/", ())
+            request = ProviderRequest(Origin("http", f"h{number}", 80), "/", ())
             callers.start_soon(said, client, request)
     await trio.testing.wait_all_tasks_blocked()
     assert (client.statistics().idle, network.hung_up) == (IDLE_MAX, 2)

@@ -9,7 +9,7 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from actors.law.parts.vendors import VENDORS, Wire
 from adapters.models.providers.anthropic.provider import Anthropic
-from adapters.models.providers.bedrock.credentials import Bearer
+from adapters.models.providers.bedrock.aws import Bearer
 from adapters.models.providers.bedrock.provider import Bedrock
 from adapters.models.providers.google.provider import Google
 from adapters.models.providers.http import HttpClient

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.models.providers import sse
-from adapters.models.providers.broken import BrokenStream
+from adapters.models.providers.faults import BrokenStream
 from adapters.models.providers.sse import EventParser
 
 PIECES = st.sampled_from(

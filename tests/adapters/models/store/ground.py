@@ -18,7 +18,7 @@ from actors.law.ids import ModelConfigId
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Around, key_subject, own_key_subject
 from adapters.models.environment import offered
-from adapters.models.providers.bedrock.credentials import ambient
+from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.stage import Stage

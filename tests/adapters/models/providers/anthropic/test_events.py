@@ -1,7 +1,6 @@
 """What Anthropic sends, event by event."""
 
 import json
-from collections import Counter
 
 import pytest
 
@@ -21,8 +20,8 @@ from actors.law.parts.deltas import (
     UsageSeen,
 )
 from actors.law.parts.message import Usage
-from adapters.models.providers.anthropic.events import SKIPPED_KINDS_MAX, MessageDecoder, sse_split
-from adapters.models.providers.broken import BrokenStream, Reported
+from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
+from adapters.models.providers.faults import KINDS_MAX, BrokenStream, Reported, SkippedKinds
 
 
 def begun(**usage):
@@ -218,10 +217,10 @@ def test_nothing_is_heard_after_the_end():
     ],
 )
 def test_an_unknown_kind_is_counted_and_skipped(event, kind):
-    skipped = Counter()
+    skipped = SkippedKinds()
 
     assert heard(event, skipped=skipped) == []
-    assert skipped == {kind: 1}
+    assert skipped.statistics().skipped == {kind: 1}
 
 
 def test_what_belongs_to_a_skipped_block_is_skipped_with_it():
@@ -231,11 +230,11 @@ def test_what_belongs_to_a_skipped_block_is_skipped_with_it():
 
 
 def test_kinds_are_counted_up_to_a_limit():
-    skipped = Counter()
+    skipped = SkippedKinds()
 
-    heard(*({"type": f"new_{n}"} for n in range(SKIPPED_KINDS_MAX + 5)), skipped=skipped)
+    heard(*({"type": f"new_{n}"} for n in range(KINDS_MAX + 5)), skipped=skipped)
 
-    assert len(skipped) == SKIPPED_KINDS_MAX
+    assert len(skipped.statistics().skipped) == KINDS_MAX
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,13 @@ import pytest
 from actors.law.parts.deltas import Failed, FailureKind, Finished
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import AnswerSchema, AnthropicOptions, CallSettings, Prompt, UserSaid
-from adapters.models.providers.bedrock.credentials import Bearer
+from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
 from adapters.models.providers.bedrock.provider import Bedrock, model_id
-from adapters.models.providers.bedrock.signing import Keys
 from adapters.models.providers.http import HttpClient
 from tests.fakes.network import Network, streamed, whole
 
 PROMPT = Prompt("anthropic.claude-x-v1:0", (UserSaid((TextPart("hi"),)),))
-KEYS = Keys("AKID", "SECRET", "TOKEN")
+KEYS = AwsKeys("AKID", "SECRET", "TOKEN")
 STREAM = "application/vnd.amazon.eventstream"
 
 

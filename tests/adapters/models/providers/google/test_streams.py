@@ -18,9 +18,8 @@ from actors.law.parts.deltas import (
     ToolCall,
 )
 from actors.law.parts.message import Usage
-from adapters.models.providers.broken import BrokenStream, Reported
+from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
 from adapters.models.providers.google.response import GeminiDecoder
-from adapters.models.providers.skipped import Skipped
 from tests.adapters.models.providers.replay import deltas_of, events
 
 
@@ -226,7 +225,7 @@ def test_an_error_in_the_middle_of_a_stream_fails_the_answer(data, text):
 
 
 def test_what_is_not_known_is_counted_and_skipped():
-    skipped = Skipped()
+    skipped = SkippedKinds()
 
     deltas = read(
         chunk({"executableCode": {"code": "1"}}, {"text": "a"}),

@@ -18,9 +18,8 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
 )
 from actors.law.parts.message import Usage
-from adapters.models.providers.broken import BrokenStream, Reported
+from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
 from adapters.models.providers.openai_chat.response import ChatDecoder
-from adapters.models.providers.skipped import Skipped
 from tests.adapters.models.providers.replay import deltas_of, events
 
 DONE = b"[DONE]"
@@ -191,7 +190,7 @@ def test_each_cited_page_is_one_source():
     def cited(url):
         return {"type": "url_citation", "url_citation": {"url": url, "title": "T"}}
 
-    skipped = Skipped()
+    skipped = SkippedKinds()
 
     deltas = read(
         chunk({"content": "a", "annotations": [cited("u"), cited("v")]}),

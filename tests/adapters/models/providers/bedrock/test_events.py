@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.models.providers.broken import BrokenStream
-from adapters.models.providers.eventstream import MESSAGE_BYTES_MAX, Message, MessageParser
+from adapters.models.providers.bedrock.events import MESSAGE_BYTES_MAX, MessageParser, StreamMessage
+from adapters.models.providers.faults import BrokenStream
 
 
 def text(name, value):
@@ -35,8 +35,8 @@ def test_the_published_example_is_read():
     )
 
     assert [
-        Message({}, b""),
-        Message({"content-type": "application/json"}, b"{'foo':'bar'}"),
+        StreamMessage({}, b""),
+        StreamMessage({"content-type": "application/json"}, b"{'foo':'bar'}"),
     ] == MessageParser().feed(empty + example)
 
 
@@ -50,7 +50,7 @@ def test_any_cut_gives_the_same_messages(payloads, data):
 
     got = [m for a, b in itertools.pairwise(borders) for m in parser.feed(stream[a:b])]
 
-    assert [Message({":event-type": "chunk"}, payload) for payload in payloads] == got
+    assert [StreamMessage({":event-type": "chunk"}, payload) for payload in payloads] == got
 
 
 def test_every_wrong_bit_is_seen():
@@ -71,7 +71,7 @@ def test_headers_of_every_type_are_passed_over():
 
     (message,) = MessageParser().feed(encoded(b"p", other + text("a", "b")))
 
-    assert Message({"a": "b"}, b"p") == message
+    assert StreamMessage({"a": "b"}, b"p") == message
 
 
 @pytest.mark.parametrize("headers", [b"\5ab", b"\1a\x0c", b"\1a\7\0\5x", b"\1\xff\0"])

@@ -1,12 +1,19 @@
-"""Tool calls that arrive in pieces, each piece under an index, an id, both or neither. Pure.
+"""Tool calls and thoughts that arrive in pieces, put together. Pure.
 
-OpenAI numbers its calls and names their ids once. Compatible servers leave out ids, or numbers,
-or send every call whole under number 0. A piece that has a name, and an id other than that of the
-call it would belong to, begins a new call.
+A piece of a call stands under an index, an id, both or neither. OpenAI numbers its calls and names
+their ids once. Compatible servers leave out ids, or numbers, or send every call whole under number
+0. A piece that has a name, and an id other than that of the call it would belong to, begins a new
+call.
+
+Thoughts are gathered so that they can be sent back exactly as they came. Servers stream
+`reasoning_details` in pieces: pieces of one text, or of one summary, are joined; a signature
+belongs to the text before it; encrypted thoughts come whole.
 """
 
 import itertools
+import json
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -49,7 +56,7 @@ class _Call:
 
 
 class Calls:
-    """All calls of one answer. `nonce` makes ids for servers that send none."""
+    """The calls of one answer. `nonce` makes ids for servers that send none."""
 
     def __init__(self, nonce: str) -> None:
         self._nonce = nonce
@@ -58,10 +65,11 @@ class Calls:
         self._by_index: dict[int, _Call] = {}
 
     def add(self, piece: wire.ToolCallDelta) -> list[Delta]:
+        """Add a piece of a call, and return the deltas that it completes."""
         return self._call(piece).take(piece)
 
     def end(self) -> list[Delta]:
-        """Every call with all its arguments, in the order in which they began."""
+        """Return every call with all its arguments, in the order in which they began."""
         whole: list[Delta] = [call.whole() for call in self._calls if call.name]
         self._calls.clear()
         self._by_index.clear()
@@ -86,3 +94,50 @@ class Calls:
         if piece.id:
             return next((call for call in self._calls if call.id == piece.id), None)
         return self._calls[-1] if self._calls else None
+
+
+Detail = dict[str, Any]
+
+_JOINED = ("text", "summary")
+
+
+class Thoughts:
+    """The details of one block of reasoning."""
+
+    def __init__(self) -> None:
+        self._details: list[Detail] = []
+
+    def add(self, details: list[Detail]) -> str:
+        """Add pieces, and return the text in them that can be read."""
+        for piece in details:
+            if self._details and _continues(piece, self._details[-1]):
+                self._details[-1] = _joined(self._details[-1], piece)
+            else:
+                self._details.append(piece)
+        pieces = (piece.get(name) for piece in details for name in _JOINED)
+        return "".join(piece for piece in pieces if isinstance(piece, str))
+
+    def metadata(self) -> JsonText | None:
+        if not self._details:
+            return None
+        return JsonText(
+            json.dumps({METADATA: {"reasoning_details": self._details}}, separators=(",", ":"))
+        )
+
+
+def _continues(piece: Detail, last: Detail) -> bool:
+    same = all(piece.get(name) == last.get(name) for name in ("type", "index"))
+    return same and piece.get("type") in ("reasoning.text", "reasoning.summary")
+
+
+def _joined(last: Detail, piece: Detail) -> Detail:
+    """Return a detail with a further piece of it.
+
+    The piece's values replace the earlier ones, except that texts add up. An empty signature is
+    none.
+    """
+    whole = last | {name: value for name, value in piece.items() if value not in (None, "")}
+    for name in _JOINED:
+        if name in last and name in piece:
+            whole[name] = (last[name] or "") + (piece[name] or "")
+    return whole
