@@ -120,7 +120,7 @@ class Stored:
         self._chat = replace(made.chat, generation_attempt=1)
         self._messages = (Message(MessageId(1), 1, AT, False, made.said[0]),)
 
-    async def found(self, chat: ChatId, have: Position) -> ChatSnapshot:
+    async def snapshot(self, chat: ChatId, have: Position) -> ChatSnapshot:
         await trio.lowlevel.checkpoint()
         return ChatSnapshot(replace(self._chat, id=chat), self._messages, 0, (), (), ())
 

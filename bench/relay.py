@@ -67,8 +67,8 @@ MADE_AT = re.compile(rb'"text":"([0-9.]+);')
 
 
 class HeldThere(Stored):
-    async def found(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:  # type: ignore[override]
-        found = await super().found(chat, have)
+    async def snapshot(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:  # type: ignore[override]
+        found = await super().snapshot(chat, have)
         holder = Holder(THERE, RunnerId(chat))
         held = replace(found.chat, status=Status.RUNNING, holder=holder)
         return replace(found, chat=held)

@@ -61,7 +61,7 @@ class Store:
         if after.status is not before:
             self.trail.append((after.snapshot_version, after.status))
 
-    async def found(self, chat, have):
+    async def snapshot(self, chat, have):
         await self._gate()
         found = self._look(have)
         await self._gate()
@@ -152,7 +152,7 @@ class Stage:
         self.previews = Previews(piece_encoded)
         world = FeedContext(self.store, encoded, self.previews, self._start, self._broken)
         self.feed = ChatFeed(self.id, world)
-        self.following = self.previews.follow(self.feed.began, fail=self._failed)
+        self.following = self.previews.follow(self.feed.note_attempt, fail=self._failed)
         self.following.__enter__()
         await self.memory.create(new, [ask.Acquire(HOLDERS[0])])
         self.told.clear()
@@ -194,7 +194,7 @@ class Stage:
 
     def deliver_all(self):
         for record in self.records:
-            self.feed.committed(record)
+            self.feed.note_commit(record)
         for hint in self.hints:
             self._deliver(hint)
         self.records.clear()
@@ -202,7 +202,7 @@ class Stage:
 
     async def a_record_comes(self, draw):
         if self.records:
-            self.feed.committed(self.records.pop(draw_index(draw, self.records)))
+            self.feed.note_commit(self.records.pop(draw_index(draw, self.records)))
 
     async def a_hint_comes(self, draw):
         if self.hints:
@@ -212,9 +212,9 @@ class Stage:
 
     def _deliver(self, hint):
         if isinstance(hint, ChatMoved):
-            self.feed.moved(hint)
+            self.feed.note_hint(hint)
         else:
-            self.feed.asks_moved()
+            self.feed.note_approvals()
 
     async def news_is_lost(self, draw):
         lot = pick(draw, (self.records, self.hints))
@@ -296,8 +296,8 @@ class Stage:
             client.go_on()
         self.deliver_all()
         if self.lost:
-            self.feed.heard_of(self.chat.snapshot_version)
-            self.feed.asks_moved()
+            self.feed.note_version(self.chat.snapshot_version)
+            self.feed.note_approvals()
         await trio.sleep(1)
         await trio.testing.wait_all_tasks_blocked()
 

@@ -1,36 +1,36 @@
-"""The feed of one chat: what its watchers have been told, and the log that it is told in.
+"""The feed of one chat: what its watchers have been told, and the log that they are told it in.
 
-News comes from three sides, and none of it waits: what this process commits, as a step that says
-everything (`committed`); what others commit, as a hint (`moved`); what is being said in an attempt
-that runs here, piece by piece. A step is told if it is exactly the next snapshot after what is
-known. Whatever else it may be, late, lost or of another process, the store is read, by one reader
-at a time, in a task that lives only while something is to be read.
+News comes from three sides, and none of them waits: what this process commits comes as a change
+that says everything (`note_commit`), what others commit comes as a hint (`note_hint`), and what is
+said in an attempt that runs here comes piece by piece. A change is told if it is exactly the next
+snapshot after the one that is known. In all other cases, when it is late, lost or of another
+process, the store is read: by one reader at a time, in a task that lives only while something is to
+be read.
 
 The pieces of an attempt are told while its place in the history is the newest that is known: never
 before its `preview_reset`, never after the message that comes of it.
 
-Whoever comes is told what is stored, as of a mark: a snapshot, a position of the log, and how many
-pieces of the running attempt stand before it. He has all that comes before the mark from the store
-and from the attempt itself, and reads on in the log behind it.
+A new watcher is told what is stored, as of a mark: a snapshot, a position of the log, and how many
+pieces of the running attempt come before it. They get all that comes before the mark from the store
+and from the attempt itself, and read on in the log behind it.
 
-An attempt that runs in another process is followed there, for as long as it runs and somebody
-watches here.
+An attempt that runs in another process is followed there, for as long as it runs and the chat is
+watched here.
 """
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import trio
 
-from actors.law.ids import ChatId, EpisodeKey, MessageId, chat_name
-from actors.law.refusals import ChatNotFound
+from actors.law.ids import ChatId, EpisodeKey
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Applied
 from actors.streams.episodes import Preview
 from actors.streams.feeds.diff import (
-    ChatSnapshot,
     Position,
     SnapshotChange,
     Told,
@@ -40,18 +40,18 @@ from actors.streams.feeds.diff import (
     change_of_snapshot,
     diff,
     first_events,
-    is_shown,
     told_of,
 )
-from actors.streams.feeds.events import ApprovalsChanged, Event, MessageChanged, PendingApprovals
+from actors.streams.feeds.events import ApprovalsChanged, Event, PendingApprovals
 from actors.streams.feeds.log import (
     Beginning,
     Cursor,
+    EventLog,
+    FeedCounts,
     FeedEnd,
-    Log,
     LogMark,
     PendingWatcher,
-    common_to,
+    common_position,
 )
 from actors.streams.feeds.ports import (
     EncodeEvent,
@@ -60,341 +60,315 @@ from actors.streams.feeds.ports import (
     RemoteEpisodes,
     SnapshotReading,
 )
-from runtime.backoff import delay_seconds
-from runtime.log import emit
+from actors.streams.feeds.reading import EncodedSnapshot, read_chat
 
-# Two commits of this process may be heard of in the wrong order: so long the first one is waited
-# for, then the store is read.
+# Two commits of this process may be heard of in the wrong order. The first one is waited for so
+# long, then the store is read.
 LATE_SECONDS = 0.02
-STEPS_AHEAD_MAX = 16  # that wait for one before them; more than these are read instead
-MARKS_MAX = 64  # of snapshots told while somebody reads; whose snapshot is older reads again
-READS_MAX = 6  # of one answer, if they fail; then the feed ends
-READ_AGAIN_FIRST_SECONDS = 0.1
-READ_AGAIN_CAP_SECONDS = 1.0
-ENCODED_AT_ONCE = 64  # messages; then other tasks run
-AT_WORK = (Status.RUNNING, Status.INTERRUPTING)  # when something may be said
+CHANGES_AHEAD_MAX = 16  # that wait for one before them; if there are more, the store is read
+MARKS_MAX = 64  # of snapshots told during a read; if the snapshot read is older, it is read again
+AT_WORK = (Status.RUNNING, Status.INTERRUPTING)  # when there may be pieces
 
 
 @dataclass(frozen=True, slots=True)
 class FeedContext:
+    """The store, the previews and the ways to start and end work that all feeds of chats share."""
+
     reading: SnapshotReading
     encode: EncodeEvent
     attempts: LocalEpisodes
-    start: Callable[["ChatFeed", Callable[[], Awaitable[object]]], None]  # work for it, beside
-    broken: Callable[["ChatFeed", Exception], None]  # ends it because of an error in it
+    start: Callable[["ChatFeed", Callable[[], Awaitable[object]]], None]  # a task for a feed
+    fail: Callable[["ChatFeed", Exception], None]  # ends a feed because of an error in it
     elsewhere: RemoteEpisodes | None = None  # None: there is one process
+    counts: FeedCounts = field(default_factory=FeedCounts)
 
 
 class ChatFeed:
-    def __init__(self, chat: ChatId, world: FeedContext) -> None:
+    """The feed of one chat."""
+
+    def __init__(self, chat: ChatId, context: FeedContext) -> None:
         self.chat = chat
-        self.log = Log()
+        self.log = EventLog(counts=context.counts)
         self.ended: FeedEnd | None = None
-        self.reads_count = 0
-        self._world = world
-        self._known: Told | None = None
-        self._asks: tuple[PendingApprovals, ...] = ()  # that the watchers have been told
-        self._asks_moved = False  # they have, or may have, since they were read
-        self._heard_of = 0  # the newest snapshot that anybody spoke of
+        self._context = context
+        self._told: Told | None = None
+        self._approvals: tuple[PendingApprovals, ...] = ()  # that the watchers have been told
+        self._approvals_may_differ = False  # since they were read
+        self._newest_version = 0  # the newest snapshot of which there was news
         self._ahead: dict[int, SnapshotChange] = {}  # by their snapshots; none is the next one
         self._attempt: PieceLog | None = None
-        self._told = 0  # pieces of it
-        self._joins: list[PendingWatcher] = []
+        self._pieces_told = 0  # of the attempt
+        self._pending: list[PendingWatcher] = []
         self._marks: deque[LogMark] = deque(maxlen=MARKS_MAX)
-        self._reading = False
+        self._is_reading = False
 
     @property
     def version(self) -> int:
-        """The snapshot that the watchers have been told; 0: none yet."""
-        return 0 if self._known is None else self._known.heads.snapshot_version
+        """Return the snapshot that the watchers have been told; 0: none yet."""
+        return 0 if self._told is None else self._told.versions.snapshot_version
 
     @property
-    def has_asks(self) -> bool:
-        return bool(self._asks)
+    def has_approvals(self) -> bool:
+        """Return whether the watchers have been told that calls wait for consent."""
+        return bool(self._approvals)
 
     # coming and going
 
     async def join(self, cursor: Cursor, have: Position) -> Beginning | None:
-        """Where whoever holds `cursor` begins; None if the feed ends before that is known. He does
-        not wait at the end of the log meanwhile, so it is kept."""
+        """Place `cursor` where its watcher begins, and return what they are told before that. None
+        if the feed ends before that is known. The cursor does not wait at the end of the log
+        meanwhile, so the log is kept."""
         if self.ended is not None:
             return None
-        join = PendingWatcher(have, None if self._known is None else self._mark(self._known.heads))
-        self._joins.append(join)
-        self._look()
+        mark = None if self._told is None else self._mark(self._told.versions)
+        watcher = PendingWatcher(have, mark)
+        self._pending.append(watcher)
+        self._read_if_unsure()
         try:
-            await join.answered.wait()
+            await watcher.answered.wait()
         finally:
-            if join in self._joins:
-                self._joins.remove(join)
-        if join.beginning is not None:
-            cursor.position = join.beginning.position
-        return join.beginning
+            if watcher in self._pending:
+                self._pending.remove(watcher)
+        if watcher.beginning is not None:
+            cursor.position = watcher.beginning.position
+        return watcher.beginning
 
     def end(self, why: FeedEnd) -> None:
-        """Nothing more is told; what is in the log can still be read."""
+        """Tell no more; what is in the log can still be read."""
         if self.ended is not None:
             return
         self.ended = why
         self._let_go()
-        for join in self._joins:
-            join.answered.set()
+        for watcher in self._pending:
+            watcher.answered.set()
         self.log.wake()
 
     # news
 
-    def committed(self, applied: Applied) -> None:
-        """This process has written a snapshot of the chat."""
-        step = change_of_commit(applied)
-        if step is None:
-            self.heard_of(applied.chat.snapshot_version)
+    def note_commit(self, applied: Applied) -> None:
+        """Note that this process has written a snapshot of the chat."""
+        change = change_of_commit(applied)
+        if change is None:
+            self.note_version(applied.chat.snapshot_version)
         else:
-            self._offer(step)
+            self._offer(change)
 
-    def moved(self, hint: ChatMoved) -> None:
-        """Somebody has; perhaps this process, and it is known."""
-        known, version = self._known, hint.snapshot_version
-        step = None if known is None else change_of_hint(hint, known.heads)
-        if step is not None:
-            self._offer(step)
+    def note_hint(self, hint: ChatMoved) -> None:
+        """Note that a process has written a snapshot; it may be this one, and known."""
+        told, version = self._told, hint.snapshot_version
+        change = None if told is None else change_of_hint(hint, told.versions)
+        if change is not None:
+            self._offer(change)
         elif version not in self._ahead:
-            self.heard_of(version)
+            self.note_version(version)
 
-    def heard_of(self, snapshot_version: int) -> None:
-        """There is such a snapshot; nothing else is known of it."""
-        self._heard_of = max(self._heard_of, snapshot_version)
-        self._look()
+    def note_version(self, snapshot_version: int) -> None:
+        """Note that there is such a snapshot, of which nothing else is known."""
+        self._newest_version = max(self._newest_version, snapshot_version)
+        self._read_if_unsure()
 
-    def asks_moved(self) -> None:
-        """This chat, or one of its agents, asks for other consent than before."""
-        self._asks_moved = True
-        self._look()
+    def note_approvals(self) -> None:
+        """Note that this chat, or one of its agents, asks for other consent than before."""
+        self._approvals_may_differ = True
+        self._read_if_unsure()
 
-    def began(self, attempt: Preview) -> None:
-        """An attempt at this chat begins here."""
-        if self._known is None or self.ended is not None or self._attempt is not None:
+    def note_attempt(self, attempt: Preview) -> None:
+        """Follow an attempt at this chat that begins here, if its place is the newest known."""
+        if self._told is None or self.ended is not None or self._attempt is not None:
             return
-        if attempt.key == self._key(self._known):
+        if attempt.key == self._key(self._told):
             self._follow(attempt)
 
     # telling
 
-    def _offer(self, step: SnapshotChange) -> None:
-        version = step.heads.snapshot_version
-        self._heard_of = max(self._heard_of, version)
-        if len(self._ahead) >= STEPS_AHEAD_MAX:
+    def _offer(self, change: SnapshotChange) -> None:
+        """Tell the change if it is the next one, else keep it until those before it have come."""
+        version = change.versions.snapshot_version
+        self._newest_version = max(self._newest_version, version)
+        if len(self._ahead) >= CHANGES_AHEAD_MAX:
             self._ahead.clear()
-        self._ahead[version] = step
-        self._catch_up()
-        self._look()
+        self._ahead[version] = change
+        self._tell_next()
+        self._read_if_unsure()
 
-    def _catch_up(self) -> None:
-        """Tell what is known to come next."""
-        while self._known is not None and self._ahead:
-            version = self._known.heads.snapshot_version
-            step = self._ahead.pop(version + 1, None)
-            if step is None:
-                self._ahead = {at: step for at, step in self._ahead.items() if at > version}
+    def _tell_next(self) -> None:
+        """Tell the changes that come next, as far as they have come."""
+        while self._told is not None and self._ahead:
+            version = self._told.versions.snapshot_version
+            change = self._ahead.pop(version + 1, None)
+            if change is None:
+                self._ahead = {at: change for at, change in self._ahead.items() if at > version}
                 return
-            self._tell(self._known, step, {})
+            self._tell(self._told, change, partial(self._context.encode, self.chat))
 
-    def _tell(self, known: Told, step: SnapshotChange, encoded: dict[MessageId, bytes]) -> None:
-        self._known, events = diff(known, step)
+    def _tell(self, told: Told, change: SnapshotChange, encode: Callable[[Event], bytes]) -> None:
+        self._told, events = diff(told, change)
         for event in events:
-            self.log.append(self._encoded(event, encoded))
-        if self._attempt is not None and self._attempt.key != self._key(self._known):
+            self.log.append(encode(event))
+        if self._attempt is not None and self._attempt.key != self._key(self._told):
             self._let_go()
-        if self._joins:
-            self._marks.append(self._mark(step.heads))
+        if self._pending:
+            self._marks.append(self._mark(change.versions))
         self._follow_newest()
-
-    def _encoded(self, event: Event, encoded: dict[MessageId, bytes]) -> bytes:
-        if isinstance(event, MessageChanged) and event.message.id in encoded:
-            return encoded[event.message.id]
-        return self._world.encode(self.chat, event)
 
     # the pieces of the running attempt
 
-    def _key(self, known: Told) -> EpisodeKey:
-        return EpisodeKey(self.chat, known.heads.history_version, known.heads.generation_attempt)
+    def _key(self, told: Told) -> EpisodeKey:
+        versions = told.versions
+        return EpisodeKey(self.chat, versions.history_version, versions.generation_attempt)
 
     def _follow_newest(self) -> None:
-        assert self._known is not None, "an attempt has its place in what is known"
-        heads = self._known.heads
-        if self._attempt is not None or heads.generation_attempt == 0 or self.ended is not None:
+        """Follow the attempt whose place is the newest that is known, here or elsewhere."""
+        assert self._told is not None, "an attempt has its place in what is known"
+        versions = self._told.versions
+        if self._attempt is not None or versions.generation_attempt == 0 or self.ended is not None:
             return
-        key = self._key(self._known)
-        attempt = self._world.attempts.find(key) or self._follow_elsewhere(key, heads)
+        key = self._key(self._told)
+        attempt = self._context.attempts.find(key) or self._follow_elsewhere(key, versions)
         if attempt is not None:
             self._follow(attempt)
 
-    def _follow_elsewhere(self, key: EpisodeKey, heads: Versions) -> PieceLog | None:
-        elsewhere = self._world.elsewhere
-        if elsewhere is None or heads.worker is None or heads.status not in AT_WORK:
+    def _follow_elsewhere(self, key: EpisodeKey, versions: Versions) -> PieceLog | None:
+        elsewhere = self._context.elsewhere
+        if elsewhere is None or versions.worker is None or versions.status not in AT_WORK:
             return None
-        return elsewhere.follow(key, heads.worker)
+        return elsewhere.follow(key, versions.worker)
 
     def _follow(self, attempt: PieceLog) -> None:
         self._attempt = attempt
-        for piece in attempt.encoded[self._told :]:
+        for piece in attempt.encoded[self._pieces_told :]:
             self.hear(piece, alone=False)
         attempt.listener = self
 
     def hear(self, piece: bytes, alone: bool) -> None:
         """Tell a piece of the running attempt. Called in the task of the chat."""
-        self._told += 1
+        self._pieces_told += 1
         if alone:
-            self.log.say(piece)
+            self.log.append_now(piece)
         else:
             self.log.append(piece)
 
     def fail(self, error: Exception) -> None:
-        """`hear` has failed: the feed ends, and its watchers come again to a new one."""
-        self._world.broken(self, error)
+        """End the feed because `hear` has failed; its watchers come again to a new one."""
+        self._context.fail(self, error)
 
     def _let_go(self) -> None:
         if self._attempt is not None:
             self._attempt.listener = None
-            if self._world.elsewhere is not None:
-                self._world.elsewhere.let_go(self._attempt)
-        self._attempt, self._told = None, 0
+            if self._context.elsewhere is not None:
+                self._context.elsewhere.let_go(self._attempt)
+        self._attempt, self._pieces_told = None, 0
 
     # reading
 
-    def _look(self) -> None:
-        """Read, if there is reason to, and nobody does."""
-        if not self._reading and self.ended is None and self._is_unsure():
-            self._reading = True
-            self._world.start(self, self._read)
+    def _read_if_unsure(self) -> None:
+        """Start a reader, if there is reason to read and none does."""
+        if not self._is_reading and self.ended is None and self._is_unsure():
+            self._is_reading = True
+            self._context.start(self, self._read)
 
     def _is_unsure(self) -> bool:
-        known = self._known
-        if self._joins or known is None or self._asks_moved:
+        if self._pending or self._told is None or self._approvals_may_differ:
             return True
-        return self._heard_of > known.heads.snapshot_version
+        return self._newest_version > self._told.versions.snapshot_version
 
     async def _read(self) -> None:
         try:
             while self.ended is None and self._is_unsure():
-                if self._ahead and not self._joins:
+                if self._ahead and not self._pending:
                     await trio.sleep(LATE_SECONDS)
                     if not self._is_unsure():
                         return
                 await self._read_once()
         finally:
-            self._reading = False
+            self._is_reading = False
 
     async def _read_once(self) -> None:
-        heard_of, joins, since = self._heard_of, tuple(self._joins), self._behind()
-        self._asks_moved = False
-        found = await self._found(common_to([*(join.have for join in joins), *since]))
-        if not isinstance(found, ChatSnapshot):
-            return self.end(found)
-        encoded: dict[MessageId, bytes] = {}
-        for count, message in enumerate(filter(is_shown, found.messages), 1):
-            encoded[message.id] = self._world.encode(self.chat, MessageChanged(message))
-            if count % ENCODED_AT_ONCE == 0:
-                await trio.lowlevel.checkpoint()
-        if self._heard_of == heard_of:  # whoever spoke of a later one was wrong
-            self._heard_of = found.chat.snapshot_version
-        self._take_in(found, encoded, is_enough=bool(since))
-        if found.asks != self._asks:
-            self._asks = found.asks
-            self.log.append(self._world.encode(self.chat, ApprovalsChanged(found.asks)))
-        await self._wait_for_pieces(joins)
-        self._answer(found, joins, encoded)
-        self._catch_up()
+        newest, pending, since = self._newest_version, tuple(self._pending), self._behind()
+        self._approvals_may_differ = False
+        have = common_position([*(watcher.have for watcher in pending), *since])
+        context = self._context
+        read = await read_chat(context.reading, context.encode, self.chat, have, context.counts)
+        if isinstance(read, FeedEnd):
+            return self.end(read)
+        snapshot = read.snapshot
+        if self._newest_version == newest:  # news of a later snapshot was wrong
+            self._newest_version = snapshot.chat.snapshot_version
+        self._take_in(read, is_enough=bool(since))
+        if snapshot.approvals != self._approvals:
+            self._approvals = snapshot.approvals
+            self.log.append(self._context.encode(self.chat, ApprovalsChanged(snapshot.approvals)))
+        await self._wait_for_pieces(pending)
+        self._answer(read, pending)
+        self._tell_next()
 
-    async def _wait_for_pieces(self, joins: Sequence[PendingWatcher]) -> None:
-        """Who has some of an attempt gets only the others, if it is known here how many it has."""
-        attempt, elsewhere = self._attempt, self._world.elsewhere
+    async def _wait_for_pieces(self, pending: Sequence[PendingWatcher]) -> None:
+        """Wait until it is known how many pieces an attempt elsewhere has, if a watcher has some of
+        them: then they get only the others."""
+        attempt, elsewhere = self._attempt, self._context.elsewhere
         if attempt is None or elsewhere is None:
             return
-        if any(join.have.seq > 0 for join in joins):
-            await elsewhere.caught_up(attempt)
+        if any(watcher.have.seq > 0 for watcher in pending):
+            await elsewhere.wait_until_caught_up(attempt)
 
     def _behind(self) -> Sequence[Position]:
-        """What the watchers have, if there is more that they should be told."""
-        if self._known is None:
+        """Return the position of the watchers, if there is more that they should be told."""
+        if self._told is None:
             return ()
-        if self._heard_of <= self._known.heads.snapshot_version and not self._asks_moved:
+        versions = self._told.versions
+        if self._newest_version <= versions.snapshot_version and not self._approvals_may_differ:
             return ()
-        return (Position(history_version=self._known.heads.history_version),)
+        return (Position(history_version=versions.history_version),)
 
-    async def _found(self, have: Position) -> ChatSnapshot | FeedEnd:
-        failures = 0
-        while True:
-            self.reads_count += 1
-            try:
-                found = await self._world.reading.found(self.chat, have)
-            except Exception as error:  # noqa: BLE001  the edge of a unit of work: it is repeated
-                failures += 1
-                emit("feed.unread", "warning", chat=chat_name(self.chat), error=error)
-                if failures == READS_MAX:
-                    return FeedEnd.UNREADABLE
-                await trio.sleep(_pause(failures))
-                continue
-            return FeedEnd.GONE if isinstance(found, ChatNotFound) else found
-
-    def _take_in(
-        self, found: ChatSnapshot, encoded: dict[MessageId, bytes], *, is_enough: bool
-    ) -> None:
-        """`is_enough`: it was read for the watchers as well, and not only for those who come."""
-        version = found.chat.snapshot_version
-        if self._known is None:
-            self._known = told_of(found)
+    def _take_in(self, read: EncodedSnapshot, *, is_enough: bool) -> None:
+        """Tell the watchers what they miss. `is_enough`: the snapshot was read for them as well,
+        and not only for those who come."""
+        snapshot = read.snapshot
+        version = snapshot.chat.snapshot_version
+        if self._told is None:
+            self._told = told_of(snapshot)
             self._follow_newest()
-        elif version > self._known.heads.snapshot_version and is_enough:
-            self._tell(self._known, change_of_snapshot(found, self._known.heads), encoded)
+        elif version > self._told.versions.snapshot_version and is_enough:
+            change = change_of_snapshot(snapshot, self._told.versions)
+            self._tell(self._told, change, read.encoded)
         else:
-            self._heard_of = max(self._heard_of, version)
+            self._newest_version = max(self._newest_version, version)
 
-    def _answer(
-        self, found: ChatSnapshot, joins: Sequence[PendingWatcher], encoded: dict[MessageId, bytes]
-    ) -> None:
-        """Let those begin who waited. Whose snapshot cannot be placed any more stays."""
+    def _answer(self, read: EncodedSnapshot, pending: Sequence[PendingWatcher]) -> None:
+        """Let those who wait begin. One whose snapshot has no mark any more goes on waiting."""
         alike: dict[tuple[Position, LogMark], Beginning] = {}
-        for join in joins:
-            mark = self._mark_of(found.chat.snapshot_version, join)
-            if mark is None or join not in self._joins:
+        for watcher in pending:
+            mark = self._mark_of(read.snapshot.chat.snapshot_version, watcher)
+            if mark is None or watcher not in self._pending:
                 continue
-            key = (join.have, mark)
+            key = (watcher.have, mark)
             if key not in alike:
-                alike[key] = self._beginning(found, join.have, mark, encoded)
-            join.beginning = alike[key]
-            self._joins.remove(join)
-            join.answered.set()
-        if not self._joins:
+                alike[key] = self._beginning(read, watcher.have, mark)
+            watcher.beginning = alike[key]
+            self._pending.remove(watcher)
+            watcher.answered.set()
+        if not self._pending:
             self._marks.clear()
 
-    def _beginning(
-        self, found: ChatSnapshot, have: Position, mark: LogMark, encoded: dict[MessageId, bytes]
-    ) -> Beginning:
+    def _beginning(self, read: EncodedSnapshot, have: Position, mark: LogMark) -> Beginning:
         key = EpisodeKey(self.chat, have.history_version, have.attempt)
         attempt = mark.attempt
-        goes_on = attempt is not None and attempt.key == key and 0 < have.seq <= mark.told
-        events = [self._encoded(e, encoded) for e in first_events(found, have, goes_on=goes_on)]
+        goes_on = attempt is not None and attempt.key == key and 0 < have.seq <= mark.pieces_told
+        events = list(map(read.encoded, first_events(read.snapshot, have, goes_on=goes_on)))
         if attempt is not None:
-            events += attempt.encoded[have.seq if goes_on else 0 : mark.told]
+            events += attempt.encoded[have.seq if goes_on else 0 : mark.pieces_told]
         return Beginning(events, mark.position)
 
-    def _mark(self, heads: Versions) -> LogMark:
-        """Where the log stands now."""
-        return LogMark(heads.snapshot_version, self.log.end, self._attempt, self._told)
+    def _mark(self, versions: Versions) -> LogMark:
+        """Return a mark of the end of the log as it is now."""
+        return LogMark(versions.snapshot_version, self.log.end, self._attempt, self._pieces_told)
 
-    def _mark_of(self, snapshot_version: int, join: PendingWatcher) -> LogMark | None:
-        """Where the log stood when that snapshot was the newest, as late as possible. None: it has
-        been passed over since."""
-        assert self._known is not None, "what was found is known"
-        if snapshot_version == self._known.heads.snapshot_version:
-            return self._mark(self._known.heads)
+    def _mark_of(self, snapshot_version: int, watcher: PendingWatcher) -> LogMark | None:
+        """Return the mark of that snapshot, the latest there is. None: it has been passed over."""
+        assert self._told is not None, "what was read is known"
+        if snapshot_version == self._told.versions.snapshot_version:
+            return self._mark(self._told.versions)
         marks = [mark for mark in self._marks if mark.snapshot_version == snapshot_version]
-        if join.mark is not None and join.mark.snapshot_version == snapshot_version:
-            marks.append(join.mark)
+        if watcher.mark is not None and watcher.mark.snapshot_version == snapshot_version:
+            marks.append(watcher.mark)
         return marks[0] if marks else None
-
-
-def _pause(failures: int) -> float:
-    return delay_seconds(
-        failures, first_seconds=READ_AGAIN_FIRST_SECONDS, cap_seconds=READ_AGAIN_CAP_SECONDS
-    )

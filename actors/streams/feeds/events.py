@@ -1,4 +1,4 @@
-"""What a watcher of a chat is told, beside the pieces of running attempts. Pure data."""
+"""The events that a watcher of a chat is told, beside the pieces of running attempts. Pure data."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class MessageChanged:
 
 @dataclass(frozen=True, slots=True)
 class HistoryReset:
-    """Forget all messages: those that stand follow."""
+    """An order to forget all messages: those that are left follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,15 @@ class QueueChanged:
 
 @dataclass(frozen=True, slots=True)
 class StatusChanged:
+    """The chat has another status."""
+
     status: Status
 
 
 @dataclass(frozen=True, slots=True)
 class ChatFailed:
+    """The chat has stopped with an error."""
+
     error: ChatError
 
 
@@ -53,21 +57,21 @@ class RetryScheduled:
 
 @dataclass(frozen=True, slots=True)
 class PreviewReset:
-    """Forget the pieces: their attempt is over, or its place in the history is."""
+    """An order to forget the pieces: their attempt, or its place in the history, is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingApprovals:
-    """A chat that asks for consent to calls."""
+    """The calls of one chat that wait for consent."""
 
     chat: ChatId
     title: str
-    asks: tuple[Approval, ...]
+    approvals: tuple[Approval, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalsChanged:
-    """All that the chat and its agents ask a person for consent to now."""
+    """The calls of the chat and its agents that wait for consent are other ones: all of them."""
 
     family: tuple[PendingApprovals, ...]
 

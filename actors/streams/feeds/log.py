@@ -1,9 +1,9 @@
 """The log of a feed: encoded events in order, and cursors into it. Nothing is kept per watcher.
 
-Whoever has read everything waits at the end; when all do, the log is emptied. One that is slow
-reads more at once when it comes back. What many are about to read alike is packed once: the last
-few frames are kept. Who waits need not even be woken for a piece of an answer, if it can be sent
-without waiting: that is a third of what a piece costs.
+A reader that has read everything waits at the end; when all do, the log is emptied. A slow reader
+reads more at once when it comes back. A frame that many readers are about to read is packed once:
+the last few frames are kept. A reader that waits need not even be woken for a piece of an answer,
+if the piece can be sent without waiting: waking would be a third of what a piece costs.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,51 +24,60 @@ from actors.streams.feeds.diff import Position
 from actors.streams.feeds.ports import PieceLog
 
 FRAME_EVENTS_MAX = 256  # in one frame; what is over goes into the next
-FRAME_BYTES_MAX = (
-    4 * 1024 * 1024 - 1024
-)  # likewise: what clients read at once, with room for a head
-# Of events that somebody has still to read. Beyond it the older half is dropped: whoever has not
-# read it is lost, and begins anew with what the chat is now.
+FRAME_BYTES_MAX = 4 * 1024 * 1024 - 1024  # likewise: what clients read at once, less a head
+# Of events that some reader has still to read. Beyond it the older half is dropped: a reader that
+# has not read it is lost, and begins anew with what the chat is now.
 LOG_EVENTS_MAX = 16_384
 LOG_BYTES_MAX = 8 * 1024 * 1024
 FRAMES_KEPT = 4  # of packed frames; the oldest is dropped
-AT_ONCE_MAX = 64  # readers who are sent something in one go; if more wait, they are woken instead
+AT_ONCE_MAX = 64  # readers that are sent to in one go; if more wait, they are woken instead
 
-Pack = Callable[[Sequence[bytes]], bytes]
-# Sends a frame without waiting: how many of its bytes have gone. None of them: not now. Some of
-# them: the rest goes before whatever is sent next, even if that is nothing.
-AtOnce = Callable[[bytes], int]
+Pack = Callable[[Sequence[bytes]], bytes]  # makes one frame of many events
+# Sends a frame without waiting, and returns how many of its bytes have gone. 0: it cannot be sent
+# now. Fewer than all: the rest goes before the next frame, even if that is empty.
+SendAtOnce = Callable[[bytes], int]
+
+
+@dataclass(slots=True)
+class FeedCounts:
+    """The counts of all feeds of one kind, since the start of the process."""
+
+    appended: int = 0  # events that were put into logs
+    packed: int = 0  # frames that were made of them
+    dropped: int = 0  # events that some reader had not read
+    reads: int = 0  # of chats
+    lost: int = 0  # news of lists that came too fast or could not be read
 
 
 class FeedEnd(Enum):
-    """Why no more is told."""
+    """The reason why a watcher is told no more."""
 
-    GONE = auto()  # there is no such chat any more
-    UNREADABLE = auto()  # the store does not say what it holds
+    GONE = auto()  # the chat does not exist any more
+    UNREADABLE = auto()  # the store cannot be read, or the feed has failed
     TOO_SLOW = auto()  # this watcher fell behind too often
-    LEAVING = auto()  # the process ends: watch elsewhere
+    LEAVING = auto()  # the process ends: watchers go to another one
 
 
 @dataclass(eq=False, slots=True)
 class Cursor:
-    """A reader's place: what stands before `position` he has read, or never wanted."""
+    """The place of a reader: it has read, or never wanted, the events before `position`."""
 
     position: int
-    pack: Pack | None = None  # these two: he may be sent frames while he waits
-    at_once: AtOnce | None = None
-    is_midway: bool = False  # of a frame that was sent so, the rest is still to go
+    pack: Pack | None = None  # if these two are set, frames may be sent while the reader waits
+    at_once: SendAtOnce | None = None
+    is_midway: bool = False  # the rest of a frame that was sent so is still to go
 
 
 @dataclass(eq=False, slots=True)
-class Log:
+class EventLog:
+    """The events of one feed that some reader has still to read."""
+
     events: list[bytes] = field(default_factory=list)
     start: int = 0  # the position of the first of them
     bytes_count: int = 0
-    appended_count: int = 0
-    packed_count: int = 0
-    dropped_count: int = 0  # events that somebody has not read
+    counts: FeedCounts = field(default_factory=FeedCounts)
     _cursors: set[Cursor] = field(default_factory=set)
-    # Those who wait at the end. Not a ParkingLot, which costs twice as much for every event.
+    # The readers that wait at the end. Not a ParkingLot, which costs twice as much for every event.
     _readers: dict[Task, Cursor] = field(default_factory=dict)
     _frames: dict[tuple[int, int, Pack], bytes] = field(default_factory=dict)
 
@@ -81,7 +90,7 @@ class Log:
         return len(self._cursors)
 
     def open_cursor(self) -> Cursor:
-        """One who reads what is appended from now on."""
+        """Open a cursor that reads what is appended from now on."""
         cursor = Cursor(self.end)
         self._cursors.add(cursor)
         return cursor
@@ -91,31 +100,31 @@ class Log:
         self._empty_if_read()
 
     def append(self, event: bytes) -> None:
-        """Others may follow: what is appended in one go is read in one go."""
+        """Append an event that others may follow: readers take all of them in one go."""
         self._add(event)
         if self._readers:
             self.wake()
 
-    def say(self, event: bytes) -> None:
-        """Append it; nothing follows soon. Who waits has it now, if that is possible."""
+    def append_now(self, event: bytes) -> None:
+        """Append an event that none follows soon, and send it now to the readers that wait."""
         self._add(event)
         if not self._readers:
             return
         if len(self._readers) > AT_ONCE_MAX:
             return self.wake()
-        if late := [task for task, cursor in self._readers.items() if not self._sent(cursor)]:
+        if late := [task for task, cursor in self._readers.items() if not self._send_to(cursor)]:
             for task in late:
                 del self._readers[task]
                 reschedule(task)
         self._empty_if_read()
 
-    def _sent(self, cursor: Cursor) -> bool:
-        """Whether somebody who waits for it has all that there is."""
+    def _send_to(self, cursor: Cursor) -> bool:
+        """Send a waiting reader all that there is. Return False if it has to be woken instead."""
         if cursor.pack is None or cursor.at_once is None or self.is_lost(cursor):
             return False
         before = cursor.position
         frame = self.take(cursor, cursor.pack)
-        assert frame is not None, "who waits at the end has not read what is added"
+        assert frame is not None, "a reader that waits at the end has not read what is added"
         taken = cursor.at_once(frame)
         if taken == len(frame):
             return True
@@ -127,26 +136,26 @@ class Log:
 
     def _add(self, event: bytes) -> None:
         if not self._cursors:
-            self.start += 1  # nobody is owed it
+            self.start += 1  # no reader is to get it
             return
         self.events.append(event)
         self.bytes_count += len(event)
-        self.appended_count += 1
+        self.counts.appended += 1
         if self.bytes_count > LOG_BYTES_MAX or len(self.events) > LOG_EVENTS_MAX:
             self._drop_half()
 
     def wake(self) -> None:
-        """Let all readers look again."""
+        """Wake all readers, so that they look again."""
         readers, self._readers = self._readers, {}
         for reader in readers:
             reschedule(reader)
 
     def is_lost(self, cursor: Cursor) -> bool:
-        """What he has not read yet has been dropped."""
+        """Return whether events that this reader has not read have been dropped."""
         return cursor.position < self.start
 
     def take(self, cursor: Cursor, pack: Pack) -> bytes | None:
-        """The next frame for this reader. None: he has read everything."""
+        """Take the next frame for this reader. None if it has read everything."""
         begin, end = cursor.position, self.end
         if begin == end:
             return None
@@ -160,7 +169,7 @@ class Log:
             self._keep(place, frame)
         return frame
 
-    async def more(self, cursor: Cursor) -> None:
+    async def wait_for_more(self, cursor: Cursor) -> None:
         """Wait at the end for something to be appended, or for `wake`."""
         if cursor.position != self.end:
             return
@@ -175,9 +184,9 @@ class Log:
         await wait_task_rescheduled(cancelled)
 
     def _keep(self, place: tuple[int, int, Pack], frame: bytes) -> None:
-        self.packed_count += 1
+        self.counts.packed += 1
         if len(self._cursors) < 2:
-            return  # nobody else will want it
+            return  # no other reader will want it
         if len(self._frames) >= FRAMES_KEPT:
             del self._frames[next(iter(self._frames))]
         self._frames[place] = frame
@@ -191,14 +200,14 @@ class Log:
 
     def _drop_half(self) -> None:
         count = max(1, len(self.events) // 2)
-        self.dropped_count += count
+        self.counts.dropped += count
         self.bytes_count -= sum(map(len, self.events[:count]))
         del self.events[:count]
         self.start += count
 
 
 def batch_length(events: Sequence[bytes], begin: int) -> int:
-    """How many events from `begin` on make up one frame: at least one, however large it is."""
+    """Return how many events from `begin` on make one frame: at least one, however large it is."""
     end = min(len(events), begin + FRAME_EVENTS_MAX)
     if end - begin == 1:
         return 1
@@ -212,23 +221,24 @@ def batch_length(events: Sequence[bytes], begin: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LogMark:
-    """Where the log stands when a snapshot has been told."""
+    """The end of the log at the moment when a snapshot had been told."""
 
     snapshot_version: int
     position: int
     attempt: PieceLog | None
-    told: int  # pieces of it
+    pieces_told: int  # of the attempt
 
 
 @dataclass(eq=False, slots=True)
 class Beginning:
-    """What whoever comes is told first; alike for all who come at once with the same."""
+    """The events that a new watcher gets first. Those who come at once with the same share it."""
 
     events: Sequence[bytes]
-    position: int  # where he reads on
+    position: int  # of the log, where the watcher reads on
     _frames: dict[Pack, list[bytes]] = field(default_factory=dict)
 
     def frames(self, pack: Pack) -> list[bytes]:
+        """Return the events as frames, packed once."""
         frames = self._frames.get(pack)
         if frames is None:
             frames = self._frames[pack] = []
@@ -242,16 +252,16 @@ class Beginning:
 
 @dataclass(eq=False, slots=True)
 class PendingWatcher:
-    """Somebody who comes: he holds the log from `mark` on until he knows where he begins."""
+    """A watcher who comes. The log is kept from `mark` on until it is known where they begin."""
 
     have: Position
-    mark: LogMark | None  # None: nothing was known when he came
+    mark: LogMark | None  # None: nothing was known of the chat when they came
     answered: trio.Event = field(default_factory=trio.Event)
     beginning: Beginning | None = None  # None when answered: the feed has ended
 
 
-def common_to(haves: Sequence[Position]) -> Position:
-    """Return what all of those have who want to know."""
+def common_position(haves: Sequence[Position]) -> Position:
+    """Return the position that all of these are at or behind."""
     return Position(
         min((have.message_id for have in haves), default=0),
         min((have.history_version for have in haves), default=0),

@@ -1,4 +1,4 @@
-"""What feeds ask of the world, said as protocols. Adapters implement these."""
+"""The ports of feeds: protocols that adapters implement."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Protocol
@@ -11,28 +11,32 @@ from actors.streams.feeds.events import Event
 
 
 class SnapshotReading(Protocol):
-    async def found(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:
-        """What is stored, in one snapshot. Of the history at least what is new to one who has
-        that much; all of it if he knows a message that has gone."""
+    """The store of chats, as far as feeds ask it."""
+
+    async def snapshot(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:
+        """Read a chat in one snapshot. Of its history at least what is new to a watcher who has
+        `have`, and all of it if they know a message that has gone."""
         ...
 
     async def asking(self, chats: Sequence[ChatId]) -> Set[ChatId]:
-        """Those of these chats that wait for somebody, or one of whose agents does."""
+        """Return those of these chats that ask for consent, or one of whose agents does."""
         ...
 
     async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
-        """Of these chats those that are at a newer snapshot than is said here, and at which."""
+        """Return those of these chats that are at a newer snapshot than this, and at which."""
         ...
 
 
 class EncodeEvent(Protocol):
+    """The encoding of events for watchers."""
+
     def __call__(self, chat: ChatId, event: Event) -> bytes:
-        """An event as watchers get it."""
+        """Encode an event as watchers get it."""
         ...
 
 
 class PieceLog(Protocol):
-    """What is said in an attempt, as far as it has come."""
+    """The pieces of an attempt, as far as it has come."""
 
     key: EpisodeKey
     encoded: list[bytes]  # as watchers get it; only grows
@@ -40,21 +44,25 @@ class PieceLog(Protocol):
 
 
 class LocalEpisodes(Protocol):
+    """The attempts of this process."""
+
     def find(self, key: EpisodeKey) -> PieceLog | None:
-        """What is said in an attempt, if it runs here, or did a moment ago."""
+        """Return an attempt, if it runs here, or did a moment ago."""
         ...
 
 
 class RemoteEpisodes(Protocol):
+    """The attempts of other processes."""
+
     def follow(self, key: EpisodeKey, worker: WorkerId) -> PieceLog | None:
-        """An attempt that runs in another process, from its beginning; what has been said in it
-        follows soon. None: it cannot be followed."""
+        """Follow an attempt of another process from its beginning; the pieces that it has already
+        come soon. None: it cannot be followed."""
         ...
 
     def let_go(self, attempt: PieceLog) -> None:
-        """Nobody follows it here any more; nothing happens to one of this process."""
+        """Follow it no more; nothing happens to an attempt of this process."""
         ...
 
-    async def caught_up(self, attempt: PieceLog) -> None:
-        """Wait, not for long, until it has come as far as it had when it was followed."""
+    async def wait_until_caught_up(self, attempt: PieceLog) -> None:
+        """Wait, not for long, until it has come as far as it had when it was first followed."""
         ...

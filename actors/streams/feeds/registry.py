@@ -1,34 +1,39 @@
-"""All feeds of this process: one for each chat that is watched here, as long as it is.
+"""The feeds of this process: one for each chat, or list of chats, that is watched here.
 
-News is handed to the feed that it concerns. Hints may get lost, so every now and then one statement
-asks for all watched chats together which of them have moved on.
+A feed lives as long as it is watched. One that fails ends, and neither the other feeds nor the task
+that told it the news hear of it: its watchers come again and get a new one.
+
+Hints may get lost, so every now and then one statement asks for all watched chats together which of
+them have moved on.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Generic, Protocol, TypeVar
 
 import trio
 
-from actors.law.ids import ChatId, chat_name
+from actors.law.ids import ChatId, UserId, chat_name
 from actors.law.store.hints import AsksChanged, ChatMoved, LookAtEverything, News
 from actors.law.store.ports import Applied, Bus
 from actors.streams.episodes import Preview, Previews
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import Position
-from actors.streams.feeds.log import FeedEnd
+from actors.streams.feeds.log import EventLog, FeedCounts, FeedEnd
+from actors.streams.feeds.owner_feed import LISTED, ListEvents, OwnerFeed
 from actors.streams.feeds.ports import EncodeEvent, RemoteEpisodes, SnapshotReading
-from actors.streams.feeds.subscription import ChatSubscription
+from actors.streams.feeds.subscription import ChatSubscription, OwnerSubscription
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
 from runtime.restart import Restart
 from runtime.statistics import CounterMetric, GaugeMetric
 
-FEEDS_MAX = 65_536  # chats watched here; whoever wants to watch one more is turned away
+FEEDS_MAX = 65_536  # chats watched here; a watcher of one more is turned away
+READERS_MAX = 65_536  # owners whose lists are read at once; there are fewer watchers than that
 POLL_SECONDS = 10.0  # between two questions whether watched chats have moved on unheard
 POLL_CHATS_MAX = 4_096  # in one question
 
@@ -37,8 +42,113 @@ class FeedsFull(Exception):
     """No more chats can be watched here."""
 
 
+class Feed(Protocol):
+    """A feed of any kind, as far as a registry has to know it."""
+
+    log: EventLog
+
+    def end(self, why: FeedEnd) -> None: ...
+
+
+class Watcher(Protocol):
+    """A subscription of any kind, as far as a registry has to know it."""
+
+    def close(self) -> None: ...
+
+
+K = TypeVar("K", bound=Hashable)
+F = TypeVar("F", bound=Feed)
+W = TypeVar("W", bound=Watcher)
+
+
+class FeedRegistry(Generic[K, F]):
+    """The feeds of one kind that are watched here, and what they have counted together."""
+
+    def __init__(
+        self,
+        make: Callable[[K], F],
+        children: Children,
+        *,
+        note_broken: Callable[[K, Exception], None],
+    ) -> None:
+        self._make = make
+        self._children = children
+        self._note_broken = note_broken
+        self._feeds: dict[K, F] = {}
+        self._is_leaving = False
+        self._readers_count = 0
+        self.broken_count = 0
+
+    def __len__(self) -> int:
+        return len(self._feeds)
+
+    @property
+    def feeds(self) -> Mapping[K, F]:
+        return self._feeds
+
+    @property
+    def watchers_count(self) -> int:
+        return sum([feed.log.cursors_count for feed in self._feeds.values()])
+
+    @contextmanager
+    def watch(self, key: K, subscribe: Callable[[F], W]) -> Iterator[W]:
+        """Keep the feed of `key`, which `subscribe` reads, as long as the block runs."""
+        feed = self._feeds.get(key) or self._open(key)
+        watcher = subscribe(feed)
+        try:
+            yield watcher
+        finally:
+            watcher.close()
+            if feed.log.cursors_count == 0:
+                feed.end(FeedEnd.LEAVING)
+                self._forget(key, feed)
+
+    def tell(self, key: K, news: Callable[[F], None]) -> None:
+        """Tell the feed of `key` the news, if there is one. Its failure is not the teller's."""
+        feed = self._feeds.get(key)
+        if feed is not None:
+            try:
+                news(feed)
+            except Exception as error:  # noqa: BLE001  it ends this feed, and nothing else
+                self.fail(key, feed, error)
+
+    def fail(self, key: K, feed: F, error: Exception) -> None:
+        """End a feed because of an error in it; the next watcher begins with a new one."""
+        self._note_broken(key, error)
+        self.broken_count += 1
+        feed.end(FeedEnd.UNREADABLE)
+        self._forget(key, feed)
+
+    def start(self, key: K, feed: F, body: Body, *, name: str) -> None:
+        """Run `body` for a feed, which ends if `body` fails."""
+
+        def ended(_: str, end: End) -> None:
+            if isinstance(end, Crashed | Broken):
+                self.fail(key, feed, end.error)
+
+        self._readers_count += 1
+        name = f"reading {self._readers_count} of {name}"
+        self._children.start(Child(name=name, body=body, when_ended=ended))
+
+    def leave(self) -> None:
+        """End all feeds, and those of watchers who come after them: the process ends."""
+        self._is_leaving = True
+        for feed in self._feeds.values():
+            feed.end(FeedEnd.LEAVING)
+
+    def _open(self, key: K) -> F:
+        feed = self._feeds[key] = self._make(key)
+        if self._is_leaving:
+            feed.end(FeedEnd.LEAVING)
+        return feed
+
+    def _forget(self, key: K, feed: F) -> None:
+        if self._feeds.get(key) is feed:
+            del self._feeds[key]
+
+
 @dataclass(frozen=True, slots=True)
-class FeedsStatistics:
+class ChatFeedsStatistics:
     feeds: Annotated[int, GaugeMetric("Chats that are watched here.", name="")]
     watchers: Annotated[int, GaugeMetric("Streams of chats that are open here.")]
     log_bytes: Annotated[int, GaugeMetric("Bytes of events that some watcher has still to read.")]
@@ -51,20 +161,8 @@ class FeedsStatistics:
     broken_count: Annotated[int, CounterMetric("Feeds that ended because of an error in them.")]
 
 
-@dataclass(slots=True)
-class _Counts:
-    """Of feeds that are over."""
-
-    appended: int = 0
-    packed: int = 0
-    reads: int = 0
-    dropped: int = 0
-    broken: int = 0
-    started: int = 0  # tasks that read
-
-
 class ChatFeeds:
-    """Made by `open_chat_feeds`."""
+    """The feeds of chats. Made by `open_chat_feeds`."""
 
     def __init__(
         self,
@@ -76,150 +174,155 @@ class ChatFeeds:
         children: Children,
     ) -> None:
         self._reading = reading
-        self._world = FeedContext(reading, encode, previews, self._start, self._break, elsewhere)
-        self._children = children
-        self._feeds: dict[ChatId, ChatFeed] = {}
-        self._unsure = trio.Event()  # set when hints may have been lost
-        self._leaving = False
-        self._counts = _Counts()
+        self._counts = FeedCounts()
+        self._context = FeedContext(
+            reading, encode, previews, self._start, self._fail, elsewhere, self._counts
+        )
+        self._registry = FeedRegistry[ChatId, ChatFeed](
+            self._make, children, note_broken=_note_broken_chat
+        )
+        self._is_unsure = trio.Event()  # set when hints may have been lost
 
     @contextmanager
     def subscribe(self, chat: ChatId, have: Position) -> Iterator[ChatSubscription]:
-        """A watcher, as long as the block runs. FeedsFull if too many chats are watched."""
-        feed = self._feeds.get(chat) or self._open(chat)
-        watcher = ChatSubscription(feed, have)
-        try:
+        """Watch a chat as long as the block runs. FeedsFull if too many chats are watched."""
+        with self._registry.watch(chat, lambda feed: ChatSubscription(feed, have)) as watcher:
             yield watcher
-        finally:
-            watcher.close()
-            if feed.log.cursors_count == 0:
-                self._close(feed)
 
     @property
     def is_full(self) -> bool:
-        return len(self._feeds) >= FEEDS_MAX
+        return len(self._registry) >= FEEDS_MAX
 
     def leave(self) -> None:
-        """The process ends: all watchers are told, and whoever comes after them."""
-        self._leaving = True
-        for feed in self._feeds.values():
-            feed.end(FeedEnd.LEAVING)
+        self._registry.leave()
 
-    def statistics(self) -> FeedsStatistics:
-        feeds, over = list(self._feeds.values()), self._counts
-        return FeedsStatistics(
-            feeds=len(feeds),
-            watchers=sum([feed.log.cursors_count for feed in feeds]),
-            log_bytes=sum([feed.log.bytes_count for feed in feeds]),
-            appended_count=over.appended + sum([feed.log.appended_count for feed in feeds]),
-            packed_count=over.packed + sum([feed.log.packed_count for feed in feeds]),
-            reads_count=over.reads + sum([feed.reads_count for feed in feeds]),
-            dropped_count=over.dropped + sum([feed.log.dropped_count for feed in feeds]),
-            broken_count=over.broken,
+    def statistics(self) -> ChatFeedsStatistics:
+        counts = self._counts
+        return ChatFeedsStatistics(
+            feeds=len(self._registry),
+            watchers=self._registry.watchers_count,
+            log_bytes=sum([feed.log.bytes_count for feed in self._registry.feeds.values()]),
+            appended_count=counts.appended,
+            packed_count=counts.packed,
+            reads_count=counts.reads,
+            dropped_count=counts.dropped,
+            broken_count=self._registry.broken_count,
         )
 
     # news
 
-    def committed(self, applied: Applied) -> None:
-        feed = self._feeds.get(applied.chat.id)
-        if feed is not None:
-            self._tell(feed, partial(feed.committed, applied))
+    def note_commit(self, applied: Applied) -> None:
+        self._registry.tell(applied.chat.id, lambda feed: feed.note_commit(applied))
 
-    def heard(self, news: News) -> None:
+    def note_news(self, news: News) -> None:
         if isinstance(news, LookAtEverything):
-            self._unsure.set()
+            self._is_unsure.set()
         elif isinstance(news, ChatMoved):
-            feed = self._feeds.get(news.chat)
-            if feed is not None:
-                self._tell(feed, partial(feed.moved, news))
+            self._registry.tell(news.chat, lambda feed: feed.note_hint(news))
         elif isinstance(news, AsksChanged):
             for chat in {news.chat, news.root_id}:
-                feed = self._feeds.get(chat)
-                if feed is not None:
-                    self._tell(feed, feed.asks_moved)
+                self._registry.tell(chat, ChatFeed.note_approvals)
 
-    def began(self, attempt: Preview) -> None:
-        feed = self._feeds.get(attempt.key.chat)
-        if feed is not None:
-            self._tell(feed, partial(feed.began, attempt))
+    def note_attempt(self, attempt: Preview) -> None:
+        self._registry.tell(attempt.key.chat, lambda feed: feed.note_attempt(attempt))
 
     def fail(self, error: Exception) -> None:
-        """`began` has failed outside any one feed: feeds that missed an attempt would wait for its
-        pieces in vain, so all end, and their watchers come again."""
-        for feed in tuple(self._feeds.values()):
-            self._break(feed, error)
+        """End all feeds: `note_attempt` has failed outside any one of them, and those that missed
+        an attempt would wait for its pieces in vain. Their watchers come again."""
+        for chat, feed in tuple(self._registry.feeds.items()):
+            self._registry.fail(chat, feed, error)
 
     async def poll(self) -> None:
-        """Until cancelled: ask what nobody has told us."""
+        """Ask every POLL_SECONDS which chats have moved on unheard, until cancelled."""
         while True:
             with trio.move_on_after(POLL_SECONDS):
-                await self._unsure.wait()
-            is_unsure, self._unsure = self._unsure.is_set(), trio.Event()
-            known = {chat: feed.version for chat, feed in self._feeds.items()}
+                await self._is_unsure.wait()
+            is_unsure, self._is_unsure = self._is_unsure.is_set(), trio.Event()
+            known = {chat: feed.version for chat, feed in self._registry.feeds.items()}
             for group in _groups(known, POLL_CHATS_MAX):
-                await self._ask(group, of_asks=is_unsure)
+                await self._ask(group, of_approvals=is_unsure)
 
-    async def _ask(self, known: Mapping[ChatId, int], *, of_asks: bool) -> None:
-        """What chats ask for consent moves no snapshot of their root: only a hint that was lost is
-        to be made up for, and the loss of one is told."""
+    async def _ask(self, known: Mapping[ChatId, int], *, of_approvals: bool) -> None:
+        """Ask which of these chats have moved on, and whether their approvals have changed.
+
+        The approvals of a chat move no snapshot of its root. They are asked about only when a hint
+        may have been lost, which is told as `LookAtEverything`.
+        """
         try:
             moved = await self._reading.moved(known)
-            asking = await self._reading.asking(list(known)) if of_asks else ()
+            asking = await self._reading.asking(list(known)) if of_approvals else ()
         except Exception as error:  # noqa: BLE001  the edge of a unit of work: it is repeated
             emit("feeds.unasked", "warning", chats=len(known), error=error)
             return
         for chat, version in moved.items():
-            feed = self._feeds.get(chat)
-            if feed is not None:
-                self._tell(feed, partial(feed.heard_of, version))
-        for chat in known if of_asks else ():
-            feed = self._feeds.get(chat)
-            if feed is not None and (feed.has_asks or chat in asking):
-                self._tell(feed, feed.asks_moved)
+            self._registry.tell(chat, partial(ChatFeed.note_version, snapshot_version=version))
+        for chat in known if of_approvals else ():
+            feed = self._registry.feeds.get(chat)
+            if feed is not None and (feed.has_approvals or chat in asking):
+                self._registry.tell(chat, ChatFeed.note_approvals)
 
-    # feeds
-
-    def _open(self, chat: ChatId) -> ChatFeed:
+    def _make(self, chat: ChatId) -> ChatFeed:
         if self.is_full:
             raise FeedsFull(f"{FEEDS_MAX} chats are watched here already")
-        feed = self._feeds[chat] = ChatFeed(chat, self._world)
-        if self._leaving:
-            feed.end(FeedEnd.LEAVING)
-        return feed
-
-    def _close(self, feed: ChatFeed) -> None:
-        """Nobody watches it any more; or nobody can, because it broke."""
-        feed.end(FeedEnd.LEAVING)
-        if self._feeds.get(feed.chat) is feed:
-            del self._feeds[feed.chat]
-        counts, log = self._counts, feed.log
-        counts.appended += log.appended_count
-        counts.packed += log.packed_count
-        counts.dropped += log.dropped_count
-        counts.reads += feed.reads_count
-
-    def _tell(self, feed: ChatFeed, news: Callable[[], None]) -> None:
-        """Whoever tells has other things to do than to mend a feed."""
-        try:
-            news()
-        except Exception as error:  # noqa: BLE001  it ends this feed, and nothing else
-            self._break(feed, error)
-
-    def _break(self, feed: ChatFeed, error: Exception) -> None:
-        emit("feed.broken", "error", chat=chat_name(feed.chat), error=error)
-        self._counts.broken += 1
-        feed.end(FeedEnd.UNREADABLE)
-        if self._feeds.get(feed.chat) is feed:
-            del self._feeds[feed.chat]  # who comes next begins with a new one
+        return ChatFeed(chat, self._context)
 
     def _start(self, feed: ChatFeed, body: Body) -> None:
-        def ended(_: str, end: End) -> None:
-            if isinstance(end, Crashed | Broken):
-                self._break(feed, end.error)
+        self._registry.start(feed.chat, feed, body, name=chat_name(feed.chat))
 
-        self._counts.started += 1
-        name = f"reading {self._counts.started} of {chat_name(feed.chat)}"
-        self._children.start(Child(name=name, body=body, when_ended=ended))
+    def _fail(self, feed: ChatFeed, error: Exception) -> None:
+        self._registry.fail(feed.chat, feed, error)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerFeedsStatistics:
+    owners: Annotated[int, GaugeMetric("Users who watch the list of their chats here.", name="")]
+    watchers: Annotated[int, GaugeMetric("Streams of users' lists of chats that are open here.")]
+    told_count: Annotated[int, CounterMetric("Events that were told to watchers of lists.")]
+    lost_count: Annotated[
+        int, CounterMetric("News of lists that came too fast or could not be read.")
+    ]
+    broken_count: Annotated[
+        int, CounterMetric("Feeds of lists that ended because of an error in them.")
+    ]
+
+
+class OwnerFeeds:
+    """The feeds of users' lists of chats. Made by `open_owner_feeds`."""
+
+    def __init__(self, listing: ListEvents, children: Children) -> None:
+        self._listing = listing
+        self._counts = FeedCounts()
+        self._registry = FeedRegistry[UserId, OwnerFeed](
+            self._make, children, note_broken=_note_broken_list
+        )
+
+    @contextmanager
+    def subscribe(self, owner: UserId) -> Iterator[OwnerSubscription]:
+        """Watch all chats of this owner as long as the block runs."""
+        with self._registry.watch(owner, OwnerSubscription) as watcher:
+            yield watcher
+
+    def leave(self) -> None:
+        self._registry.leave()
+
+    def statistics(self) -> OwnerFeedsStatistics:
+        return OwnerFeedsStatistics(
+            owners=len(self._registry),
+            watchers=self._registry.watchers_count,
+            told_count=self._counts.appended,
+            lost_count=self._counts.lost,
+            broken_count=self._registry.broken_count,
+        )
+
+    def note_news(self, news: News) -> None:
+        if isinstance(news, LISTED):
+            self._registry.tell(news.owner_id, lambda feed: feed.note_news(news))
+
+    def _make(self, owner: UserId) -> OwnerFeed:
+        return OwnerFeed(owner, self._listing, self._start, self._counts)
+
+    def _start(self, feed: OwnerFeed, body: Body) -> None:
+        self._registry.start(feed.owner, feed, body, name=f"list of user/{feed.owner}")
 
 
 @asynccontextmanager
@@ -231,21 +334,41 @@ async def open_chat_feeds(
     *,
     elsewhere: RemoteEpisodes | None = None,
 ) -> AsyncIterator[ChatFeeds]:
-    """Feeds that hear what becomes of chats, as long as the block runs."""
+    """Let chats be watched, as long as the block runs."""
     async with open_children("feeds", capacity=FEEDS_MAX + 1) as children:
         feeds = ChatFeeds(
             reading, encode, previews=previews, elsewhere=elsewhere, children=children
         )
         with (
-            bus.follow_commits(feeds.committed),
-            bus.follow(feeds.heard, ChatMoved, AsksChanged),
-            previews.follow(feeds.began, fail=feeds.fail),
+            bus.follow_commits(feeds.note_commit),
+            bus.follow(feeds.note_news, ChatMoved, AsksChanged),
+            previews.follow(feeds.note_attempt, fail=feeds.fail),
         ):
             children.start(Child(name="poll", body=feeds.poll, restart=Restart()))
             try:
                 yield feeds
             finally:
                 feeds.leave()
+
+
+@asynccontextmanager
+async def open_owner_feeds(listing: ListEvents, bus: Bus) -> AsyncIterator[OwnerFeeds]:
+    """Let users' lists of chats be watched, as long as the block runs."""
+    async with open_children("owners", capacity=READERS_MAX) as children:
+        feeds = OwnerFeeds(listing, children)
+        with bus.follow(feeds.note_news, *LISTED):
+            try:
+                yield feeds
+            finally:
+                feeds.leave()
+
+
+def _note_broken_chat(chat: ChatId, error: Exception) -> None:
+    emit("feed.broken", "error", chat=chat_name(chat), error=error)
+
+
+def _note_broken_list(owner: UserId, error: Exception) -> None:
+    emit("watch.broken", "error", owner=str(owner), error=error)
 
 
 def _groups(known: Mapping[ChatId, int], at_most: int) -> Iterator[Mapping[ChatId, int]]:

@@ -97,7 +97,7 @@ class Relays:
         if isinstance(attempt, Mirror) and (link := self._link_of.pop(attempt, None)):
             link.unfollow(attempt)
 
-    async def caught_up(self, attempt: PieceLog) -> None:
+    async def wait_until_caught_up(self, attempt: PieceLog) -> None:
         if isinstance(attempt, Mirror):
             with trio.move_on_after(CATCH_UP_SECONDS):
                 await attempt.caught_up.wait()

@@ -48,8 +48,10 @@ def event_of(chat: ChatId, event: Event) -> ChatStreamEvent:
             )
             return ChatStreamEvent(type="action_required", chat_id=chat, action_required=asked)
         case events.ApprovalsChanged(family):
-            asks = [approval_of(one.chat, one.title, ask) for one in family for ask in one.asks]
-            return ChatStreamEvent(type="approvals", chat_id=chat, approvals=tuple(asks))
+            approvals = tuple(
+                [approval_of(one.chat, one.title, call) for one in family for call in one.approvals]
+            )
+            return ChatStreamEvent(type="approvals", chat_id=chat, approvals=approvals)
         case events.RetryScheduled(retry):
             return ChatStreamEvent(type="retry", chat_id=chat, retry=retry_of(retry))
         case events.PreviewReset():

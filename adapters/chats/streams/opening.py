@@ -8,9 +8,8 @@ from uuid import UUID
 
 from actors.law.store.ports import Bus
 from actors.streams.episodes import Previews
-from actors.streams.feeds.owner_feed import OwnerFeeds, open_owner_feeds
 from actors.streams.feeds.ports import RemoteEpisodes
-from actors.streams.feeds.registry import ChatFeeds, open_chat_feeds
+from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds, open_chat_feeds, open_owner_feeds
 from adapters.access.admission import Admission
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.streams.encoding import encoded

@@ -33,7 +33,7 @@ class WatchersReading:
         self._pool = pool
         self._lease_seconds = lease_seconds
 
-    async def found(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:
+    async def snapshot(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:
         asked = {
             "chat": chat,
             "lease_seconds": self._lease_seconds,
@@ -96,4 +96,4 @@ def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[PendingAp
         )
         for id, title, raw in family
     ]
-    return tuple([member for member in members if member.asks])
+    return tuple([member for member in members if member.approvals])

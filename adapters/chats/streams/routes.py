@@ -5,8 +5,7 @@ from functools import partial
 
 from actors.law.ids import UserId
 from actors.streams.feeds.diff import Position
-from actors.streams.feeds.owner_feed import OwnerFeeds
-from actors.streams.feeds.registry import ChatFeeds
+from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds
 from adapters.access.admission import Admission, Visible
 from adapters.chats.streams.event_stream import EventStream
 from adapters.chats.streams.guests import Guests, Uninvited

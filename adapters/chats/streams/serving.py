@@ -7,8 +7,7 @@ import trio
 from actors.law.ids import ChatId, UserId
 from actors.streams.feeds.diff import Position
 from actors.streams.feeds.log import FeedEnd, Pack
-from actors.streams.feeds.owner_feed import OwnerFeeds
-from actors.streams.feeds.registry import ChatFeeds, FeedsFull
+from actors.streams.feeds.registry import ChatFeeds, FeedsFull, OwnerFeeds
 from adapters.chats.streams.packing import as_frame, as_frames
 from adapters.chats.wire.messages import ChatError
 from adapters.chats.wire.streams import ChatStreamEvent, encoded

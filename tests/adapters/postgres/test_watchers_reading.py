@@ -24,7 +24,7 @@ async def test_a_chat_is_read_as_everybody_reads_it(store, reading):
     said = [step(assistant("a\x00\ue000", call("a")), system("note")), send("later"), send("last")]
     await applied(store.ledger.apply(chat, said))
 
-    found = await reading.found(chat, Position())
+    found = await reading.snapshot(chat, Position())
 
     view = await store.reading.view(chat)
     assert view.chat == found.chat
@@ -41,11 +41,11 @@ async def test_only_what_is_new_is_read_unless_something_has_gone(store, reading
     await applied(store.ledger.apply(chat, [send("b")]))
     first, answer, last = await store.reading.history(chat)
 
-    newer = await reading.found(chat, Position(history_version=answer.revision))
-    behind = await reading.found(chat, Position(message_id=first.id))
+    newer = await reading.snapshot(chat, Position(history_version=answer.revision))
+    behind = await reading.snapshot(chat, Position(message_id=first.id))
     await applied(store.ledger.apply(chat, [edit("c", id=last.id)]))
-    whole = await reading.found(chat, Position(answer.id, answer.revision))
-    known = await reading.found(chat, Position(history_version=whole.gone_at))
+    whole = await reading.snapshot(chat, Position(answer.id, answer.revision))
+    known = await reading.snapshot(chat, Position(history_version=whole.gone_at))
 
     assert ((last,), (answer, last)) == (newer.messages, behind.messages)
     assert [first.id, answer.id] == [message.id for message in whole.messages[:2]]
@@ -59,7 +59,7 @@ async def test_the_last_changes_of_status_are_kept(store, reading):
         await applied(store.ledger.apply(chat, [ask.FinishTurn()]))
         await applied(store.ledger.apply(chat, [send("again")]))
 
-    found = await reading.found(chat, Position())
+    found = await reading.snapshot(chat, Position())
 
     newest = found.chat.snapshot_version
     expected = [
@@ -74,7 +74,7 @@ async def test_calls_that_a_client_has_to_answer_are_read_with_their_arguments(s
     asked = [step(user("u"), assistant(call("a", DYNAMIC), call("b"))), ask.EnterRequiresAction()]
     await applied(store.ledger.apply(chat, asked))
 
-    found = await reading.found(chat, Position(message_id=2**62))
+    found = await reading.snapshot(chat, Position(message_id=2**62))
 
     assert ((), ["a"]) == (found.messages, [open_.id for open_ in found.calls])
 
@@ -82,7 +82,7 @@ async def test_calls_that_a_client_has_to_answer_are_read_with_their_arguments(s
 async def test_a_chat_that_is_not_there_is_not_found(store, reading):
     id = new_chat_id()
 
-    assert ChatNotFound(id) == await reading.found(id, Position())
+    assert ChatNotFound(id) == await reading.snapshot(id, Position())
 
 
 async def test_of_many_chats_those_are_named_that_have_moved_on(store, reading):

@@ -76,24 +76,25 @@ ASKED = said(6, user("and?"), 13)
 
 # What has become of the chat, and what is told.
 STEPS = {
-    "nothing new": (SnapshotChange(heads=THEN), []),
-    "something old": (SnapshotChange(heads=to(snapshot_version=9, status=WAITING)), []),
-    "only a snapshot": (SnapshotChange(heads=to()), []),
-    "a status": (SnapshotChange(heads=to(status=WAITING)), [StatusChanged(WAITING)]),
-    "an attempt": (SnapshotChange(heads=to(generation_attempt=2)), [PreviewReset()]),
+    "nothing new": (SnapshotChange(versions=THEN), []),
+    "something old": (SnapshotChange(versions=to(snapshot_version=9, status=WAITING)), []),
+    "only a snapshot": (SnapshotChange(versions=to()), []),
+    "a status": (SnapshotChange(versions=to(status=WAITING)), [StatusChanged(WAITING)]),
+    "an attempt": (SnapshotChange(versions=to(generation_attempt=2)), [PreviewReset()]),
     "the end of a turn": (
         SnapshotChange(
-            heads=to(history_version=11, generation_attempt=0, status=WAITING), messages=(ANSWER,)
+            versions=to(history_version=11, generation_attempt=0, status=WAITING),
+            messages=(ANSWER,),
         ),
         [MessageChanged(ANSWER), StatusChanged(WAITING), PreviewReset()],
     ),
     "a step of it": (
-        SnapshotChange(heads=to(history_version=11, generation_attempt=1), messages=(ANSWER,)),
+        SnapshotChange(versions=to(history_version=11, generation_attempt=1), messages=(ANSWER,)),
         [MessageChanged(ANSWER), PreviewReset()],
     ),
     "what only the model sees": (
         SnapshotChange(
-            heads=to(history_version=11),
+            versions=to(history_version=11),
             messages=(
                 said(5, assistant("psst", visibility=Visibility.MODEL)),
                 said(6, system("be kind")),
@@ -103,27 +104,27 @@ STEPS = {
     ),
     "a history without something": (
         SnapshotChange(
-            heads=to(history_version=11), messages=(said(1, user("a"), 1),), is_whole=True
+            versions=to(history_version=11), messages=(said(1, user("a"), 1),), is_whole=True
         ),
         [HistoryReset(), MessageChanged(said(1, user("a"), 1)), PreviewReset()],
     ),
-    "a queue": (SnapshotChange(heads=to(queue_version=11), queue=QUEUE), [QueueChanged(QUEUE)]),
-    "a queue that is empty": (SnapshotChange(heads=to(queue_version=11)), [QueueChanged(())]),
+    "a queue": (SnapshotChange(versions=to(queue_version=11), queue=QUEUE), [QueueChanged(QUEUE)]),
+    "a queue that is empty": (SnapshotChange(versions=to(queue_version=11)), [QueueChanged(())]),
     "an error": (
-        SnapshotChange(heads=to(status=Status.ERROR), error=BROKEN),
+        SnapshotChange(versions=to(status=Status.ERROR), error=BROKEN),
         [StatusChanged(Status.ERROR), ChatFailed(BROKEN)],
     ),
     "a pause": (
-        SnapshotChange(heads=to(retry_state_version=11), retry=RETRY),
+        SnapshotChange(versions=to(retry_state_version=11), retry=RETRY),
         [RetryScheduled(RETRY)],
     ),
     "the end of a pause": (
-        SnapshotChange(heads=to(retry_state_version=11, generation_attempt=2)),
+        SnapshotChange(versions=to(retry_state_version=11, generation_attempt=2)),
         [PreviewReset()],
     ),
     "a call for the client": (
         SnapshotChange(
-            heads=to(history_version=11, status=Status.REQUIRES_ACTION),
+            versions=to(history_version=11, status=Status.REQUIRES_ACTION),
             messages=(ANSWER,),
             calls=(call("a", DYNAMIC),),
         ),
@@ -136,7 +137,7 @@ STEPS = {
     ),
     "a turn and the next one, at once": (
         SnapshotChange(
-            heads=to(snapshot_version=13, history_version=13, queue_version=12),
+            versions=to(snapshot_version=13, history_version=13, queue_version=12),
             messages=(ANSWER, ASKED),
             queue=QUEUE,
             statuses=((8, RUNNING), (11, WAITING), (13, RUNNING)),
@@ -152,7 +153,7 @@ STEPS = {
     ),
     "statuses that somebody did not note": (
         SnapshotChange(
-            heads=to(snapshot_version=14, status=WAITING), statuses=((12, Status.INTERRUPTING),)
+            versions=to(snapshot_version=14, status=WAITING), statuses=((12, Status.INTERRUPTING),)
         ),
         [StatusChanged(Status.INTERRUPTING), StatusChanged(WAITING)],
     ),
@@ -167,11 +168,11 @@ def test_what_has_become_of_the_chat_is_told_in_order(what):
 
 
 def test_an_error_is_told_once_for_each_history():
-    known, events = diff(Told(THEN), SnapshotChange(heads=to(status=Status.ERROR), error=BROKEN))
+    known, events = diff(Told(THEN), SnapshotChange(versions=to(status=Status.ERROR), error=BROKEN))
     again = to(snapshot_version=12, status=Status.ERROR)
-    known, same = diff(known, SnapshotChange(heads=again, error=BROKEN))
+    known, same = diff(known, SnapshotChange(versions=again, error=BROKEN))
     moved = replace(again, snapshot_version=13, history_version=13)
-    _, other = diff(known, SnapshotChange(heads=moved, error=BROKEN))
+    _, other = diff(known, SnapshotChange(versions=moved, error=BROKEN))
 
     assert (2, 0) == (len(events), len(same))
     assert [type(events[1]), PreviewReset] == [type(event) for event in other]
@@ -179,12 +180,12 @@ def test_an_error_is_told_once_for_each_history():
 
 def test_a_client_is_told_its_calls_once_as_long_as_the_chat_waits():
     waits, calls = Status.REQUIRES_ACTION, (call("a"),)
-    known, events = diff(Told(THEN), SnapshotChange(heads=to(status=waits), calls=calls))
+    known, events = diff(Told(THEN), SnapshotChange(versions=to(status=waits), calls=calls))
     decided = replace(to(snapshot_version=12, status=waits), history_version=12)
-    known, other = diff(known, SnapshotChange(heads=decided, calls=calls))
+    known, other = diff(known, SnapshotChange(versions=decided, calls=calls))
     statuses = ((13, Status.RUNNING), (14, waits))
     once_more = replace(decided, snapshot_version=14, history_version=14)
-    _, anew = diff(known, SnapshotChange(heads=once_more, calls=calls, statuses=statuses))
+    _, anew = diff(known, SnapshotChange(versions=once_more, calls=calls, statuses=statuses))
 
     assert [StatusChanged(waits), ActionRequired(calls)] == list(events)
     assert [PreviewReset()] == list(other)
@@ -192,16 +193,16 @@ def test_a_client_is_told_its_calls_once_as_long_as_the_chat_waits():
 
 
 def test_a_client_without_calls_is_not_told_that_a_person_is_waited_for():
-    _, events = diff(Told(THEN), SnapshotChange(heads=to(status=Status.REQUIRES_ACTION)))
+    _, events = diff(Told(THEN), SnapshotChange(versions=to(status=Status.REQUIRES_ACTION)))
 
     assert [StatusChanged(Status.REQUIRES_ACTION)] == list(events)
 
 
 def test_who_comes_is_told_what_is_asked_where_anything_is():
     asks = (PendingApprovals(CHAT, "", (approval("a"),)),)
-    asking = replace(found(), asks=asks)
+    asking = replace(found(), approvals=asks)
 
-    waiting = replace(found(State.A0), asks=asks, calls=())
+    waiting = replace(found(State.A0), approvals=asks, calls=())
     beginning = StatusChanged(Status.REQUIRES_ACTION), ApprovalsChanged(asks), PreviewReset()
 
     assert beginning == first_events(waiting, Position())
@@ -264,9 +265,9 @@ def test_what_somebody_got_when_he_came_is_not_told_again():
     stored = found(State.E0, TWO)
     known = told_of(stored)
 
-    assert [] == told(change_of_snapshot(stored, known.heads), known)
-    next_one = replace(known.heads, snapshot_version=known.heads.snapshot_version + 1)
-    assert [] == told(SnapshotChange(heads=next_one, error=BROKEN), known)
+    assert [] == told(change_of_snapshot(stored, known.versions), known)
+    next_one = replace(known.versions, snapshot_version=known.versions.snapshot_version + 1)
+    assert [] == told(SnapshotChange(versions=next_one, error=BROKEN), known)
 
 
 # where news comes from
@@ -286,7 +287,7 @@ def test_a_commit_says_all_that_is_told_of_it():
 
     expected = said(100, made.change.said[0], made.chat.snapshot_version)
     assert (expected,) == stood.messages
-    assert made.chat.snapshot_version == stood.heads.snapshot_version
+    assert made.chat.snapshot_version == stood.versions.snapshot_version
 
 
 def test_a_commit_that_takes_something_back_has_to_be_read():
@@ -316,7 +317,7 @@ def test_a_hint_that_says_everything_need_not_be_read():
     stood = change_of_hint(heard, THEN)
 
     assert (
-        SnapshotChange(heads=to(generation_attempt=2, status=WAITING, worker=heard.worker_id))
+        SnapshotChange(versions=to(generation_attempt=2, status=WAITING, worker=heard.worker_id))
         == stood
     )
 

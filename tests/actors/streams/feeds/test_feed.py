@@ -17,10 +17,10 @@ from actors.law.refusals import ChatNotFound
 from actors.law.store.hints import hints_of
 from actors.streams.episodes import Previews
 from actors.streams.feeds import log as logs
-from actors.streams.feeds.chat_feed import READS_MAX
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
 from actors.streams.feeds.log import FeedEnd
+from actors.streams.feeds.reading import READS_MAX
 from actors.streams.feeds.registry import POLL_SECONDS, open_chat_feeds
 from adapters.chats.pieces import encoded as piece_encoded
 from adapters.chats.streams.encoding import encoded
@@ -40,7 +40,7 @@ class Reading:
         self.answers = trio.Event()
         self.answers.set()
 
-    async def found(self, chat, have):
+    async def snapshot(self, chat, have):
         await trio.lowlevel.checkpoint()
         self.asked.append(have)
         if self.fails:
@@ -491,7 +491,7 @@ async def test_a_feed_that_fails_as_an_attempt_begins_ends_and_the_turn_goes_on(
             assert BEGINNING == await told(watcher)
             episode = stage.begin_attempt()
             with monkeypatch.context() as planted:
-                planted.setattr(logs.Log, "append", fails)
+                planted.setattr(logs.EventLog, "append", fails)
                 assert episode.add(Role.ASSISTANT, TextPart("h"))
             assert FeedEnd.UNREADABLE is await told(watcher)
         assert (1, 0) == (feeds.statistics().broken_count, feeds.statistics().feeds)

@@ -11,12 +11,11 @@ from actors.law import requests as ask
 from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import LookAtEverything, TitleChanged
 from actors.streams.feeds import log as logs
-from actors.streams.feeds import owner_feed as owners
+from actors.streams.feeds import owner_feed, subscription
 from actors.streams.feeds import registry as all_feeds
-from actors.streams.feeds import subscription
 from actors.streams.feeds.diff import Position
-from actors.streams.feeds.log import FRAME_BYTES_MAX, FRAME_EVENTS_MAX, Beginning, FeedEnd, Log
-from actors.streams.feeds.registry import FeedsFull
+from actors.streams.feeds.log import FRAME_BYTES_MAX, FRAME_EVENTS_MAX, Beginning, EventLog, FeedEnd
+from actors.streams.feeds.registry import FeedsFull, open_owner_feeds
 from adapters.chats.streams.packing import as_frame
 from adapters.postgres.bus import Switchboard
 from tests.actors.law.chats import ANN, user
@@ -38,7 +37,7 @@ def frames_of(log, cursor, pack=pack):
 
 def read(events, pack=pack):
     """The frames in which a reader gets these events, when all of them wait."""
-    log = Log()
+    log = EventLog()
     cursor = log.open_cursor()
     for event in events:
         log.append(event)
@@ -103,18 +102,18 @@ def test_the_largest_frame_is_one_that_clients_take(way, over, expected):
 @pytest.mark.parametrize(("count", "is_lost"), [(8, False), (9, True)])
 def test_a_log_keeps_so_many_events(count, is_lost, monkeypatch):
     monkeypatch.setattr(logs, "LOG_EVENTS_MAX", 8)
-    log = Log()
+    log = EventLog()
     cursor = log.open_cursor()
     for _ in range(count):
         log.append(b"e")
 
-    assert (is_lost, 4 * is_lost) == (log.is_lost(cursor), log.dropped_count)
+    assert (is_lost, 4 * is_lost) == (log.is_lost(cursor), log.counts.dropped)
 
 
 @pytest.mark.parametrize(("size", "is_lost"), [(4, False), (5, True)])
 def test_a_log_keeps_so_many_bytes(size, is_lost, monkeypatch):
     monkeypatch.setattr(logs, "LOG_BYTES_MAX", 8)
-    log = Log()
+    log = EventLog()
     cursor = log.open_cursor()
     log.append(b"four")
     log.append(b"e" * size)
@@ -125,14 +124,14 @@ def test_a_log_keeps_so_many_bytes(size, is_lost, monkeypatch):
 @pytest.mark.parametrize(("count", "sent"), [(2, 2), (3, 0)])
 async def test_so_many_readers_are_sent_something_in_one_go(count, sent, monkeypatch, nursery):
     monkeypatch.setattr(logs, "AT_ONCE_MAX", 2)
-    log, taken = Log(), []
+    log, taken = EventLog(), []
     for _ in range(count):
         cursor = log.open_cursor()
         cursor.pack, cursor.at_once = pack, lambda frame: taken.append(frame) or len(frame)
-        nursery.start_soon(log.more, cursor)
+        nursery.start_soon(log.wait_for_more, cursor)
     await wait_all_tasks_blocked()
 
-    log.say(b"e")
+    log.append_now(b"e")
 
     assert sent == len(taken)
     nursery.cancel_scope.cancel()
@@ -145,7 +144,7 @@ def test_so_many_packed_frames_are_kept(monkeypatch):
         packed.append(events)
         return pack(events)
 
-    log = Log()
+    log = EventLog()
     first, second = log.open_cursor(), log.open_cursor()
     for number in range(logs.FRAMES_KEPT + 1):
         log.append(b"%d" % number)
@@ -203,7 +202,7 @@ async def test_a_watcher_may_fall_behind_so_often(autojump_clock, monkeypatch, l
     async with feeds_of(stage) as feeds:
         with feeds.subscribe(stage.chat, Position()) as watcher:
             await told(watcher)
-            log = feeds._feeds[stage.chat].log
+            log = feeds._registry.feeds[stage.chat].log
             for _ in range(lost):
                 for _ in range(3):
                     log.append(b'{"type":"status","status":{"status":"x"}}')
@@ -229,9 +228,9 @@ class Listing:
 
 @pytest.mark.parametrize(("count", "expected"), [(64, [1, 64]), (65, [1, 64, 1])])
 async def test_so_many_chats_of_an_owner_are_read_in_one_go(autojump_clock, count, expected):
-    assert 64 == owners.CHATS_AT_ONCE_MAX
+    assert 64 == owner_feed.CHATS_AT_ONCE_MAX
     listing, bus = Listing(), Switchboard()
-    async with owners.open_owner_feeds(listing, bus) as feeds:
+    async with open_owner_feeds(listing, bus) as feeds:
         with feeds.subscribe(OWNER):
             await _told_of(bus, 1)
             await _told_of(bus, count)
@@ -243,9 +242,9 @@ async def test_so_many_chats_of_an_owner_are_read_in_one_go(autojump_clock, coun
 
 @pytest.mark.parametrize(("count", "lost"), [(5, 0), (6, 1)])
 async def test_so_much_news_of_an_owner_waits(autojump_clock, monkeypatch, count, lost):
-    monkeypatch.setattr(owners, "NEWS_MAX", 5)
+    monkeypatch.setattr(owner_feed, "NEWS_MAX", 5)
     listing, bus = Listing(), Switchboard()
-    async with owners.open_owner_feeds(listing, bus) as feeds:
+    async with open_owner_feeds(listing, bus) as feeds:
         with feeds.subscribe(OWNER):
             await _told_of(bus, 1)  # which is being read
             await _told_of(bus, count)

@@ -5,7 +5,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.streams.feeds import log as logs
-from actors.streams.feeds.log import Log
+from actors.streams.feeds.log import EventLog
 
 
 def pack(events):
@@ -29,7 +29,7 @@ class Reader:
 
     async def read_on(self):
         while True:
-            await self.log.more(self.cursor)
+            await self.log.wait_for_more(self.cursor)
             if self.cursor.is_midway:
                 self.cursor.is_midway = False
                 self.read.append("the rest")
@@ -51,65 +51,65 @@ async def reading(nursery):
 
 
 async def test_who_waits_is_sent_it_and_not_woken(reading):
-    log = Log()
+    log = EventLog()
     reader = Reader(log)
     await reading(reader)
 
-    log.say(b"a")
-    log.say(b"b")
+    log.append_now(b"a")
+    log.append_now(b"b")
     sent = list(reader.sent)
     await wait_all_tasks_blocked()
 
     assert ([b"a", b"b"], []) == (sent, reader.read)
-    assert (0, 2) == (log.bytes_count, log.appended_count)
+    assert (0, 2) == (log.bytes_count, log.counts.appended)
 
 
 async def test_what_is_not_taken_is_read_in_its_place(reading):
-    log = Log()
+    log = EventLog()
     reader = Reader(log, room=0)
     await reading(reader)
 
-    log.say(b"a")
+    log.append_now(b"a")
     reader.room = 100
-    log.say(b"b")
+    log.append_now(b"b")
     await wait_all_tasks_blocked()
-    log.say(b"c")
+    log.append_now(b"c")
 
     assert ([b"a+b"], [b"c"]) == (reader.read, reader.sent)
 
 
 async def test_what_is_taken_in_part_is_not_read_again(reading):
-    log = Log()
+    log = EventLog()
     reader = Reader(log, room=1)
     await reading(reader)
 
-    log.say(b"long")
-    log.say(b"more")
+    log.append_now(b"long")
+    log.append_now(b"more")
     await wait_all_tasks_blocked()
 
     assert ([b"l"], ["the rest", b"more"]) == (reader.sent, reader.read)
 
 
 async def test_what_is_appended_wakes_and_what_is_said_then_follows_it(reading):
-    log = Log()
+    log = EventLog()
     reader = Reader(log)
     await reading(reader)
 
     log.append(b"a")
-    log.say(b"b")
+    log.append_now(b"b")
     await wait_all_tasks_blocked()
 
     assert ([], [b"a+b"]) == (reader.sent, reader.read)
 
 
 async def test_one_who_is_behind_keeps_it_and_does_not_hold_up_the_others(reading):
-    log = Log()
+    log = EventLog()
     quick, slow, plain = Reader(log), log.open_cursor(), Reader(log)
     plain.cursor.at_once = None
     await reading(quick, plain)
 
-    log.say(b"a")
-    log.say(b"b")
+    log.append_now(b"a")
+    log.append_now(b"b")
     await wait_all_tasks_blocked()
 
     assert ([b"a", b"b"], []) == (quick.sent, quick.read)
@@ -119,11 +119,11 @@ async def test_one_who_is_behind_keeps_it_and_does_not_hold_up_the_others(readin
 
 async def test_a_crowd_is_woken(reading, monkeypatch):
     monkeypatch.setattr(logs, "AT_ONCE_MAX", 2)
-    log = Log()
+    log = EventLog()
     readers = [Reader(log) for _ in range(3)]
     await reading(*readers)
 
-    log.say(b"a")
+    log.append_now(b"a")
     await wait_all_tasks_blocked()
 
     assert [([], [b"a"])] * 3 == [(reader.sent, reader.read) for reader in readers]
@@ -131,13 +131,13 @@ async def test_a_crowd_is_woken(reading, monkeypatch):
 
 async def test_what_is_larger_than_all_that_is_kept_is_lost_to_him(reading, monkeypatch):
     monkeypatch.setattr(logs, "LOG_BYTES_MAX", 4)
-    log = Log()
+    log = EventLog()
     reader = Reader(log)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(log.more, reader.cursor)
+        nursery.start_soon(log.wait_for_more, reader.cursor)
         await wait_all_tasks_blocked()
 
-        log.say(b"far too long")
+        log.append_now(b"far too long")
 
     assert log.is_lost(reader.cursor)
     assert [] == reader.sent

@@ -9,9 +9,9 @@ import trio.testing
 
 from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import TitleChanged
-from actors.streams.feeds import owner_feed as owners
+from actors.streams.feeds import owner_feed, registry
 from actors.streams.feeds.log import FeedEnd
-from actors.streams.feeds.owner_feed import open_owner_feeds
+from actors.streams.feeds.registry import open_owner_feeds
 from adapters.postgres.bus import Switchboard
 
 ANN, BOB = UserId(uuid4()), UserId(uuid4())
@@ -44,7 +44,7 @@ def listing():
 async def test_a_feed_that_fails_ends_and_the_next_watcher_gets_a_new_one(
     autojump_clock, listing, monkeypatch
 ):
-    monkeypatch.setattr(owners, "READERS_MAX", 1)
+    monkeypatch.setattr(registry, "READERS_MAX", 1)
     bus = Switchboard()
     async with open_owner_feeds(listing, bus) as feeds:
         with feeds.subscribe(ANN) as ann, ExitStack() as bobs:
@@ -73,7 +73,7 @@ async def test_a_reader_that_breaks_ends_its_feed_and_who_comes_next_begins_anew
     async with open_owner_feeds(listing, bus) as feeds:
         with feeds.subscribe(ANN) as ann:
             with monkeypatch.context() as planted:
-                planted.setattr(owners, "CHATS_AT_ONCE_MAX", None)  # no number: a bug
+                planted.setattr(owner_feed, "CHATS_AT_ONCE_MAX", None)  # no number: a bug
                 bus.tell(renamed(ANN))
                 assert FeedEnd.UNREADABLE is await ann.next(joined)
             with feeds.subscribe(ANN) as again:

@@ -50,7 +50,7 @@ async def test_an_attempt_is_followed_before_it_begins(autojump_clock):
     async with relays_over(cable) as here:
         attempt = here.follow(key, THERE)
         ear = Ear(attempt)
-        await here.caught_up(attempt)
+        await here.wait_until_caught_up(attempt)
 
         say(cable.begin(key), "first")
         await settled()
@@ -449,13 +449,13 @@ async def test_catching_up_waits_until_it_is_known_but_not_for_long(autojump_clo
         say(episode, *"abc")
         attempt = here.follow(episode.key, THERE)
 
-        await here.caught_up(attempt)
+        await here.wait_until_caught_up(attempt)
 
         assert 3 == len(attempt.encoded)
         cable.is_out = True
         cable.cut()
         lost, began = here.follow(a_key(), THERE), trio.current_time()
-        await here.caught_up(lost)
+        await here.wait_until_caught_up(lost)
         assert CATCH_UP_SECONDS == pytest.approx(trio.current_time() - began)
 
 
