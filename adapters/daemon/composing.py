@@ -35,18 +35,15 @@ from adapters.chats.summaries import Summaries
 from adapters.daemon.metrics.figures import Figures
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
 from adapters.daemon.store import Store, open_store
-from adapters.models.catalogue import Catalogue
-from adapters.models.compacting import ConfiguredCompacting
+from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.configured import ModelConfig
 from adapters.models.contents import REHEARSAL_MODEL, Around
-from adapters.models.costs.booking import Bookkeeper
-from adapters.models.costs.prices import Prices, load_table
-from adapters.models.costs.side_costs import SideCosts
+from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
 from adapters.models.prompting import Prompting
 from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import Dial, dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
-from adapters.models.stage import Stage
+from adapters.models.rehearsal_host import RehearsalHost
 from adapters.models.store.reading import CatalogueReading
 from adapters.models.store.skills import Skills
 from adapters.postgres.kin.family import PostgresFamily
@@ -127,7 +124,7 @@ async def open_chats(
     `url`: where other processes find this one.
     """
     vault, previews = basis.vault, basis.previews
-    prices, figures = Prices(await load_table()), Figures()
+    prices, figures = ModelPrices(await load_table()), Figures()
     async with (
         open_store(config, conninfo, previews, url=url) as store,
         open_client(basis.dial) as client,
@@ -243,7 +240,7 @@ async def open_catalogue(
 ) -> AsyncIterator[Catalogue]:
     """What there is to ask, by the database and the environment; and the rehearsal, for as long as
     there is nothing else."""
-    stage = Stage()
+    stage = RehearsalHost()
     catalogue = Catalogue(
         CatalogueReading(store.pool),
         Around(basis.models, ambient(config.environ), wall()),

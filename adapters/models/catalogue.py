@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from actors.chat.turn.ports import Model
+from actors.chat.turn.ports import CompactionPlan, Model
 from actors.law.chat import Body, Chat, ChatError, Role, Visibility
 from actors.law.ids import ModelConfigId, UserId
 from actors.law.parts.message import TextPart
@@ -33,6 +33,7 @@ from adapters.models.choosing import (
 from adapters.models.connecting import Making
 from adapters.models.contents import (
     REHEARSAL_MODEL,
+    THRESHOLD_USUAL,
     Around,
     Contents,
     ListedModel,
@@ -41,10 +42,10 @@ from adapters.models.contents import (
     assembled,
     own_key_subject,
 )
+from adapters.models.prompt_texts import sanitised
 from adapters.models.providers.http import HttpClient
-from adapters.models.sanitising import sanitised
+from adapters.models.rehearsal_host import RehearsalHost
 from adapters.models.settings import Override, OwnSettings
-from adapters.models.stage import Stage
 from adapters.models.store.reading import CatalogueReading
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
@@ -74,7 +75,7 @@ class Catalogue:
         *,
         vault: Vault,
         client: HttpClient,
-        stage: Stage,
+        stage: RehearsalHost,
         byok: bool = True,
     ) -> None:
         self.byok = byok  # whether users may bring keys of their own
@@ -267,3 +268,22 @@ class Catalogue:
 
 def _sentence(why: str) -> str:
     return f"{why[:1].upper()}{why[1:]}."
+
+
+class ConfiguredCompacting:
+    """Fulfils `actors.chat.turn.ports.Compacting`."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
+        contents = await self._catalogue.contents()
+        own = await self._catalogue.own(chat.owner_id)
+        threshold = THRESHOLD_USUAL
+        if model.config_id is not None:
+            if (listed := contents.models.get(model.config_id)) is not None:
+                threshold = listed.compression_threshold
+            threshold = own.settings.thresholds.get(model.config_id, threshold)
+        summarising = self._catalogue.overridden("compaction", chat, model)
+        limits = [limit for limit in (model.context_limit, summarising.context_limit) if limit]
+        return CompactionPlan(summarising, threshold, min(limits, default=None))

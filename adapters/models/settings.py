@@ -12,7 +12,7 @@ from uuid import UUID
 
 from actors.law.ids import ModelConfigId
 from actors.law.parts.prompt import EFFORTS
-from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT
+from adapters.models.prompt_texts import DEFAULT_SYSTEM_PROMPT
 
 CONTEXTS = ("general", "explore", "title_generation", "compaction")  # of the deployment
 OWN_CONTEXTS = ("root", "general", "explore")  # of a user

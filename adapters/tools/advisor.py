@@ -27,7 +27,7 @@ from actors.prompts.context.advising import (
 from actors.streams.pieces import ResultPiece
 from actors.upkeep.consulting import advice_in, consult
 from adapters.models.catalogue import Catalogue
-from adapters.models.costs.booking import Bookkeeper
+from adapters.models.costs import Bookkeeper
 from adapters.models.settings import AdvisorSettings
 from adapters.tools.schemas import read, schema_of
 

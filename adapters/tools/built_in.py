@@ -13,7 +13,7 @@ from actors.prompts.context.advising import Advised
 from actors.prompts.context.ports import ChatFiles, PlanFiles
 from adapters.access.sending import Sending
 from adapters.models.catalogue import Catalogue
-from adapters.models.costs.booking import Bookkeeper
+from adapters.models.costs import Bookkeeper
 from adapters.tools.advisor import AdvisorTool
 from adapters.tools.agents.source import AgentTools
 from adapters.tools.lifecycle.source import LifecycleTools

@@ -39,7 +39,7 @@ from adapters.chats.wire.chats import (
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
-from adapters.models.words.standing import told_of_place
+from adapters.models.prompt_texts import told_of_place
 from adapters.tools.approvals.consent import Consents
 from adapters.tools.mcp.known import Known
 from adapters.tools.mcp.workspaces.running import ConsentScope, Seen

@@ -14,7 +14,7 @@ from adapters.chats.wire.chats import Chat, ChatTitle
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
 from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
-from adapters.models.costs.booking import Bookkeeper
+from adapters.models.costs import Bookkeeper
 
 TITLE = "/api/experimental/chats/{chat}/title"
 

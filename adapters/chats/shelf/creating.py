@@ -16,7 +16,7 @@ from adapters.chats.shelf.labelling import checked
 from adapters.chats.wire import chats as wire
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import Choice
-from adapters.models.sanitising import PROMPT_BYTES_MAX, is_too_long, sanitised
+from adapters.models.prompt_texts import PROMPT_BYTES_MAX, is_too_long, sanitised
 from adapters.tools.mcp.known import Known, unknown_to
 from adapters.tools.mcp.servers import forced_on
 from adapters.workspaces.store.owned import OwnedWorkspaces, Whose

@@ -22,11 +22,15 @@ from adapters.http.endpoints import (
 from adapters.http.refusals import HttpError
 from adapters.models import settings as names
 from adapters.models.catalogue import Catalogue
+from adapters.models.prompt_texts import (
+    DEFAULT_SYSTEM_PROMPT,
+    PROMPT_BYTES_MAX,
+    is_too_long,
+    sanitised,
+)
 from adapters.models.routes.overriding import checked, invalid, model_of, shown, without_nil
-from adapters.models.sanitising import PROMPT_BYTES_MAX, is_too_long, sanitised
 from adapters.models.store.settings import Settings
 from adapters.models.wire import settings as wire
-from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT
 from adapters.settings import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT
 
 CONFIG = "/api/experimental/chats/config"

@@ -8,10 +8,10 @@ from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response,
 from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.overriding import invalid
 from adapters.models.routes.whose import People, whose
+from adapters.models.skill_file import CONTENT_BYTES_MAX, Skill, Unfit, is_name, parsed
 from adapters.models.store.skills import Skills, SkillTaken, TooManySkills
 from adapters.models.store.stored import StoredSkill
 from adapters.models.wire.settings import UserSkill, UserSkillMetadata, WriteUserSkillRequest
-from adapters.models.words.skill import CONTENT_BYTES_MAX, Skill, Unfit, is_name, parsed
 
 PATH = "/api/experimental/users/{user}/skills"
 BODY_BYTES_MAX = 8 * CONTENT_BYTES_MAX  # as JSON may write it

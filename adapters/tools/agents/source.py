@@ -34,7 +34,7 @@ from actors.upkeep.titles.fallback import (
 from adapters.access.sending import Sending
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import Choice, NoChoice
-from adapters.models.words.standing import told_of_place
+from adapters.models.prompt_texts import told_of_place
 from adapters.tools.agents.asked import (
     LISTED_MAX,
     TOOLS,

@@ -24,8 +24,8 @@ from actors.prompts.context.resources import (
     bounded,
     digest,
 )
-from adapters.models.sanitising import sanitised
-from adapters.models.words.skill import Unfit, parsed
+from adapters.models.prompt_texts import sanitised
+from adapters.models.skill_file import Unfit, parsed
 from adapters.workspaces.beneath import Denied, Found, opened, walked
 
 OWN = ".promptcorner"

@@ -14,9 +14,9 @@ from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
 from actors.law.store.ports import Bus
 from actors.prompts.context.ports import NO_SKILLS, SkillText, Unreadable, WorkspaceSkills
 from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Known, Source, merged
-from adapters.models.sanitising import sanitised
+from adapters.models.prompt_texts import sanitised
+from adapters.models.skill_file import Unfit, parsed
 from adapters.models.store.skills import Skills
-from adapters.models.words.skill import Unfit, parsed
 from adapters.settings.caching import Cache, CacheStatistics
 
 KEEP_SECONDS = 60.0  # should news of a change have got lost unnoticed

@@ -19,14 +19,14 @@ from actors.prompts.context.skills import index
 from actors.tools.gating import Kind, kind_of
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Contents
-from adapters.models.prompting import Standing
-from adapters.models.settings import PLAN_MODE_INSTRUCTIONS
-from adapters.models.words.standing import (
+from adapters.models.prompt_texts import (
     PLAN_MODE,
     PLAN_MODE_CHILD,
     plan_file_path,
     user_instructions,
 )
+from adapters.models.prompting import Standing
+from adapters.models.settings import PLAN_MODE_INSTRUCTIONS
 from adapters.workspaces.context.skills import SkillIndex
 
 PLACE_SECONDS_MAX = 35.0  # to find the plan's file; then the chat plans without one

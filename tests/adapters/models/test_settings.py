@@ -5,6 +5,7 @@ from uuid import UUID
 import pytest
 
 from actors.law.ids import ModelConfigId
+from adapters.models.prompt_texts import DEFAULT_SYSTEM_PROMPT
 from adapters.models.settings import (
     ADVISOR,
     INCLUDE_DEFAULT_SYSTEM_PROMPT,
@@ -19,7 +20,6 @@ from adapters.models.settings import (
     stored_own_override,
     threshold_name,
 )
-from adapters.models.words.standing import DEFAULT_SYSTEM_PROMPT
 
 ID = ModelConfigId(UUID(int=7))
 

@@ -35,7 +35,7 @@ from adapters.models.contents import Around
 from adapters.models.environment import offered
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
-from adapters.models.stage import Stage
+from adapters.models.rehearsal_host import RehearsalHost
 from adapters.models.store.reading import CatalogueReading
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings.secrets import Vault
@@ -194,7 +194,7 @@ def a_catalogue(pool):
         Around(offered(ENVIRON), None, NOW),
         vault=VAULT,
         client=HttpClient(dialler(tls_context())),
-        stage=Stage(),
+        stage=RehearsalHost(),
     )
 
 

@@ -11,8 +11,7 @@ from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import UNPRICED, Cost, TextPart, Usage
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.upkeep.background.asking import ask as ask_aside
-from adapters.models.costs.booking import Bookkeeper
-from adapters.models.costs.side_costs import SideCosts
+from adapters.models.costs import Bookkeeper, SideCosts
 from tests.actors.law.chats import ANN, assistant
 from tests.contracts.given import applied
 

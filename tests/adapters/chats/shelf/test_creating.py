@@ -10,7 +10,7 @@ from actors.law import requests as ask
 from actors.law.chat import FILES_PER_CHAT_MAX, Role, Visibility
 from actors.law.parts.message import TextPart
 from adapters.chats.shelf.creating import TOOLS_MAX
-from adapters.models.words.standing import DETACHED
+from adapters.models.prompt_texts import DETACHED
 from tests.actors.law.chats import ANN, BOB, HOLDER
 from tests.adapters.chats.routes.ground import MODELS, ORGANIZATION, text
 from tests.adapters.chats.shelf.ground import a_ground

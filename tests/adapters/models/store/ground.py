@@ -21,7 +21,7 @@ from adapters.models.environment import offered
 from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
-from adapters.models.stage import Stage
+from adapters.models.rehearsal_host import RehearsalHost
 from adapters.models.store.configs import ModelConfigs
 from adapters.models.store.providers import NewKey, Providers
 from adapters.models.store.reading import CatalogueReading
@@ -151,7 +151,7 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
     pool = Pool(conninfo, size=8)
     bus = Switchboard(beyond)
     vault = vault or Vault(MASTER)
-    reading, stage = CountedReading(pool), Stage()
+    reading, stage = CountedReading(pool), RehearsalHost()
     client = HttpClient(dial or dialler(tls_context()))
     found = offered(environ)
     catalogue = Catalogue(

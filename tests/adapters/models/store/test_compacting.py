@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from adapters.models.compacting import ConfiguredCompacting
+from adapters.models.catalogue import ConfiguredCompacting
 from adapters.models.settings import override_name, stored_override
 from tests.actors.law.chats import ANN, BOB, a_chat
 from tests.adapters.models.store.ground import open_ground

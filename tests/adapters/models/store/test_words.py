@@ -7,6 +7,15 @@ from actors.law.chat import ChatError, Role, Visibility
 from actors.law.parts.assemble import Answer
 from actors.prompts.context.advising import GUIDANCE, Advised
 from adapters.models.contents import REHEARSAL, REHEARSAL_MODEL
+from adapters.models.prompt_texts import (
+    ATTACHED,
+    DEFAULT_SYSTEM_PROMPT,
+    DETACHED,
+    DETACHED_CHILD,
+    PLAN_MODE,
+    PLAN_MODE_CHILD,
+    told_of_place,
+)
 from adapters.models.settings import (
     ADVISOR,
     INCLUDE_DEFAULT_SYSTEM_PROMPT,
@@ -15,15 +24,6 @@ from adapters.models.settings import (
     SYSTEM_PROMPT,
     override_name,
     stored_override,
-)
-from adapters.models.words.standing import (
-    ATTACHED,
-    DEFAULT_SYSTEM_PROMPT,
-    DETACHED,
-    DETACHED_CHILD,
-    PLAN_MODE,
-    PLAN_MODE_CHILD,
-    told_of_place,
 )
 from adapters.workspaces.context.standing import PLACE_SECONDS_MAX
 from tests.actors.law.chats import ANN, BOB, CHAT, a_chat

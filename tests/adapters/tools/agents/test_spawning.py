@@ -9,8 +9,8 @@ import trio
 from actors.agents.places import AT_WORK_MAX
 from actors.agents.ports import Household
 from actors.law.ids import ChatId
+from adapters.models.prompt_texts import ATTACHED, DETACHED_CHILD
 from adapters.models.settings import override_name
-from adapters.models.words.standing import ATTACHED, DETACHED_CHILD
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
 from tests.adapters.tools.offering import local_tools
 from tests.fakes.balky import Away

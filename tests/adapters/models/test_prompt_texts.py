@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.models.sanitising import is_too_long, sanitised
+from adapters.models.prompt_texts import is_too_long, sanitised
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from actors.chat.turn.ports import Model
 from actors.law.parts.message import NO_USAGE, UNPRICED, Cost, Usage
 from actors.law.parts.prompt import CallSettings
-from adapters.models.costs.prices import Price, Prices, load_table
+from adapters.models.costs import ModelPrices, Price, load_table
 
 MILLION = 1_000_000
 ONE_EACH = Usage(input_tokens=MILLION, output_tokens=MILLION)
@@ -34,7 +34,7 @@ def costs(dollars):
         asked.append((provider, model))
         return None if dollars is None else Decimal(dollars)
 
-    return Prices(lookup), asked
+    return ModelPrices(lookup), asked
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def table():
     """The real one; it takes half a second."""
     import trio
 
-    return Prices(trio.run(load_table))
+    return ModelPrices(trio.run(load_table))
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_counts_that_cannot_be_are_unknown_too(table):
 )
 def test_a_part_of_what_was_used_is_no_basis_for_a_price(usage):
     prices, asked = costs("1")
-    own = Prices(lambda *_: None, {"openai/gpt-4o": Price(Decimal(1), Decimal(1))})
+    own = ModelPrices(lambda *_: None, {"openai/gpt-4o": Price(Decimal(1), Decimal(1))})
 
     assert UNPRICED == prices.cost(a_model("openai/gpt-4o"), usage)
     assert UNPRICED == own.cost(a_model("openai/gpt-4o"), usage)
@@ -143,7 +143,7 @@ def test_bedrock_is_aws_in_the_table_and_everybody_else_is_called_the_same():
     ],
 )
 def test_an_administrators_price_goes_before_the_table(price, dollars):
-    prices = Prices(lambda *_: Decimal(99), {"vercel/openai/gpt-5": price})
+    prices = ModelPrices(lambda *_: Decimal(99), {"vercel/openai/gpt-5": price})
 
     cost = prices.cost(a_model("vercel/openai/gpt-5"), WITH_CACHE)
 
@@ -151,13 +151,13 @@ def test_an_administrators_price_goes_before_the_table(price, dollars):
 
 
 def test_an_administrators_price_is_for_that_provider_only():
-    prices = Prices(lambda *_: Decimal(99), {"openai/gpt-5": Price(Decimal(1), Decimal(1))})
+    prices = ModelPrices(lambda *_: Decimal(99), {"openai/gpt-5": Price(Decimal(1), Decimal(1))})
 
     assert Cost(99 * MILLION, "table") == prices.cost(a_model("azure/gpt-5"), ONE_EACH)
 
 
 def test_parts_of_a_millionth_are_rounded():
-    prices = Prices(lambda *_: None, {"a/b": Price(Decimal("0.4"), Decimal("0.4"))})
+    prices = ModelPrices(lambda *_: None, {"a/b": Price(Decimal("0.4"), Decimal("0.4"))})
 
     assert 1 == prices.cost(a_model("a/b"), Usage(1, 1)).micros
     assert 0 == prices.cost(a_model("a/b"), Usage(1, 0)).micros
@@ -165,7 +165,7 @@ def test_parts_of_a_millionth_are_rounded():
 
 @pytest.mark.slow
 def test_the_table_is_not_loaded_before_it_is_asked_for():
-    program = "import sys, adapters.models.costs.prices; print('genai_prices' in sys.modules)"
+    program = "import sys, adapters.models.costs; print('genai_prices' in sys.modules)"
 
     said = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.models.words.skill import Skill, Unfit, is_name, parsed
+from adapters.models.skill_file import Skill, Unfit, is_name, parsed
 
 
 def a_skill(front, body="Do it."):

@@ -1,0 +1,151 @@
+"""The prices of models, and the book of what was bought beside messages.
+
+Prices come from an administrator's own first, then from the bundled table of genai-prices. The
+table is large and slow to load (half a second), so it is loaded once, in a thread, and a model that
+it does not know is priced as unknown, never as free.
+
+A message carries its own cost. What is asked for beside a turn (titles, labels and summaries for
+lists, advice), and what a turn was answered without committing it, is booked as soon as the model
+has answered. A model that fails is not booked: nothing tells what that cost.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import trio
+
+from actors.chat.turn import ports
+from actors.chat.turn.ports import Model, Side
+from actors.law.ids import ChatId, chat_name
+from actors.law.parts.assemble import Answer
+from actors.law.parts.message import UNPRICED, Cost, Usage
+from actors.law.parts.vendors import vendor_of
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
+from runtime.log import emit
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
+
+MICROS = 1_000_000
+BOOKED_SECONDS = 5.0  # for one booking; then it is missed, as is one that the store refuses
+LOADING = ThreadLimits("price_table", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The price of a million tokens, in US dollars."""
+
+    input: Decimal
+    output: Decimal
+    cache_read: Decimal | None = None  # None: as input
+    cache_creation: Decimal | None = None
+
+
+Lookup = Callable[[str, str, Usage], Decimal | None]
+
+
+class ModelPrices:
+    """The prices of all models; implements `actors.chat.turn.ports.Prices`.
+
+    `overrides` are the administrator's own, by "provider/model".
+    """
+
+    def __init__(self, lookup: Lookup, overrides: Mapping[str, Price] | None = None) -> None:
+        self._lookup = lookup
+        self._overrides = overrides or {}
+
+    def cost(self, model: Model, usage: Usage) -> Cost:
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return UNPRICED  # the rest alone would be too cheap
+        own = self._overrides.get(f"{model.vendor}/{model.name}")
+        if own is not None:
+            return Cost(_micros(_by_price(own, usage)), "override")
+        name = vendor_of(model.vendor).price_table
+        found = None if name is None else self._lookup(name, model.name, usage)
+        # A model without a price in the table is not free: both stand there in the same way.
+        return Cost(_micros(found), "table") if found else UNPRICED
+
+
+async def load_table() -> Lookup:
+    """Load the bundled table; a look-up in it takes 0.1 ms."""
+    return await read(LOADING, _load)
+
+
+def _load() -> Lookup:
+    from genai_prices import Usage as Counted
+    from genai_prices import calc_price
+
+    def lookup(provider: str, model: str, usage: Usage) -> Decimal | None:
+        read, made = usage.cache_read_tokens or 0, usage.cache_creation_tokens or 0
+        try:
+            counted = Counted(
+                input_tokens=(usage.input_tokens or 0) + read + made,
+                output_tokens=usage.output_tokens or 0,
+                cache_read_tokens=read,
+                cache_write_tokens=made,
+            )
+            return calc_price(counted, model_ref=model, provider_id=provider).total_price
+        except (LookupError, ValueError):  # not known; or counts that cannot be
+            return None
+
+    lookup("anthropic", "claude-sonnet-4-5", Usage(1, 1))  # the first look-up builds its indexes
+    return lookup
+
+
+class SideCosts:
+    """The stored costs of chats beside their messages."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def add(self, chat: ChatId, what: str, costs: Sequence[Cost]) -> None:
+        known = [cost.micros for cost in costs if cost.micros is not None]
+        booking = {
+            "chat": chat,
+            "what": what,
+            "micros": sum(known),
+            "requests": len(costs),
+            "unpriced": len(costs) - len(known),
+        }
+        async with self._pool.connection() as connection:
+            await connection.execute(SQL["book_side_cost"], booking)
+
+
+@dataclass(frozen=True, slots=True)
+class Bookkeeper:
+    """A book of what was bought for chats without becoming a message.
+
+    Implements `actors.chat.turn.ports.Books` and `actors.upkeep.background.asking.AnswerBooks`. A
+    cost that cannot be written is logged as missed, because the answer that it bought is there.
+    """
+
+    costs: SideCosts
+    prices: ports.Prices
+
+    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
+        if not costs:
+            return
+        try:
+            # A caller that is told to stop now has paid all the same.
+            with trio.fail_after(BOOKED_SECONDS, shield=True):
+                await self.costs.add(chat, what, costs)
+        except Exception as error:  # noqa: BLE001  # the answer that was paid is there
+            emit("cost.missed", "warning", chat=chat_name(chat), what=what, error=error)
+
+    async def book_answer(self, chat: ChatId, what: Side, model: Model, answer: Answer) -> None:
+        await self.book(chat, what, [self.prices.cost(model, answer.usage)])
+
+
+def _by_price(price: Price, usage: Usage) -> Decimal:
+    dollars = (usage.input_tokens or 0) * price.input + (usage.output_tokens or 0) * price.output
+    for count, own in (
+        (usage.cache_read_tokens, price.cache_read),
+        (usage.cache_creation_tokens, price.cache_creation),
+    ):
+        dollars += (count or 0) * (price.input if own is None else own)
+    return dollars / 1_000_000
+
+
+def _micros(dollars: Decimal) -> int:
+    return int((dollars * MICROS).to_integral_value())

@@ -1,1 +1,0 @@
-"""Prices, and what each user's chats have cost."""

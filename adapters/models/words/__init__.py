@@ -1,1 +1,0 @@
-"""The words that chats are given beside what is said in them."""
