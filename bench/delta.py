@@ -30,7 +30,7 @@ from actors.law.parts.prompt import Prompt, UserSaid
 from actors.streams.episodes import Preview
 from adapters.chats.pieces import encoded
 from adapters.models.connecting import connected
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.models.providers.anthropic import wire as anthropic
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient

@@ -30,7 +30,7 @@ from actors.law.store.ports import Applied
 from actors.supervisor.verbs import take
 from adapters import settings as config
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool

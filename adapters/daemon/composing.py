@@ -36,16 +36,16 @@ from adapters.daemon.metrics.figures import Figures
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
 from adapters.daemon.store import Store, open_store
 from adapters.models.catalogue import Catalogue, ConfiguredCompacting
-from adapters.models.configured import ModelConfig
 from adapters.models.contents import REHEARSAL_MODEL, Around
 from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
 from adapters.models.prompting import Prompting
+from adapters.models.provider_config import ModelConfig
 from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import Dial, dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.store.reading import CatalogueReading
-from adapters.models.store.skills import Skills
+from adapters.models.store.catalogue import CatalogueReading
+from adapters.models.store.settings import Skills
 from adapters.postgres.kin.family import PostgresFamily
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart

@@ -32,9 +32,8 @@ from adapters.http.host.securing import tls_of
 from adapters.http.host.server import HttpServer
 from adapters.http.origins import OwnAddress
 from adapters.http.probes import Probes
-from adapters.models.configured import ModelConfig
 from adapters.models.contents import Contents, Source
-from adapters.models.environment import offered
+from adapters.models.provider_config import ModelConfig, offered
 from adapters.models.providers.dial import Dial
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, lost_at_start, migrate, open_database

@@ -46,7 +46,7 @@ from adapters.models.prompt_texts import sanitised
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
 from adapters.models.settings import Override, OwnSettings
-from adapters.models.store.reading import CatalogueReading
+from adapters.models.store.catalogue import CatalogueReading
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
 from runtime.log import emit

@@ -13,8 +13,8 @@ from uuid import UUID
 
 from actors.law.ids import ModelConfigId
 from actors.law.parts.prompt import EFFORTS, CallSettings
-from adapters.models.configured import ModelConfig
 from adapters.models.contents import REHEARSAL_MODEL, Contents, ListedModel, Provider
+from adapters.models.provider_config import ModelConfig
 from adapters.models.settings import ALLOW_OWN_OVERRIDES, Override, OwnSettings
 
 NO_MODEL = (

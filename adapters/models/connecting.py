@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from actors.chat.turn.ports import Model, Provider
 from actors.law.parts.vendors import RESPONSES_RULES, Wire
-from adapters.models.configured import ModelConfig, ProviderConfig
+from adapters.models.provider_config import ModelConfig, ProviderConfig
 from adapters.models.providers.anthropic.provider import Anthropic
 from adapters.models.providers.bedrock.provider import Bedrock
 from adapters.models.providers.facts.openai import answers_on_responses

@@ -24,7 +24,7 @@ from adapters.models.call_config import (
     search_of,
     settings_of,
 )
-from adapters.models.configured import (
+from adapters.models.provider_config import (
     ModelConfig,
     ProviderConfig,
     misconfigured,
@@ -33,7 +33,7 @@ from adapters.models.configured import (
 )
 from adapters.models.providers.bedrock.aws import DEFAULT_REGION, AwsKeys, Bearer, Credentials
 from adapters.models.settings import Settings
-from adapters.models.store.stored import StoredCatalogue, StoredKey, StoredModel, StoredProvider
+from adapters.models.store.catalogue import StoredCatalogue, StoredKey, StoredModel, StoredProvider
 
 TYPES = tuple(sorted(vendor.type for vendor in VENDORS if vendor.wire is not None))
 UNSUPPORTED_TYPES = tuple(vendor.type for vendor in VENDORS if vendor.wire is None)

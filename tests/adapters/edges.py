@@ -24,7 +24,7 @@ from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.daemon.edge import Entrance, open_edge
 from adapters.http.host.server import HttpServer
 from adapters.http.probes import Probes
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.rehearsal import Rehearsal
 from adapters.rehearsal.server import serve

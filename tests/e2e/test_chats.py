@@ -18,7 +18,7 @@ from actors.law.requests import (
     SendMessage,
 )
 from actors.upkeep.titles.fallback import fallback_title
-from adapters.models.configured import named_model
+from adapters.models.provider_config import named_model
 from tests.e2e.clients import LOOK_SECONDS, a_client
 from tests.e2e.conftest import a_database
 from tests.e2e.crossing import ADMIN, sites

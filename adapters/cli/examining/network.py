@@ -12,9 +12,8 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings, Prompt, UserSaid
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
-from adapters.models.configured import ModelConfig
 from adapters.models.connecting import connected
-from adapters.models.environment import offered
+from adapters.models.provider_config import ModelConfig, offered
 from adapters.models.providers.dial import dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.relay.address import Nowhere

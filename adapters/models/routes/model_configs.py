@@ -9,13 +9,12 @@ from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_r
 from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.call_config import faults_of, read_call, written_call
 from adapters.models.catalogue import Catalogue
-from adapters.models.configured import misconfigured
 from adapters.models.contents import THRESHOLD_USUAL, Contents, ListedModel, Provider, Source
-from adapters.models.environment import MODEL
+from adapters.models.provider_config import MODEL, misconfigured
 from adapters.models.routes import shown
 from adapters.models.routes.checking import Faults, refuse_if, text_faults
-from adapters.models.store.configs import ModelConfigs
-from adapters.models.store.stored import StoredModel
+from adapters.models.store.catalogue import StoredModel
+from adapters.models.store.providers import ModelConfigs
 from adapters.models.wire.catalogue import (
     ChatModelConfig,
     ChatModelsResponse,

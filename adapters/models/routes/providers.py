@@ -35,8 +35,8 @@ from adapters.models.routes.checking import (
     text_faults,
     url_faults,
 )
+from adapters.models.store.catalogue import StoredProvider
 from adapters.models.store.providers import KeySet, NameTaken, NewKey, NoSuchProvider, Providers
-from adapters.models.store.stored import StoredProvider
 from adapters.models.wire.catalogue import (
     AIProvider,
     AIProviderKeyChange,

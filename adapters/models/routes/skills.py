@@ -9,8 +9,8 @@ from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.overriding import invalid
 from adapters.models.routes.whose import People, whose
 from adapters.models.skill_file import CONTENT_BYTES_MAX, Skill, Unfit, is_name, parsed
-from adapters.models.store.skills import Skills, SkillTaken, TooManySkills
-from adapters.models.store.stored import StoredSkill
+from adapters.models.store.catalogue import StoredSkill
+from adapters.models.store.settings import Skills, SkillTaken, TooManySkills
 from adapters.models.wire.settings import UserSkill, UserSkillMetadata, WriteUserSkillRequest
 
 PATH = "/api/experimental/users/{user}/skills"

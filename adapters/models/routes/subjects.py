@@ -12,10 +12,8 @@ from adapters.models.routes.providers import ProviderRoutes
 from adapters.models.routes.settings import Feature, SettingRoutes
 from adapters.models.routes.skills import SkillRoutes
 from adapters.models.routes.whose import People
-from adapters.models.store.configs import ModelConfigs
-from adapters.models.store.providers import Providers
-from adapters.models.store.settings import Settings
-from adapters.models.store.skills import Skills
+from adapters.models.store.providers import ModelConfigs, Providers
+from adapters.models.store.settings import Settings, Skills
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
 

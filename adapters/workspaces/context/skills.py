@@ -16,7 +16,7 @@ from actors.prompts.context.ports import NO_SKILLS, SkillText, Unreadable, Works
 from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Known, Source, merged
 from adapters.models.prompt_texts import sanitised
 from adapters.models.skill_file import Unfit, parsed
-from adapters.models.store.skills import Skills
+from adapters.models.store.settings import Skills
 from adapters.settings.caching import Cache, CacheStatistics
 
 KEEP_SECONDS = 60.0  # should news of a change have got lost unnoticed

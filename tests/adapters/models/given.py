@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
-from adapters.models.configured import ModelConfig, ProviderConfig, named_model
+from adapters.models.provider_config import ModelConfig, ProviderConfig, named_model
 from adapters.models.providers.bedrock.aws import Bearer
 
 

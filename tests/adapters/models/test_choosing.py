@@ -29,7 +29,7 @@ from adapters.models.settings import (
     stored_override,
     stored_own_override,
 )
-from adapters.models.store.stored import StoredCatalogue, StoredKey
+from adapters.models.store.catalogue import StoredCatalogue, StoredKey
 from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
 HERE = a_provider("here", "openai")

@@ -3,8 +3,8 @@
 import pytest
 
 from actors.law.parts.vendors import Wire
-from adapters.models.configured import misconfigured
 from adapters.models.connecting import connected, wire_of
+from adapters.models.provider_config import misconfigured
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.given import a_config, hello
 from tests.fakes.network import Network, whole

@@ -14,9 +14,9 @@ from adapters.models.contents import (
     asked_with,
     assembled,
 )
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
-from adapters.models.store.stored import StoredCatalogue, StoredKey
+from adapters.models.store.catalogue import StoredCatalogue, StoredKey
 from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant", "OPENAI_API_KEY": "sk-oai"}

@@ -19,7 +19,7 @@ from adapters import settings as config
 from adapters.access.sending import Sending
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door.app import Door
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.models.settings import override_name
 from adapters.postgres.driver.connection import Connection
 from adapters.rehearsal.rehearsal import Rehearsal

@@ -32,11 +32,11 @@ from adapters.http.endpoints import Caller, Via
 from adapters.http.host.requests import Peer, Request
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Around
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.store.reading import CatalogueReading
+from adapters.models.store.catalogue import CatalogueReading
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings.secrets import Vault
 from adapters.tools.approvals.consent import Consents

@@ -33,7 +33,7 @@ from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door.app import Door
 from adapters.http.endpoints import Caller, Via
 from adapters.http.host.server import HttpServer
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from tests.adapters.chats.streams.clients import Watcher

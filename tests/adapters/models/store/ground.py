@@ -17,17 +17,14 @@ import trio
 from actors.law.ids import ModelConfigId
 from adapters.models.catalogue import Catalogue
 from adapters.models.contents import Around, key_subject, own_key_subject
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.store.configs import ModelConfigs
-from adapters.models.store.providers import NewKey, Providers
-from adapters.models.store.reading import CatalogueReading
-from adapters.models.store.settings import Settings
-from adapters.models.store.skills import Skills
-from adapters.models.store.stored import StoredModel, StoredProvider
+from adapters.models.store.catalogue import CatalogueReading, StoredModel, StoredProvider
+from adapters.models.store.providers import ModelConfigs, NewKey, Providers
+from adapters.models.store.settings import Settings, Skills
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.models.environment import offered
+from adapters.models.provider_config import offered
 from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
 from adapters.settings.refusals import CannotStart
 
