@@ -14,7 +14,7 @@ from typing import assert_never
 import trio
 
 from actors.chat.turn.causes import LeaseExpired
-from actors.law.chat import Stored
+from actors.law.chat import Message, Stored
 from actors.law.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved, LookAtEverything, News, WorkWaits
@@ -134,8 +134,8 @@ class Supervisor:
                 self._look()
             case Searched():
                 self._searched(mail)
-            case Take(stored=stored):
-                self._start(stored)
+            case Take(stored, history):
+                self._start(stored, history)
             case ChatEnded(runner=runner, end=end):
                 self._chat_ended(runner, end)
             case Settled(runner=runner, is_settled=is_settled):
@@ -223,7 +223,7 @@ class Supervisor:
 
     # chat actors
 
-    def _start(self, stored: Stored) -> None:
+    def _start(self, stored: Stored, history: tuple[Message, ...] | None = None) -> None:
         """Put an actor on a chat that has been acquired for us."""
         chat, holder = stored.chat, stored.chat.holder
         if holder is None or holder.worker != self._worker:
@@ -234,7 +234,7 @@ class Supervisor:
             self._settle(chat.id, holder, GiveBack(0))
             return
         self.slots.take(holder.runner, is_root=chat.is_root)
-        self._place(self._crew.start(stored, holder), chat.status)
+        self._place(self._crew.start(stored, holder, history), chat.status)
         self._taken_count += 1
 
     def _tell_end(self, runner: RunnerId, end: End) -> None:

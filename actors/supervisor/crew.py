@@ -12,7 +12,7 @@ from functools import partial
 from actors.chat import verbs as chat_verbs
 from actors.chat.mail import ChatMail
 from actors.chat.turn.work import Held
-from actors.law.chat import Stored
+from actors.law.chat import Message, Stored
 from actors.law.ids import ChatId, Holder, RunnerId, chat_name
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
@@ -75,12 +75,12 @@ class Crew:
     def find(self, runner: RunnerId | None) -> Member | None:
         return None if runner is None else self._members.get(runner)
 
-    def start(self, stored: Stored, holder: Holder) -> Member:
-        """An actor for a chat that has just been acquired, with all that is known of it."""
+    def start(self, stored: Stored, holder: Holder, history: tuple[Message, ...] | None) -> Member:
+        """Start an actor for a chat that has just been acquired, with all that is known of it."""
         chat = stored.chat
         # Who acquires a chat counts its attempt, unless a pause comes first.
         begun = chat.status is Status.RUNNING and chat.retry_state is None
-        life = self._world.live(holder, Held(stored, attempt_begun=begun))
+        life = self._world.live(holder, Held(stored, history, attempt_begun=begun))
         running = self._children.start(
             Child(
                 name=f"{chat_name(chat.id)}@{holder.runner}",

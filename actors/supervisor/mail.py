@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from actors.law.chat import Stored
+from actors.law.chat import Message, Stored
 from actors.law.ids import RunnerId, WorkerId
 from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Unreadable
@@ -55,6 +55,7 @@ class Take:
     """A sender has acquired this chat for us."""
 
     stored: Stored
+    history: tuple[Message, ...] | None  # None: the sender does not know all of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What others may do to the supervisor. Nobody else builds its mail."""
 
-from actors.law.chat import Stored
+from actors.law.chat import Message, Stored
 from actors.supervisor.mail import Compare, Drain, LookForWork, SupervisorMail, Take
 from runtime.errors import ActorGone, MailboxFull
 from runtime.mailbox import Address
@@ -16,10 +16,15 @@ def compare(supervisor: Address[SupervisorMail]) -> bool:
     return supervisor.hint(Compare())
 
 
-def take(supervisor: Address[SupervisorMail], stored: Stored) -> bool:
-    """Hand it a chat that was acquired on a claim of its slots. May be lost: it finds it later."""
+def take(
+    supervisor: Address[SupervisorMail],
+    stored: Stored,
+    history: tuple[Message, ...] | None = None,
+) -> bool:
+    """Hand over a chat that was acquired on a claim of its slots, with all its messages if they are
+    known. Return False if that was lost: the supervisor finds the chat later."""
     try:
-        supervisor.cast(Take(stored))
+        supervisor.cast(Take(stored, history))
     except (ActorGone, MailboxFull):
         return False
     return True

@@ -39,7 +39,7 @@ class Sending:
         """A new chat, at work at once."""
         claim = self._claim(is_root=request.chat.parent_id is None)
         writing = self._ledger.create(request, _taking(claim), receipt=receipt)
-        answer = await self._handed(claim, writing)
+        answer = await self._handed(claim, writing, is_new=True)
         assert not isinstance(answer, MovedOn), "nothing is fenced here"
         return answer
 
@@ -62,7 +62,11 @@ class Sending:
         return self._supervisor.slots.claim(is_root=is_root, now=now())
 
     async def _handed(
-        self, claim: Claim | None, writing: Awaitable[Applied | Refusal | MovedOn]
+        self,
+        claim: Claim | None,
+        writing: Awaitable[Applied | Refusal | MovedOn],
+        *,
+        is_new: bool = False,
     ) -> Applied | Refusal | MovedOn:
         """The answer, when its chat has been handed to its actor. If the sender is cancelled
         with his commit on its way, a comparison with the store finds the chat."""
@@ -72,7 +76,8 @@ class Sending:
         try:
             answer = await writing
             if isinstance(answer, Applied) and answer.chat.holder == claim.holder:
-                handed = verbs.take(self._supervisor.address, answer.stored)
+                history = answer.messages if is_new else None  # of a new chat these are all
+                handed = verbs.take(self._supervisor.address, answer.stored, history)
         finally:
             if not handed:
                 self._supervisor.slots.release(claim)

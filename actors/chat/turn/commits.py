@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from actors.chat.turn.work import Advanced, Held, Left, Obsolete
 from actors.chat.turn.world import World
-from actors.law.chat import Message
 from actors.law.refusals import ChatNotFound, Refusal
 from actors.law.requests import Abandon, FinishError, FinishTurn, RecordGenerationAttempt, Request
 from actors.law.states import Status
@@ -79,8 +78,5 @@ def _after(held: Held, applied: Applied, requests: Sequence[Request]) -> Held:
     history = held.history
     if change.unsaid or history is None:
         return Held(applied.stored, None, attempt_begun=begun)
-    said = tuple(
-        Message(id, change.chat.snapshot_version, applied.at, False, body)
-        for id, body in zip(applied.message_ids, change.said, strict=True)
-    )
+    said = applied.messages
     return Held(applied.stored, history + said if said else history, attempt_begun=begun)

@@ -46,6 +46,16 @@ class Applied:
         )
         return replace(after, queue=queue, suffix=None, now=self.at)
 
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages that the bundle has added, as they are stored: of a new chat, all."""
+        change = self.change
+        revision = change.chat.snapshot_version
+        return tuple(
+            Message(id, revision, self.at, False, body)
+            for id, body in zip(self.message_ids, change.said, strict=True)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Fence:

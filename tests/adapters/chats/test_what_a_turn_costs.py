@@ -41,6 +41,19 @@ async def test_a_plain_turn_is_a_few_statements_and_fewer_transactions(fresh, co
     assert writes / TURNS <= WRITES_MAX
 
 
+async def test_the_first_messages_of_a_chat_are_not_read_before_they_are_answered(fresh, counting):
+    async with an_edge(fresh) as edge:
+        new = {**HELLO, "organization_id": edge.organization}
+        counting.begin()
+
+        chat = f"{CHATS}/{(await edge.member.post(CHATS, new)).document['id']}"
+        with trio.fail_after(PATIENCE_SECONDS):
+            while (await edge.member.get(chat)).document["status"] != "waiting":
+                await trio.sleep(0.02)
+
+    assert 0 == counting.count("history")
+
+
 async def a_turn(member, chat, socket):
     assert 200 == (await member.post(f"{chat}/messages", HELLO)).status
     await until_waiting(socket)
