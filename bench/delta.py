@@ -27,7 +27,7 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import Answer
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
-from actors.streams.episodes import Preview
+from actors.streams.previews import Preview
 from adapters.chats.pieces import encoded
 from adapters.models.connecting import connected
 from adapters.models.provider_config import offered

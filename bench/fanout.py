@@ -33,9 +33,9 @@ from actors.law.ids import ChatId, EpisodeKey, MessageId, UserId
 from actors.law.parts.message import TextPart
 from actors.law.requests import CreateChat, NewChat
 from actors.law.transitions import create
-from actors.streams.episodes import Preview, Previews
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.registry import open_chat_feeds
+from actors.streams.previews import Preview, Previews
 from adapters.chats.pieces import encoded as as_piece
 from adapters.chats.streams.encoding import encoded
 from adapters.chats.streams.serving import serve_socket

@@ -29,9 +29,9 @@ from actors.law.ids import ChatId, EpisodeKey, Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
-from actors.streams.episodes import Previews
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.registry import ChatFeeds, open_chat_feeds
+from actors.streams.previews import Previews
 from actors.streams.relay.relays import open_relays
 from adapters.chats.pieces import encoded as as_piece
 from adapters.chats.streams.encoding import encoded

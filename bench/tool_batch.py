@@ -26,7 +26,7 @@ from actors.law.ids import EpisodeKey
 from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Tool
 from actors.law.store.ports import Applied
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from adapters.chats.pieces import encoded
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool

@@ -40,7 +40,7 @@ HEADLESS = re.compile(
 # Rooms whose names and sentences are still to be made plain.
 TO_COME = {
     *("runtime", "actors/law", "actors/tools", "actors/prompts", "actors/agents"),
-    *("actors/streams", "actors/chat", "actors/upkeep", "actors/supervisor"),
+    *("actors/chat", "actors/upkeep", "actors/supervisor"),
     *("adapters/settings", "adapters/postgres", "adapters/http"),
     *("adapters/people", "adapters/rehearsal", "adapters/models", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),

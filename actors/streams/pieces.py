@@ -1,6 +1,6 @@
-"""What watchers are shown while an attempt runs: whole parts, and pieces of parts. Pure data.
+"""The pieces that watchers are shown while an attempt runs: parts, and bits of parts. Pure data.
 
-Provisional: what is kept of it stands in the history once the step is committed.
+They are provisional: what is kept of them is in the history once the step is committed.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from actors.law.parts.message import Part
 
 @dataclass(frozen=True, slots=True)
 class ArgsPiece:
-    """Arguments of a call, as they come. The whole call follows, unless the answer is cut short."""
+    """The next bit of a call's arguments. The whole call follows, if it is not cut off."""
 
     id: str
     name: str
@@ -24,7 +24,7 @@ class ArgsPiece:
 
 @dataclass(frozen=True, slots=True)
 class ResultPiece:
-    """The result of a tool, as it comes. `resets`: forget what came of it before."""
+    """The next bit of a tool's result. `resets`: what came of it before is to be forgotten."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class ResultPiece:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPiece:
-    """`created_at`: when these thoughts began, the same for all their pieces."""
+    """The next bit of a model's thoughts. `created_at`: when they began, the same for all bits."""
 
     text: str
     created_at: datetime | None = None
@@ -45,7 +45,7 @@ Piece = Part | ArgsPiece | ResultPiece | ReasoningPiece
 
 @dataclass(frozen=True, slots=True)
 class NumberedPiece:
-    """A numbered piece of an episode. Numbers begin at 1 and have no gaps."""
+    """A numbered piece of a preview. Numbers begin at 1 and have no gaps."""
 
     seq: int
     role: Role  # assistant or tool

@@ -18,7 +18,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def encoded(key: EpisodeKey, said: NumberedPiece) -> bytes:
-    """Fulfils `actors.streams.episodes.Encode`."""
+    """Fulfils `actors.streams.previews.Encode`."""
     try:
         return _encode(_event(key, said, said.piece))
     except UnicodeEncodeError:

@@ -17,7 +17,7 @@ from actors.chat.turn.world import Limits as Guards
 from actors.chat.turn.world import World
 from actors.law.ids import Holder, WorkerId
 from actors.prompts.context.advising import Advised
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.supervisor import verbs
 from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
 from actors.supervisor.intake import Intake

@@ -9,7 +9,7 @@ from typing import NoReturn
 import trio
 
 from actors.law.store.hints import Hint
-from actors.streams.episodes import RETENTION_SECONDS, Previews
+from actors.streams.previews import RETENTION_SECONDS, Previews
 from adapters.chats.files.shelf import PromptFiles
 from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.titles import Titles

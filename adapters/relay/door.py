@@ -11,7 +11,7 @@ from typing import Annotated, Protocol
 import trio
 
 from actors.law.ids import WorkerId
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.streams.relay.peer_session import PeerSession
 from adapters.http.door.app import nothing_here
 from adapters.http.endpoints import HttpResponse, Socket, SocketClosed, Upgrade

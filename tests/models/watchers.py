@@ -21,7 +21,6 @@ from actors.law.parts.message import TextPart
 from actors.law.states import Status
 from actors.law.store.hints import AsksChanged, ChatMoved
 from actors.law.store.ports import Applied
-from actors.streams.episodes import Previews
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import ChatSnapshot, Position, is_shown, versions_of
 from actors.streams.feeds.events import (
@@ -34,6 +33,7 @@ from actors.streams.feeds.events import (
 )
 from actors.streams.feeds.log import FeedEnd
 from actors.streams.feeds.subscription import ChatSubscription
+from actors.streams.previews import Previews
 from adapters.chats.pieces import encoded as piece_encoded
 from adapters.chats.streams.encoding import encoded
 from tests.adapters.chats.streams.clients import State

@@ -67,7 +67,7 @@ class Feed:
 
 
 class Hearer:
-    """Fulfils `actors.streams.episodes.PieceListener`."""
+    """Fulfils `actors.streams.previews.PieceListener`."""
 
     def __init__(self, feed, episode):
         self.episode = episode
@@ -87,7 +87,7 @@ class Hearer:
 
 
 class Reader:
-    """Fulfils `actors.streams.episodes.PreviewFollower`."""
+    """Fulfils `actors.streams.previews.PreviewFollower`."""
 
     def __init__(self, feed, episode):
         self.read = []

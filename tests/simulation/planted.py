@@ -212,7 +212,7 @@ chat/awaiting.py
 +    times = []
 
 # what a listener raises comes out in the turn
-streams/episodes.py in listeners
+streams/previews.py in listeners
 -            try:
 -                listener.hear(encoded, alone)
 -            except Exception as error:  # noqa: BLE001  it ends the listener, and nothing else
@@ -221,13 +221,13 @@ streams/episodes.py in listeners
 +            listener.hear(encoded, alone)
 
 # a listener that has failed is called again
-streams/episodes.py in listeners
+streams/previews.py in listeners
 -                self.listener = None
 -                self._end_listener(listener.fail, error)
 +                self._end_listener(listener.fail, error)
 
 # what a follower raises comes out in the turn
-streams/episodes.py in listeners
+streams/previews.py in listeners
 -            try:
 -                follower.note()
 -            except Exception as error:  # noqa: BLE001  it ends the follower, and nothing else
@@ -236,20 +236,20 @@ streams/episodes.py in listeners
 +            follower.note()
 
 # a follower that has failed is called again
-streams/episodes.py in listeners
+streams/previews.py in listeners
 -                self.unfollow(follower)
 
 # what is raised as an attempt begins comes out in the turn
-streams/episodes.py in listeners
+streams/previews.py in listeners
 -            try:
--                began(episode)
+-                began(preview)
 -            except Exception as error:  # noqa: BLE001  the follower is told, and nothing else ends
 -                self._totals.failed_count += 1
 -                end_listener(fail, error)
-+            began(episode)
++            began(preview)
 
 # a listener that raises as it is told of its failure is heard by the turn
-streams/episodes.py in listeners
+streams/previews.py in listeners
 -    try:
 -        fail(error)
 -    except Exception as worse:  # noqa: BLE001  it must not reach the chat either

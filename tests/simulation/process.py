@@ -8,7 +8,7 @@ from actors.chat.actor import ChatActor
 from actors.chat.turn.world import Limits as Guards
 from actors.chat.turn.world import World as TurnWorld
 from actors.law.store.hints import LookAtEverything
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits as Capacity

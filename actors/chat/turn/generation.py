@@ -1,7 +1,7 @@
 """Task: one attempt at one action of a turn. Reads what is next off the history, and does it.
 
 An attempt is counted where it survives a crash before anything is asked, and what it says is shown
-in an episode of its own. Why it failed is stored, and how long the pause is before the next one;
+with a preview of its own. Why it failed is stored, and how long the pause is before the next one;
 the budget for that is the chat's, not this task's.
 """
 

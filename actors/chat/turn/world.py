@@ -21,7 +21,7 @@ from actors.chat.turn.ports import (
     Tools,
 )
 from actors.law.store.ports import Ledger, Reading
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.tools.approvals.ports import NOBODY_ASKS, Approving
 from runtime import clock
 

@@ -1,6 +1,12 @@
-"""Watchers of chats: one feed for each chat that somebody watches here, and cursors into its log.
+"""Feeds: one for each chat, or list of chats, that is watched here, and cursors into its log.
 
-`diff` says what watchers are told of a snapshot · `log` keeps it, encoded once · `actor` is the
-feed: it learns what becomes of the chat and tells it · `joining` who comes to it, and what he is
-told first · `feeds` has all feeds of this process · `subscription` is what one watcher holds.
+registry        all feeds of this process
+chat_feed       the feed of one chat: learns what becomes of it, and tells it
+owner_feed      the feed of a user's list of chats
+subscription    what one watcher holds: a cursor into the log of a feed
+log             the log: events encoded once, in order; why a feed ends
+diff            the events that tell how a chat differs from what is known of it   (pure)
+events          what a watcher of a chat is told                                    (pure)
+reading         reads a chat for its watchers, again if it fails
+ports           what feeds ask of the store, the encoding and other processes
 """

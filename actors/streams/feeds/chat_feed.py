@@ -29,11 +29,10 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Applied
-from actors.streams.episodes import Preview
 from actors.streams.feeds.diff import (
     Position,
     SnapshotChange,
-    Told,
+    ToldState,
     Versions,
     change_of_commit,
     change_of_hint,
@@ -55,12 +54,13 @@ from actors.streams.feeds.log import (
 )
 from actors.streams.feeds.ports import (
     EncodeEvent,
-    LocalEpisodes,
+    LocalPreviews,
     PieceLog,
-    RemoteEpisodes,
+    RemotePreviews,
     SnapshotReading,
 )
 from actors.streams.feeds.reading import EncodedSnapshot, read_chat
+from actors.streams.previews import Preview
 
 # Two commits of this process may be heard of in the wrong order. The first one is waited for so
 # long, then the store is read.
@@ -76,10 +76,10 @@ class FeedContext:
 
     reading: SnapshotReading
     encode: EncodeEvent
-    attempts: LocalEpisodes
+    attempts: LocalPreviews
     start: Callable[["ChatFeed", Callable[[], Awaitable[object]]], None]  # a task for a feed
     fail: Callable[["ChatFeed", Exception], None]  # ends a feed because of an error in it
-    elsewhere: RemoteEpisodes | None = None  # None: there is one process
+    elsewhere: RemotePreviews | None = None  # None: there is one process
     counts: FeedCounts = field(default_factory=FeedCounts)
 
 
@@ -91,7 +91,7 @@ class ChatFeed:
         self.log = EventLog(counts=context.counts)
         self.ended: FeedEnd | None = None
         self._context = context
-        self._told: Told | None = None
+        self._told: ToldState | None = None
         self._approvals: tuple[PendingApprovals, ...] = ()  # that the watchers have been told
         self._approvals_may_differ = False  # since they were read
         self._newest_version = 0  # the newest snapshot of which there was news
@@ -201,7 +201,9 @@ class ChatFeed:
                 return
             self._tell(self._told, change, partial(self._context.encode, self.chat))
 
-    def _tell(self, told: Told, change: SnapshotChange, encode: Callable[[Event], bytes]) -> None:
+    def _tell(
+        self, told: ToldState, change: SnapshotChange, encode: Callable[[Event], bytes]
+    ) -> None:
         self._told, events = diff(told, change)
         for event in events:
             self.log.append(encode(event))
@@ -213,7 +215,7 @@ class ChatFeed:
 
     # the pieces of the running attempt
 
-    def _key(self, told: Told) -> EpisodeKey:
+    def _key(self, told: ToldState) -> EpisodeKey:
         versions = told.versions
         return EpisodeKey(self.chat, versions.history_version, versions.generation_attempt)
 

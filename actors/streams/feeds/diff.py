@@ -49,7 +49,7 @@ class Versions:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldState:
     """The state of a chat that its watchers have been told."""
 
     versions: Versions
@@ -97,7 +97,7 @@ class ChatSnapshot:
     approvals: tuple[PendingApprovals, ...] = ()  # of the chat and its agents
 
 
-def diff(told: Told, change: SnapshotChange) -> tuple[Told, tuple[Event, ...]]:
+def diff(told: ToldState, change: SnapshotChange) -> tuple[ToldState, tuple[Event, ...]]:
     """Return what is known once the change has been told, and the events that tell it.
 
     There are none if it is known already.
@@ -156,10 +156,10 @@ def first_events(
     return tuple(events)
 
 
-def told_of(snapshot: ChatSnapshot) -> Told:
+def told_of(snapshot: ChatSnapshot) -> ToldState:
     """Return what watchers know who have been told all of a snapshot."""
     versions = versions_of(snapshot.chat)
-    return Told(
+    return ToldState(
         versions,
         error_at=versions.history_version if versions.status is Status.ERROR else 0,
         calls=tuple([call.id for call in snapshot.calls]),

@@ -5,9 +5,9 @@ from typing import Protocol
 
 from actors.law.ids import ChatId, EpisodeKey, WorkerId
 from actors.law.refusals import ChatNotFound
-from actors.streams.episodes import PieceListener
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import Event
+from actors.streams.previews import PieceListener
 
 
 class SnapshotReading(Protocol):
@@ -43,7 +43,7 @@ class PieceLog(Protocol):
     listener: PieceListener | None  # hears each piece as it is added
 
 
-class LocalEpisodes(Protocol):
+class LocalPreviews(Protocol):
     """The attempts of this process."""
 
     def find(self, key: EpisodeKey) -> PieceLog | None:
@@ -51,7 +51,7 @@ class LocalEpisodes(Protocol):
         ...
 
 
-class RemoteEpisodes(Protocol):
+class RemotePreviews(Protocol):
     """The attempts of other processes."""
 
     def follow(self, key: EpisodeKey, worker: WorkerId) -> PieceLog | None:

@@ -19,13 +19,13 @@ import trio
 from actors.law.ids import ChatId, UserId, chat_name
 from actors.law.store.hints import AsksChanged, ChatMoved, LookAtEverything, News
 from actors.law.store.ports import Applied, Bus
-from actors.streams.episodes import Preview, Previews
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import Position
 from actors.streams.feeds.log import EventLog, FeedCounts, FeedEnd
 from actors.streams.feeds.owner_feed import LISTED, ListEvents, OwnerFeed
-from actors.streams.feeds.ports import EncodeEvent, RemoteEpisodes, SnapshotReading
+from actors.streams.feeds.ports import EncodeEvent, RemotePreviews, SnapshotReading
 from actors.streams.feeds.subscription import ChatSubscription, OwnerSubscription
+from actors.streams.previews import Preview, Previews
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import Broken, Crashed, End
 from runtime.log import emit
@@ -50,7 +50,7 @@ class Feed(Protocol):
     def end(self, why: FeedEnd) -> None: ...
 
 
-class Watcher(Protocol):
+class Subscription(Protocol):
     """A subscription of any kind, as far as a registry has to know it."""
 
     def close(self) -> None: ...
@@ -58,7 +58,7 @@ class Watcher(Protocol):
 
 K = TypeVar("K", bound=Hashable)
 F = TypeVar("F", bound=Feed)
-W = TypeVar("W", bound=Watcher)
+W = TypeVar("W", bound=Subscription)
 
 
 class FeedRegistry(Generic[K, F]):
@@ -170,7 +170,7 @@ class ChatFeeds:
         encode: EncodeEvent,
         *,
         previews: Previews,
-        elsewhere: RemoteEpisodes | None,
+        elsewhere: RemotePreviews | None,
         children: Children,
     ) -> None:
         self._reading = reading
@@ -332,7 +332,7 @@ async def open_chat_feeds(
     previews: Previews,
     bus: Bus,
     *,
-    elsewhere: RemoteEpisodes | None = None,
+    elsewhere: RemotePreviews | None = None,
 ) -> AsyncIterator[ChatFeeds]:
     """Let chats be watched, as long as the block runs."""
     async with open_children("feeds", capacity=FEEDS_MAX + 1) as children:

@@ -1,7 +1,7 @@
-"""Pieces of attempts that run in other processes: followed there, mirrored here.
+"""The relay: attempts that run in other processes, followed there and mirrored here.
 
-`frames` what two processes tell each other · `serving` what one peer follows here: cursors into
-previews · `mirror` one attempt of another process, as far as it has come · `link` the actor that
-follows at one peer, over one connection, as often as it breaks · `relays` all links · `ports` what
-links ask of the world.
+exchange        what two processes say to each other, and the port of a connection  (pure)
+relays          the links to all other processes
+link            an actor that follows attempts at one process, and their mirrors here
+peer_session    the attempts that another process follows here: cursors into their previews
 """

@@ -13,7 +13,7 @@ from typing import Annotated
 import trio
 
 from actors.law.ids import EpisodeKey, WorkerId
-from actors.streams.episodes import EPISODE_BYTES_MAX, PieceListener, end_listener
+from actors.streams.previews import PREVIEW_BYTES_MAX, PieceListener, end_listener
 from actors.streams.relay.exchange import (
     FOLLOWS_MAX,
     Follow,
@@ -110,7 +110,7 @@ class Mirror:
         self.caught_up.set()
 
     def _has_room(self, size: int) -> bool:
-        fits = self.bytes_count + size <= EPISODE_BYTES_MAX
+        fits = self.bytes_count + size <= PREVIEW_BYTES_MAX
         return fits and not self.is_full and self.budget.bytes_count + size <= self.budget.bytes_max
 
     def _note_if_caught_up(self) -> None:

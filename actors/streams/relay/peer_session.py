@@ -1,6 +1,6 @@
-"""The attempts that one peer follows here: cursors into the episodes of this process.
+"""The attempts that one peer follows here: cursors into the previews of this process.
 
-No piece is kept for a peer: it lies in its episode, and a peer that is slow gets more at once when
+No piece is kept for a peer: it lies in its preview, and a peer that is slow gets more at once when
 it comes back. The task that adds a piece only notes that there is something to read, so neither a
 slow peer nor a dead one holds up a chat. If that note fails, the connection is closed, and the peer
 comes again.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import trio
 
 from actors.law.ids import EpisodeKey
-from actors.streams.episodes import Preview, Previews
+from actors.streams.previews import Preview, Previews
 from actors.streams.relay.exchange import (
     BATCH_BYTES_MAX,
     BATCH_PIECES_MAX,
@@ -32,17 +32,17 @@ ANSWERS_MAX = 2 * FOLLOWS_MAX  # that a peer has not taken; one that asks for mo
 
 
 @dataclass(eq=False, slots=True)
-class _EpisodeCursor:
-    """A cursor into one attempt. Without an episode it has not begun, or was forgotten.
+class _PreviewCursor:
+    """A cursor into one attempt. Without a preview it has not begun, or was forgotten.
 
-    Fulfils `actors.streams.episodes.PreviewFollower`.
+    Fulfils `actors.streams.previews.PreviewFollower`.
     """
 
     session: "PeerSession"
     number: int
     key: EpisodeKey
     seq: int
-    episode: Preview | None = None
+    preview: Preview | None = None
 
     def note(self) -> None:
         self.session.note(self.number)
@@ -60,7 +60,7 @@ class PeerSession:
     def __init__(self, previews: Previews) -> None:
         self.pieces_count = 0
         self._previews = previews
-        self._cursors: dict[int, _EpisodeCursor] = {}
+        self._cursors: dict[int, _PreviewCursor] = {}
         self._awaited: dict[EpisodeKey, int] = {}  # not begun
         self._answers: list[RelayAnswer] = []
         self._due: dict[int, None] = {}  # in the order in which something came
@@ -83,11 +83,11 @@ class PeerSession:
                 self._drop(number)
                 return True
 
-    def note_begin(self, episode: Preview) -> None:
+    def note_begin(self, preview: Preview) -> None:
         """Begin to read an attempt that has been waited for; called with all that begin here."""
-        number = self._awaited.pop(episode.key, None)
+        number = self._awaited.pop(preview.key, None)
         if number is not None:
-            self._read(number, self._cursors[number], episode)
+            self._read(number, self._cursors[number], preview)
 
     def note(self, number: int) -> None:
         """Note that there is something to send of this attempt."""
@@ -132,19 +132,19 @@ class PeerSession:
         if len(self._cursors) >= FOLLOWS_MAX:
             self._answer(FollowRefused(number))
             return True
-        cursor = self._cursors[number] = _EpisodeCursor(self, number, key, request.seq)
-        episode = self._previews.find(key)
-        if episode is None:
+        cursor = self._cursors[number] = _PreviewCursor(self, number, key, request.seq)
+        preview = self._previews.find(key)
+        if preview is None:
             self._awaited[key] = number
             self._answer(PieceCount(number, 0))
         else:
-            self._answer(PieceCount(number, len(episode.encoded)))
-            self._read(number, cursor, episode)
+            self._answer(PieceCount(number, len(preview.encoded)))
+            self._read(number, cursor, preview)
         return True
 
-    def _read(self, number: int, cursor: _EpisodeCursor, episode: Preview) -> None:
-        cursor.episode = episode
-        episode.follow(cursor)
+    def _read(self, number: int, cursor: _PreviewCursor, preview: Preview) -> None:
+        cursor.preview = preview
+        preview.follow(cursor)
         self.note(number)
 
     def _answer(self, answer: RelayAnswer) -> None:
@@ -152,19 +152,19 @@ class PeerSession:
         self._more.set()
 
     def _take_from(
-        self, number: int, cursor: _EpisodeCursor, room: int, answers: list[RelayAnswer]
+        self, number: int, cursor: _PreviewCursor, room: int, answers: list[RelayAnswer]
     ) -> int:
         """Take what fits of one attempt, and return how many bytes that were."""
-        episode = cursor.episode
-        assert episode is not None, "what is due has begun"
-        pieces, size = _fitting(episode.encoded, cursor.seq, room)
+        preview = cursor.preview
+        assert preview is not None, "what is due has begun"
+        pieces, size = _fitting(preview.encoded, cursor.seq, room)
         if pieces:
             answers.append(RelayedPieces(number, cursor.seq, pieces))
             cursor.seq += len(pieces)
             self.pieces_count += len(pieces)
-        if cursor.seq < len(episode.encoded):
+        if cursor.seq < len(preview.encoded):
             self._due[number] = None
-        elif episode.closed_at is not None:
+        elif preview.closed_at is not None:
             answers.append(FollowEnded(number))
             self._drop(number)
         return size
@@ -174,10 +174,10 @@ class PeerSession:
         if cursor is None:
             return  # it has ended meanwhile
         self._due.pop(number, None)
-        if cursor.episode is None:
+        if cursor.preview is None:
             self._awaited.pop(cursor.key, None)
         else:
-            cursor.episode.unfollow(cursor)
+            cursor.preview.unfollow(cursor)
 
 
 def _fitting(encoded: Sequence[bytes], begin: int, room: int) -> tuple[Sequence[bytes], int]:

@@ -62,7 +62,7 @@ class _Counts:
 class Relays:
     """The attempts of all other processes that are followed here. Made by `open_relays`.
 
-    Fulfils `actors.streams.feeds.ports.RemoteEpisodes`.
+    Fulfils `actors.streams.feeds.ports.RemotePreviews`.
     """
 
     def __init__(

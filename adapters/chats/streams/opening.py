@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from actors.law.store.ports import Bus
-from actors.streams.episodes import Previews
-from actors.streams.feeds.ports import RemoteEpisodes
+from actors.streams.feeds.ports import RemotePreviews
 from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds, open_chat_feeds, open_owner_feeds
+from actors.streams.previews import Previews
 from adapters.access.admission import Admission
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.streams.encoding import encoded
@@ -55,7 +55,7 @@ async def open_streaming(
     shelf: Shelf,
     organization: UUID,
     lease_seconds: float,
-    elsewhere: RemoteEpisodes | None = None,
+    elsewhere: RemotePreviews | None = None,
 ) -> AsyncIterator[Streaming]:
     """Watchers are told what becomes of chats, as long as the block runs."""
     reading = WatchersReading(pool, lease_seconds=lease_seconds)

@@ -1,6 +1,6 @@
 """How full this process is, for the metrics: chats at work, and those that wait for a place."""
 
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.supervisor.slots import SlotsStatistics
 from adapters.daemon.metrics.figures import Figures
 from adapters.postgres.driver.faults import DatabaseFault

@@ -28,7 +28,7 @@ from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Asker, CallSettings, Prompt
 from actors.law.requests import CreateChat, NewChat
 from actors.law.states import Status
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.intake import Intake

@@ -24,7 +24,7 @@ from actors.law.requests import (
     SendMessage,
 )
 from actors.law.store.hints import ChatMoved
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from runtime.children import run_child
 from runtime.scope import CausedScope
 from tests.actors.law.chats import RETRY

@@ -10,7 +10,7 @@ from actors.chat.turn.causes import LeaseExpired
 from actors.chat.turn.work import Held
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, Interrupt
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.scripted import HANGS, ScriptedProvider, ScriptedTools, call
 

@@ -10,7 +10,7 @@ from actors.chat.turn.world import World
 from actors.law.parts.message import TextPart
 from actors.law.requests import CompleteRequiresAction, DynamicResult, Interrupt
 from actors.law.states import Status
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.supervisor.decide import FAULT
 from actors.supervisor.world import Limits
 from adapters.postgres.bus import Switchboard

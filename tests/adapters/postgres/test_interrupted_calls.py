@@ -11,7 +11,7 @@ from actors.chat.turn.world import Limits, World
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import Acquire, Interrupt
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from adapters.postgres.journal import Journal
 from tests.actors.law.chats import OTHER_HOLDER, assistant, step
 from tests.contracts.given import a_held_chat, applied

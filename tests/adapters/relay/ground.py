@@ -14,7 +14,7 @@ from uuid import uuid4
 import trio
 
 from actors.law.ids import WorkerId
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.streams.relay.relays import Relays, open_relays
 from adapters.http.door.app import nothing_here
 from adapters.http.host.server import HttpServer

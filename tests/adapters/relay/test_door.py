@@ -3,7 +3,7 @@
 import trio
 
 from actors.law.ids import WorkerId
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.streams.relay import peer_session
 from actors.streams.relay.exchange import Follow, RelayedPieces
 from adapters.http.host.requests import Peer, Request

@@ -35,8 +35,8 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import SourcePart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import CallSettings, Prompt
-from actors.streams.episodes import Preview
 from actors.streams.pieces import ArgsPiece, ReasoningPiece
+from actors.streams.previews import Preview
 from runtime.log import LOGGER_NAME
 from tests.actors.law.chats import CHAT, NOW
 from tests.fakes.scripted import BREAKS_OFF, DONE, HANGS, NO_CREDIT, ScriptedProvider

@@ -14,7 +14,7 @@ from actors.chat.turn.world import World
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import FilePart, JsonText
-from actors.streams.episodes import Preview
+from actors.streams.previews import Preview
 from actors.tools.refusing import refusals
 from actors.tools.truncation import BUDGET_UNKNOWN
 from runtime.log import LOGGER_NAME

@@ -14,7 +14,7 @@ from actors.streams.feeds.diff import (
     ChatSnapshot,
     Position,
     SnapshotChange,
-    Told,
+    ToldState,
     Versions,
     change_of_commit,
     change_of_hint,
@@ -68,7 +68,7 @@ def to(**heads):
 
 
 def told(step, known=None):
-    return list(diff(known or Told(THEN), step)[1])
+    return list(diff(known or ToldState(THEN), step)[1])
 
 
 ANSWER = said(5, assistant("hi"))
@@ -168,7 +168,9 @@ def test_what_has_become_of_the_chat_is_told_in_order(what):
 
 
 def test_an_error_is_told_once_for_each_history():
-    known, events = diff(Told(THEN), SnapshotChange(versions=to(status=Status.ERROR), error=BROKEN))
+    known, events = diff(
+        ToldState(THEN), SnapshotChange(versions=to(status=Status.ERROR), error=BROKEN)
+    )
     again = to(snapshot_version=12, status=Status.ERROR)
     known, same = diff(known, SnapshotChange(versions=again, error=BROKEN))
     moved = replace(again, snapshot_version=13, history_version=13)
@@ -180,7 +182,7 @@ def test_an_error_is_told_once_for_each_history():
 
 def test_a_client_is_told_its_calls_once_as_long_as_the_chat_waits():
     waits, calls = Status.REQUIRES_ACTION, (call("a"),)
-    known, events = diff(Told(THEN), SnapshotChange(versions=to(status=waits), calls=calls))
+    known, events = diff(ToldState(THEN), SnapshotChange(versions=to(status=waits), calls=calls))
     decided = replace(to(snapshot_version=12, status=waits), history_version=12)
     known, other = diff(known, SnapshotChange(versions=decided, calls=calls))
     statuses = ((13, Status.RUNNING), (14, waits))
@@ -193,7 +195,7 @@ def test_a_client_is_told_its_calls_once_as_long_as_the_chat_waits():
 
 
 def test_a_client_without_calls_is_not_told_that_a_person_is_waited_for():
-    _, events = diff(Told(THEN), SnapshotChange(versions=to(status=Status.REQUIRES_ACTION)))
+    _, events = diff(ToldState(THEN), SnapshotChange(versions=to(status=Status.REQUIRES_ACTION)))
 
     assert [StatusChanged(Status.REQUIRES_ACTION)] == list(events)
 

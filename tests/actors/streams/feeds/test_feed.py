@@ -15,13 +15,13 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.store.hints import hints_of
-from actors.streams.episodes import Previews
 from actors.streams.feeds import log as logs
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
 from actors.streams.feeds.log import FeedEnd
 from actors.streams.feeds.reading import READS_MAX
 from actors.streams.feeds.registry import POLL_SECONDS, open_chat_feeds
+from actors.streams.previews import Previews
 from adapters.chats.pieces import encoded as piece_encoded
 from adapters.chats.streams.encoding import encoded
 from adapters.postgres.bus import Switchboard

@@ -12,7 +12,7 @@ import trio
 from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey, WorkerId
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.streams.relay.exchange import NotConnected
 from actors.streams.relay.peer_session import PeerSession
 from actors.streams.relay.relays import open_relays

@@ -4,7 +4,7 @@ import pytest
 
 from actors.law.chat import Role
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import EPISODE_BYTES_MAX, Previews
+from actors.streams.previews import PREVIEW_BYTES_MAX, Previews
 from actors.streams.relay import link, peer_session
 from actors.streams.relay.exchange import (
     Follow,
@@ -155,14 +155,14 @@ async def test_so_many_wishes_wait_to_be_sent(autojump_clock, monkeypatch, wishe
 
 
 @pytest.mark.parametrize(
-    ("size", "is_full"), [(EPISODE_BYTES_MAX - 1, False), (EPISODE_BYTES_MAX, True)]
+    ("size", "is_full"), [(PREVIEW_BYTES_MAX - 1, False), (PREVIEW_BYTES_MAX, True)]
 )
 def test_a_mirror_has_as_many_bytes_as_an_episode(size, is_full):
     followed = Mirror(a_key(), MirrorBudget())
     followed.add([b"x" * size, b"y"])
 
     assert is_full is followed.is_full
-    assert EPISODE_BYTES_MAX == followed.bytes_count
+    assert PREVIEW_BYTES_MAX == followed.bytes_count
 
 
 @pytest.mark.parametrize(("size", "is_full"), [(5, False), (6, True)])

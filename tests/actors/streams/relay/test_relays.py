@@ -8,7 +8,7 @@ import trio.testing
 
 from actors.law.chat import Role
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import EPISODE_BYTES_MAX
+from actors.streams.previews import PREVIEW_BYTES_MAX
 from actors.streams.relay import exchange, link, peer_session, relays
 from actors.streams.relay.exchange import Follow, RelayedPieces, Unfollow
 from actors.streams.relay.link import (
@@ -404,10 +404,10 @@ def test_a_mirror_that_finds_no_room_stays_a_beginning():
 def test_a_mirror_holds_as_much_as_an_episode():
     mirror = Mirror(a_key(), MirrorBudget())
 
-    mirror.add([b"x" * EPISODE_BYTES_MAX, b"x"])
+    mirror.add([b"x" * PREVIEW_BYTES_MAX, b"x"])
 
-    assert [EPISODE_BYTES_MAX] == list(map(len, mirror.encoded))
-    assert exchange.PIECE_BYTES_MAX >= EPISODE_BYTES_MAX
+    assert [PREVIEW_BYTES_MAX] == list(map(len, mirror.encoded))
+    assert exchange.PIECE_BYTES_MAX >= PREVIEW_BYTES_MAX
 
 
 async def test_a_mirror_that_is_full_does_not_break_the_line(autojump_clock, monkeypatch):

@@ -14,7 +14,7 @@ from actors.law.ids import ChatId, Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings
 from actors.law.requests import Acquire, CreateChat, NewChat, RecordGenerationAttempt
-from actors.streams.episodes import Previews
+from actors.streams.previews import Previews
 from actors.upkeep.background.jobs import open_background
 from actors.upkeep.titles.automatic import AutomaticTitles
 from tests.actors.law.chats import ANN

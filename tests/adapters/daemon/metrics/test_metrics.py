@@ -15,7 +15,7 @@ from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey, ModelConfigId
 from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart
 from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolsSaid, UserSaid
-from actors.streams.episodes import Preview, Previews
+from actors.streams.previews import Preview, Previews
 from actors.supervisor.slots import SlotsStatistics
 from adapters.daemon.metrics.figures import Figures
 from adapters.daemon.metrics.pools import Pools

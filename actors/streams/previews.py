@@ -1,14 +1,14 @@
-"""Logs of what watchers are shown of attempts: numbered pieces, for whoever follows them.
+"""The logs of what watchers are shown of attempts: numbered pieces, for all that follow them.
 
 A preview is the log of one attempt. It has one writer; a reader is a cursor into it. Writing never
 waits, and nothing is kept per reader: one that is slow reads more at once when it comes back. What
 is added is encoded once, and every reader sends the same bytes.
 
-A preview is closed when its attempt ends, and forgotten `retention_seconds` later. So long it keeps
-the turn's own record of the attempt as well: what is kept of an interrupted attempt is read from
-that, whole, and not from what watchers were shown.
+A preview is closed when its attempt ends, and forgotten `retention_seconds` later. Until then it
+keeps the turn's own record of the attempt as well: what is kept of an interrupted attempt is read
+from that, whole, and not from what watchers were shown.
 
-All previews of a process share `EPISODES_BYTES_MAX`. At that bound the pieces of closed previews
+All previews of a process share `PREVIEWS_BYTES_MAX`. At that bound the pieces of closed previews
 are forgotten first, oldest first, but not the records of their attempts. When only running attempts
 are left, the next piece of each is refused, and all that follow it. Watchers then see a beginning,
 or nothing, until the message is stored; what is committed is the same.
@@ -30,33 +30,33 @@ from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
 # Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
-EPISODE_BYTES_MAX = 4 << 20
-RETENTION_SECONDS = 15.0  # of a closed episode; then it is forgotten
-EPISODES_BYTES_MAX = 1 << 30  # encoded, of all in one process; at the bound see above
-EPISODES_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
+PREVIEW_BYTES_MAX = 4 << 20
+RETENTION_SECONDS = 15.0  # from the end of an attempt until its preview is forgotten
+PREVIEWS_BYTES_MAX = 1 << 30  # encoded, of all in one process; at the bound see above
+PREVIEWS_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
 
 OnFailure = Callable[[Exception], None]
 EncodePiece = Callable[[EpisodeKey, NumberedPiece], bytes]
 
 
 class PieceListener(Protocol):
-    """Hears every piece of an attempt."""
+    """A listener that hears every piece of an attempt."""
 
     def hear(self, piece: bytes, alone: bool) -> None:
-        """A piece has been added. `alone`: nothing else is said at the same moment."""
+        """Take in a piece that has been added. `alone`: no other is added at the same moment."""
 
     def fail(self, error: Exception) -> None:
-        """`hear` has raised `error`: it is not called again."""
+        """Take in that `hear` has raised `error`: it is not called again."""
 
 
 class PreviewFollower(Protocol):
-    """Reads an attempt by a cursor of its own, and hears only that there is more to read."""
+    """A reader of an attempt, with a cursor of its own, that is told when there is more to read."""
 
     def note(self) -> None:
-        """There is more to read, or the end."""
+        """Note that there is more to read, or the end."""
 
     def fail(self, error: Exception) -> None:
-        """`note` has raised `error`: it is not called again."""
+        """Take in that `note` has raised `error`: it is not called again."""
 
 
 def end_listener(fail: OnFailure, error: Exception) -> None:
@@ -69,11 +69,11 @@ def end_listener(fail: OnFailure, error: Exception) -> None:
 
 @dataclass(slots=True)
 class PreviewTotals:
-    """What the episodes of a process hold and count together."""
+    """The space that the previews of a process share, and what they have counted together."""
 
-    bytes_max: int = EPISODES_BYTES_MAX
+    bytes_max: int = PREVIEWS_BYTES_MAX
     bytes_count: int = 0
-    # Makes room for so many bytes and says whether they fit now.
+    # Makes room for so many bytes, and returns whether they fit now.
     make_room: Callable[[int], bool] = lambda size: False
     failed_count: int = 0  # listeners that failed and were ended, pieces that could not be encoded
 
@@ -94,28 +94,28 @@ class Preview:
     _followers: dict[PreviewFollower, None] = field(default_factory=dict)
 
     def follow(self, follower: PreviewFollower) -> None:
-        """From now on the follower is told when there is more to read, and at the end."""
+        """Tell the follower from now on when there is more to read, and at the end."""
         self._followers[follower] = None
 
     def unfollow(self, follower: PreviewFollower) -> None:
         self._followers.pop(follower, None)
 
     def add(self, role: Role, piece: Piece, *, alone: bool = False) -> bool:
-        """Say one thing more. False if the episode is closed or full: then nobody was shown it.
-        `alone`: nothing else is to be said at the same moment."""
+        """Add a piece. Return False if the preview is closed or full: then no watcher is shown it.
+        `alone`: no other piece is to be added at the same moment."""
         if self.closed_at is not None:
             return False
         if self.dropped_count:
             self.dropped_count += 1
             return False
-        said = NumberedPiece(len(self.encoded) + 1, role, piece)
+        numbered = NumberedPiece(len(self.encoded) + 1, role, piece)
         try:
-            encoded = self.encode(self.key, said)
+            encoded = self.encode(self.key, numbered)
         except Exception as error:  # noqa: BLE001  it costs the watchers the rest, and the turn nothing
             self._note_unencoded(error)
             return False
         size, totals = len(encoded), self.totals
-        if self.bytes_count + size > EPISODE_BYTES_MAX or (
+        if self.bytes_count + size > PREVIEW_BYTES_MAX or (
             totals.bytes_count + size > totals.bytes_max and not totals.make_room(size)
         ):
             self.dropped_count += 1
@@ -135,13 +135,13 @@ class Preview:
         return True
 
     def close(self) -> None:
-        """The attempt is over. Readers see the end once they have read the rest."""
+        """Close the log: the attempt is over. Readers see the end once they have read the rest."""
         if self.closed_at is None:
             self.closed_at = now()
             self._tell_followers()
 
     def forget_pieces(self) -> None:
-        """Give their bytes back. Readers who have not read them find the end."""
+        """Drop the pieces. Readers that have not read them find the end."""
         assert self.closed_at is not None, "a running attempt keeps its pieces"
         self.totals.bytes_count -= self.bytes_count
         self.encoded, self.bytes_count = [], 0
@@ -164,7 +164,7 @@ class Preview:
         emit("piece.unencoded", "error", chat=chat_name(self.key.chat), error=error)
 
 
-EpisodeListener = Callable[[Preview], None]
+OnPreviewBegun = Callable[[Preview], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,29 +193,29 @@ class PreviewsStatistics:
 
 
 class Previews:
-    """All episodes of this process."""
+    """All previews of this process, of attempts that run or have ended a moment ago."""
 
     def __init__(
         self,
         encode: EncodePiece,
         *,
         retention_seconds: float = RETENTION_SECONDS,
-        episodes_max: int = EPISODES_MAX,
-        bytes_max: int = EPISODES_BYTES_MAX,
+        previews_max: int = PREVIEWS_MAX,
+        bytes_max: int = PREVIEWS_BYTES_MAX,
     ) -> None:
         self._encode = encode
         self._retention_seconds = retention_seconds
-        self._episodes_max = episodes_max
+        self._previews_max = previews_max
         self._open: dict[EpisodeKey, Preview] = {}
         self._closed: dict[EpisodeKey, Preview] = {}  # in the order of closing
         self._full: dict[EpisodeKey, Preview] = {}  # of these, those that still have their pieces
         self._forgotten_count = self._emptied_count = 0
         self._dropped_count = 0
         self._totals = PreviewTotals(bytes_max, make_room=self._make_room)
-        self._followers: dict[object, tuple[EpisodeListener, OnFailure]] = {}
+        self._followers: dict[object, tuple[OnPreviewBegun, OnFailure]] = {}
 
     @contextmanager
-    def follow(self, began: EpisodeListener, *, fail: OnFailure) -> Iterator[None]:
+    def follow(self, began: OnPreviewBegun, *, fail: OnFailure) -> Iterator[None]:
         """Call `began` with every attempt that begins, as long as the block runs, and `fail` with
         what a call raises. Neither waits for anything."""
         place = object()
@@ -228,37 +228,38 @@ class Previews:
     def begin(self, key: EpisodeKey, attempt: object = None) -> Preview:
         """Return the log of an attempt that begins. A key is used once.
 
-        `attempt` is kept as long as the log, for whoever began it; nothing here looks at it.
+        `attempt` is kept as long as the log, for the turn that began it; nothing here looks at it.
         """
-        assert key not in self._open, f"{key}: an episode begins once"
-        assert key not in self._closed, f"{key}: an episode begins once"
+        assert key not in self._open, f"{key}: an attempt begins once"
+        assert key not in self._closed, f"{key}: an attempt begins once"
         self.sweep()
-        episode = self._open[key] = Preview(key, self._encode, self._totals, attempt=attempt)
+        preview = self._open[key] = Preview(key, self._encode, self._totals, attempt=attempt)
         for began, fail in tuple(self._followers.values()):
             try:
-                began(episode)
+                began(preview)
             except Exception as error:  # noqa: BLE001  the follower is told, and nothing else ends
                 self._totals.failed_count += 1
                 end_listener(fail, error)
-        return episode
+        return preview
 
-    def end(self, episode: Preview) -> None:
-        """Close it; it can be read for a while."""
-        episode.close()
-        if self._open.pop(episode.key, None) is not None:
-            self._closed[episode.key] = self._full[episode.key] = episode
-            self._dropped_count += episode.dropped_count
+    def end(self, preview: Preview) -> None:
+        """Close a preview; it can be read for a while."""
+        preview.close()
+        if self._open.pop(preview.key, None) is not None:
+            self._closed[preview.key] = self._full[preview.key] = preview
+            self._dropped_count += preview.dropped_count
 
     def find(self, key: EpisodeKey) -> Preview | None:
         return self._open.get(key) or self._closed.get(key)
 
     def sweep(self) -> None:
-        """Forget what was closed long enough ago, or too much of it. A reader keeps its own."""
+        """Forget previews that were closed long enough ago, and more if there are too many. A
+        reader keeps the one it reads."""
         too_old = now() - self._retention_seconds
         while self._closed:
             key, oldest = next(iter(self._closed.items()))
-            assert oldest.closed_at is not None, "it lies among the closed ones"
-            crowded = len(self._open) + len(self._closed) >= self._episodes_max
+            assert oldest.closed_at is not None, "it is among the closed ones"
+            crowded = len(self._open) + len(self._closed) >= self._previews_max
             if oldest.closed_at > too_old and not crowded:
                 return
             del self._closed[key]

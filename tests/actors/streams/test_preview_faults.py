@@ -3,8 +3,8 @@
 import pytest
 
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import Previews
-from tests.actors.streams.test_episodes import SAID, encode, key, read, say
+from actors.streams.previews import Previews
+from tests.actors.streams.test_previews import SAID, encode, key, read, say
 
 ERRORS = (TypeError("a bug"), AssertionError("a broken promise"), ExceptionGroup("", [KeyError(1)]))
 

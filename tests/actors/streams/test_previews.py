@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import (
-    EPISODE_BYTES_MAX,
-    EPISODES_BYTES_MAX,
+from actors.streams.previews import (
+    PREVIEW_BYTES_MAX,
+    PREVIEWS_BYTES_MAX,
     RETENTION_SECONDS,
     Previews,
     PreviewsStatistics,
@@ -78,10 +78,10 @@ async def test_who_follows_hears_each_piece_as_it_is_added(autojump_clock, previ
 async def test_an_episode_begins_once(autojump_clock, previews):
     episode = previews.begin(key())
 
-    with pytest.raises(AssertionError, match=r"#3\.1: an episode begins once$"):
+    with pytest.raises(AssertionError, match=r"#3\.1: an attempt begins once$"):
         previews.begin(key())
     previews.end(episode)
-    with pytest.raises(AssertionError, match=r"#3\.1: an episode begins once$"):
+    with pytest.raises(AssertionError, match=r"#3\.1: an attempt begins once$"):
         previews.begin(key())
 
 
@@ -109,7 +109,7 @@ async def test_closing_twice_is_closing_once(autojump_clock, previews):
 
 async def test_a_full_episode_keeps_a_beginning_without_holes(autojump_clock, previews):
     episode = previews.begin(key())
-    full = "x" * (EPISODE_BYTES_MAX - 100)
+    full = "x" * (PREVIEW_BYTES_MAX - 100)
 
     assert [True, True] == say(episode, "a", full)
     assert [False, False] == say(episode, "y" * 200, "short")
@@ -122,7 +122,7 @@ async def test_a_full_episode_keeps_a_beginning_without_holes(autojump_clock, pr
 async def test_an_episode_may_be_filled_to_its_last_byte(autojump_clock, previews):
     episode = previews.begin(key())
 
-    assert [True] == say(episode, "x" * (EPISODE_BYTES_MAX - len("1:")))
+    assert [True] == say(episode, "x" * (PREVIEW_BYTES_MAX - len("1:")))
     assert [False] == say(episode, "")
 
 
@@ -231,7 +231,7 @@ async def test_what_was_never_begun_is_not_found(autojump_clock, previews):
 
 
 async def test_in_a_crowd_the_oldest_closed_ones_are_forgotten_early(autojump_clock):
-    previews = Previews(encode, episodes_max=3)
+    previews = Previews(encode, previews_max=3)
     for attempt in (1, 2, 3):
         previews.end(previews.begin(key(attempt)))
 
@@ -241,7 +241,7 @@ async def test_in_a_crowd_the_oldest_closed_ones_are_forgotten_early(autojump_cl
 
 
 async def test_open_ones_are_never_forgotten_whatever_the_crowd(autojump_clock):
-    previews = Previews(encode, episodes_max=1)
+    previews = Previews(encode, previews_max=1)
 
     made = [previews.begin(key(attempt)) for attempt in (1, 2, 3)]
 
@@ -254,7 +254,7 @@ async def test_statistics_count_what_there_is(autojump_clock, previews):
     say(second, "d")
     previews.end(first)
 
-    assert PreviewsStatistics(1, 1, 8, EPISODES_BYTES_MAX, 0, 0, 0, 0) == previews.statistics()
+    assert PreviewsStatistics(1, 1, 8, PREVIEWS_BYTES_MAX, 0, 0, 0, 0) == previews.statistics()
 
 
 DO = st.lists(

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from actors.law.chat import Role
 from actors.law.parts.message import TextPart
-from actors.streams.episodes import RETENTION_SECONDS, Previews
-from tests.actors.streams.test_episodes import SAID, encode, key, read, say
+from actors.streams.previews import RETENTION_SECONDS, Previews
+from tests.actors.streams.test_previews import SAID, encode, key, read, say
 
 PIECE_BYTES = 3  # "1:a"
 
@@ -96,7 +96,7 @@ DEEDS = st.lists(
 @given(deeds=DEEDS, bytes_max=st.integers(0, 20))
 def test_bytes_are_counted_as_they_are_kept(deeds, bytes_max):
     async def play():
-        previews = Previews(encode, bytes_max=bytes_max, retention_seconds=0, episodes_max=5)
+        previews = Previews(encode, bytes_max=bytes_max, retention_seconds=0, previews_max=5)
         made, running = [], []
         for what, which in deeds:
             if what == "begin":
