@@ -6,13 +6,19 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import psycopg
 
-from tests.e2e.processes import EVENTUALLY_SECONDS, ROOT, eventually, ordinary_user
+from tests.e2e.processes import (
+    EVENTUALLY_SECONDS,
+    PROGRAM_VARIABLE,
+    ROOT,
+    eventually,
+    ordinary_user,
+    program_python,
+)
 
 STOP_SECONDS_MAX = 120
 OURS = ("PROMPTCORNER_", "DATABASE_URL", "PG")  # what the environment of the tests must not decide
@@ -25,13 +31,15 @@ def environment(**settings):
     """That of the tests, without what would change the daemon, with `settings`."""
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(OURS)}
     nothing = {"PROMPTCORNER_CONFIG": "/dev/null"}  # a file of this machine decides nothing here
-    return {**inherited, "PYTHONPATH": os.pathsep.join(map(str, PATHS)), **nothing, **settings}
+    if PROGRAM_VARIABLE not in os.environ:  # a wheel brings all that it needs
+        nothing["PYTHONPATH"] = os.pathsep.join(map(str, PATHS))
+    return {**inherited, **nothing, **settings}
 
 
 def command(*arguments, ordinary=False):
     """(words, arguments of subprocess) of our command, as root or as an ordinary user."""
     prefix, switch, _ = ordinary_user() if ordinary else ((), {}, "")
-    words = [*prefix, sys.executable, "-m", "promptcorner", *map(str, arguments)]
+    words = [*prefix, program_python(), "-m", "promptcorner", *map(str, arguments)]
     return words, {"cwd": "/", **switch}
 
 

@@ -16,6 +16,7 @@ from tests.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 EVENTUALLY_SECONDS = PATIENCE_SECONDS
+PROGRAM_VARIABLE = "PROMPTCORNER_TESTS_PYTHON"  # names another Python that has promptcorner
 POLL_SECONDS = 0.01
 PORTS = 20_000, 32_000  # below those that the system chooses from
 
@@ -67,6 +68,11 @@ def kill_all(home):
     eventually(lambda: not belonging_to(home), "the killed are gone")
 
 
+def program_python():
+    """The Python whose `-m promptcorner` is tested: ours, or that of an installed wheel."""
+    return os.environ.get(PROGRAM_VARIABLE, sys.executable)
+
+
 @functools.cache
 def ordinary_user():
     """(words before a command, arguments of subprocess) that make it run as no root; and a name.
@@ -79,7 +85,7 @@ def ordinary_user():
     nobody = pwd.getpwnam("nobody")
     ids = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
     with contextlib.suppress(PermissionError):
-        probe = [sys.executable, "-c", "import promptcorner.__main__"]
+        probe = [program_python(), "-c", "import promptcorner.__main__"]
         if subprocess.run(probe, cwd="/", capture_output=True, check=False, **ids).returncode == 0:
             return (), ids, "nobody"
     identity = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
