@@ -7,11 +7,12 @@ WORKERS ?= 3
 WHAT ?= tests
 TIMES ?= 20
 LOOPS ?= 0
+PYTHONS ?= 3.11 3.12 3.13 3.14
 
 # The tests start hundreds of daemons: none of them should compile anew what the last one did.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install serve test which-tests check bench soak stress pictures diagram
+.PHONY: help install serve test test-all test-wheel wheels copies which-tests check bench soak stress pictures diagram
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +32,23 @@ serve: install  ## run the daemon on an embedded database
 test: check  ## everything: format, lint, types, contracts, all tests
 	$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
+test-all: install  ## the tests on several Pythons: make test-all PYTHONS="3.12 3.13"
+	$(BIN)/python -m tests.pythons $(PYTHONS) --what "$(WHAT)" --workers $(WORKERS)
+
+test-wheel: wheels  ## the tests of whole daemons on an installed wheel
+	$(BIN)/uv venv --quiet --clear dist/installed --python $(BIN)/python
+	$(BIN)/uv pip install --quiet --python dist/installed -c constraints.txt \
+	  "promptcorner[embedded] @ file://$$(echo $(CURDIR)/dist/promptcorner-*.whl)"
+	PROMPTCORNER_TESTS_PYTHON=$(CURDIR)/dist/installed/bin/python $(BIN)/pytest -q -n $(WORKERS) --dist loadfile tests/e2e
+
+wheels: install  ## build the two distributions in dist/
+	rm -rf dist
+	$(BIN)/uv build --quiet --wheel --out-dir dist .
+	$(BIN)/uv build --quiet --wheel --out-dir dist client
+
+copies: install  ## copy into client/ what it shares with the daemon
+	$(BIN)/python client/copy_shared.py
+
 which-tests: install  ## the tests of one file: make which-tests FILE=actors/chat/decide.py
 	@$(BIN)/python -m tests.which $(FILE)
 
@@ -41,7 +59,7 @@ check: install  ## format, lint, types, import contracts, house rules
 	  --disable=ASYNC109,ASYNC122,ASYNC900,ASYNC910,ASYNC911,ASYNC912,ASYNC913
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q tests/test_tidy.py
+	$(BIN)/pytest -q tests/test_tidy.py tests/test_maps.py
 
 bench: install  ## the benchmarks; results in bench/results
 	$(BIN)/python -m bench

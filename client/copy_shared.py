@@ -160,7 +160,7 @@ def main() -> int:
             if "--check" not in sys.argv:
                 path.write_text(text)
     if stale and "--check" in sys.argv:
-        sys.stderr.write(f"{', '.join(stale)}: out of date; run python client/copy_shared.py\n")
+        sys.stderr.write(f"{', '.join(stale)}: out of date; run: make copies\n")
         return 1
     return 0
 

