@@ -62,7 +62,8 @@ from adapters.workspaces.context.pinned import PinnedContexts
 from adapters.workspaces.context.planning import WorkspacePlans
 from adapters.workspaces.context.skills import SkillIndex
 from adapters.workspaces.context.standing import TurnWords
-from adapters.workspaces.local import LocalWorkspaces, open_workspaces
+from adapters.workspaces.lifecycle import WorkspaceLifecycle, open_lifecycle
+from adapters.workspaces.local import open_workspaces
 from runtime.children import Child, Children, open_children
 from runtime.clock import wall
 from runtime.restart import Restart
@@ -96,7 +97,7 @@ class Chats:
     catalogue: Catalogue
     vault: Vault
     mcp: Mcp
-    workspaces: LocalWorkspaces
+    lifecycle: WorkspaceLifecycle
     near: WorkspaceServers
     contexts: PinnedContexts
     skills: SkillIndex
@@ -130,12 +131,13 @@ async def open_chats(
         open_client(basis.dial) as client,
         open_background() as background,
         open_catalogue(config, store, basis, client) as catalogue,
-        open_workspaces(config, store.pool, store.bus) as workspaces,
+        open_workspaces(config, store.pool) as workspaces,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
         open_workspace_servers(
             workspaces, contexts, trust_of(config), approving_of(config, store)
         ) as near,
+        open_lifecycle(config, workspaces, store.bus, listeners=(contexts, near)) as lifecycle,
         open_children("chats of this process", capacity=1) as children,
     ):
         skills = SkillIndex(Skills(store.pool, tell=store.bus.tell), contexts)
@@ -158,6 +160,7 @@ async def open_chats(
             plans=plans,
             skills=skills,
             workspaces=workspaces,
+            lifecycle=lifecycle,
             usable_servers=mcp.known.usable,
         )
         world = World(
@@ -181,7 +184,7 @@ async def open_chats(
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
-            asked = (catalogue, vault, mcp, workspaces, near, contexts, skills, summaries)
+            asked = (catalogue, vault, mcp, lifecycle, near, contexts, skills, summaries)
             yield Chats(store, *asked, prompts, previews, supervisor, background, figures, keeper)
 
 

@@ -302,7 +302,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
             dropped=ground.streaming.guests.doubt,
             sharing=sharing,
         ),
-        WorkspaceRoutes(owned, chats.workspaces, organization=organization),
+        WorkspaceRoutes(owned, chats.lifecycle, organization=organization),
         Files(files, organization=organization, link_key=chats.vault.derived("file links")),
     )
 
@@ -315,7 +315,7 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "prompts": chats.prompts.statistics(),
         "catalogue": chats.catalogue.statistics(),
         "mcp": chats.mcp.statistics(),
-        "workspaces": chats.workspaces.statistics(),
+        "workspaces": chats.lifecycle.statistics(),
         "workspace_servers": chats.near.statistics(),
         "contexts": chats.contexts.statistics(),
         "skills": chats.skills.statistics(),

@@ -22,6 +22,7 @@ from adapters.tools.skills import SkillTools
 from adapters.tools.toolbox import ToolSource
 from adapters.tools.workspace.source import WorkspaceTools
 from adapters.workspaces.context.skills import SkillIndex
+from adapters.workspaces.lifecycle import WorkspaceLifecycle
 from adapters.workspaces.local import LocalWorkspaces
 
 
@@ -41,6 +42,7 @@ class ToolDeps:
     plans: PlanFiles
     skills: SkillIndex
     workspaces: LocalWorkspaces
+    lifecycle: WorkspaceLifecycle
     # The servers of tools that a chat may use in its next step; an agent that explores gets them.
     usable_servers: Callable[[Chat], Awaitable[tuple[UUID, ...]]]
 
@@ -52,6 +54,6 @@ def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
         AdvisorTool(deps.advised, deps.catalogue, deps.prompts, deps.guards, deps.bookkeeper),
         SkillTools(deps.skills),
         WorkspaceTools(deps.workspaces, deps.files),
-        LifecycleTools(deps.workspaces),
+        LifecycleTools(deps.lifecycle),
         AgentTools(deps.sending, deps.family, deps.bus, deps.catalogue, deps.usable_servers),
     )

@@ -11,6 +11,8 @@ beside      commands that run in other processes of this machine
 templates   what a workspace can be made of, as the operator has laid it out
 making      a workspace, made of a template
 planning    plans of chats, as files
-keeping     used, idle, removed, too large: how long a workspace is kept
-local       all of it together: the workspaces of chats
+caretaker   used, idle, removed, too large: how long a workspace is kept
+usage       which are worked in, and how much of the disk they take
+local       the workspaces of chats: their files and commands
+lifecycle   made, set up, started and stopped
 """

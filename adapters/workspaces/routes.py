@@ -20,7 +20,7 @@ from adapters.http.endpoints import (
 from adapters.http.numbers import number, query_refused
 from adapters.http.refusals import HttpError, not_found
 from adapters.workspaces.disks.disk import DiskSilent
-from adapters.workspaces.local import LocalWorkspaces
+from adapters.workspaces.lifecycle import WorkspaceLifecycle
 from adapters.workspaces.sandbox import Limits
 from adapters.workspaces.store.owned import Owned, OwnedWorkspaces, Wanted, Whose
 from adapters.workspaces.templates import Faulty, Template
@@ -41,10 +41,10 @@ _TERM = re.compile(r'(?:(\w+):)?(?:"([^"]*)"|(\S+))')
 
 class WorkspaceRoutes:
     def __init__(
-        self, owned: OwnedWorkspaces, workspaces: LocalWorkspaces, *, organization: UUID
+        self, owned: OwnedWorkspaces, lifecycle: WorkspaceLifecycle, *, organization: UUID
     ) -> None:
         self._owned = owned
-        self._workspaces = workspaces
+        self._lifecycle = lifecycle
         self._organization = organization
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -135,17 +135,17 @@ class WorkspaceRoutes:
 
     async def start(self, call: Call) -> HttpResponse:
         row = await self._one(call)
-        await self._workspaces.registry.start(row.id)
+        await self._lifecycle.workspaces.registry.start(row.id)
         return await self.get(call)
 
     async def stop(self, call: Call) -> HttpResponse:
         row = await self._one(call)
-        await self._workspaces.stop(row.id)
+        await self._lifecycle.stop(row.id)
         return await self.get(call)
 
     async def remove(self, call: Call) -> HttpResponse:
         row = await self._one(call)
-        if not await self._workspaces.caretaker.remove(row.id):
+        if not await self._lifecycle.caretaker.remove(row.id):
             detail = f"a chat is at work in {row.name}; interrupt it first"
             raise HttpError(409, "The workspace is in use.", detail=detail)
         return no_content()
@@ -162,7 +162,7 @@ class WorkspaceRoutes:
 
     async def _templates(self) -> Sequence[Template | Faulty]:
         try:
-            return await self._workspaces.templates.all()
+            return await self._lifecycle.templates.all()
         except DiskSilent as silent:
             retry = (("retry-after", str(RETRY_SECONDS)),)
             raise HttpError(
@@ -176,7 +176,7 @@ class WorkspaceRoutes:
         return row
 
     def _shown(self, row: Owned) -> Workspace:
-        path = self._workspaces.home(row.id)
+        path = self._lifecycle.workspaces.home(row.id)
         return workspace_of(row, organization=self._organization, path=path)
 
 

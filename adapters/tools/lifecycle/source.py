@@ -19,7 +19,7 @@ from adapters.tools.lifecycle.asked import (
 )
 from adapters.tools.workspace.shown import ended
 from adapters.workspaces.disks.disk import DiskSilent
-from adapters.workspaces.local import LocalWorkspaces, SetUp
+from adapters.workspaces.lifecycle import SetUp, WorkspaceLifecycle
 from adapters.workspaces.making import NotMade, TooMany
 from adapters.workspaces.store.registry import Registered
 from adapters.workspaces.templates import Faulty, Template
@@ -33,7 +33,7 @@ README_CHARACTERS_MAX = 1_000  # likewise
 class LifecycleTools:
     """Fulfils `adapters.tools.toolbox.ToolSource`."""
 
-    workspaces: LocalWorkspaces
+    lifecycle: WorkspaceLifecycle
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return TOOLS
@@ -54,9 +54,9 @@ class LifecycleTools:
         }
 
     async def _list(self, calling: Calling, asked: ListTemplates) -> Told:
-        found = await self.workspaces.templates.all()
+        found = await self.lifecycle.templates.all()
         templates = {each.name: each for each in found if isinstance(each, Template)}
-        counting = partial(self.workspaces.registry.uses, calling.chat.owner_id)
+        counting = partial(self.lifecycle.workspaces.registry.uses, calling.chat.owner_id)
         uses = await patiently(calling.chat.id, "workspaces", counting)
         ranking = ranked(
             [
@@ -103,7 +103,7 @@ class LifecycleTools:
     async def _create(self, calling: Calling, asked: CreateWorkspace) -> Told:
         template = await self._template(asked.template_id)
         chat, call, name = calling.chat, calling.call.id, asked.name.strip()
-        standing = await self.workspaces.create(chat, call, template, name)
+        standing = await self.lifecycle.create(chat, call, template, name)
         row = standing.workspace
         document = {
             "created": standing.made,
@@ -120,7 +120,7 @@ class LifecycleTools:
 
     async def _start(self, calling: Calling, asked: StartWorkspace) -> Told:
         row = await self._own(calling.chat)
-        standing = await self.workspaces.start(calling.chat, row)
+        standing = await self.lifecycle.start(calling.chat, row)
         return {
             "started": True,
             "workspace_name": row.name,
@@ -131,18 +131,18 @@ class LifecycleTools:
 
     async def _stop(self, calling: Calling, asked: StopWorkspace) -> Told:
         row = await self._own(calling.chat)
-        await self.workspaces.stop(row.id)
+        await self.lifecycle.stop(row.id)
         return {"stopped": True, "workspace_name": row.name}
 
     async def _own(self, chat: Chat) -> Registered:
-        look = partial(self.workspaces.registry.of, chat.id)
+        look = partial(self.lifecycle.workspaces.registry.of, chat.id)
         row = await patiently(chat.id, "workspace", look)
         if row is None:
             raise Wrong("this chat has no workspace; create_workspace makes one")
         return row
 
     async def _template(self, id: str) -> Template:
-        found = await self.workspaces.templates.named(id.strip())
+        found = await self.lifecycle.templates.named(id.strip())
         if found is None:
             raise Wrong(f"template {id.strip()[:64]!r} not found; see list_templates")
         if isinstance(found, Faulty):

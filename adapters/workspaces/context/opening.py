@@ -40,6 +40,5 @@ async def open_contexts(
     async with open_children("contexts", capacity=1) as children:
         children.start(Child(name="workspace watch", body=watch.run, restart=Restart()))
         contexts = PinnedContexts(LocalPlaces(workspaces), workspaces, pins=pins, watch=watch)
-        workspaces.neighbours.append(contexts)
         with contexts.follow(bus):
             yield contexts

@@ -83,7 +83,7 @@ NOTHING = Snapshot("")
 
 class PinnedContexts:
     """Fulfils `actors.prompts.context.ports.WorkspaceSkills` and `WorkspaceWords`, and
-    `adapters.workspaces.keeping.Neighbour`. It `follow`s the bus as long as it is used."""
+    `adapters.workspaces.caretaker.WorkspaceListener`. It follows the bus as long as it is used."""
 
     def __init__(
         self, places: Places, workspaces: Workspaces, *, pins: Pins, watch: WorkspaceWatch
@@ -112,17 +112,17 @@ class PinnedContexts:
             case _:
                 pass
 
-    def moved_in(self, chat: Chat) -> None:
+    def opened(self, chat: Chat) -> None:
         """It has a workspace, which its row need not say yet."""
         self._pinned.drop(chat.id)
         self._bound[chat.id] = None
         if len(self._bound) > CHATS_MAX:
             self._bound.popitem(last=False)
 
-    async def moved_out(self, workspace: UUID) -> None:
+    async def closed(self, workspace: UUID) -> None:
         """What chats know of it stays as it is."""
 
-    def at_work(self) -> Mapping[UUID, int]:
+    def running(self) -> Mapping[UUID, int]:
         return {}  # it only looks
 
     # for turns

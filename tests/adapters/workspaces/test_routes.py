@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from adapters.settings import read
+from adapters.settings import read_config
 from tests.adapters.edges import an_edge
 
 pytestmark = pytest.mark.slow
@@ -129,7 +129,7 @@ async def test_one_is_removed_with_its_files_but_not_below_a_chat_at_work(edge, 
     refused = await edge.member.delete(f"{W}/{id}")
     await edge.execute("UPDATE chats SET status = 'waiting'")
     removed = await edge.member.delete(f"{W}/{id}")
-    await edge.chats.workspaces.caretaker.clear()
+    await edge.chats.lifecycle.caretaker.clear()
 
     assert id == chat["workspace_id"]
     assert 409 == refused.status
@@ -161,8 +161,8 @@ async def test_templates_are_listed_and_read(edge, tmp_path):
 
 
 def test_how_long_they_are_kept_and_how_many_there_may_be_is_set():
-    usual = read({}, {})
-    said = read({"workspace_days": "0", "workspaces_per_user": "3"}, {})
+    usual = read_config({}, {})
+    said = read_config({"workspace_days": "0", "workspaces_per_user": "3"}, {})
 
     assert (100, 30, 0) == (
         usual.workspaces_per_user,

@@ -111,7 +111,7 @@ class WorkspaceServerStatistics:
 
 
 class WorkspaceServers:
-    """Fulfils `adapters.workspaces.keeping.Neighbour`."""
+    """Fulfils `adapters.workspaces.caretaker.WorkspaceListener`."""
 
     def __init__(
         self,
@@ -153,17 +153,17 @@ class WorkspaceServers:
         self._moves.pop(chat, None)
         self._late.pop(chat, None)
 
-    def moved_in(self, chat: Chat) -> None:
+    def opened(self, chat: Chat) -> None:
         self._moves[chat.root] = self._moves.get(chat.root, 0) + 1
 
-    async def moved_out(self, workspace: UUID) -> None:
+    async def closed(self, workspace: UUID) -> None:
         ending = self._of.pop(workspace, {}).values()
         for server in ending:
             server.leave()
         for server in ending:
             await server.left()
 
-    def at_work(self) -> Mapping[UUID, int]:
+    def running(self) -> Mapping[UUID, int]:
         running = {
             id: [each.disk_mb for each in servers.values() if each.is_running]
             for id, servers in self._of.items()
@@ -311,9 +311,7 @@ async def open_workspace_servers(
         servers = WorkspaceServers(
             workspaces, files, trust, approving, room=room, lifeline=lifeline
         )
-        workspaces.neighbours.append(servers)
         yield servers
-        workspaces.neighbours.remove(servers)
         nursery.cancel_scope.cancel()
 
 

@@ -17,7 +17,8 @@ from adapters.chats.files.kept import KeptFiles
 from adapters.postgres.bus import Switchboard
 from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.workspace.source import WorkspaceTools
-from adapters.workspaces.local import USUALLY, LocalWorkspaces
+from adapters.workspaces.lifecycle import USUALLY, WorkspaceLifecycle
+from adapters.workspaces.local import LocalWorkspaces
 from adapters.workspaces.processes import open_processes
 from adapters.workspaces.sandbox import NoSandbox, Unconfined, sandbox_of
 from adapters.workspaces.store.registry import Registry
@@ -33,6 +34,8 @@ class Daemon:
 
     store: object
     workspaces: LocalWorkspaces
+    lifecycle: WorkspaceLifecycle
+    listeners: list  # those of its workspaces
     templates: Path
     calls: list = field(default_factory=list)
 
@@ -53,7 +56,7 @@ class Daemon:
         call = ToolCallPart(_id or f"call-{len(self.calls)}", name, json.dumps(arguments))
         calling = Calling(chat, call, (), show=lambda piece: None)
         files = WorkspaceTools(self.workspaces, KeptFiles(self.store.pool))
-        for source in (files, LifecycleTools(self.workspaces)):
+        for source in (files, LifecycleTools(self.lifecycle)):
             if name in [tool.tool.name for tool in await local_tools(chat, source)]:
                 return await source.run(calling, name)
         raise LookupError(name)
@@ -79,14 +82,16 @@ async def a_daemon(store, top, sandbox=None, *, limits=USUALLY, bus=None):
         workspaces = LocalWorkspaces(
             top / "workspaces",
             Registry(store.pool),
-            Templates(top / "templates"),
             table=table,
             sandbox=sandbox or Unconfined(),
             environ=os.environ,
-            limits=limits,
         )
-        with workspaces.caretaker.follow(bus):
-            yield Daemon(store, workspaces, top / "templates")
+        listeners, templates = [], Templates(top / "templates")
+        lifecycle = WorkspaceLifecycle(
+            workspaces, templates, bus=bus, limits=limits, listeners=listeners
+        )
+        with lifecycle.caretaker.follow(bus):
+            yield Daemon(store, workspaces, lifecycle, listeners, top / "templates")
 
 
 @pytest.fixture(scope="session")

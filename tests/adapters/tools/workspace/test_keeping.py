@@ -13,7 +13,7 @@ import trio.testing
 
 from actors.law.store.hints import LookAtEverything, WorkspaceClosed
 from adapters.postgres.bus import Switchboard
-from adapters.workspaces.local import Keeping
+from adapters.workspaces.lifecycle import Keeping
 from adapters.workspaces.making import UNREGISTERED
 from adapters.workspaces.store.lives import Lives
 from adapters.workspaces.templates import READING, Templates
@@ -67,7 +67,7 @@ async def is_stopped(daemon, home):
 
 async def ended(daemon, chat, id):
     """How the command has ended, which it does soon."""
-    return await daemon.workspaces._table.wait(chat.id, id, PATIENCE_SECONDS)
+    return await daemon.workspaces.table.wait(chat.id, id, PATIENCE_SECONDS)
 
 
 async def a_server(daemon, chat):
@@ -90,7 +90,7 @@ async def two_daemons(store, top):
 
 async def test_a_workspace_that_is_stopped_ends_what_runs_in_it_elsewhere(store, tmp_path):
     async with two_daemons(store, tmp_path) as (one, other), trio.open_nursery() as nursery:
-        nursery.start_soon(other.workspaces.caretaker.run)
+        nursery.start_soon(other.lifecycle.caretaker.run)
         chat = await one.chat()
         await one.home(chat)
         id = await a_server(other, chat)
@@ -143,10 +143,10 @@ async def test_news_that_come_too_late_end_nothing(store, tmp_path):
         home = await daemon.home(chat)
         await a_server(daemon, chat)
 
-        daemon.workspaces.caretaker.hear(WorkspaceClosed(UUID(home.parent.name)))
-        await daemon.workspaces.caretaker.look()
+        daemon.lifecycle.caretaker.hear(WorkspaceClosed(UUID(home.parent.name)))
+        await daemon.lifecycle.caretaker.look()
 
-        assert daemon.workspaces._table.all(chat.id)[0].is_running
+        assert daemon.workspaces.table.all(chat.id)[0].is_running
 
 
 async def test_if_the_news_is_lost_it_is_found_out_at_the_next_look(store, tmp_path):
@@ -155,9 +155,9 @@ async def test_if_the_news_is_lost_it_is_found_out_at_the_next_look(store, tmp_p
         await one.home(chat)
         id = await a_server(other, chat)
         await one.call(chat, "stop_workspace")
-        assert other.workspaces._table.all(chat.id)[0].is_running
+        assert other.workspaces.table.all(chat.id)[0].is_running
 
-        await other.workspaces.caretaker.look()
+        await other.lifecycle.caretaker.look()
 
         assert "its workspace was stopped" == (await ended(other, chat, id)).why
 
@@ -166,42 +166,42 @@ async def test_a_deaf_process_looks_at_once(store, tmp_path):
     async with a_daemon(store, tmp_path) as daemon, trio.open_nursery() as nursery:
         chat = await daemon.chat()
         await daemon.home(chat)
-        nursery.start_soon(daemon.workspaces.caretaker.run)
+        nursery.start_soon(daemon.lifecycle.caretaker.run)
         await trio.testing.wait_all_tasks_blocked()
         id = await a_server(daemon, chat)
         await store.execute("UPDATE workspaces SET is_stopped = true")
 
-        daemon.workspaces.caretaker.hear(LookAtEverything())
+        daemon.lifecycle.caretaker.hear(LookAtEverything())
 
         assert "its workspace was stopped" == (await ended(daemon, chat, id)).why
         nursery.cancel_scope.cancel()
 
 
-async def test_neighbours_are_told_once_wherever_it_was_stopped(store, tmp_path):
+async def test_listeners_are_told_once_wherever_it_was_stopped(store, tmp_path):
     told = []
 
-    class Neighbour:
-        def moved_in(self, chat):
+    class Listener:
+        def opened(self, chat):
             """Nobody asks here."""
 
-        def at_work(self):
+        def running(self):
             return {}
 
-        async def moved_out(self, workspace):
+        async def closed(self, workspace):
             told.append((self.name, str(workspace)))
 
     async with two_daemons(store, tmp_path) as daemons:
         for name, daemon in zip("ab", daemons, strict=True):
-            neighbour = Neighbour()
-            neighbour.name = name
-            daemon.workspaces.neighbours.append(neighbour)
+            listener = Listener()
+            listener.name = name
+            daemon.listeners.append(listener)
         one, _ = daemons
         chat = await one.chat()
         home = await one.home(chat)
 
         await one.call(chat, "stop_workspace")
         for daemon in daemons:
-            await daemon.workspaces.caretaker.look()
+            await daemon.lifecycle.caretaker.look()
 
     assert [("a", home.parent.name), ("b", home.parent.name)] == told
 
@@ -211,12 +211,12 @@ async def test_neighbours_are_told_once_wherever_it_was_stopped(store, tmp_path)
 
 async def test_one_that_nobody_uses_is_stopped(daemon, chat, home):
     id = await a_server(daemon, chat)
-    await daemon.workspaces.caretaker.look()
+    await daemon.lifecycle.caretaker.look()
     await rests(daemon, chat)
     await set_ttl(daemon, 60_000)
     await grow_old(daemon, home, seconds=61)
 
-    await daemon.workspaces.caretaker.look()
+    await daemon.lifecycle.caretaker.look()
 
     assert await is_stopped(daemon, home)
     assert "its workspace was stopped" == (await ended(daemon, chat, id)).why
@@ -233,10 +233,10 @@ async def test_one_that_is_used_or_may_be_kept_goes_on(daemon, chat, home, statu
     await rests(daemon, chat, status)
     if ttl_ms is not None:
         await set_ttl(daemon, ttl_ms)
-    await daemon.workspaces.caretaker.look()
+    await daemon.lifecycle.caretaker.look()
     await grow_old(daemon, home, seconds=seconds)
 
-    await daemon.workspaces.caretaker.look()
+    await daemon.lifecycle.caretaker.look()
 
     assert not await is_stopped(daemon, home)
 
@@ -247,7 +247,7 @@ async def test_every_call_of_a_tool_is_a_use(daemon, chat, home):
     await grow_old(daemon, home, seconds=61)
     await daemon.call(chat, "write_file", path=f"{home}/a", content="a")
 
-    await daemon.workspaces.caretaker.look()
+    await daemon.lifecycle.caretaker.look()
 
     assert not await is_stopped(daemon, home)
 
@@ -270,7 +270,7 @@ async def test_one_that_no_chat_needs_is_removed_with_its_files(old):
     await is_archived(old, chat)
     await grow_old(old, home, seconds=DAY + 1)
 
-    await old.workspaces.caretaker.clear()
+    await old.lifecycle.caretaker.clear()
 
     assert [] == os.listdir(home.parent.parent)
     assert "this chat has no workspace" in await old.fault(chat, "execute", command="true")
@@ -290,8 +290,8 @@ async def test_a_tree_of_any_depth_is_removed(old):
     os.close(top)
     await rests(old, chat)
 
-    assert await old.workspaces.caretaker.remove((await old.workspaces.registry.of(chat.id)).id)
-    await old.workspaces.caretaker.clear()
+    assert await old.lifecycle.caretaker.remove((await old.workspaces.registry.of(chat.id)).id)
+    await old.lifecycle.caretaker.clear()
 
     assert [] == os.listdir(home.parent.parent)
 
@@ -306,7 +306,7 @@ async def test_one_that_is_needed_stays(old, archived, status, seconds):
     await (is_archived(old, chat) if archived else rests(old, chat, status))
     await grow_old(old, home, seconds=seconds)
 
-    await old.workspaces.caretaker.clear()
+    await old.lifecycle.caretaker.clear()
 
     assert home.is_dir()
     assert [] == await Lives(old.store.pool).unused(days=1, days_max=10)
@@ -318,7 +318,7 @@ async def test_one_that_nobody_has_used_for_very_long_is_removed_whoever_has_it(
     await rests(old, chat)
     await grow_old(old, home, seconds=11 * DAY)
 
-    await old.workspaces.caretaker.clear()
+    await old.lifecycle.caretaker.clear()
 
     assert not home.exists()
 
@@ -338,7 +338,7 @@ async def test_nothing_is_removed_where_nobody_has_said_so(daemon, chat, home):
     await is_archived(daemon, chat)
     await grow_old(daemon, home, seconds=10_000 * DAY)
 
-    await daemon.workspaces.caretaker.clear()
+    await daemon.lifecycle.caretaker.clear()
 
     assert home.is_dir()
 
@@ -347,7 +347,7 @@ async def test_a_directory_of_which_nobody_knows_stays(daemon, chat, home):
     """The database may be another one than yesterday."""
     await daemon.store.empty("workspaces")
 
-    await daemon.workspaces.caretaker.clear()
+    await daemon.lifecycle.caretaker.clear()
 
     assert home.is_dir()
 
@@ -368,7 +368,7 @@ async def test_what_was_never_made_to_the_end_goes_a_day_later(daemon, chat, hom
     for each in (half, whole / UNREGISTERED, gone):
         is_from(each, days=days)
 
-    await daemon.workspaces.caretaker.clear()
+    await daemon.lifecycle.caretaker.clear()
 
     assert (stays, stays, False) == (half.is_dir(), whole.is_dir(), gone.is_dir())
     assert home.is_dir()
@@ -380,7 +380,7 @@ async def test_one_that_is_registered_stays_and_is_marked_no_more(daemon, chat, 
     mark.touch()
     is_from(mark, days=2)
 
-    await daemon.workspaces.caretaker.clear()
+    await daemon.lifecycle.caretaker.clear()
 
     assert home.is_dir()
     assert not mark.exists()
@@ -392,7 +392,7 @@ async def test_what_is_none_of_ours_stays(daemon, chat, home):
         each.mkdir()
         is_from(each, days=2)
 
-    await daemon.workspaces.caretaker.clear()
+    await daemon.lifecycle.caretaker.clear()
 
     assert all(each.is_dir() for each in strange)
 
@@ -403,7 +403,7 @@ async def test_what_cannot_be_looked_into_stays_and_keeps_nothing_else(daemon, c
     strange.write_text("a file, and no directory")
     gone.mkdir()
 
-    await daemon.workspaces.caretaker.clear()
+    await daemon.lifecycle.caretaker.clear()
 
     assert (True, False) == (strange.is_file(), gone.is_dir())
 
@@ -415,10 +415,10 @@ async def test_what_was_removed_elsewhere_goes_here_and_its_name_is_free(store, 
         home = await one.home(chat)
         await rests(one, chat)
         row = await one.workspaces.registry.of(chat.id)
-        assert await other.workspaces.caretaker.remove(row.id)
+        assert await other.lifecycle.caretaker.remove(row.id)
         assert home.is_dir()
 
-        await one.workspaces.caretaker.clear()
+        await one.lifecycle.caretaker.clear()
         again = await one.call(chat, "create_workspace", template_id="empty")
 
         assert not home.exists()
@@ -428,10 +428,10 @@ async def test_what_was_removed_elsewhere_goes_here_and_its_name_is_free(store, 
 async def test_what_was_removed_long_ago_is_forgotten(daemon, chat, home):
     await rests(daemon, chat)
     row = await daemon.workspaces.registry.of(chat.id)
-    await daemon.workspaces.caretaker.remove(row.id)
+    await daemon.lifecycle.caretaker.remove(row.id)
     await daemon.store.execute("UPDATE workspaces SET removed_at = now() - interval '91 days'")
 
-    await daemon.workspaces.caretaker.clear()
+    await daemon.lifecycle.caretaker.clear()
 
     assert [] == await daemon.store.execute("SELECT id FROM workspaces")
 
@@ -439,7 +439,7 @@ async def test_what_was_removed_long_ago_is_forgotten(daemon, chat, home):
 async def test_one_in_which_a_chat_is_at_work_is_not_removed(daemon, chat, home):
     row = await daemon.workspaces.registry.of(chat.id)
 
-    assert not await daemon.workspaces.caretaker.remove(row.id)
+    assert not await daemon.lifecycle.caretaker.remove(row.id)
     assert home.is_dir()
 
 
@@ -481,31 +481,31 @@ async def test_a_command_that_fills_the_disk_is_ended(daemon, chat, small):
         "background_process_id"
     ]
     with trio.fail_after(PATIENCE_SECONDS):
-        while daemon.workspaces._table.all(chat.id)[0].is_running:
-            await daemon.workspaces.caretaker.measure()
+        while daemon.workspaces.table.all(chat.id)[0].is_running:
+            await daemon.lifecycle.caretaker.measure()
 
     done = await ended(daemon, chat, id)
 
     assert 137 == done.exit_code
     assert "MiB of the disk (at most 1); remove what is not needed" in done.why
-    assert 1 == daemon.workspaces.statistics().kept.full
+    assert 1 == daemon.lifecycle.statistics().kept.full
 
 
 async def test_a_command_that_only_removes_is_let_go_on(daemon, chat, small):
     (small / "big").write_bytes(os.urandom(3_000_000))
     await a_server(daemon, chat)
 
-    await daemon.workspaces.caretaker.measure()
+    await daemon.lifecycle.caretaker.measure()
     (small / "big").write_bytes(os.urandom(2_000_000))
-    await daemon.workspaces.caretaker.measure()
+    await daemon.lifecycle.caretaker.measure()
 
-    assert daemon.workspaces._table.all(chat.id)[0].is_running
+    assert daemon.workspaces.table.all(chat.id)[0].is_running
 
 
 async def test_a_full_workspace_is_written_to_again_when_there_is_room(daemon, chat, small):
     (small / "big").write_bytes(os.urandom(3_000_000))
     await a_server(daemon, chat)
-    await daemon.workspaces.caretaker.measure()
+    await daemon.lifecycle.caretaker.measure()
     (small / "a").write_text("a")
     edit = {"path": f"{small}/a", "edits": [{"old_text": "a", "new_text": "b"}]}
 
@@ -526,12 +526,12 @@ async def test_a_full_workspace_is_full_for_all_who_write_at_once(daemon, chat, 
     """It is measured once at a time: who comes meanwhile finds it as it was."""
     (small / "big").write_bytes(os.urandom(3_000_000))
     await a_server(daemon, chat)
-    caretaker = daemon.workspaces.caretaker
+    caretaker = daemon.lifecycle.caretaker
     await caretaker.measure()
     id, refused = UUID(small.parent.name), []
 
     async def ask():
-        refused.append(await caretaker.room(id, 1, 1))
+        refused.append(await daemon.workspaces.usage.room(id, 1, 1))
 
     async with trio.open_nursery() as nursery:
         for _ in range(3):
@@ -539,19 +539,19 @@ async def test_a_full_workspace_is_full_for_all_who_write_at_once(daemon, chat, 
         nursery.start_soon(caretaker.measure)
 
     assert None not in refused
-    assert 1 == daemon.workspaces.statistics().kept.full
+    assert 1 == daemon.lifecycle.statistics().kept.full
 
 
 async def test_one_that_is_full_no_more_is_not_counted(daemon, chat, small):
     (small / "big").write_bytes(os.urandom(3_000_000))
     await a_server(daemon, chat)
-    await daemon.workspaces.caretaker.measure()
-    full = daemon.workspaces.statistics().kept.full
+    await daemon.lifecycle.caretaker.measure()
+    full = daemon.lifecycle.statistics().kept.full
     (small / "big").unlink()
 
-    await daemon.workspaces.caretaker.measure()
+    await daemon.lifecycle.caretaker.measure()
 
-    assert (1, 0) == (full, daemon.workspaces.statistics().kept.full)
+    assert (1, 0) == (full, daemon.lifecycle.statistics().kept.full)
 
 
 @pytest.mark.slow
@@ -577,12 +577,12 @@ async def test_what_templates_say_of_the_disk_is_kept_with_the_workspace(daemon,
 
 
 async def test_of_workspaces_that_tools_wrote_to_so_many_are_remembered(daemon, monkeypatch):
-    monkeypatch.setattr("adapters.workspaces.keeping.NOTED_MAX", 3)
-    caretaker = daemon.workspaces.caretaker
+    monkeypatch.setattr("adapters.workspaces.usage.NOTED_MAX", 3)
+    caretaker = daemon.lifecycle.caretaker
     ids = [uuid4() for _ in range(5)]
 
     for id in ids:
-        assert await caretaker.room(id, 100, 1) is None
+        assert await daemon.workspaces.usage.room(id, 100, 1) is None
     assert 3 == caretaker.statistics().noted
     for id in ids:
         await caretaker.close(id)
@@ -604,8 +604,8 @@ async def test_nothing_of_a_workspace_needs_a_thread_of_trios(store, near):
             shown = await one.call(chat, "read_file", path=f"{home}/file")
             assert "a" in str(shown)
             assert await other.call(chat, "process_list")
-            await one.workspaces.caretaker.measure()
-            await one.workspaces.caretaker.clear()
+            await one.lifecycle.caretaker.measure()
+            await one.lifecycle.caretaker.clear()
         nursery.cancel_scope.cancel()
 
 
@@ -634,7 +634,7 @@ async def test_a_disk_that_hangs_does_not_hold_up_who_gives_up(daemon, tmp_path,
     began = trio.current_time()
 
     with trio.move_on_after(0.2, shield=True):
-        await daemon.workspaces.caretaker.give_up(id)
+        await daemon.lifecycle.caretaker.give_up(id)
 
     assert trio.current_time() - began < 10, "the bound does not bind"
     disk.mend()

@@ -160,7 +160,7 @@ async def test_one_that_is_interrupted_before_it_is_registered_leaves_nothing_be
             nursery.cancel_scope.cancel()
         [left] = os.listdir(top)
 
-    await daemon.workspaces.caretaker.clear()
+    await daemon.lifecycle.caretaker.clear()
 
     assert left.endswith(".gone")
     assert [] == os.listdir(top)
@@ -170,7 +170,7 @@ async def test_one_that_is_interrupted_before_it_is_registered_leaves_nothing_be
 async def test_one_that_is_registered_is_not_given_up(daemon, chat):
     home = await daemon.home(chat)
 
-    await daemon.workspaces.caretaker.give_up(UUID(home.parent.name))
+    await daemon.lifecycle.caretaker.give_up(UUID(home.parent.name))
 
     assert ["home", "tmp"] == sorted(os.listdir(home.parent))
 

@@ -148,7 +148,7 @@ async def test_a_chat_that_gives_itself_a_workspace_knows_it_in_the_next_step(pr
     assert await process.contexts.told(chat) is None
     await process.disk.make(process.store, chat.id, owner=ANN, **{"AGENTS.md": "one"})
 
-    process.contexts.moved_in(chat)  # the row that the turn knows is that of its beginning
+    process.contexts.opened(chat)  # the row that the turn knows is that of its beginning
 
     assert "\none\n" in await process.contexts.told(chat)
 
@@ -159,7 +159,7 @@ async def test_a_chat_that_makes_itself_another_workspace_knows_that_too(process
         assert "\none\n" in await process.contexts.told(chat)
     await process.disk.make(process.store, chat.id, owner=ANN, **{"AGENTS.md": "two"})
 
-    process.contexts.moved_in(chat)
+    process.contexts.opened(chat)
 
     for row in (chat, replace(chat, workspace_id=None), await process.now(chat)):
         assert "\ntwo\n" in await process.contexts.told(row)

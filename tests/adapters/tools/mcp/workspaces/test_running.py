@@ -54,6 +54,7 @@ def shell(*args, **env):
 @asynccontextmanager
 async def servers_of(daemon, file, trust=ALL, approving=NOBODY_ASKS):
     async with open_workspace_servers(daemon.workspaces, file, trust, approving) as servers:
+        daemon.listeners.append(servers)
         with trio.fail_after(PATIENCE_SECONDS):
             yield servers
 
@@ -203,7 +204,7 @@ async def test_if_the_news_that_its_workspace_was_stopped_is_lost_it_ends_at_the
             before = servers.statistics().running
             await daemon.store.execute("UPDATE workspaces SET is_stopped = true")
 
-            await daemon.workspaces.caretaker.look()
+            await daemon.lifecycle.caretaker.look()
 
             assert (2, 0) == (before, servers.statistics().running)
             await nobody_in(home)
@@ -220,7 +221,7 @@ async def test_one_that_fills_the_disk_is_ended(daemon, chat):
     async with servers_of(daemon, File(one={"command": "sh", "args": ["-c", FILLS]})) as servers:
         assert ["one__look"] == names(await servers.tools(chat))
         while servers.statistics().running:
-            await daemon.workspaces.caretaker.measure()
+            await daemon.lifecycle.caretaker.measure()
 
         await nobody_in(home)
 
@@ -375,7 +376,7 @@ async def test_which_chats_have_them(daemon, chat, columns, may):
 async def test_what_moved_is_known_until_the_chat_rests(daemon, chat):
     async with servers_of(daemon, File()) as servers:
         before = servers.near(chat)
-        servers.moved_in(chat)
+        servers.opened(chat)
         meanwhile = servers.near(chat)
         servers.forget(chat.id)
 

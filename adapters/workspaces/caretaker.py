@@ -1,15 +1,13 @@
-"""Who keeps workspaces: notes that they are used, stops those that nobody uses, removes those that
-nobody needs, and ends those that outgrow their share of the disk.
+"""The caretaker of workspaces: it notes that they are used, stops those that nobody uses, removes
+those that nobody needs, and ends what outgrows its share of the disk.
 
 Several processes may share a database, and each sees to what it has: commands that it runs,
 directories on its disk. What one closes the others hear of; if the news is lost, they find out at
-their next look. A disk is not measured by the kernel here, but by looking: what is written between
-two looks is over the limit until then.
+their next look.
 """
 
 import math
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,15 +19,14 @@ from uuid import UUID
 import trio
 
 from actors.law.chat import Chat
-from actors.law.store.hints import LookAtEverything, News, WorkspaceClosed
+from actors.law.store.hints import LookAtEverything, News, Tell, WorkspaceClosed
 from actors.law.store.ports import Bus
-from actors.tools.workspace.ports import Refused
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.workspaces.disks.disk import MAKING, Disk, DiskSilent
-from adapters.workspaces.disks.programs import Programs
 from adapters.workspaces.making import UNREGISTERED, disk_of, registered
 from adapters.workspaces.processes import ProcessTable
 from adapters.workspaces.store.lives import Lives
+from adapters.workspaces.usage import WorkspaceUsage, words_of_full
 from runtime.clock import now, wall
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
@@ -38,14 +35,8 @@ LOOK_SECONDS = 30.0  # between two looks at what is closed and what is idle
 REMOVE_SECONDS = 3_600.0  # between two looks for what nobody needs, and for what is left of it
 MEASURE_SECONDS = 15.0  # between two looks at how much is written; ten times as long as they take
 RESTS = 10
-DU_SECONDS = 60.0  # for one of them; then it is not known how much it is
 MAKING_SECONDS = 86_400.0  # for a workspace to be made and registered; then nobody will
 DELETE_SECONDS = 600.0  # for a workspace that was removed; what is left goes at the next look
-WRITTEN_BYTES = 64 * 1024 * 1024  # by tools, without a look at how much that makes in all
-# Workspaces of which it is known how much was written, and as many that are known to be full; of
-# the one written to longest ago it is forgotten.
-NOTED_MAX = 4_096
-MIB = 1024 * 1024
 
 # The directory of a workspace, UUID; one that is being made, .UUID.new; one that is removed,
 # .UUID.gone.
@@ -71,56 +62,56 @@ class KeepingStatistics:
     ]
 
 
-class Neighbour(Protocol):
-    """Who keeps something of workspaces as long as they are worked in."""
+class WorkspaceListener(Protocol):
+    """Keeps something of workspaces as long as they are worked in."""
 
-    def moved_in(self, chat: Chat) -> None:
-        """This chat's workspace has been made, or started."""
+    def opened(self, chat: Chat) -> None:
+        """Take note that this chat's workspace has been made, or started."""
         ...
 
-    async def moved_out(self, workspace: UUID) -> None:
-        """It has been stopped, or is too large: what runs in it has to end."""
+    async def closed(self, workspace: UUID) -> None:
+        """End what runs in it: it has been stopped, or is too large."""
         ...
 
-    def at_work(self) -> Mapping[UUID, int]:
-        """Workspaces in which it has something running, and how many mebibytes of the disk each may
-        take; 0: what runs there cannot write to it."""
+    def running(self) -> Mapping[UUID, int]:
+        """Return the workspaces in which it has something running, and how many mebibytes of the
+        disk each may take; 0 if what runs there cannot write to it."""
         ...
 
 
 class Caretaker:
-    """`run` it, and let it `follow` the bus. `neighbours`: who has something running beside the
-    commands, and is told when they have ended."""
+    """Looks after the workspaces of this process. It has to `run` and to `follow` the bus.
+
+    `listeners` have something running beside the commands; they are told when commands are ended.
+    """
 
     def __init__(
         self,
         lives: Lives,
         table: ProcessTable,
+        usage: WorkspaceUsage,
         directory: Path,
         *,
-        neighbours: Sequence[Neighbour] = (),
+        tell: Tell,
+        listeners: Sequence[WorkspaceListener] = (),
         days: float | None = None,
         days_max: float | None = None,
     ) -> None:
         self._lives = lives
         self._table = table
+        self._usage = usage
         self._directory = directory
-        self._neighbours = neighbours
+        self._tell = tell
+        self._listeners = listeners
         self._days = days  # without use, of one that no chat but archived ones has; None: for ever
         self._days_max = days_max  # likewise, whichever have it
-        self._bus: Bus | None = None
-        self._used: set[UUID] = set()
         self._closed: set[UUID] = set()
         self._woken, self._left_over = trio.Event(), trio.Event()
         self._sizes: dict[UUID, int] = {}  # of those in which commands run, when last looked at
-        self._written: OrderedDict[UUID, int] = OrderedDict()  # by tools, since then
-        self._full: OrderedDict[UUID, int] = OrderedDict()  # their sizes when last looked at
-        self._programs = Programs()
-        self._measured_count = self._closed_count = self._removed_count = 0
+        self._closed_count = self._removed_count = 0
 
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
-        self._bus = bus
         with bus.follow(self.hear, WorkspaceClosed):
             yield
 
@@ -134,14 +125,10 @@ class Caretaker:
                 return
         self._woken.set()
 
-    def use(self, workspace: UUID) -> None:
-        self._used.add(workspace)
-
     async def close(self, workspace: UUID) -> None:
-        """It was stopped: what runs in it ends, here at once, elsewhere as soon as it is heard."""
-        if self._bus is not None:
-            self._bus.tell(WorkspaceClosed(workspace))
-            self._closed.discard(workspace)  # which we have just told ourselves as well
+        """End what runs in a workspace that was stopped: here at once, elsewhere when heard."""
+        self._tell(WorkspaceClosed(workspace))
+        self._closed.discard(workspace)  # which we have just told ourselves as well
         await self._closed_here(workspace)
 
     async def remove(self, workspace: UUID) -> bool:
@@ -152,29 +139,10 @@ class Caretaker:
         self._left_over.set()
         return True
 
-    async def room(self, workspace: UUID, disk_mb: int, count: int) -> Refused | None:
-        """For so many bytes that a tool is to write."""
-        if workspace not in self._full and self._note(workspace, count) <= WRITTEN_BYTES:
-            return None
-        size = await self._measure(workspace)
-        if size <= disk_mb * MIB:
-            self._full.pop(workspace, None)
-            return None
-        self._note_full(workspace, size)
-        return Refused(_full(size, disk_mb))
-
-    def _note(self, workspace: UUID, count: int) -> int:
-        """So many bytes are written; and so many since it was measured."""
-        written = self._written[workspace] = self._written.pop(workspace, 0) + count
-        if len(self._written) > NOTED_MAX:
-            self._written.popitem(last=False)
-        return written
-
     def statistics(self) -> KeepingStatistics:
-        counts = self._measured_count, self._closed_count, self._removed_count
-        return KeepingStatistics(
-            len(self._full), *counts, len(self._written), self._programs.running
-        )
+        usage = self._usage
+        counts = usage.measured_count, self._closed_count, self._removed_count
+        return KeepingStatistics(usage.full, *counts, usage.noted, usage.programs.running)
 
     async def run(self) -> NoReturn:
         async with trio.open_nursery() as nursery:
@@ -189,15 +157,15 @@ class Caretaker:
     async def look(self) -> None:
         """At what is used, idle or closed. Of what was heard the database says whether it holds:
         it may have been started again."""
-        used, heard = frozenset(self._used), frozenset(self._closed)
+        used, heard = frozenset(self._usage.used), frozenset(self._closed)
         if used:
             await self._lives.used(used)
         for workspace in await self._lives.stop_idle():
             await self.close(workspace)
-        if here := heard.union(self._at_work()):
+        if here := heard.union(self._running()):
             for workspace in await self._lives.closed(here):
                 await self._closed_here(workspace)
-        self._used -= used
+        self._usage.used -= used
         self._closed -= heard
 
     async def give_up(self, workspace: UUID) -> None:
@@ -233,49 +201,32 @@ class Caretaker:
     async def measure(self) -> None:
         """One that is over its limit and has grown: what runs in it ends. What only removes goes
         on."""
-        limits = {each: disk_mb for each, disk_mb in self._at_work().items() if disk_mb}
+        limits = {each: disk_mb for each, disk_mb in self._running().items() if disk_mb}
         self._sizes = {each: size for each, size in self._sizes.items() if each in limits}
         for workspace, disk_mb in limits.items():
             before = self._sizes.get(workspace)
-            size = self._sizes[workspace] = await self._measure(workspace)
-            if size <= disk_mb * MIB:
-                self._full.pop(workspace, None)
-                continue
-            self._note_full(workspace, size)
-            if before is not None and size > before:
-                await self._end(workspace, f"ended: {_full(size, disk_mb)}")
+            size = self._sizes[workspace] = await self._usage.measure(workspace)
+            is_over = self._usage.is_over(workspace, size, disk_mb)
+            if is_over and before is not None and size > before:
+                await self._end(workspace, f"ended: {words_of_full(size, disk_mb)}")
 
-    def _note_full(self, workspace: UUID, size: int) -> None:
-        self._full[workspace] = size
-        if len(self._full) > NOTED_MAX:
-            self._full.popitem(last=False)
-
-    def _at_work(self) -> Mapping[UUID, int]:
-        """Workspaces in which something runs, and how much of the disk each may take."""
+    def _running(self) -> Mapping[UUID, int]:
+        """Return the workspaces in which something runs, and how much of the disk each may take."""
         found = self._table.workspaces()
-        for neighbour in self._neighbours:
-            for workspace, disk_mb in neighbour.at_work().items():
+        for listener in self._listeners:
+            for workspace, disk_mb in listener.running().items():
                 found[workspace] = max(disk_mb, found.get(workspace, 0))
         return found
 
-    async def _measure(self, workspace: UUID) -> int:
-        """Return how many bytes it takes. If that cannot be measured, now or because it is being
-        measured already, one that was full stays so, and any other takes nothing."""
-        self._measured_count += 1
-        self._written.pop(workspace, None)
-        size = await self._size_of(self._directory / str(workspace))
-        return self._full.get(workspace, 0) if size is None else size
-
     async def _closed_here(self, workspace: UUID) -> None:
         self._closed_count += 1
-        self._full.pop(workspace, None)
-        self._written.pop(workspace, None)
+        self._usage.forget(workspace)
         await self._end(workspace, "its workspace was stopped")
 
     async def _end(self, workspace: UUID, why: str) -> None:
         await self._table.end_workspace(workspace, why)
-        for neighbour in self._neighbours:
-            await neighbour.moved_out(workspace)
+        for listener in self._listeners:
+            await listener.closed(workspace)
 
     async def _delete(self, path: Path) -> None:
         """By programs that are at home in trees of any depth, and that follow no links. What is
@@ -288,18 +239,10 @@ class Caretaker:
             return
         command = ["sh", "-c", 'chmod -R u+rwx -- "$1"; rm -rf -- "$1"', "sh", str(aside)]
         with suppress(OSError):
-            done = await self._programs.run(command, key=("rm", aside), seconds=DELETE_SECONDS)
+            done = await self._usage.programs.run(
+                command, key=("rm", aside), seconds=DELETE_SECONDS
+            )
             self._removed_count += done is not None
-
-    async def _size_of(self, place: Path) -> int | None:
-        """Return what it takes of the disk, in bytes; None if that cannot be measured."""
-        with suppress(OSError):
-            command = ["du", "-skx", "--", str(place)]
-            done = await self._programs.run(command, key=("du", place), seconds=DU_SECONDS)
-            if done is not None:
-                kibibytes, _, _ = done.said.partition(b"\t")
-                return int(kibibytes or b"0") * 1024
-        return None
 
     async def _see_to_left_overs(self) -> NoReturn:
         while True:
@@ -313,13 +256,6 @@ class Caretaker:
             began = now()
             await self.measure()
             await trio.sleep(max(MEASURE_SECONDS, RESTS * (now() - began)))
-
-
-def _full(size: int, disk_mb: int) -> str:
-    return (
-        f"the workspace takes {size // MIB} MiB of the disk (at most {disk_mb});"
-        " remove what is not needed, with rm"
-    )
 
 
 def _left_over(
