@@ -39,10 +39,10 @@ SHARED_THREADS = {
     "trio.Path": ("pathlib.Path in runtime.threads", ""),
     "trio.open_file": ("open in runtime.threads", ""),
     "trio.wrap_file": ("open in runtime.threads", ""),
-    "trio.run_process": ("adapters.workspaces.disks.programs", ""),
+    "trio.run_process": ("adapters.workspaces.disk", ""),
     # The parent of processes, and the commands that copy a database, have no workspaces.
     "trio.lowlevel.open_process": (
-        "adapters.workspaces.disks.programs",
+        "adapters.workspaces.disk",
         "adapters/daemon/processes/family.py adapters/postgres/dumping/programs.py",
     ),
     "trio.socket.socket": ("a socket made in runtime.threads, then from_stdlib_socket", ""),
@@ -53,8 +53,8 @@ SHARED_THREADS = {
     "anyio.to_thread.run_sync": ("runtime.threads", "client/promptcorner_client/tools.py"),
     "anyio.Path": ("pathlib.Path in runtime.threads", ""),
     "anyio.open_file": ("open in runtime.threads", ""),
-    "anyio.run_process": ("adapters.workspaces.disks.programs", ""),
-    "anyio.open_process": ("adapters.workspaces.disks.programs", ""),
+    "anyio.run_process": ("adapters.workspaces.disk", ""),
+    "anyio.open_process": ("adapters.workspaces.disk", ""),
     "anyio.getaddrinfo": ("adapters.settings.names.looked_up", ""),
     "asyncio.to_thread": ("runtime.threads", ""),
 }

@@ -54,7 +54,7 @@ from adapters.tools.approvals.consent import Consents
 from adapters.tools.approvals.routes import Approvals
 from adapters.tools.mcp.routes.subjects import mcp_subjects
 from adapters.workspaces.routes import WorkspaceRoutes
-from adapters.workspaces.store.owned import OwnedWorkspaces
+from adapters.workspaces.store import OwnedWorkspaces
 from runtime.threads import limits
 
 RETRY_SECONDS = 1

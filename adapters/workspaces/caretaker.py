@@ -22,10 +22,10 @@ from actors.law.chat import Chat
 from actors.law.store.hints import LookAtEverything, News, Tell, WorkspaceClosed
 from actors.law.store.ports import Bus
 from adapters.postgres.driver.faults import DatabaseFault
-from adapters.workspaces.disks.disk import MAKING, Disk, DiskSilent
-from adapters.workspaces.making import UNREGISTERED, disk_of, registered
-from adapters.workspaces.processes import ProcessTable
-from adapters.workspaces.store.lives import Lives
+from adapters.workspaces.commands.processes import ProcessTable
+from adapters.workspaces.disk import MAKING, Disk, DiskSilent
+from adapters.workspaces.store import Lives
+from adapters.workspaces.templates import UNREGISTERED, disk_of, registered
 from adapters.workspaces.usage import WorkspaceUsage, words_of_full
 from runtime.clock import now, wall
 from runtime.log import emit

@@ -16,7 +16,7 @@ from actors.tools.workspace.changes import Edited, FileEdits, applied, diff
 from actors.tools.workspace.editing import CannotEdit
 from actors.tools.workspace.ports import Entry, Refused
 from adapters.workspaces.beneath import Denied, Found, opened, walked
-from adapters.workspaces.disks.disk import Disk, DiskSilent
+from adapters.workspaces.disk import Disk, DiskSilent
 
 EDITED_BYTES_MAX = 1024 * 1024  # of a file; a larger one is refused
 WRITTEN_BYTES_MAX = 10 * 1024 * 1024  # of a file; a larger one is refused

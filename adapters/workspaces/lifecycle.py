@@ -15,20 +15,26 @@ from actors.law.store.ports import Bus
 from actors.tools.workspace import ports
 from actors.tools.workspace.ports import Process, Refused
 from adapters.settings import Config
-from adapters.workspaces.beside.peers import PeersStatistics
 from adapters.workspaces.caretaker import (
     Caretaker,
     KeepingStatistics,
     WorkspaceListener,
     days_of,
 )
-from adapters.workspaces.disks.disk import DiskSilent
+from adapters.workspaces.commands.peers import PeersStatistics
+from adapters.workspaces.commands.processes import ProcessStatistics
+from adapters.workspaces.disk import DiskSilent
 from adapters.workspaces.local import RESOLVING, LocalWorkspaces, templates_dir
-from adapters.workspaces.making import NotMade, TooMany, make, registered
-from adapters.workspaces.processes import ProcessStatistics
-from adapters.workspaces.store.lives import Lives
-from adapters.workspaces.store.registry import Registered
-from adapters.workspaces.templates import Faulty, Template, Templates
+from adapters.workspaces.store import Lives, Registered
+from adapters.workspaces.templates import (
+    Faulty,
+    NotMade,
+    Template,
+    Templates,
+    TooMany,
+    make,
+    registered,
+)
 from runtime.children import Child, open_children
 from runtime.restart import Restart
 from runtime.threads import work as threads

@@ -13,13 +13,10 @@ from actors.tools.workspace import ports
 from actors.tools.workspace.ports import NotStarted, Process, Refused, Signal, Workspace
 from adapters.postgres.driver.pool import Pool
 from adapters.settings import Config
-from adapters.workspaces.beside.peers import Peers
-from adapters.workspaces.bubblewrap import Ground, Unseen
-from adapters.workspaces.disks.disk import Disk, DiskSilent
-from adapters.workspaces.files import LocalFiles
-from adapters.workspaces.making import HOME, PASSING
-from adapters.workspaces.processes import Order, ProcessTable, open_processes
-from adapters.workspaces.sandbox import (
+from adapters.workspaces.commands.bubblewrap import Ground, Unseen
+from adapters.workspaces.commands.peers import Peers
+from adapters.workspaces.commands.processes import Order, ProcessTable, open_processes
+from adapters.workspaces.commands.sandbox import (
     Limits,
     NoSandbox,
     Sandbox,
@@ -29,7 +26,10 @@ from adapters.workspaces.sandbox import (
     tell,
     variables,
 )
-from adapters.workspaces.store.registry import Registered, Registry
+from adapters.workspaces.disk import Disk, DiskSilent
+from adapters.workspaces.files import LocalFiles
+from adapters.workspaces.store import Registered, Registry
+from adapters.workspaces.templates import HOME, PASSING
 from adapters.workspaces.usage import WorkspaceUsage
 from runtime.children import Child, open_children
 from runtime.restart import Restart

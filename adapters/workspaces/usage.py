@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 from actors.tools.workspace.ports import Refused
-from adapters.workspaces.disks.programs import Programs
+from adapters.workspaces.disk import Programs
 
 DU_SECONDS = 60.0  # for one measurement; then it is not known how much it is
 WRITTEN_BYTES = 64 * 1024 * 1024  # by tools, without a look at how much that makes in all

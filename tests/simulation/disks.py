@@ -12,7 +12,7 @@ from unittest.mock import patch
 import outcome
 import trio
 
-from adapters.workspaces.disks.disk import WRITE_SECONDS, Disk, DiskSilent
+from adapters.workspaces.disk import WRITE_SECONDS, Disk, DiskSilent
 from runtime.clock import now
 
 ON = ContextVar("disk")  # on which disk a thread would work

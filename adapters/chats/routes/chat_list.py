@@ -10,7 +10,7 @@ from adapters.chats.shelf.wanted import PAGE_DEFAULT
 from adapters.chats.wire.chats import Chat, listed
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.numbers import number, query_refused
-from adapters.workspaces.store.owned import OwnedWorkspaces
+from adapters.workspaces.store import OwnedWorkspaces
 
 CHATS = "/api/experimental/chats"
 

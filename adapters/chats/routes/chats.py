@@ -44,7 +44,7 @@ from adapters.tools.approvals.consent import Consents
 from adapters.tools.mcp.known import Known
 from adapters.tools.mcp.workspaces.running import ConsentScope, Seen
 from adapters.workspaces.context.pinned import PinnedContexts, Shown
-from adapters.workspaces.store.owned import OwnedWorkspaces
+from adapters.workspaces.store import OwnedWorkspaces
 
 CHATS = "/api/experimental/chats"
 CHAT = f"{CHATS}/{{chat}}"

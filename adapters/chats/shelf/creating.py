@@ -19,7 +19,7 @@ from adapters.models.choosing import Choice
 from adapters.models.prompt_texts import PROMPT_BYTES_MAX, is_too_long, sanitised
 from adapters.tools.mcp.known import Known, unknown_to
 from adapters.tools.mcp.servers import forced_on
-from adapters.workspaces.store.owned import OwnedWorkspaces, Whose
+from adapters.workspaces.store import OwnedWorkspaces, Whose
 
 TOOLS_MAX = 250  # of a client in one chat; one more is refused
 PLAN_MODES = ("", "plan")

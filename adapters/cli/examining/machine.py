@@ -18,7 +18,7 @@ from adapters.settings import Config, ShownSetting
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import open_vault
 from adapters.settings.table import SETTINGS_BY_NAME
-from adapters.workspaces.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbox_of
+from adapters.workspaces.commands.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbox_of
 
 MIB = 1024 * 1024
 ROOM_BYTES, ROOM_BYTES_MIN = 2048 * MIB, 200 * MIB  # less: a warning; then something is wrong

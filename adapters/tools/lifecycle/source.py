@@ -18,11 +18,10 @@ from adapters.tools.lifecycle.asked import (
     StopWorkspace,
 )
 from adapters.tools.workspace.shown import ended
-from adapters.workspaces.disks.disk import DiskSilent
+from adapters.workspaces.disk import DiskSilent
 from adapters.workspaces.lifecycle import SetUp, WorkspaceLifecycle
-from adapters.workspaces.making import NotMade, TooMany
-from adapters.workspaces.store.registry import Registered
-from adapters.workspaces.templates import Faulty, Template
+from adapters.workspaces.store import Registered
+from adapters.workspaces.templates import Faulty, NotMade, Template, TooMany
 
 PAGE = 10
 DESCRIPTION_CHARACTERS_MAX = 200  # in a list

@@ -7,9 +7,7 @@ import pytest
 import trio
 
 from adapters.tools.approvals.consent import Consents
-from adapters.workspaces.store.lives import Lives
-from adapters.workspaces.store.owned import OwnedWorkspaces
-from adapters.workspaces.store.registry import Registered, Registry
+from adapters.workspaces.store import Lives, OwnedWorkspaces, Registered, Registry
 from tests.actors.law.chats import ANN
 from tests.contracts.given import a_chat
 from tests.e2e.pausing import a_pause

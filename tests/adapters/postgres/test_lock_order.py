@@ -17,9 +17,7 @@ from actors.law.ids import ChatId
 from adapters.chats.shelf.pins import Pins
 from adapters.postgres.driver.connection import Connection
 from adapters.tools.approvals.consent import Consents
-from adapters.workspaces.store.lives import Lives
-from adapters.workspaces.store.owned import OwnedWorkspaces
-from adapters.workspaces.store.registry import Registered, Registry
+from adapters.workspaces.store import Lives, OwnedWorkspaces, Registered, Registry
 from tests.actors.law.chats import ANN, user
 from tests.contracts.given import applied
 

@@ -10,19 +10,17 @@ import pytest
 import trio
 
 from actors.tools.workspace.ports import Command, Refused
-from adapters.workspaces.bubblewrap import Unseen
-from adapters.workspaces.disks import disk as disks
-from adapters.workspaces.disks import programs
-from adapters.workspaces.disks.disk import FILES
-from adapters.workspaces.disks.programs import Programs
+from adapters.workspaces import disk as disks
+from adapters.workspaces import disk as programs
+from adapters.workspaces.commands.bubblewrap import Unseen
+from adapters.workspaces.commands.processes import open_processes
+from adapters.workspaces.commands.sandbox import Bubblewrap
+from adapters.workspaces.disk import FILES, Programs
 from adapters.workspaces.files import LocalFiles
-from adapters.workspaces.making import make
-from adapters.workspaces.processes import open_processes
-from adapters.workspaces.sandbox import Bubblewrap
-from adapters.workspaces.templates import EMPTY
+from adapters.workspaces.templates import EMPTY, make
 from runtime.threads.limits import ThreadLimits, statistics
 from runtime.threads.work import read
-from tests.adapters.workspaces.test_bubblewrap import workspace
+from tests.adapters.workspaces.commands.test_bubblewrap import workspace
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
 
 BRIEF = ThreadLimits("brief_files", 8, per_key_max=2, wait_seconds=0.1, answer_seconds=0.3)
@@ -153,7 +151,7 @@ async def test_a_workspace_that_cannot_be_made_does_not_hold_its_maker_up(
 
     monkeypatch.setattr(os, "mkdir", mkdir)
     monkeypatch.setattr(disks.Disk.write, "__kwdefaults__", {"seconds": 0.05})
-    monkeypatch.setattr("adapters.workspaces.making.CLEANUP_SECONDS", 0.2)
+    monkeypatch.setattr("adapters.workspaces.templates.CLEANUP_SECONDS", 0.2)
     began = trio.current_time()
 
     await leave(disk, partial(make, EMPTY, tmp_path / "w", {}))
@@ -174,7 +172,7 @@ async def test_templates_that_hang_hold_up_a_command_and_nobody_else(disk, tmp_p
         return ours(path)
 
     monkeypatch.setattr(os.path, "isdir", isdir)
-    monkeypatch.setattr("adapters.workspaces.sandbox.HIDING", BRIEF)
+    monkeypatch.setattr("adapters.workspaces.commands.sandbox.HIDING", BRIEF)
     sandbox = Bubblewrap("bwrap", unseen=Unseen((hung,)))
     async with open_processes() as table:
         processes = workspace(tmp_path, sandbox, table, {})
@@ -212,7 +210,7 @@ async def test_one_that_cannot_be_ended_is_left_and_no_other_is_begun_in_its_pla
     programs, killed = Programs(), []
     with monkeypatch.context() as deaf:
         deaf.setattr(os, "killpg", lambda *words: killed.append(words))
-        deaf.setattr("adapters.workspaces.disks.programs.REAP_SECONDS", 0.1)
+        deaf.setattr("adapters.workspaces.disk.REAP_SECONDS", 0.1)
         with trio.fail_after(20):
             assert await programs.run(["sleep", "1000"], key="a", seconds=0.1) is None
 

@@ -5,9 +5,17 @@ import subprocess
 
 import pytest
 
-from adapters.workspaces.making import UNREGISTERED, NotMade, make, registered
-from adapters.workspaces.sandbox import USUAL, Limits
-from adapters.workspaces.templates import EMPTY, Faulty, Template, Templates
+from adapters.workspaces.commands.sandbox import USUAL, Limits
+from adapters.workspaces.templates import (
+    EMPTY,
+    UNREGISTERED,
+    Faulty,
+    NotMade,
+    Template,
+    Templates,
+    make,
+    registered,
+)
 
 ENVIRON = {
     **os.environ,

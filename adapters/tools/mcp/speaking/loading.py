@@ -14,8 +14,8 @@ import trio
 
 from adapters.tools.mcp.faults import Fault
 from adapters.tools.mcp.reaching import Address, Visit
-from adapters.workspaces.process_groups import Lifeline
-from adapters.workspaces.processes import Order
+from adapters.workspaces.commands.process_groups import Lifeline
+from adapters.workspaces.commands.processes import Order
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read
 

@@ -27,8 +27,8 @@ from mcp.types import (
 
 from adapters.tools.mcp.mending import mended
 from adapters.tools.mcp.reaching import ANSWER_BYTES_MAX, PAUSE_SECONDS, Pace
-from adapters.workspaces.process_groups import Lifeline, ProcessGroup, spawn, stream_of
-from adapters.workspaces.processes import Order
+from adapters.workspaces.commands.process_groups import Lifeline, ProcessGroup, spawn, stream_of
+from adapters.workspaces.commands.processes import Order
 
 READ_BYTES = 65_536
 # Messages that wait to be written, and how long the program may take to read one; at either bound

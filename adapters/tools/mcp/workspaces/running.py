@@ -38,9 +38,9 @@ from adapters.tools.mcp.workspaces.named import (
 )
 from adapters.tools.mcp.workspaces.server import NamedServer, Open, Room
 from adapters.tools.mcp.workspaces.server_starts import start_tool, why_not_started
+from adapters.workspaces.commands.process_groups import Lifeline, open_lifeline
+from adapters.workspaces.commands.sandbox import NoSandbox, Unconfined
 from adapters.workspaces.local import LocalProcesses, LocalWorkspaces
-from adapters.workspaces.process_groups import Lifeline, open_lifeline
-from adapters.workspaces.sandbox import NoSandbox, Unconfined
 from runtime.statistics import GaugeMetric
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from adapters.chats.shelf.shelf import Shelf
 from adapters.http.door.app import Door
 from adapters.postgres.queries import SQL
 from adapters.tools.approvals.consent import Consents
-from adapters.workspaces.store.owned import OwnedWorkspaces
+from adapters.workspaces.store import OwnedWorkspaces
 from tests.actors.law.chats import ANN, BOB, assistant, user
 from tests.adapters.chats.routes import ground as routes
 from tests.adapters.chats.routes.ground import ADA, ORGANIZATION, text

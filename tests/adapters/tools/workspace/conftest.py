@@ -17,11 +17,11 @@ from adapters.chats.files.kept import KeptFiles
 from adapters.postgres.bus import Switchboard
 from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.workspace.source import WorkspaceTools
+from adapters.workspaces.commands.processes import open_processes
+from adapters.workspaces.commands.sandbox import NoSandbox, Unconfined, sandbox_of
 from adapters.workspaces.lifecycle import USUALLY, WorkspaceLifecycle
 from adapters.workspaces.local import LocalWorkspaces
-from adapters.workspaces.processes import open_processes
-from adapters.workspaces.sandbox import NoSandbox, Unconfined, sandbox_of
-from adapters.workspaces.store.registry import Registry
+from adapters.workspaces.store import Registry
 from adapters.workspaces.templates import Templates
 from tests.actors.law.chats import ANN, BOB, user
 from tests.adapters.postgres.stores import migrated_database, open_store

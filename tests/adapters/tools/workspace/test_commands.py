@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from adapters.tools.workspace.asked import TOOLS
-from adapters.workspaces.sandbox import NoSandbox
+from adapters.workspaces.commands.sandbox import NoSandbox
 from tests.adapters.tools.workspace.conftest import a_daemon
 from tests.patience import PATIENCE_SECONDS
 

@@ -14,9 +14,8 @@ import trio.testing
 from actors.law.store.hints import LookAtEverything, WorkspaceClosed
 from adapters.postgres.bus import Switchboard
 from adapters.workspaces.lifecycle import Keeping
-from adapters.workspaces.making import UNREGISTERED
-from adapters.workspaces.store.lives import Lives
-from adapters.workspaces.templates import READING, Templates
+from adapters.workspaces.store import Lives
+from adapters.workspaces.templates import READING, UNREGISTERED, Templates
 from runtime.threads.work import read
 from tests.adapters.tools.workspace.conftest import a_daemon
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads

@@ -10,8 +10,8 @@ import psycopg
 import pytest
 import trio
 
-from adapters.workspaces.sandbox import NoSandbox
-from adapters.workspaces.store.owned import OwnedWorkspaces
+from adapters.workspaces.commands.sandbox import NoSandbox
+from adapters.workspaces.store import OwnedWorkspaces
 from tests.actors.law.chats import BOB
 from tests.adapters.tools.workspace.conftest import a_daemon
 from tests.patience import PATIENCE_SECONDS

@@ -12,7 +12,7 @@ from actors.tools.workspace.ports import Refused, Workspace
 from adapters.workspaces.context.pinned import PinnedContexts
 from adapters.workspaces.context.pins import Pins
 from adapters.workspaces.context.watching import WorkspaceWatch
-from adapters.workspaces.store.registry import Registry
+from adapters.workspaces.store import Registry
 from tests.patience import PATIENCE_SECONDS
 
 SKILL = "---\nname: {name}\ndescription: {says}\n---\n{body}"

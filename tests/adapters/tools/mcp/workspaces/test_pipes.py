@@ -32,8 +32,8 @@ from adapters.tools.mcp.speaking.pipes import (
     piped,
 )
 from adapters.tools.mcp.tolerant import unread
-from adapters.workspaces.process_groups import Lifeline
-from adapters.workspaces.processes import Order
+from adapters.workspaces.commands.process_groups import Lifeline
+from adapters.workspaces.commands.processes import Order
 from tests.actors.law.chats import a_chat
 from tests.patience import PATIENCE_SECONDS
 

@@ -21,7 +21,7 @@ from adapters.tools.mcp.workspaces.running import (
     open_workspace_servers,
 )
 from adapters.tools.mcp.workspaces.server import BROKEN_MAX
-from adapters.workspaces.sandbox import NoSandbox, Unconfined
+from adapters.workspaces.commands.sandbox import NoSandbox, Unconfined
 from tests.fakes.tool_server import a_server
 from tests.patience import PATIENCE_SECONDS
 

@@ -13,9 +13,14 @@ import trio
 from actors.law.ids import ChatId
 from actors.tools.workspace.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
 from actors.tools.workspace.ports import Command, NotStarted, Refused, Signal
-from adapters.workspaces.bubblewrap import Ground
-from adapters.workspaces.processes import DRAIN_SECONDS, RUNNING_PER_CHAT_MAX, Order, open_processes
-from adapters.workspaces.sandbox import USUAL, Limits, Unconfined, environment
+from adapters.workspaces.commands.bubblewrap import Ground
+from adapters.workspaces.commands.processes import (
+    DRAIN_SECONDS,
+    RUNNING_PER_CHAT_MAX,
+    Order,
+    open_processes,
+)
+from adapters.workspaces.commands.sandbox import USUAL, Limits, Unconfined, environment
 from tests.patience import PATIENCE_SECONDS
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))

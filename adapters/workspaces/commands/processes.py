@@ -23,14 +23,14 @@ from actors.law.ids import ChatId
 from actors.tools.workspace import ports
 from actors.tools.workspace.output import Output
 from actors.tools.workspace.ports import NotStarted, Refused, Signal
-from adapters.workspaces.process_groups import (
+from adapters.workspaces.commands.process_groups import (
     Lifeline,
     ProcessGroup,
     open_lifeline,
     spawn,
     stream_of,
 )
-from adapters.workspaces.sandbox import PROGRAM
+from adapters.workspaces.commands.sandbox import PROGRAM
 from runtime.children import Child, Children, open_children
 from runtime.clock import now, wall
 from runtime.ends import End

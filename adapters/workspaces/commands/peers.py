@@ -9,21 +9,22 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Annotated, NoReturn
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import msgspec
 import trio
+from msgspec import Struct
 
 from actors.law.ids import ChatId
 from actors.tools.workspace.output import Shown
 from actors.tools.workspace.ports import Process, Refused, Signal
-from adapters.workspaces.beside.wire import Asked, Deed, Told
-from adapters.workspaces.disks.disk import Disk, DiskSilent
-from adapters.workspaces.processes import ProcessTable
+from adapters.workspaces.commands.processes import ProcessTable
+from adapters.workspaces.disk import Disk, DiskSilent
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 from runtime.threads.work import Unwanted, check_wanted
@@ -41,6 +42,30 @@ PATH_BYTES_MAX = 107  # of a socket's path; with a longer one nobody finds us
 UNSEEN = "other processes do not find them"
 _UNWRITTEN = Shown("", 0, 0)
 _PROCESS_GONE = (ConnectionRefusedError, FileNotFoundError)
+
+
+class Deed(Enum):
+    ALL = "all"
+    WAIT = "wait"
+    SIGNAL = "signal"
+
+
+class Asked(Struct, frozen=True):
+    do: Deed
+    chat: UUID
+    id: str = ""  # of the process that is meant
+    seconds: float = 0.0  # to wait for its end
+    signal: Signal = Signal.TERMINATE
+
+
+class Told(Struct, frozen=True):
+    """`is_known`: the process that is meant runs, or has run, here."""
+
+    is_known: bool = True
+    processes: Sequence[Process] = ()
+    refused: str = ""
+
+
 _decode_asked = msgspec.json.Decoder(Asked).decode
 _decode_told = msgspec.json.Decoder(Told).decode
 

@@ -18,9 +18,16 @@ import trio
 from actors.law.ids import ChatId
 from actors.tools.workspace.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
 from actors.tools.workspace.ports import Command, Signal
-from adapters.workspaces.bubblewrap import MEMORY_DISK_BYTES_MAX, Ground, Unseen
-from adapters.workspaces.processes import Order, open_processes
-from adapters.workspaces.sandbox import PACKAGE, USUAL, Bubblewrap, Limits, environment, program_of
+from adapters.workspaces.commands.bubblewrap import MEMORY_DISK_BYTES_MAX, Ground, Unseen
+from adapters.workspaces.commands.processes import Order, open_processes
+from adapters.workspaces.commands.sandbox import (
+    PACKAGE,
+    USUAL,
+    Bubblewrap,
+    Limits,
+    environment,
+    program_of,
+)
 from tests.patience import PATIENCE_SECONDS
 
 CHAT = ChatId(UUID(int=1))

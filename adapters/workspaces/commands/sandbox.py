@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol, assert_never
 
 from actors.law.ids import ChatId
-from adapters.workspaces.bubblewrap import (
+from adapters.workspaces.commands.bubblewrap import (
     ALL_SEEN,
     PASSING,
     Ground,
@@ -23,8 +23,7 @@ from adapters.workspaces.bubblewrap import (
     arguments,
     layout,
 )
-from adapters.workspaces.disks.disk import Disk
-from adapters.workspaces.disks.programs import Programs
+from adapters.workspaces.disk import Disk, Programs
 from runtime.log import emit
 from runtime.threads.limits import ThreadLimits
 

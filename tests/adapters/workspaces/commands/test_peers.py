@@ -12,9 +12,9 @@ import trio
 
 from actors.law.ids import ChatId
 from actors.tools.workspace.ports import Command, Signal
-from adapters.workspaces.beside import peers
-from adapters.workspaces.beside.peers import ASKED_BYTES_MAX, LISTED_MAX, Peers
-from adapters.workspaces.processes import Order, ProcessTable, open_processes
+from adapters.workspaces.commands import peers
+from adapters.workspaces.commands.peers import ASKED_BYTES_MAX, LISTED_MAX, Peers
+from adapters.workspaces.commands.processes import Order, ProcessTable, open_processes
 from tests.patience import PATIENCE_SECONDS
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import trio
 
-from adapters.workspaces.process_groups import Lifeline
+from adapters.workspaces.commands.process_groups import Lifeline
 from tests.patience import PATIENCE_SECONDS
 
 

@@ -8,11 +8,10 @@ from uuid import UUID
 import pytest
 
 from actors.tools.workspace.ports import Command, Signal
-from adapters.workspaces.beside.peers import Peers
-from adapters.workspaces.bubblewrap import Ground, Layout, Unseen, arguments
-from adapters.workspaces.local import LocalProcesses
-from adapters.workspaces.processes import open_processes
-from adapters.workspaces.sandbox import (
+from adapters.workspaces.commands.bubblewrap import Ground, Layout, Unseen, arguments
+from adapters.workspaces.commands.peers import Peers
+from adapters.workspaces.commands.processes import open_processes
+from adapters.workspaces.commands.sandbox import (
     UNCOUNTED,
     Bubblewrap,
     NoSandbox,
@@ -21,7 +20,8 @@ from adapters.workspaces.sandbox import (
     sandbox_of,
     tell,
 )
-from adapters.workspaces.store.registry import Registered
+from adapters.workspaces.local import LocalProcesses
+from adapters.workspaces.store import Registered
 from runtime.log import LOGGER_NAME
 from tests.actors.law.chats import a_chat
 from tests.patience import PATIENCE_SECONDS
