@@ -112,7 +112,7 @@ class Ours:
 
 
 class Stored:
-    """Answer for every chat with one message and an attempt that runs."""
+    """A store in which every chat has one message, and an attempt that runs."""
 
     def __init__(self) -> None:
         made = create(NEW, now=AT)
@@ -174,7 +174,7 @@ def _chat(number: int) -> ChatId:
 
 
 def _frame(number: int) -> str:
-    """Send a frame as our own streams do."""
+    """Return a frame as our own streams make it."""
     episode = Preview(EpisodeKey(_chat(number), 1, 1), as_piece)
     episode.add(Role.ASSISTANT, TextPart(TEXT), alone=True)
     return f"[{episode.encoded[0].decode()}]\n"
