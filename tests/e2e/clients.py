@@ -146,8 +146,14 @@ class Client:
                 ]
             )
 
-    def workers_of(self, *chats):
-        """The processes that were seen holding these."""
+    async def until_held_by(self, count, *chats):
+        """Wait until so many processes have been seen holding one of these; True: no more have."""
+        with trio.move_on_after(EVENTUALLY_SECONDS):
+            while len(self._workers_of(chats)) < count:
+                await trio.sleep(LOOK_SECONDS)
+        return count == len(self._workers_of(chats))
+
+    def _workers_of(self, chats):
         moves = [news for news in self.heard if isinstance(news, ChatMoved)]
         return {move.worker_id for move in moves if move.chat in chats and move.worker_id}
 
