@@ -10,6 +10,7 @@ rehearsal/   the fake providers
 models/      the catalogue, the providers of each vendor, the HTTP client, prices
 workspaces/  files, sandbox, processes, templates, context files, skills
 access/      who may see and change a chat, and what a sender has to pass
+plugins/     code of others: loaded, run apart and watched
 tools/       the toolbox, built-in tools, MCP, approvals
 chats/       the routes of chats: messages, queue, turns, streams, sharing, files, search
 relay/       live pieces between processes

@@ -46,6 +46,10 @@ class CausedScope:
             self._scope.relative_deadline = seconds
             self._expiry = cause
 
+    def shelter(self) -> None:
+        """Keep outer cancellation out from now on, though it may have come in before."""
+        self._scope.shield = True
+
     def __enter__(self) -> "CausedScope":
         self._scope.__enter__()
         return self

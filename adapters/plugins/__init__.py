@@ -1,0 +1,10 @@
+"""Plugins: code of others that runs in this process and harms only itself (docs/plugins.md).
+
+For other rooms:
+    plugins    all plugins of a process: loaded, watched and ended with it
+
+Inside:
+    loading    finds and imports the distributions that bring them
+    loop       the thread in which the code of one of them runs, and calls into it
+    streams    the output of a plugin's generator, in batches
+"""

@@ -1,0 +1,375 @@
+"""A thread with an event loop of its own for one plugin, and calls into it from the daemon's loop.
+
+A plugin's code runs nowhere else. While it blocks, hangs or computes, the daemon's own loop turns,
+so every wait for a plugin ends in time. Python cannot end a thread from outside: what does not end
+when it is cancelled goes on beside everything else until the process ends, and is counted.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from types import FrameType
+from typing import Annotated, Any, ClassVar
+
+import outcome
+import trio
+
+from adapters.settings import names
+from runtime.cause import Cause
+from runtime.clock import now
+from runtime.log import emit
+from runtime.scope import CausedScope
+from runtime.statistics import CounterMetric, GaugeMetric
+from runtime.threads.limits import ThreadLimits
+from runtime.threads.work import read
+
+LOAD_SECONDS = 30.0  # for importing it; then it is not loaded
+CALLS_MAX = 256  # of one plugin at once, those that linger included; the next one is refused
+CANCEL_GRACE_SECONDS = 1.0  # for a cancelled call to end; then nobody waits for it any more
+BLOCKED_SECONDS = 1.0  # without a turn of its loop; then the log says where its code is
+BLOCKED_SECONDS_MAX = 10.0  # then its calls end with a fault, and no more are begun till it turns
+LEAVE_SECONDS = 2.0  # for its thread to end when the daemon does; then it is left behind
+ENDINGS = ThreadLimits("plugin_ends", 8)  # threads that wait for those of plugins to end
+
+Work = Callable[[], Awaitable[Any]]
+
+
+class PluginFault(Exception):
+    """A plugin did not do what it was asked. The text says so to users and models."""
+
+
+class PluginState(Enum):
+    """The value is how people see it."""
+
+    LOADING = "loading"
+    RUNNING = "running"
+    FAILED = "not loaded"
+    BLOCKED = "blocked"  # for so long that nothing is asked of it
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class NotWanted(Cause):
+    """The caller of a plugin does not wait for the result any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginStatistics:
+    """One plugin, and what became of what was asked of it."""
+
+    family: ClassVar = "plugin"
+
+    version: str
+    state: str
+    why: str  # it does not run
+    brings: str
+    running: Annotated[bool, GaugeMetric("1 while the plugin is loaded and asked.")]
+    blocked: Annotated[bool, GaugeMetric("1 while its code keeps its event loop from turning.")]
+    calls: Annotated[int, GaugeMetric("Calls that run, lingering ones included.")]
+    lingering: Annotated[int, GaugeMetric("Calls that were cancelled and have not ended.")]
+    calls_count: Annotated[int, CounterMetric("Calls that were begun.")]
+    failed_count: Annotated[int, CounterMetric("Calls that ended with a fault of the plugin.")]
+    refused_count: Annotated[int, CounterMetric("Calls that were refused: too many ran.")]
+    blocked_count: Annotated[int, CounterMetric("Times that it blocked its event loop.")]
+    lingered_count: Annotated[int, CounterMetric("Cancelled calls that did not end in time.")]
+
+
+class PluginCall:
+    """One piece of work in the plugin's loop."""
+
+    __slots__ = ("ended", "is_left", "outcome", "scope", "shelter", "when_ended", "work")
+
+    def __init__(self, work: Work, when_ended: Callable[[], None]) -> None:
+        self.work = work
+        self.when_ended = when_ended  # called in the daemon's loop
+        # Of the plugin's loop. Code that swallows its cancellation would get it again at every
+        # await, and loop without a pause: so the inner scope shelters it in the end.
+        self.scope, self.shelter = CausedScope(), CausedScope()
+        self.ended = trio.Event()  # of the daemon's loop
+        self.outcome: outcome.Outcome[Any] | None = None
+        self.is_left = False  # nobody waits for it any more
+
+    def result(self) -> Any:
+        assert self.outcome is not None, "a call that has ended has an outcome"
+        if isinstance(self.outcome, outcome.Error):
+            error = self.outcome.error
+            if not isinstance(error, Exception):  # SystemExit, for instance, is not for us
+                raise PluginFault(f"its code raised {type(error).__name__}")
+        return self.outcome.unwrap()
+
+
+def _nothing() -> None:
+    pass
+
+
+class PluginLoop:
+    """Made and used in the daemon's loop; the methods under "in the plugin's thread" run there."""
+
+    def __init__(self, name: str, version: str) -> None:
+        self.name = name
+        self.version = version
+        self.state = PluginState.LOADING
+        self.why = ""
+        self.brings = ""  # tools, providers and identity sources, in words
+        self.modules: frozenset[str] = frozenset()  # by which its code is found on a stack
+        self.failed_count = 0
+        self._home = trio.lowlevel.current_trio_token()
+        self._there: trio.lowlevel.TrioToken | None = None
+        self._nursery: trio.Nursery | None = None
+        self._thread: threading.Thread | None = None
+        self._loaded: outcome.Outcome[Any] | None = None
+        self._has_loaded = trio.Event()
+        self._calls: set[PluginCall] = set()
+        self._pinged_at: float | None = None
+        self._is_blocked = False
+        self._cpu_seconds = 0.0
+        self._calls_count = self._refused_count = 0
+        self._blocked_count = self._lingered_count = 0
+
+    # beginning and ending
+
+    async def load(self, work: Callable[[], Any]) -> Any:
+        """Start the thread and run `work` in it, before anything else. PluginFault: it took too
+        long. What it raises comes out of here."""
+        self._thread = threading.Thread(
+            target=self._live, args=(work,), name=f"plugin {self.name}", daemon=True
+        )
+        self._thread.start()
+        with CausedScope(seconds=LOAD_SECONDS):
+            await self._has_loaded.wait()
+        if self._loaded is None:
+            raise PluginFault(f"did not load within {LOAD_SECONDS:g} s, it was {self.place()}")
+        if isinstance(self._loaded, outcome.Error):
+            error = self._loaded.error
+            if not isinstance(error, Exception):
+                raise PluginFault(f"raised {type(error).__name__} when it was loaded")
+        return self._loaded.unwrap()
+
+    def begin_serving(self, brings: str) -> None:
+        """Let the plugin be asked from now on; `brings` says in words what it has."""
+        self.state, self.brings = PluginState.RUNNING, brings
+        emit("plugin.loaded", "info", plugin=self.name, version=self.version, brings=brings)
+
+    def fail(self, why: str, error: Exception | None = None) -> None:
+        """Say that the plugin could not be loaded, and ask nothing of it."""
+        self.state, self.why = PluginState.FAILED, why
+        self._tell_to_end()
+        emit("plugin.failed", "error", plugin=self.name, version=self.version, why=why, error=error)
+
+    async def end(self) -> None:
+        """Tell the thread to end, and wait for that a while. One that does not is left behind: it
+        does not outlive the process."""
+        if self.state is not PluginState.FAILED:
+            self.state, self.why = PluginState.ENDED, "the daemon stops"
+        self._tell_to_end()
+        if self._thread is None:
+            return
+        await read(ENDINGS, partial(self._thread.join, LEAVE_SECONDS))
+        if self._thread.is_alive():
+            emit("plugin.left", "warning", plugin=self.name, version=self.version, at=self.place())
+
+    def _tell_to_end(self) -> None:
+        if self._nursery is not None:
+            self._post(self._nursery.cancel_scope.cancel)
+
+    # calls
+
+    async def call(self, work: Work) -> Any:
+        """Run `work` in the plugin's loop. PluginFault: it was not run, or not to its end. What it
+        raises comes out of here. A caller that is cancelled cancels it, and leaves soon after."""
+        async with self.running(work) as call:
+            await call.ended.wait()
+            return call.result()
+
+    @asynccontextmanager
+    async def running(
+        self, work: Work, when_ended: Callable[[], None] = _nothing
+    ) -> AsyncIterator[PluginCall]:
+        """Run `work` in the plugin's loop as long as the block is: a call that has not ended by
+        then is cancelled, and has a moment to end."""
+        call = self._begin(work, when_ended)
+        try:
+            yield call
+        finally:
+            if not call.ended.is_set():
+                call.is_left = True
+                self._post(partial(call.scope.cancel, NotWanted()))
+                with trio.move_on_after(CANCEL_GRACE_SECONDS, shield=True):
+                    await call.ended.wait()
+                if not call.ended.is_set():
+                    self._post(call.shelter.shelter)
+                    self._lingered_count += 1
+                    emit("plugin.lingers", "warning", plugin=self.name, at=self.place())
+
+    def _begin(self, work: Work, when_ended: Callable[[], None]) -> PluginCall:
+        if self.state is not PluginState.RUNNING:
+            raise PluginFault(f"it is {self.state.value}: {self.why}")
+        if len(self._calls) >= CALLS_MAX:
+            self._refused_count += 1
+            raise PluginFault(f"it is busy: {CALLS_MAX} of its calls run already")
+        call = PluginCall(work, when_ended)
+        self._calls.add(call)
+        self._calls_count += 1
+        self._post(partial(self._start, call))
+        return call
+
+    def statistics(self) -> PluginStatistics:
+        return PluginStatistics(
+            version=self.version,
+            state=self.state.value,
+            why=self.why,
+            brings=self.brings,
+            running=self.state is PluginState.RUNNING,
+            blocked=self._is_blocked,
+            calls=len(self._calls),
+            lingering=sum(call.is_left for call in self._calls),
+            calls_count=self._calls_count,
+            failed_count=self.failed_count,
+            refused_count=self._refused_count,
+            blocked_count=self._blocked_count,
+            lingered_count=self._lingered_count,
+        )
+
+    def _tell_caller(self, call: PluginCall) -> None:
+        if not call.ended.is_set():
+            call.ended.set()
+            call.when_ended()
+
+    def _post(self, do: Callable[[], object]) -> None:
+        if self._there is not None:
+            with suppress(trio.RunFinishedError, OSError):  # OSError: its loop is broken
+                self._there.run_sync_soon(do)
+
+    # watching
+
+    def check(self, late_seconds: float, process_seconds: float) -> None:
+        """Look whether the plugin's loop turns. To be called again and again, with the seconds by
+        which this is too late, as the daemon's loop did not turn, and those that the process has
+        computed since the last time."""
+        if self.state not in (PluginState.RUNNING, PluginState.BLOCKED):
+            return
+        computed = -self._cpu_seconds
+        self._cpu_seconds = self._cpu()
+        computed += self._cpu_seconds
+        if late_seconds > BLOCKED_SECONDS:
+            # Something held the interpreter. The plugin's answer may be on its way, so nothing is
+            # concluded from its silence; but the thread that computed all the while is to blame.
+            if computed > process_seconds / 2:
+                self._note_blocked(late_seconds, "in code that held the whole interpreter")
+            return
+        silent = 0.0 if self._pinged_at is None else now() - self._pinged_at
+        if self._pinged_at is None:
+            self._is_blocked = False
+            self._pinged_at = now()
+            self._post(partial(self._tell_home, self._note_turn))
+        elif silent > BLOCKED_SECONDS and not self._is_blocked:
+            self._is_blocked = True
+            self._note_blocked(silent, self.place())
+        if silent > BLOCKED_SECONDS_MAX and self.state is PluginState.RUNNING:
+            self.state = PluginState.BLOCKED
+            self._give_up(f"it has blocked its event loop for {silent:.0f} s, {self.place()}")
+
+    def _give_up(self, why: str) -> None:
+        """End all calls with a fault. Those that run go on until they notice."""
+        self.why = why
+        for call in tuple(self._calls):
+            self._post(partial(call.scope.cancel, NotWanted()))
+            call.is_left, call.outcome = True, outcome.Error(PluginFault(why))
+            self._tell_caller(call)
+
+    def place(self) -> str:
+        """Return where the plugin's thread is now, in words: its own code rather than that of a
+        library that it calls."""
+        ident = self._thread.ident if self._thread is not None else None
+        frame = sys._current_frames().get(ident) if ident is not None else None
+        found: FrameType | None = frame
+        while found is not None:
+            if found.f_globals.get("__name__", "").partition(".")[0] in self.modules:
+                break
+            found = found.f_back
+        if (shown := found or frame) is None:
+            return "nowhere"
+        code = shown.f_code
+        return f"in {code.co_name} ({code.co_filename}:{shown.f_lineno})"
+
+    def _note_blocked(self, seconds: float, place: str) -> None:
+        self._blocked_count += 1
+        emit(
+            "plugin.blocked",
+            "warning",
+            plugin=self.name,
+            version=self.version,
+            seconds=round(seconds, 1),
+            at=place,
+        )
+
+    def _note_turn(self) -> None:
+        if self._is_blocked and self._pinged_at is not None:
+            seconds = round(now() - self._pinged_at, 1)
+            emit("plugin.unblocked", "info", plugin=self.name, seconds=seconds)
+        self._pinged_at, self._is_blocked = None, False
+        if self.state is PluginState.BLOCKED:
+            self.state, self.why = PluginState.RUNNING, ""
+
+    def _cpu(self) -> float:
+        """Return what the plugin's thread has computed, in seconds; 0 where that is not told."""
+        thread = self._thread
+        clock_of = getattr(time, "pthread_getcpuclockid", None)
+        if clock_of is None or thread is None or thread.ident is None or not thread.is_alive():
+            return 0.0
+        with suppress(OSError):
+            return time.clock_gettime(clock_of(thread.ident))
+        return 0.0
+
+    # in the plugin's thread
+
+    def _live(self, work: Callable[[], Any]) -> None:
+        outcome.capture(names.run, self._serve, work)
+        self._tell_home(self._note_over)
+
+    async def _serve(self, work: Callable[[], Any]) -> None:
+        loaded = outcome.capture(work)
+        async with trio.open_nursery() as nursery:
+            self._there, self._nursery = trio.lowlevel.current_trio_token(), nursery
+            self._tell_home(partial(self._note_loaded, loaded))
+            await trio.sleep_forever()
+
+    def _start(self, call: PluginCall) -> None:
+        assert self._nursery is not None, "calls are begun once it is loaded"
+        self._nursery.start_soon(self._run, call)
+
+    async def _run(self, call: PluginCall) -> None:
+        """Run one call. Whatever its code raises, a cancellation too, is its outcome."""
+        with call.scope, call.shelter:
+            ended = await outcome.acapture(call.work)
+        self._tell_home(partial(self._note_outcome, call, ended))
+
+    def _tell_home(self, do: Callable[[], object]) -> None:
+        with suppress(trio.RunFinishedError):
+            self._home.run_sync_soon(do)
+
+    # in the daemon's loop, told by the plugin's thread
+
+    def _note_loaded(self, loaded: "outcome.Outcome[Any]") -> None:
+        self._loaded = loaded
+        self._has_loaded.set()
+        if self.state is not PluginState.LOADING:  # it took too long
+            self._tell_to_end()
+
+    def _note_outcome(self, call: PluginCall, ended: "outcome.Outcome[Any]") -> None:
+        self._calls.discard(call)
+        if not call.ended.is_set():  # it may have been given up
+            call.outcome = ended
+        self._tell_caller(call)
+
+    def _note_over(self) -> None:
+        """The thread has ended, perhaps without having been told to."""
+        if self.state in (PluginState.RUNNING, PluginState.BLOCKED):
+            self.state = PluginState.ENDED
+            emit("plugin.ended", "error", plugin=self.name, version=self.version)
+            self._give_up("its event loop has ended")

@@ -1,0 +1,101 @@
+"""The output of an async generator that runs in a plugin's loop, taken in batches by the daemon's.
+
+The generator is held up while what it has said is not taken, and closed when nobody wants the rest.
+"""
+
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Generic, TypeVar
+
+import trio
+
+from adapters.plugins.loop import PluginCall, PluginLoop
+
+WAITING_MAX = 512  # that were said and not taken; then the generator waits
+IN_A_ROW_MAX = 64  # of a generator that never waits; then other calls of its plugin run
+
+Item = TypeVar("Item")
+
+
+@asynccontextmanager
+async def open_stream(
+    loop: PluginLoop, make: Callable[[], AsyncGenerator[Item, None]]
+) -> AsyncIterator[AsyncIterator[Sequence[Item]]]:
+    """Run a generator in the plugin's loop as long as the block is. What it raises, and the fault
+    of the plugin that did not end, comes out of the iteration."""
+    stream = _Stream(make)
+    async with loop.running(stream.pump, when_ended=stream.note_more) as call:
+        yield _Batches(stream, call)
+
+
+class _Stream(Generic[Item]):
+    """A queue: items are appended in the plugin's thread, and taken in the daemon's."""
+
+    def __init__(self, make: Callable[[], AsyncGenerator[Item, None]]) -> None:
+        self._make = make
+        self._home = trio.lowlevel.current_trio_token()
+        self._there: trio.lowlevel.TrioToken | None = None
+        self._waiting: deque[Item] = deque()
+        self._more = trio.Event()  # of the daemon's loop
+        self._room = trio.Event()  # of the plugin's loop
+        self._is_told = (
+            False  # that there is more; set before it is told, cleared before it is read
+        )
+
+    # in the plugin's loop
+
+    async def pump(self) -> None:
+        self._there = trio.lowlevel.current_trio_token()
+        async with aclosing(self._make()) as generator:
+            count = 0
+            async for item in generator:
+                self._waiting.append(item)
+                if not self._is_told:
+                    self._is_told = True
+                    self._home.run_sync_soon(self.note_more)
+                while len(self._waiting) >= WAITING_MAX:
+                    self._room = trio.Event()
+                    await self._room.wait()
+                if (count := count + 1) % IN_A_ROW_MAX == 0:
+                    await trio.lowlevel.checkpoint()
+
+    def _note_room(self) -> None:
+        self._room.set()
+
+    # in the daemon's loop
+
+    def note_more(self) -> None:
+        self._is_told = False
+        self._more.set()
+
+    async def wait_for_more(self) -> None:
+        await self._more.wait()
+        self._more = trio.Event()
+
+    def take(self) -> Sequence[Item]:
+        taken = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        if len(taken) >= WAITING_MAX and self._there is not None:
+            self._there.run_sync_soon(self._note_room)
+        return taken
+
+
+class _Batches(Generic[Item]):
+    """Iterates over what was said; used by one task."""
+
+    def __init__(self, stream: _Stream[Item], call: PluginCall) -> None:
+        self._stream = stream
+        self._call = call
+        self._is_over = False
+
+    def __aiter__(self) -> "_Batches[Item]":
+        return self
+
+    async def __anext__(self) -> Sequence[Item]:
+        while not self._is_over:
+            await self._stream.wait_for_more()
+            self._is_over = self._call.ended.is_set()  # read first: then all that was said is there
+            if batch := self._stream.take():
+                return batch
+        self._call.result()
+        raise StopAsyncIteration

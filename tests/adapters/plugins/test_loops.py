@@ -1,0 +1,318 @@
+"""Each fault of a plugin ends the call that met it, is said, and harms nothing else."""
+
+import threading
+
+import pytest
+import trio
+
+from adapters.plugins import loop as loops
+from adapters.plugins.loop import PluginFault
+from adapters.plugins.plugins import open_plugins
+from adapters.plugins.streams import open_stream
+from promptcorner.ext.testing import CONTEXT
+
+CODE = """
+began, turns, stop = [], [], []
+
+@ext.tool
+async def echo(text: str) -> str:
+    "Say it again."
+    await trio.lowlevel.checkpoint()
+    return text
+
+@ext.tool
+async def crash(how: str) -> None:
+    "Fail."
+    raise {"exit": SystemExit, "key": KeyError, "stop": KeyboardInterrupt}[how]("why")
+
+@ext.tool
+async def hang() -> None:
+    "Wait for ever."
+    began.append(1)
+    await trio.sleep_forever()
+
+@ext.tool
+async def swallow(seconds: float) -> None:
+    "Ignore what it is told."
+    began.append(1)
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        turns.append(1)
+        try:
+            await trio.sleep(0.01)
+        except BaseException:
+            pass
+
+@ext.tool
+async def block(seconds: float) -> str:
+    "Block its loop."
+    time.sleep(seconds)
+    return "done"
+
+@ext.tool
+async def spin() -> None:
+    "Compute for ever."
+    while not stop:
+        pass
+
+@ext.tool
+async def hold(size: int) -> None:
+    "Hold the whole interpreter."
+    import re
+    re.match(r"(a+)+$", "a" * size + "b")
+
+async def many(count, size=1):
+    for number in range(count):
+        yield "x" * size
+
+async def endless():
+    while True:
+        yield "x"
+
+async def stubborn():
+    while True:
+        try:
+            yield "x"
+            await trio.sleep(0.01)
+        except trio.Cancelled:
+            pass
+
+async def broken():
+    yield "x"
+    raise KeyError("why")
+
+class Numbers(ext.ModelProvider):
+    name, models = "numbers", [ext.PluginModel("all")]
+    def stream(self, prompt):
+        return {"many": many, "endless": endless, "stubborn": stubborn, "broken": broken}[prompt]()
+
+every = [echo, crash, hang, swallow, block, spin, hold]
+"""
+
+
+@pytest.fixture
+async def plugin(install, entries):
+    install("faulty", CODE, tools="every", providers="Numbers")
+    async with open_plugins(["faulty"]) as plugins:
+        [plugin] = plugins
+        yield plugin
+
+
+async def called(plugin, name, arguments="{}"):
+    [tool] = [tool for tool in plugin.parts.tools if tool.name == name]
+    return (await plugin.loop.call(lambda: tool.call(CONTEXT, arguments))).json
+
+
+async def until(condition):
+    with trio.fail_after(10):
+        while not condition():
+            await trio.sleep(0.01)
+
+
+async def test_calls_run_in_the_thread_of_their_plugin_and_many_at_once(plugin):
+    with trio.fail_after(5):
+        async with trio.open_nursery() as together:
+            said = []
+
+            async def ask(number):
+                said.append(await called(plugin, "echo", f'{{"text": "{number}"}}'))
+
+            for number in range(100):
+                together.start_soon(ask, number)
+
+    assert 100 == len(set(said))
+    assert 100 == plugin.loop.statistics().calls_count
+    assert 0 == plugin.loop.statistics().calls
+    assert "plugin faulty" in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.parametrize(
+    ("how", "error"), [("key", KeyError), ("exit", PluginFault), ("stop", PluginFault)]
+)
+async def test_what_a_call_raises_ends_that_call_alone(plugin, how, error):
+    with pytest.raises(error):
+        await called(plugin, "crash", f'{{"how": "{how}"}}')
+
+    assert '{"output":"a"}' == await called(plugin, "echo", '{"text": "a"}')
+
+
+async def test_a_call_that_hangs_is_cancelled_with_its_caller(plugin):
+    with trio.move_on_after(0.1) as limit:
+        await called(plugin, "hang")
+
+    assert limit.cancelled_caught
+    assert 0 == plugin.loop.statistics().calls
+
+
+async def test_a_call_that_ignores_its_end_is_left_and_ends_later(plugin, bounds, entries):
+    bounds(CANCEL_GRACE_SECONDS=0.1)
+
+    began = trio.current_time()
+    with trio.move_on_after(0.1):
+        await called(plugin, "swallow", '{"seconds": 0.6}')
+    took = trio.current_time() - began
+    lingering = plugin.loop.statistics()
+    echo = await called(plugin, "echo", '{"text": "a"}')
+    await until(lambda: not plugin.loop.statistics().calls)
+
+    assert took < 0.5
+    assert (1, 1) == (lingering.lingering, lingering.lingered_count)
+    assert '{"output":"a"}' == echo
+    [fields] = entries.of("plugin.lingers")
+    assert "faulty" == fields["plugin"]
+    assert 0 == plugin.loop.statistics().lingering
+
+
+async def test_one_that_ignores_its_end_does_not_compute_without_a_pause(plugin, bounds):
+    bounds(CANCEL_GRACE_SECONDS=0.1)
+    with trio.move_on_after(0.1):
+        await called(plugin, "swallow", '{"seconds": 0.8}')
+
+    before = turns(plugin)
+    await trio.sleep(0.4)
+
+    # It sleeps for 0.01 s in each round.
+    assert turns(plugin) - before < 60
+
+
+def turns(plugin):
+    return len(plugin.parts.tools[0].function.__globals__["turns"])
+
+
+async def test_one_that_blocks_its_loop_is_named_with_its_place(plugin, bounds, entries):
+    bounds(BLOCKED_SECONDS=0.3)
+    beats = 0
+    async with trio.open_nursery() as together:
+
+        async def beat():
+            nonlocal beats
+            while True:
+                await trio.sleep(0.01)
+                beats += 1
+
+        together.start_soon(beat)
+        said = await called(plugin, "block", '{"seconds": 1.0}')
+        await until(lambda: entries.of("plugin.unblocked"))
+        together.cancel_scope.cancel()
+
+    assert '{"output":"done"}' == said
+    [fields] = entries.of("plugin.blocked")
+    assert "faulty" == fields["plugin"]
+    assert fields["at"].startswith("in block (")
+    assert beats > 40, "the daemon's loop turned meanwhile"
+    assert 1 == plugin.loop.statistics().blocked_count
+    assert not plugin.loop.statistics().blocked
+
+
+async def test_calls_of_one_that_blocks_for_long_end_and_it_is_used_again(plugin, bounds, entries):
+    bounds(BLOCKED_SECONDS=0.2, BLOCKED_SECONDS_MAX=0.5)
+
+    began = trio.current_time()
+    words = r"it has blocked its event loop for .* s, in block \("
+    with pytest.raises(PluginFault, match=words):
+        await called(plugin, "block", '{"seconds": 1.6}')
+    took = trio.current_time() - began
+    blocked = plugin.loop.statistics()
+    with pytest.raises(PluginFault, match=words):
+        await called(plugin, "echo", '{"text": "a"}')
+    await until(lambda: plugin.loop.statistics().running)
+
+    assert took < 1.3
+    assert ("blocked", False) == (blocked.state, blocked.running)
+    assert '{"output":"a"}' == await called(plugin, "echo", '{"text": "a"}')
+    assert 0 == plugin.loop.statistics().calls
+
+
+async def test_a_thread_that_computes_for_ever_is_left_behind(install, bounds, entries):
+    bounds(LEAVE_SECONDS=0.1, CANCEL_GRACE_SECONDS=0.1)
+    install("faulty", CODE, tools="every")
+
+    async with open_plugins(["faulty"]) as plugins:
+        [plugin] = plugins
+        with trio.move_on_after(0.1):
+            await called(plugin, "spin")
+        assert [] == entries.of("plugin.left")
+
+    [left] = entries.of("plugin.left")
+    assert left["at"].startswith("in spin (")
+    plugin.parts.tools[0].function.__globals__["stop"].append(1)  # not while other tests run
+    await until(lambda: "plugin faulty" not in {t.name for t in threading.enumerate()})
+
+
+async def test_one_that_holds_the_interpreter_is_named_afterwards(plugin, bounds, entries):
+    bounds(BLOCKED_SECONDS=0.4)
+    for size in range(23, 28):  # each takes twice as long as the one before
+        await called(plugin, "hold", f'{{"size": {size}}}')
+        await trio.sleep(0.6)
+        if entries.of("plugin.blocked"):
+            break
+
+    assert entries.of("plugin.blocked")[0]["plugin"] == "faulty"
+
+
+async def test_too_many_calls_are_refused_with_a_sentence(plugin, bounds):
+    bounds(CALLS_MAX=2)
+    async with trio.open_nursery() as together:
+        for _ in range(2):
+            together.start_soon(called, plugin, "hang")
+        await until(lambda: plugin.loop.statistics().calls == 2)
+        with pytest.raises(PluginFault, match="it is busy: 2 of its calls run already"):
+            await called(plugin, "echo", '{"text": "a"}')
+        together.cancel_scope.cancel()
+
+    assert 1 == plugin.loop.statistics().refused_count
+
+
+# streams
+
+
+def generator(plugin, name):
+    [provider] = plugin.parts.providers
+    return lambda: provider.stream(name)
+
+
+async def test_a_stream_arrives_whole_and_in_order(plugin, monkeypatch):
+    count = 0
+    async with open_stream(plugin.loop, generator(plugin, "endless")) as batches:
+        async for batch in batches:
+            assert batch
+            count += len(batch)
+            if count > 5_000:
+                break
+
+    await until(lambda: not plugin.loop.statistics().calls)
+
+
+async def test_a_generator_waits_while_nothing_is_taken(plugin):
+    async with open_stream(plugin.loop, generator(plugin, "endless")) as batches:
+        await trio.sleep(0.2)
+        async for batch in batches:
+            assert 512 == len(batch)
+            break
+        assert '{"output":"a"}' == await called(plugin, "echo", '{"text": "a"}')
+
+
+async def test_what_a_generator_raises_comes_out_after_what_it_said(plugin):
+    said = []
+
+    async def take():
+        async with open_stream(plugin.loop, generator(plugin, "broken")) as batches:
+            async for batch in batches:
+                said.extend(batch)
+
+    with pytest.raises(KeyError, match="why"):
+        await take()
+
+    assert ["x"] == said
+
+
+async def test_a_generator_that_is_given_up_is_closed_or_left(plugin, bounds):
+    bounds(CANCEL_GRACE_SECONDS=0.1)
+
+    with trio.move_on_after(0.1):
+        async with open_stream(plugin.loop, generator(plugin, "stubborn")) as batches:
+            async for _ in batches:
+                pass
+
+    assert loops.CANCEL_GRACE_SECONDS == 0.1
+    assert plugin.loop.statistics().lingered_count <= 1
