@@ -41,7 +41,7 @@ from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.sending import Sending
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
@@ -138,7 +138,9 @@ async def _chats(conninfo: str, url: str, **settings: str) -> AsyncIterator[Chat
     environ = {"OPENAI_COMPAT_BASE_URL": url}
     quiet = {"drain_seconds": "0", "summaries": "off"}
     told = config.read_config({**quiet, **settings}, environ)
-    asked = open_chats(told, basis_of(told, offered(environ), dial_of(environ)), conninfo)
+    asked = open_chats(
+        told, basis_of(told, models_of_environment(environ), dial_of(environ)), conninfo
+    )
     async with asked as chats:
         while chats.supervisor.slots.worker is None:  # noqa: ASYNC110  nobody tells
             await trio.sleep(LOOK_SECONDS)

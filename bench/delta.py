@@ -29,8 +29,8 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from actors.streams.previews import Preview
 from adapters.chats.pieces import encoded
-from adapters.models.connecting import connected
-from adapters.models.provider_config import offered
+from adapters.models.connecting import connect
+from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.anthropic import wire as anthropic
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
@@ -151,8 +151,8 @@ async def _measured(url: str, name: str, wire: Wire) -> dict[str, float]:
 
 
 def _model(url: str, wire: Wire, client: HttpClient) -> Model:
-    [config] = offered({name: url + path for name, path in wire.environment.items()})
-    provider = connected(config, client)
+    [config] = models_of_environment({name: url + path for name, path in wire.environment.items()})
+    provider = connect(config, client)
     return Model(provider, config.id, "", "rehearsal", config.model, config.settings)
 
 

@@ -34,7 +34,7 @@ from actors.law.parts.prompt import CallSettings, Prompt
 from actors.law.parts.vendors import vendor_of
 from actors.law.requests import NewChat
 from adapters.daemon.daemon import look_less_for_garbage
-from adapters.models.prompting import Prompting, Standing
+from adapters.models.prompting import Prompting, TurnContext
 from bench.report import Target
 
 QUESTION = "what does it cost to make a prompt of a long history, and of the same one step later?"
@@ -86,8 +86,8 @@ def _json(value: object) -> JsonText:
 class Surroundings:
     """Everything was said by one provider, and nothing more is told."""
 
-    async def standing(self, chat: object) -> Standing:
-        return Standing((), lambda _: "me")
+    async def standing(self, chat: object) -> TurnContext:
+        return TurnContext((), lambda _: "me")
 
 
 class NoFiles:

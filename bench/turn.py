@@ -30,7 +30,7 @@ from actors.law.store.ports import Applied
 from actors.supervisor.verbs import take
 from adapters import settings as config
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
@@ -140,7 +140,9 @@ async def a_bench(url: str, **settings: str) -> AsyncIterator[Bench]:
         user = await a_user(pool)
         await pool.drain(1)
         told = config.read_config({"drain_seconds": "0", "summaries": "off"}, {})
-        asked = open_chats(told, basis_of(told, offered(environ), dial_of(environ)), conninfo)
+        asked = open_chats(
+            told, basis_of(told, models_of_environment(environ), dial_of(environ)), conninfo
+        )
         async with asked as chats:
             while chats.supervisor.slots.worker is None:  # noqa: ASYNC110  nobody tells
                 await trio.sleep(0.01)

@@ -13,7 +13,7 @@ from actors.law.ids import UserId
 from adapters.access.readers import Everyone, Reader, Readers
 from adapters.access.wire import ChatACL, ChatGroup, ChatUser, UpdateChatACL
 from adapters.http.endpoints import Call
-from adapters.models.routes.checking import Faults, refuse_if
+from adapters.models.routes.checks import Faults, refuse_if
 
 READ, NOTHING = "read", ""
 NAMED_MAX = 1_000  # users, and groups, in one request; more are refused

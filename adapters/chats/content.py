@@ -16,7 +16,7 @@ from adapters.chats.wire.content import ChatInputPart
 from adapters.http.endpoints import Caller
 from adapters.http.media_types import ACCEPTED
 from adapters.http.refusals import HttpError, Validation
-from adapters.models.choosing import Choice, NoChoice
+from adapters.models.choosing import ModelChoice, NoChoice
 
 Found = Mapping[FileId, ShelvedFile]
 
@@ -33,9 +33,9 @@ async def parts_of(
     return tuple(_part(part, at, found) for at, part in enumerate(content))
 
 
-def chosen(answer: Choice | NoChoice) -> Choice:
+def chosen(answer: ModelChoice | NoChoice) -> ModelChoice:
     """The model and effort of a message. Refused if there are none."""
-    if isinstance(answer, Choice):
+    if isinstance(answer, ModelChoice):
         return answer
     raise choice_refused(answer)
 

@@ -36,7 +36,6 @@ from adapters.daemon.metrics.figures import Figures
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
 from adapters.daemon.store import Store, open_store
 from adapters.models.catalogue import Catalogue, ConfiguredCompacting
-from adapters.models.contents import REHEARSAL_MODEL, Around
 from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
 from adapters.models.prompting import Prompting
 from adapters.models.provider_config import ModelConfig
@@ -44,8 +43,9 @@ from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import Dial, dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.store.catalogue import CatalogueReading
-from adapters.models.store.settings import Skills
+from adapters.models.snapshot import REHEARSAL_MODEL, ProcessFacts
+from adapters.models.store.catalogue import CatalogueReader
+from adapters.models.store.settings import SkillStore
 from adapters.postgres.kin.family import PostgresFamily
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart
@@ -140,7 +140,7 @@ async def open_chats(
         open_lifecycle(config, workspaces, store.bus, listeners=(contexts, near)) as lifecycle,
         open_children("chats of this process", capacity=1) as children,
     ):
-        skills = SkillIndex(Skills(store.pool, tell=store.bus.tell), contexts)
+        skills = SkillIndex(SkillStore(store.pool, tell=store.bus.tell), contexts)
         plans = WorkspacePlans(workspaces)
         advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
         prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
@@ -245,8 +245,8 @@ async def open_catalogue(
     there is nothing else."""
     stage = RehearsalHost()
     catalogue = Catalogue(
-        CatalogueReading(store.pool),
-        Around(basis.models, ambient(config.environ), wall()),
+        CatalogueReader(store.pool),
+        ProcessFacts(basis.models, ambient(config.environ), wall()),
         vault=basis.vault,
         client=client,
         stage=stage,

@@ -32,9 +32,9 @@ from adapters.http.host.securing import tls_of
 from adapters.http.host.server import HttpServer
 from adapters.http.origins import OwnAddress
 from adapters.http.probes import Probes
-from adapters.models.contents import Contents, Source
-from adapters.models.provider_config import ModelConfig, offered
+from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.providers.dial import Dial
+from adapters.models.snapshot import CatalogueSnapshot, ModelSource
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, lost_at_start, migrate, open_database
 from adapters.postgres.pulse import Pulse, RoomCheck
@@ -117,7 +117,7 @@ class Frame:
 async def serve(config: Config, member: Membership | None = None) -> None:
     """The daemon's life, until a signal ends it. CannotStart if it does not begin. `member`: it is
     one of several, and their parent has made its sockets."""
-    models, dial = offered(config.environ), dial_of(config.environ)
+    models, dial = models_of_environment(config.environ), dial_of(config.environ)
     tls = None
     if config.tls_cert is not None and config.tls_key is not None:
         tls = tls_of(config.tls_cert, config.tls_key)
@@ -275,12 +275,14 @@ def say_ready(
     frame.herald.ready(f"serves at {frame.listening}")
 
 
-def offered_models(contents: Contents) -> list[str]:
+def offered_models(contents: CatalogueSnapshot) -> list[str]:
     """By provider and name; the rehearsal is none."""
     return [
         f"{model.provider.name}/{model.model}"
         for model in contents.models.values()
-        if model.provider is not None and model.is_offered and model.source is not Source.REHEARSAL
+        if model.provider is not None
+        and model.is_offered
+        and model.source is not ModelSource.REHEARSAL
     ][:MODELS_SAID_MAX]
 
 

@@ -43,8 +43,8 @@ from adapters.http.host.server import HttpServer
 from adapters.http.openapi.published import Published
 from adapters.http.probes import Probes
 from adapters.http.refusals import HttpError
+from adapters.models.routes.all_routes import catalogue_routes
 from adapters.models.routes.settings import Feature
-from adapters.models.routes.subjects import catalogue_subjects
 from adapters.people.auth.opening import Auth, open_auth
 from adapters.people.routes.shown import ORGANIZATION
 from adapters.people.routes.subjects import about_people
@@ -226,7 +226,7 @@ def subjects_of(ground: Ground) -> Sequence[Routes]:
     chats, auth, config = ground.chats, ground.auth, ground.config
     return (
         *about_people(auth),
-        *catalogue_subjects(
+        *catalogue_routes(
             chats.catalogue,
             chats.vault,
             pool=chats.store.pool,

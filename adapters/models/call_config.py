@@ -52,7 +52,7 @@ class OpenAIConfig(_Said, frozen=True):
     use_responses_api: _Bool = UNSET
 
 
-class OpenAI(_Said, frozen=True):
+class OpenAIProviderOptions(_Said, frozen=True):
     include: _Strs = UNSET
     instructions: _Str = UNSET
     logit_bias: _Object = UNSET
@@ -77,13 +77,13 @@ class OpenAI(_Said, frozen=True):
     allowed_domains: _Strs = UNSET
 
 
-class Thinking(_Said, frozen=True):
+class ThinkingSettings(_Said, frozen=True):
     budget_tokens: _Int = UNSET
 
 
-class Anthropic(_Said, frozen=True):
+class AnthropicProviderOptions(_Said, frozen=True):
     send_reasoning: _Bool = UNSET
-    thinking: Thinking | UnsetType | None = UNSET
+    thinking: ThinkingSettings | UnsetType | None = UNSET
     thinking_display: _Str = UNSET
     disable_parallel_tool_use: _Bool = UNSET
     web_search_enabled: _Bool = UNSET
@@ -92,36 +92,36 @@ class Anthropic(_Said, frozen=True):
     context_1m_enabled: _Bool = UNSET
 
 
-class ThinkingConfig(_Said, frozen=True):
+class GoogleThinkingSettings(_Said, frozen=True):
     thinking_budget: _Int = UNSET
     thinking_level: _Str = UNSET
     include_thoughts: _Bool = UNSET
 
 
-class Safety(Struct, frozen=True):
+class SafetyThreshold(Struct, frozen=True):
     category: str = ""
     threshold: str = ""
 
 
-class Google(_Said, frozen=True):
-    thinking_config: ThinkingConfig | UnsetType | None = UNSET
+class GoogleProviderOptions(_Said, frozen=True):
+    thinking_config: GoogleThinkingSettings | UnsetType | None = UNSET
     cached_content: _Str = UNSET
-    safety_settings: tuple[Safety, ...] | UnsetType | None = UNSET
+    safety_settings: tuple[SafetyThreshold, ...] | UnsetType | None = UNSET
     threshold: _Str = UNSET
     web_search_enabled: _Bool = UNSET
 
 
-class OpenAICompat(_Said, frozen=True):
+class OpenAICompatProviderOptions(_Said, frozen=True):
     user: _Str = UNSET
 
 
-class Reasoning(_Said, frozen=True):
+class ReasoningSettings(_Said, frozen=True):
     enabled: _Bool = UNSET
     exclude: _Bool = UNSET
     max_tokens: _Int = UNSET
 
 
-class Routing(_Said, frozen=True):
+class RoutingSettings(_Said, frozen=True):
     order: _Strs = UNSET
     allow_fallbacks: _Bool = UNSET
     require_parameters: _Bool = UNSET
@@ -132,25 +132,27 @@ class Routing(_Said, frozen=True):
     sort: _Str = UNSET
 
 
-class OpenRouter(_Said, frozen=True):
-    reasoning: Reasoning | UnsetType | None = UNSET
+class OpenRouterProviderOptions(_Said, frozen=True):
+    reasoning: ReasoningSettings | UnsetType | None = UNSET
     extra_body: _Object = UNSET
     include_usage: _Bool = UNSET
     logit_bias: _Object = UNSET
     log_probs: _Bool = UNSET
     parallel_tool_calls: _Bool = UNSET
     user: _Str = UNSET
-    provider: Routing | UnsetType | None = UNSET
+    provider: RoutingSettings | UnsetType | None = UNSET
 
 
-class VercelRouting(_Said, frozen=True):
+class VercelRoutingSettings(_Said, frozen=True):
     order: _Strs = UNSET
     models: _Strs = UNSET
 
 
-class Vercel(_Said, frozen=True):
-    reasoning: Reasoning | UnsetType | None = UNSET
-    routing: VercelRouting | UnsetType | None = msgspec.field(name="providerOptions", default=UNSET)
+class VercelProviderOptions(_Said, frozen=True):
+    reasoning: ReasoningSettings | UnsetType | None = UNSET
+    routing: VercelRoutingSettings | UnsetType | None = msgspec.field(
+        name="providerOptions", default=UNSET
+    )
     user: _Str = UNSET
     logit_bias: _Object = UNSET
     log_probs: _Bool = msgspec.field(name="logprobs", default=UNSET)
@@ -159,15 +161,15 @@ class Vercel(_Said, frozen=True):
     extra_body: _Object = UNSET
 
 
-class ProviderSettings(_Said, frozen=True):
+class AllProviderOptions(_Said, frozen=True):
     """One key for each family of providers; a model looks at its own."""
 
-    openai: OpenAI | UnsetType | None = UNSET
-    anthropic: Anthropic | UnsetType | None = UNSET
-    google: Google | UnsetType | None = UNSET
-    openaicompat: OpenAICompat | UnsetType | None = UNSET
-    openrouter: OpenRouter | UnsetType | None = UNSET
-    vercel: Vercel | UnsetType | None = UNSET
+    openai: OpenAIProviderOptions | UnsetType | None = UNSET
+    anthropic: AnthropicProviderOptions | UnsetType | None = UNSET
+    google: GoogleProviderOptions | UnsetType | None = UNSET
+    openaicompat: OpenAICompatProviderOptions | UnsetType | None = UNSET
+    openrouter: OpenRouterProviderOptions | UnsetType | None = UNSET
+    vercel: VercelProviderOptions | UnsetType | None = UNSET
 
 
 class CallConfig(_Said, frozen=True):
@@ -179,10 +181,10 @@ class CallConfig(_Said, frozen=True):
     frequency_penalty: _Float = UNSET
     reasoning_effort: ReasoningEffort | UnsetType | None = UNSET
     openai_config: OpenAIConfig | UnsetType | None = UNSET
-    provider_options: ProviderSettings | UnsetType | None = UNSET
+    provider_options: AllProviderOptions | UnsetType | None = UNSET
 
 
-NOTHING_SAID = CallConfig()
+EMPTY_CALL = CallConfig()
 
 _RANKS: dict[str, int] = {effort: rank for rank, effort in enumerate(EFFORTS)}
 _THINKING_DISPLAYS = ("summarized", "omitted")
@@ -194,7 +196,7 @@ def read_call(stored: bytes) -> CallConfig:
 
 
 def written_call(call: CallConfig | UnsetType | None) -> bytes:
-    return msgspec.json.encode(_without_nulls(msgspec.to_builtins(call or NOTHING_SAID)))
+    return msgspec.json.encode(_without_nulls(msgspec.to_builtins(call or EMPTY_CALL)))
 
 
 def _without_nulls(said: Any) -> Any:
@@ -209,14 +211,16 @@ def faults_of(call: CallConfig) -> Iterator[tuple[str, str]]:
     """What is wrong with it: where, and why."""
     if effort := call.reasoning_effort:
         yield from _effort_faults(effort)
-    options = call.provider_options or ProviderSettings()
-    anthropic = options.anthropic or Anthropic()
+    options = call.provider_options or AllProviderOptions()
+    anthropic = options.anthropic or AnthropicProviderOptions()
     if (display := anthropic.thinking_display) and display not in _THINKING_DISPLAYS:
         yield _one_of("provider_options.anthropic.thinking_display", _THINKING_DISPLAYS)
     if anthropic.allowed_domains and anthropic.blocked_domains:
         where = "provider_options.anthropic.allowed_domains"
         yield where, "cannot be set together with blocked_domains"
-    thinking = (options.google or Google()).thinking_config or ThinkingConfig()
+    thinking = (
+        options.google or GoogleProviderOptions()
+    ).thinking_config or GoogleThinkingSettings()
     if (level := thinking.thinking_level) and level not in _THINKING_LEVELS:
         yield _one_of("provider_options.google.thinking_config.thinking_level", _THINKING_LEVELS)
     if thinking.thinking_level and isinstance(thinking.thinking_budget, int):
@@ -248,7 +252,7 @@ def efforts_of(call: CallConfig) -> tuple[Effort, Effort] | None:
     return None if usual is None or highest is None else (EFFORTS[usual], EFFORTS[highest])
 
 
-def selectable(call: CallConfig) -> tuple[Effort, ...]:
+def efforts_offered(call: CallConfig) -> tuple[Effort, ...]:
     """What a chat may ask for; nothing, where the model has no efforts."""
     efforts = efforts_of(call)
     return () if efforts is None else EFFORTS[: EFFORTS.index(efforts[1]) + 1]
@@ -272,44 +276,44 @@ def settings_of(call: CallConfig, type: str) -> CallSettings:
 def search_of(call: CallConfig, type: str) -> WebSearch | None:
     """The provider's own search, where it is switched on."""
     match _family(call, type):
-        case OpenAI(web_search_enabled=True) as openai:
+        case OpenAIProviderOptions(web_search_enabled=True) as openai:
             size = openai.search_context_size or None
             return WebSearch(openai.allowed_domains or (), context_size=size)
-        case Anthropic(web_search_enabled=True) as anthropic:
+        case AnthropicProviderOptions(web_search_enabled=True) as anthropic:
             return WebSearch(anthropic.allowed_domains or (), anthropic.blocked_domains or ())
-        case Google(web_search_enabled=True):
+        case GoogleProviderOptions(web_search_enabled=True):
             return WebSearch()
         case _:
             return None
 
 
 def _family(call: CallConfig, type: str) -> Any:
-    options = call.provider_options or ProviderSettings()
+    options = call.provider_options or AllProviderOptions()
     return getattr(options, vendor_of(type).options or type, None) or None
 
 
 def _options(said: Any) -> ProviderOptions | None:
     match said:
-        case OpenAI():
+        case OpenAIProviderOptions():
             return OpenAIOptions(**_values(said))
-        case Anthropic():
+        case AnthropicProviderOptions():
             values = _values(said)
-            thinking = values.pop("thinking", None) or Thinking()
+            thinking = values.pop("thinking", None) or ThinkingSettings()
             return AnthropicOptions(**values, thinking_budget_tokens=_set(thinking.budget_tokens))
-        case Google():
+        case GoogleProviderOptions():
             values = _values(said)
-            thinking = _values(values.pop("thinking_config", None) or ThinkingConfig())
+            thinking = _values(values.pop("thinking_config", None) or GoogleThinkingSettings())
             safety = values.pop("safety_settings", ())
             settings = tuple(SafetySetting(each.category, each.threshold) for each in safety)
             return GoogleOptions(**values, **thinking, safety_settings=settings)
-        case OpenAICompat():
+        case OpenAICompatProviderOptions():
             return OpenAICompatOptions(**_values(said))
-        case OpenRouter():
+        case OpenRouterProviderOptions():
             values = _values(said)
             routing = values.pop("provider", None)
             provider = None if routing is None else OpenRouterRouting(**_values(routing))
             return OpenRouterOptions(**_with_reasoning(values), provider=provider)
-        case Vercel():
+        case VercelProviderOptions():
             values = _values(said)
             routing = values.pop("routing", None)
             return VercelOptions(**_with_reasoning(values), **(_values(routing) if routing else {}))

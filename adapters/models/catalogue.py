@@ -19,34 +19,34 @@ from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
 from actors.law.store.ports import Bus
 from adapters.models.choosing import (
     NO_MODEL,
-    Choice,
+    ModelChoice,
     NoChoice,
-    Own,
     Unusable,
-    at_work,
-    choices,
+    UserCatalogue,
     choose,
     for_child,
-    unusable,
+    model_at_work,
+    remedies_of,
+    why_unusable,
     with_effort,
 )
-from adapters.models.connecting import Making
-from adapters.models.contents import (
-    REHEARSAL_MODEL,
-    THRESHOLD_USUAL,
-    Around,
-    Contents,
-    ListedModel,
-    Source,
-    asked_with,
-    assembled,
-    own_key_subject,
-)
-from adapters.models.prompt_texts import sanitised
+from adapters.models.connecting import ModelCache
+from adapters.models.prompt_texts import visible_text
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.settings import Override, OwnSettings
-from adapters.models.store.catalogue import CatalogueReading
+from adapters.models.settings import Override, UserSettings
+from adapters.models.snapshot import (
+    REHEARSAL_MODEL,
+    THRESHOLD_USUAL,
+    CatalogueSnapshot,
+    ListedModel,
+    ModelSource,
+    ProcessFacts,
+    assemble,
+    own_key_subject,
+    with_user_key,
+)
+from adapters.models.store.catalogue import CatalogueReader
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
 from runtime.log import emit
@@ -70,8 +70,8 @@ class Catalogue:
 
     def __init__(
         self,
-        reading: CatalogueReading,
-        around: Around,
+        reading: CatalogueReader,
+        around: ProcessFacts,
         *,
         vault: Vault,
         client: HttpClient,
@@ -83,9 +83,11 @@ class Catalogue:
         self._around = around
         self._vault = vault
         self._stage = stage
-        self._making = Making(client)
-        self._all: Cache[str, Contents] = Cache(self._read, keep_seconds=KEEP_SECONDS, most=1)
-        self._own: Cache[UserId, Own] = Cache(
+        self._making = ModelCache(client)
+        self._all: Cache[str, CatalogueSnapshot] = Cache(
+            self._read, keep_seconds=KEEP_SECONDS, most=1
+        )
+        self._own: Cache[UserId, UserCatalogue] = Cache(
             self._read_own, keep_seconds=KEEP_OWN_SECONDS, most=USERS_MAX
         )
         self._vain: set[ModelConfigId] = set()
@@ -128,13 +130,13 @@ class Catalogue:
 
     # what there is
 
-    async def contents(self) -> Contents:
+    async def contents(self) -> CatalogueSnapshot:
         return await self._all.get(_ALL)
 
-    async def own(self, user: UserId) -> Own:
+    async def own(self, user: UserId) -> UserCatalogue:
         return await self._own.get(user)
 
-    async def _knowing(self, *ids: ModelConfigId | None) -> Contents:
+    async def _knowing(self, *ids: ModelConfigId | None) -> CatalogueSnapshot:
         """What there is, read again if one of these is not known and was not sought before."""
         contents = await self.contents()
         missing = {id for id in ids if id is not None and id not in contents.known} - self._vain
@@ -155,7 +157,7 @@ class Catalogue:
         effort: str | None,
         *,
         last: ModelConfigId | None = None,
-    ) -> Choice | NoChoice:
+    ) -> ModelChoice | NoChoice:
         """The model and effort of a new message. `wanted` and `effort` as the client says them;
         `last`: the one that the chat, or the message before an edit, was answered by."""
         contents = await self._knowing(wanted, last)
@@ -166,14 +168,14 @@ class Catalogue:
         """The hidden rows that a new chat begins with: what this deployment says to all, what its
         client says to it, and where it works. They stay as they are, whatever is set later."""
         contents = await self.contents()
-        texts = filter(None, (contents.settings.system_prompt, sanitised(prompt), place))
+        texts = filter(None, (contents.settings.system_prompt, visible_text(prompt), place))
         return tuple(
             Body(Role.SYSTEM, (TextPart(text),), visibility=Visibility.MODEL) for text in texts
         )
 
     async def for_child(
         self, user: UserId, *, context: str, effort: str | None, parent: ModelConfigId | None
-    ) -> Choice | None:
+    ) -> ModelChoice | None:
         """What is set for agents of this kind; None: they are asked with their parent's model."""
         contents, own = await self._knowing(parent), await self.own(user)
         return for_child(
@@ -183,7 +185,9 @@ class Catalogue:
     async def askable(self, user: UserId) -> Sequence[ListedModel]:
         """The models that this user's chats can ask."""
         contents, own = await self.contents(), await self.own(user)
-        found = [m for m in contents.models.values() if unusable(m, own, byok=self.byok) is None]
+        found = [
+            m for m in contents.models.values() if why_unusable(m, own, byok=self.byok) is None
+        ]
         return sorted(found, key=lambda model: model.order)
 
     # for chats at work
@@ -194,14 +198,14 @@ class Catalogue:
         last = chat.last_model_config_id
         contents = await self._knowing(last)
         own = await self.own(chat.owner_id)
-        model = at_work(contents, own, last, byok=self.byok)
+        model = model_at_work(contents, own, last, byok=self.byok)
         if model is None:
             return ChatError(NO_MODEL, kind="config")
         if isinstance(model, Unusable):
             label = model.provider_type
-            detail = choices(contents, own, model, byok=self.byok)
+            detail = remedies_of(contents, own, model, byok=self.byok)
             return ChatError(_sentence(model.why), model.kind, label, detail=_sentence(detail))
-        if model.source is Source.REHEARSAL:
+        if model.source is ModelSource.REHEARSAL:
             await self._stage.open()
         return self._ready(model, own, chat.last_reasoning_effort)
 
@@ -226,9 +230,11 @@ class Catalogue:
         advisor = self._in_place(contents, own, contents.settings.advisor.model)
         return advisor or await self.model_for(chat)
 
-    def _in_place(self, contents: Contents, own: Own, override: Override) -> Model | None:
+    def _in_place(
+        self, contents: CatalogueSnapshot, own: UserCatalogue, override: Override
+    ) -> Model | None:
         found = contents.models.get(override.id) if override.id is not None else None
-        if found is None or unusable(found, own, byok=self.byok) is not None:
+        if found is None or why_unusable(found, own, byok=self.byok) is not None:
             return None
         return self._ready(found, own, override.effort)
 
@@ -236,10 +242,10 @@ class Catalogue:
         self._vain.clear()
         self._all.drop(_ALL)
 
-    async def _read(self, _: str) -> Contents:
-        return assembled(await self._reading.everything(), self._around, self._opened)
+    async def _read(self, _: str) -> CatalogueSnapshot:
+        return assemble(await self._reading.everything(), self._around, self._opened)
 
-    async def _read_own(self, user: UserId) -> Own:
+    async def _read_own(self, user: UserId) -> UserCatalogue:
         stored = await self._reading.own(user)
         keys, faults = {}, {}
         for provider, sealed in stored.keys.items():
@@ -248,7 +254,7 @@ class Catalogue:
                 keys[provider] = opened
             else:
                 faults[provider] = str(opened)
-        return Own(OwnSettings(stored.settings), keys, faults)
+        return UserCatalogue(UserSettings(stored.settings), keys, faults)
 
     def _opened(self, sealed: bytes, about: str) -> str | CannotOpen:
         try:
@@ -256,10 +262,10 @@ class Catalogue:
         except CannotOpen as closed:
             return closed
 
-    def _ready(self, model: ListedModel, own: Own, effort: str | None) -> Model:
+    def _ready(self, model: ListedModel, own: UserCatalogue, effort: str | None) -> Model:
         assert model.provider is not None, "only a model that can be used is made ready"
-        config = asked_with(model, own.keys.get(model.provider.id) if self.byok else None)
-        if model.source is Source.REHEARSAL:
+        config = with_user_key(model, own.keys.get(model.provider.id) if self.byok else None)
+        if model.source is ModelSource.REHEARSAL:
             config = replace(config, provider=replace(config.provider, base_url=self._stage.url))
         made = self._making.model(config)
         settings = with_effort(config, effort)

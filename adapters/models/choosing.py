@@ -13,9 +13,9 @@ from uuid import UUID
 
 from actors.law.ids import ModelConfigId
 from actors.law.parts.prompt import EFFORTS, CallSettings
-from adapters.models.contents import REHEARSAL_MODEL, Contents, ListedModel, Provider
 from adapters.models.provider_config import ModelConfig
-from adapters.models.settings import ALLOW_OWN_OVERRIDES, Override, OwnSettings
+from adapters.models.settings import ALLOW_OWN_OVERRIDES, Override, UserSettings
+from adapters.models.snapshot import REHEARSAL_MODEL, CatalogueSnapshot, ListedModel, ListedProvider
 
 NO_MODEL = (
     "There is no model to ask: none is configured. Add a provider and a model, or set a key such"
@@ -28,10 +28,10 @@ Reason = Literal["missing_api_key", "fetch_failed", "user_api_key_required"]
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class UserCatalogue:
     """What is a user's: settings, and his keys by provider. `faults`: why a key cannot be used."""
 
-    settings: OwnSettings
+    settings: UserSettings
     keys: Mapping[UUID, str] = field(repr=False)
     faults: Mapping[UUID, str]
 
@@ -50,7 +50,7 @@ class Unusable:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """Of a new message. `effort` None: none was asked for."""
 
     model: ModelConfigId
@@ -67,7 +67,9 @@ class NoChoice:
     kind: str = ""
 
 
-def without_credentials(provider: Provider, own: Own, *, byok: bool) -> Unusable | None:
+def why_without_credentials(
+    provider: ListedProvider, own: UserCatalogue, *, byok: bool
+) -> Unusable | None:
     """Whether this user could ask this provider anything."""
     if own.keys.get(provider.id) and byok:
         return None
@@ -86,7 +88,7 @@ def without_credentials(provider: Provider, own: Own, *, byok: bool) -> Unusable
     return Unusable(why, "missing_key", reason, provider.type)
 
 
-def unusable(model: ListedModel, own: Own, *, byok: bool) -> Unusable | None:
+def why_unusable(model: ListedModel, own: UserCatalogue, *, byok: bool) -> Unusable | None:
     """Why this user cannot ask this model now; None: he can."""
     provider = model.provider
     type = None if provider is None else provider.type
@@ -102,18 +104,18 @@ def unusable(model: ListedModel, own: Own, *, byok: bool) -> Unusable | None:
         return Unusable(why, "config", provider_type=type)
     if model.fault:
         return Unusable(f"provider {provider.name}: {model.fault}", "config", provider_type=type)
-    return without_credentials(provider, own, byok=byok)
+    return why_without_credentials(provider, own, byok=byok)
 
 
 def choose(
-    contents: Contents,
-    own: Own,
+    contents: CatalogueSnapshot,
+    own: UserCatalogue,
     *,
     wanted: ModelConfigId | None,
     effort: str | None,
     last: ModelConfigId | None,
     byok: bool,
-) -> Choice | NoChoice:
+) -> ModelChoice | NoChoice:
     """The model that was asked for; else the one the chat had; else the user's own; else the
     default. What was asked for by name is never replaced by another, and what a provider has
     answered is never told to another one."""
@@ -123,13 +125,13 @@ def choose(
     if fault := fault_of_effort(effort):
         return fault
     if found is not None:
-        return Choice(found.id, effort or None)
+        return ModelChoice(found.id, effort or None)
     if last is not None:
         going_on = _to_go_on(contents, own, last, byok=byok)
         if isinstance(going_on, Unusable):
             message = "The model of this chat cannot be used."
             return _refused(message, going_on, contents, own, byok=byok)
-        return Choice(going_on.id, effort or None)
+        return ModelChoice(going_on.id, effort or None)
     own_choice = _own(contents, own, byok=byok)
     if isinstance(own_choice, NoChoice):
         return own_choice
@@ -146,20 +148,24 @@ def fault_of_effort(effort: str | None) -> NoChoice | None:
     return None
 
 
-def at_work(
-    contents: Contents, own: Own, last: ModelConfigId | None, *, byok: bool
+def model_at_work(
+    contents: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId | None, *, byok: bool
 ) -> ListedModel | Unusable | None:
     """The model that a chat at work asks; or why it cannot; None: there is no model at all. A
     deleted model may be replaced, one that cannot be asked at the moment is not."""
     model = contents.default if last is None else contents.models.get(last)
     if model is None:
         return None if last is None else _replacing(contents, own, last, byok=byok)
-    return unusable(model, own, byok=byok) or model
+    return why_unusable(model, own, byok=byok) or model
 
 
-def choices(contents: Contents, own: Own, why: Unusable, *, byok: bool) -> str:
+def remedies_of(
+    contents: CatalogueSnapshot, own: UserCatalogue, why: Unusable, *, byok: bool
+) -> str:
     """Return what can be done about it: a key, or one of the models that this user can ask."""
-    usable = [each for each in contents.models.values() if unusable(each, own, byok=byok) is None]
+    usable = [
+        each for each in contents.models.values() if why_unusable(each, own, byok=byok) is None
+    ]
     can_bring_key = byok and why.kind == "missing_key"
     if not usable:
         others = "there is no other model that can be asked now"
@@ -173,38 +179,43 @@ def choices(contents: Contents, own: Own, why: Unusable, *, byok: bool) -> str:
 
 
 def _to_go_on(
-    contents: Contents, own: Own, last: ModelConfigId, *, byok: bool
+    contents: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, byok: bool
 ) -> ListedModel | Unusable:
     """The model that answers the next message of a history; or why there is none."""
     former = contents.models.get(last)
     if former is None:
         return _replacing(contents, own, last, byok=byok)
-    why = unusable(former, own, byok=byok)
+    why = why_unusable(former, own, byok=byok)
     if why is None:
         return former
     return _at_same_provider(contents, own, last, why, byok=byok)
 
 
 def _replacing(
-    contents: Contents, own: Own, last: ModelConfigId, *, byok: bool
+    contents: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, byok: bool
 ) -> ListedModel | Unusable:
     """The model that goes on with a history whose own one is not listed any more."""
     return _at_same_provider(contents, own, last, _gone(contents, last), byok=byok)
 
 
 def _at_same_provider(
-    contents: Contents, own: Own, last: ModelConfigId, why: Unusable, *, byok: bool
+    contents: CatalogueSnapshot,
+    own: UserCatalogue,
+    last: ModelConfigId,
+    why: Unusable,
+    *,
+    byok: bool,
 ) -> ListedModel | Unusable:
     """The default, if the history stays with its provider then; else `why` it cannot go on. The
     rehearsal is no provider that anything was told to: what it has answered may go anywhere."""
     default = contents.default
-    if default is None or unusable(default, own, byok=byok) is not None:
+    if default is None or why_unusable(default, own, byok=byok) is not None:
         return why
     is_same = _is_same_provider(contents, last, default.id)
     return default if is_same or last == REHEARSAL_MODEL else why
 
 
-def _gone(contents: Contents, last: ModelConfigId) -> Unusable:
+def _gone(contents: CatalogueSnapshot, last: ModelConfigId) -> Unusable:
     provider = contents.providers.get(contents.known[last]) if last in contents.known else None
     if provider is None:
         return Unusable("the provider of this chat's model is not configured any more", "config")
@@ -216,25 +227,29 @@ def _provider_name(model: ListedModel) -> str:
     return "(deleted)" if model.provider is None else model.provider.name
 
 
-def _refused(message: str, why: Unusable, contents: Contents, own: Own, *, byok: bool) -> NoChoice:
-    detail = f"{why.why}; {choices(contents, own, why, byok=byok)}"
+def _refused(
+    message: str, why: Unusable, contents: CatalogueSnapshot, own: UserCatalogue, *, byok: bool
+) -> NoChoice:
+    detail = f"{why.why}; {remedies_of(contents, own, why, byok=byok)}"
     return NoChoice("model_config_id", message, detail, why.kind)
 
 
 def _named(
-    contents: Contents, own: Own, wanted: ModelConfigId, *, byok: bool
+    contents: CatalogueSnapshot, own: UserCatalogue, wanted: ModelConfigId, *, byok: bool
 ) -> ListedModel | NoChoice:
     model = contents.models.get(wanted)
     if model is None:
         says = f"there is no model config {wanted}"
         return NoChoice("model_config_id", "Invalid model config ID.", says)
-    why = unusable(model, own, byok=byok)
+    why = why_unusable(model, own, byok=byok)
     if why is not None:
         return NoChoice("model_config_id", "The model cannot be used.", why.why, why.kind)
     return model
 
 
-def _own(contents: Contents, own: Own, *, byok: bool) -> Choice | NoChoice | None:
+def _own(
+    contents: CatalogueSnapshot, own: UserCatalogue, *, byok: bool
+) -> ModelChoice | NoChoice | None:
     """What this user has set for new chats. Where that cannot be asked, another model of its
     provider may be: the user has named whom to tell."""
     if not contents.settings.value(ALLOW_OWN_OVERRIDES):
@@ -246,28 +261,30 @@ def _own(contents: Contents, own: Own, *, byok: bool) -> Choice | NoChoice | Non
     if isinstance(found, Unusable):
         message = "The model of your own settings cannot be used."
         return _refused(message, found, contents, own, byok=byok)
-    return Choice(found.id, override.model.effort)
+    return ModelChoice(found.id, override.model.effort)
 
 
-def _default(contents: Contents, own: Own, effort: str | None, *, byok: bool) -> Choice | NoChoice:
+def _default(
+    contents: CatalogueSnapshot, own: UserCatalogue, effort: str | None, *, byok: bool
+) -> ModelChoice | NoChoice:
     if contents.default is None:
         return NoChoice("model_config_id", "No default model is configured.", NO_MODEL)
-    why = unusable(contents.default, own, byok=byok)
+    why = why_unusable(contents.default, own, byok=byok)
     if why is not None:
         message = "The default model cannot be used."
         return NoChoice("model_config_id", message, why.why, why.kind)
-    return Choice(contents.default.id, effort)
+    return ModelChoice(contents.default.id, effort)
 
 
 def for_child(
-    contents: Contents,
-    own: Own,
+    contents: CatalogueSnapshot,
+    own: UserCatalogue,
     *,
     context: str,
     effort: str | None,
     parent: ModelConfigId | None,
     byok: bool,
-) -> Choice | None:
+) -> ModelChoice | None:
     """Of a spawned agent, where its parent names no model: the owner's own choice for agents of its
     kind, where users may choose; then the deployment's; None: its parent's model is asked. If the
     owner's own choice cannot be asked, the deployment's counts only at the parent's provider."""
@@ -284,19 +301,24 @@ def for_child(
 
 
 def _is_same_provider(
-    contents: Contents, one: ModelConfigId | None, other: ModelConfigId | None
+    contents: CatalogueSnapshot, one: ModelConfigId | None, other: ModelConfigId | None
 ) -> bool:
     first, second = (contents.known.get(id) if id else None for id in (one, other))
     return first is not None and first == second
 
 
 def _overriding(
-    contents: Contents, own: Own, override: Override, *, effort: str | None, byok: bool
-) -> Choice | None:
+    contents: CatalogueSnapshot,
+    own: UserCatalogue,
+    override: Override,
+    *,
+    effort: str | None,
+    byok: bool,
+) -> ModelChoice | None:
     model = None if override.id is None else contents.models.get(ModelConfigId(override.id))
-    if model is None or unusable(model, own, byok=byok) is not None:
+    if model is None or why_unusable(model, own, byok=byok) is not None:
         return None
-    return Choice(model.id, effort or override.effort)
+    return ModelChoice(model.id, effort or override.effort)
 
 
 def with_effort(config: ModelConfig, wanted: str | None) -> CallSettings:

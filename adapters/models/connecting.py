@@ -6,20 +6,20 @@ from collections.abc import Callable
 from actors.chat.turn.ports import Model, Provider
 from actors.law.parts.vendors import RESPONSES_RULES, Wire
 from adapters.models.provider_config import ModelConfig, ProviderConfig
-from adapters.models.providers.anthropic.provider import Anthropic
-from adapters.models.providers.bedrock.provider import Bedrock
+from adapters.models.providers.anthropic.provider import AnthropicProvider
+from adapters.models.providers.bedrock.provider import BedrockProvider
 from adapters.models.providers.facts.openai import answers_on_responses
-from adapters.models.providers.google.provider import Google
+from adapters.models.providers.google.provider import GeminiProvider
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.openai_chat.provider import ChatCompletions
-from adapters.models.providers.openai_responses.provider import Responses
+from adapters.models.providers.openai_chat.provider import ChatCompletionsProvider
+from adapters.models.providers.openai_responses.provider import ResponsesProvider
 
 MODELS_KEPT_MAX = 4_096  # that were made; the one not asked for longest is made anew
 
 Connect = Callable[[ProviderConfig, HttpClient], Provider]
 
 
-class Making:
+class ModelCache:
     """Models that can be asked. A provider is made once for as long as its configuration stands:
     it keeps counts."""
 
@@ -31,19 +31,19 @@ class Making:
         key = (config.id, config.provider.key)
         made = self._made.get(key)
         if made is None or made[0] != config:
-            made = self._made[key] = (config, ready(config, self._client))
+            made = self._made[key] = (config, connect_model(config, self._client))
         self._made.move_to_end(key)
         while len(self._made) > MODELS_KEPT_MAX:
             self._made.popitem(last=False)
         return made[1]
 
 
-def ready(config: ModelConfig, client: HttpClient) -> Model:
+def connect_model(config: ModelConfig, client: HttpClient) -> Model:
     """Return a model that can be asked, of a provider made for it."""
     provider = config.provider
     wire = wire_of(config)
     return Model(
-        connected(config, client),
+        connect(config, client),
         config.id,
         identity=str(provider.id),
         vendor=provider.type,
@@ -66,7 +66,7 @@ def wire_of(config: ModelConfig) -> Wire | None:
     return Wire.RESPONSES if wanted else vendor.wire
 
 
-def connected(config: ModelConfig, client: HttpClient) -> Provider:
+def connect(config: ModelConfig, client: HttpClient) -> Provider:
     """Return the provider of a model, which speaks its wire with its key."""
     wire = wire_of(config)
     assert wire is not None, f"a provider of type {config.provider.type} is never asked"
@@ -74,12 +74,12 @@ def connected(config: ModelConfig, client: HttpClient) -> Provider:
 
 
 def _messages(provider: ProviderConfig, client: HttpClient) -> Provider:
-    return Anthropic(client, provider.key, base_url=_base_url(provider), name=provider.type)
+    return AnthropicProvider(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
 def _bedrock(provider: ProviderConfig, client: HttpClient) -> Provider:
     assert provider.credentials is not None, "a bedrock provider has credentials"
-    return Bedrock(
+    return BedrockProvider(
         client,
         provider.credentials,
         region=provider.region,
@@ -89,15 +89,17 @@ def _bedrock(provider: ProviderConfig, client: HttpClient) -> Provider:
 
 
 def _gemini(provider: ProviderConfig, client: HttpClient) -> Provider:
-    return Google(client, provider.key, base_url=_base_url(provider), name=provider.type)
+    return GeminiProvider(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
 def _responses(provider: ProviderConfig, client: HttpClient) -> Provider:
-    return Responses(client, provider.key, vendor=provider.vendor, base_url=_base_url(provider))
+    return ResponsesProvider(
+        client, provider.key, vendor=provider.vendor, base_url=_base_url(provider)
+    )
 
 
 def _chat_completions(provider: ProviderConfig, client: HttpClient) -> Provider:
-    return ChatCompletions(
+    return ChatCompletionsProvider(
         client, provider.key, vendor=provider.vendor, base_url=_base_url(provider)
     )
 

@@ -59,7 +59,7 @@ files and commands; what cannot, say in your report.
 </workspace>"""
 
 
-def told_of_place(*, has_workspace: bool, is_root: bool) -> str:
+def place_text(*, has_workspace: bool, is_root: bool) -> str:
     """What a new chat is told of where it works."""
     if has_workspace:
         return ATTACHED
@@ -124,7 +124,7 @@ _BLANKS_AT_END = re.compile(r"[^\S\n]+$", re.MULTILINE)
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
-def sanitised(text: str) -> str:
+def visible_text(text: str) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
     return _EMPTY_LINES.sub("\n\n", _BLANKS_AT_END.sub("", lines)).strip()
 

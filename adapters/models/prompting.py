@@ -29,14 +29,14 @@ ROWS_MIN = 100  # of a history that is kept converted: 1 ms; a shorter one is co
 KEPT_BYTES_MAX = 64 << 20
 
 
-class FileReader(Protocol):
+class PromptFileReader(Protocol):
     async def read(self, wanted: Set[FileId]) -> Files:
         """Those that are there."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TurnContext:
     """What holds for a turn of a chat: words that stand after its own system rows, whatever is
     said; and which provider a message came from, by its model."""
 
@@ -44,8 +44,8 @@ class Standing:
     identity_of: IdentityOf
 
 
-class Surroundings(Protocol):
-    async def standing(self, chat: Chat) -> Standing: ...
+class TurnContexts(Protocol):
+    async def standing(self, chat: Chat) -> TurnContext: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,10 @@ class PromptingStatistics:
 class Prompting:
     """Fulfils `actors.chat.turn.ports.Prompts`."""
 
-    def __init__(self, around: Surroundings, files: FileReader) -> None:
+    def __init__(self, around: TurnContexts, files: PromptFileReader) -> None:
         self._around = around
         self._files = files
-        self._known = Known(KEPT_BYTES_MAX)
+        self._known = PromptCache(KEPT_BYTES_MAX)
 
     async def prompt_for(
         self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[Tool]
@@ -103,7 +103,7 @@ class Prompting:
 Whom = tuple[str, str | None]  # a chat asks: the provider, and which instance of it
 
 
-class Known:
+class PromptCache:
     """Histories as they were told last, each to whom it was told."""
 
     def __init__(self, bytes_max: int) -> None:

@@ -60,7 +60,7 @@ def named_model(provider: str, model: str) -> ModelConfigId:
     return ModelConfigId(uuid5(_NAMES, f"model/{provider}/{model}"))
 
 
-def misconfigured(provider: ProviderConfig, model: str) -> str | None:
+def misconfiguration(provider: ProviderConfig, model: str) -> str | None:
     """What is wrong with them and would only come out when asked; None: nothing we know of."""
     if provider.base_url is None:
         return "needs a base URL" if provider.vendor.needs_base_url else None
@@ -78,11 +78,11 @@ def misconfigured(provider: ProviderConfig, model: str) -> str | None:
 MODEL = "PROMPTCORNER_MODEL"
 
 
-def offered(environ: Mapping[str, str]) -> tuple[ModelConfig, ...]:
+def models_of_environment(environ: Mapping[str, str]) -> tuple[ModelConfig, ...]:
     """One model for each provider that is there, the default first; none: there is no key."""
     models = tuple(_chosen(environ))
     for model in models:
-        if (wrong := misconfigured(model.provider, model.model)) is not None:
+        if (wrong := misconfiguration(model.provider, model.model)) is not None:
             raise CannotStart(f"config: model {model}", wrong)
     return models
 

@@ -34,7 +34,7 @@ OWN_PROMPT = "custom_prompt"
 OWN_DEBUG_LOGGING = "debug_logging"
 
 # What holds where nothing is set.
-USUAL: Mapping[str, Any] = {
+DEFAULTS: Mapping[str, Any] = {
     SYSTEM_PROMPT: "",
     PLAN_MODE_INSTRUCTIONS: "",
     ALLOW_OWN_OVERRIDES: False,
@@ -70,7 +70,7 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnOverride:
+class UserOverride:
     """A user's own choice."""
 
     mode: str
@@ -88,13 +88,13 @@ class AdvisorSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DeploymentSettings:
     """Of the deployment."""
 
     values: Mapping[str, Any]
 
     def value(self, name: str) -> Any:
-        return self.values.get(name, USUAL[name])
+        return self.values.get(name, DEFAULTS[name])
 
     @property
     def includes_default_prompt(self) -> bool:
@@ -123,7 +123,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnSettings:
+class UserSettings:
     """Of a user."""
 
     values: Mapping[str, Any]
@@ -136,18 +136,18 @@ class OwnSettings:
     def wants_debug_logging(self) -> bool:
         return bool(self.values.get(OWN_DEBUG_LOGGING, False))
 
-    def override(self, context: str) -> OwnOverride:
+    def override(self, context: str) -> UserOverride:
         stored = self.values.get(override_name(context))
         usual = "chat_default" if context == "root" else "deployment_default"
         if stored is None:
-            return OwnOverride(usual)
+            return UserOverride(usual)
         mode, _, rest = str(stored).partition(":")
         if mode == "model":
             model = _override(rest)
             is_sound = model.id is not None
-            return OwnOverride("model" if is_sound else usual, model, is_set=True)
+            return UserOverride("model" if is_sound else usual, model, is_set=True)
         is_known = mode in OWN_MODES and not (mode == "deployment_default" and context == "root")
-        return OwnOverride(
+        return UserOverride(
             mode if is_known else usual, Override(is_malformed=not is_known), is_set=True
         )
 

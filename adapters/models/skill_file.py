@@ -37,51 +37,51 @@ class Skill:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfit:
+class InvalidSkill:
     """What is wrong with it, and where."""
 
     field: str
     why: str
 
 
-def is_name(text: str) -> bool:
+def is_skill_name(text: str) -> bool:
     return len(text.encode()) <= NAME_BYTES_MAX and _NAME.fullmatch(text) is not None
 
 
-def parsed(content: str, *, is_own: bool = True) -> Skill | Unfit:
+def parse_skill(content: str, *, is_own: bool = True) -> Skill | InvalidSkill:
     """`is_own`: a user's, kept here; of those that lie in a workspace less is asked."""
     size = len(content.encode())
     if not content.strip():
-        return Unfit("content", "is required")
+        return InvalidSkill("content", "is required")
     if size > CONTENT_BYTES_MAX:
-        return Unfit("content", f"has {size} bytes, may have {CONTENT_BYTES_MAX}")
+        return InvalidSkill("content", f"has {size} bytes, may have {CONTENT_BYTES_MAX}")
     if "\0" in content:
-        return Unfit("content", "has a zero byte in it")
+        return InvalidSkill("content", "has a zero byte in it")
     front = _FRONT.match(content)
     if front is None:
-        return Unfit("content", "must begin with front matter between two lines of ---")
+        return InvalidSkill("content", "must begin with front matter between two lines of ---")
     fields = _fields(front[1].splitlines())
     body = _HTML_COMMENT.sub("", content[front.end() :]).strip()
     skill = Skill(fields.get("name", ""), fields.get("description", ""), body)
     return _checked(skill) or (_checked_as_own(skill) if is_own else None) or skill
 
 
-def _checked(skill: Skill) -> Unfit | None:
+def _checked(skill: Skill) -> InvalidSkill | None:
     if not skill.name:
-        return Unfit("name", "is required in the front matter")
-    if not is_name(skill.name):
-        return Unfit(
+        return InvalidSkill("name", "is required in the front matter")
+    if not is_skill_name(skill.name):
+        return InvalidSkill(
             "name", f"must be lowercase words joined by hyphens, of up to {NAME_BYTES_MAX} bytes"
         )
     return None
 
 
-def _checked_as_own(skill: Skill) -> Unfit | None:
+def _checked_as_own(skill: Skill) -> InvalidSkill | None:
     size = len(skill.description.encode())
     if size > DESCRIPTION_BYTES_MAX:
-        return Unfit("description", f"has {size} bytes, may have {DESCRIPTION_BYTES_MAX}")
+        return InvalidSkill("description", f"has {size} bytes, may have {DESCRIPTION_BYTES_MAX}")
     if not skill.body:
-        return Unfit("content", "says nothing after its front matter")
+        return InvalidSkill("content", "says nothing after its front matter")
     return None
 
 

@@ -25,7 +25,7 @@ from actors.law.ids import WorkerId
 from actors.streams.relay.exchange import NotConnected, PeerConnection, RelayAnswer, RelayRequest
 from adapters.http.host.bounds import PING_SECONDS
 from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, split_url
-from adapters.models.providers.faults import Unreachable, Untrusted
+from adapters.models.providers.faults import ProviderUnreachable, Untrusted
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
@@ -198,7 +198,7 @@ class Dialler:
                 origin, path = split_url(url)
                 opened.append(await dialled(self._dial, origin))
                 return await self._entered(SocketLine(opened[0]), worker, origin, path + PATH)
-        except (Unreachable, Untrusted, ValueError) as error:
+        except (ProviderUnreachable, Untrusted, ValueError) as error:
             return NotConnected(str(error))
         except (*GONE, *BROKEN) as error:
             return NotConnected(f"{url}: the connection broke ({error})")

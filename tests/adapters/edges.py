@@ -24,7 +24,7 @@ from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.daemon.edge import Entrance, open_edge
 from adapters.http.host.server import HttpServer
 from adapters.http.probes import Probes
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.rehearsal import Rehearsal
 from adapters.rehearsal.server import serve
@@ -132,7 +132,7 @@ async def an_edge(conninfo, *, behaviour=None, **settings):
         [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
         nursery.start_soon(server.serve, [listener])
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
-        models = offered(told.environ)
+        models = models_of_environment(told.environ)
         async with (
             open_chats(told, basis_of(told, models, dial_of(told.environ)), conninfo) as chats,
             open_edge(told, chats, entrance, server=server, access_url=url),

@@ -22,10 +22,10 @@ from actors.law.parts.message import (
     Usage,
 )
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
-from adapters.models.providers.anthropic.provider import Anthropic, answer_tool
+from adapters.models.providers.anthropic.provider import AnthropicProvider, answer_tool
 from adapters.models.providers.bedrock.aws import AwsKeys
 from adapters.models.providers.bedrock.events import EventSplit
-from adapters.models.providers.bedrock.provider import Bedrock
+from adapters.models.providers.bedrock.provider import BedrockProvider
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.providers.google import test_recordings as google
 from tests.adapters.models.providers.openai_chat import recorded as chat
@@ -53,11 +53,11 @@ BEDROCK = ("TestBedrockBasicAuth", "TestBedrockCommon")
 
 
 def anthropic(client, exchange):
-    return Anthropic(client, "key")
+    return AnthropicProvider(client, "key")
 
 
 def bedrock(client, exchange):
-    return Bedrock(client, AwsKeys("AKID", "secret"), region="us-east-1")
+    return BedrockProvider(client, AwsKeys("AKID", "secret"), region="us-east-1")
 
 
 def conversations(*tests, host):

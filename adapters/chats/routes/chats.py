@@ -39,7 +39,7 @@ from adapters.chats.wire.chats import (
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
-from adapters.models.prompt_texts import told_of_place
+from adapters.models.prompt_texts import place_text
 from adapters.tools.approvals.consent import Consents
 from adapters.tools.mcp.known import Known
 from adapters.tools.mcp.workspaces.running import ConsentScope, Seen
@@ -230,7 +230,7 @@ class Chats:
         creating.check_plan_mode(asked.plan_mode)
         creating.check_approval_policy(asked.approval_policy)
         creating.client_type_of(asked)
-        place = told_of_place(has_workspace=asked.workspace_id is not None, is_root=True)
+        place = place_text(has_workspace=asked.workspace_id is not None, is_root=True)
         hidden = await self._catalogue.system_messages(asked.system_prompt or "", place=place)
         settled = Settled(call.user.id, await self._title_of(parts), choice, hidden, servers)
         request = creating.request_of(asked, parts, settled)

@@ -30,7 +30,7 @@ from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, jso
 from adapters.http.numbers import number, query_refused, row_id
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.catalogue import Catalogue
-from adapters.models.choosing import Choice
+from adapters.models.choosing import ModelChoice
 from adapters.postgres.conversation.pages import Page, Pages
 from adapters.tools.mcp.known import Known, unknown_to
 
@@ -208,7 +208,7 @@ class Messages:
 
     async def _choice(
         self, call: Call, chat: Visible, target: MessageId, body: EditChatMessageRequest
-    ) -> Choice:
+    ) -> ModelChoice:
         """What is not said is as in the message that is replaced, for as long as its provider can
         be asked."""
         wanted, last = model_id(body.model_config_id), chat.last_model_config_id

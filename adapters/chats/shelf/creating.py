@@ -15,8 +15,8 @@ from actors.tools.approvals.policy import Policy
 from adapters.chats.shelf.labelling import checked
 from adapters.chats.wire import chats as wire
 from adapters.http.refusals import HttpError, Validation
-from adapters.models.choosing import Choice
-from adapters.models.prompt_texts import PROMPT_BYTES_MAX, is_too_long, sanitised
+from adapters.models.choosing import ModelChoice
+from adapters.models.prompt_texts import PROMPT_BYTES_MAX, is_too_long, visible_text
 from adapters.tools.mcp.known import Known, unknown_to
 from adapters.tools.mcp.servers import forced_on
 from adapters.workspaces.store import OwnedWorkspaces, Whose
@@ -34,7 +34,7 @@ class Settled:
 
     owner: UserId
     title: str
-    choice: Choice
+    choice: ModelChoice
     hidden: tuple[Body, ...]  # rows that only the model sees: they come first
     servers: tuple[UUID, ...] = ()
 
@@ -106,7 +106,7 @@ def tools_of(asked: wire.CreateChatRequest) -> tuple[DynamicTool, ...]:
 
 
 def check_prompt(asked: wire.CreateChatRequest) -> None:
-    if is_too_long(sanitised(asked.system_prompt or "")):
+    if is_too_long(visible_text(asked.system_prompt or "")):
         invalid("system_prompt", f"can have {PROMPT_BYTES_MAX} bytes")
 
 

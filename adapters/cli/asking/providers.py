@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from adapters.cli.asking.daemon import Daemon
     from adapters.cli.settings import Commands
-    from adapters.models.wire.catalogue import AIProvider, UpdateAIProviderRequest
+    from adapters.models.routes.wire import AIProvider, UpdateAIProviderRequest
 
 NAME = "providers"
 PROVIDERS = "/api/v2/ai/providers"
@@ -84,7 +84,7 @@ def add_to(commands: "Commands") -> None:
 
 
 def list_(options: argparse.Namespace) -> int:
-    from adapters.models.wire.catalogue import AIProvider, ChatModelConfig
+    from adapters.models.routes.wire import AIProvider, ChatModelConfig
 
     with speaking(options) as daemon:
         providers, answer = daemon.get(PROVIDERS, list[AIProvider])
@@ -98,7 +98,7 @@ def list_(options: argparse.Namespace) -> int:
 
 
 def add(options: argparse.Namespace) -> int:
-    from adapters.models.wire.catalogue import AIProvider, CreateAIProviderRequest
+    from adapters.models.routes.wire import AIProvider, CreateAIProviderRequest
 
     wanted = CreateAIProviderRequest(
         type=options.type,
@@ -122,7 +122,7 @@ def add(options: argparse.Namespace) -> int:
 def _add_model(
     options: argparse.Namespace, daemon: "Daemon", provider: "AIProvider", name: str
 ) -> None:
-    from adapters.models.wire.catalogue import ChatModelConfig, WriteChatModelConfigRequest
+    from adapters.models.routes.wire import ChatModelConfig, WriteChatModelConfigRequest
 
     model = WriteChatModelConfigRequest(
         ai_provider_id=provider.id, model=name, context_limit=options.context
@@ -131,27 +131,27 @@ def _add_model(
 
 
 def key_(options: argparse.Namespace) -> int:
-    from adapters.models.wire.catalogue import AIProviderKeyChange, UpdateAIProviderRequest
+    from adapters.models.routes.wire import AIProviderKeyChange, UpdateAIProviderRequest
 
     new = AIProviderKeyChange(api_key=_key(options))
     return _change(options, UpdateAIProviderRequest(api_keys=[new]))
 
 
 def enable(options: argparse.Namespace) -> int:
-    from adapters.models.wire.catalogue import UpdateAIProviderRequest
+    from adapters.models.routes.wire import UpdateAIProviderRequest
 
     return _change(options, UpdateAIProviderRequest(enabled=True))
 
 
 def disable(options: argparse.Namespace) -> int:
-    from adapters.models.wire.catalogue import UpdateAIProviderRequest
+    from adapters.models.routes.wire import UpdateAIProviderRequest
 
     return _change(options, UpdateAIProviderRequest(enabled=False))
 
 
 def _change(options: argparse.Namespace, change: "UpdateAIProviderRequest") -> int:
     from adapters.cli.asking.daemon import step
-    from adapters.models.wire.catalogue import AIProvider
+    from adapters.models.routes.wire import AIProvider
 
     with speaking(options) as daemon:
         path = f"{PROVIDERS}/{step(options.name)}"

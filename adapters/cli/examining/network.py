@@ -12,8 +12,8 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings, Prompt, UserSaid
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
-from adapters.models.connecting import connected
-from adapters.models.provider_config import ModelConfig, offered
+from adapters.models.connecting import connect
+from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.providers.dial import dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.relay.address import Nowhere
@@ -133,7 +133,7 @@ def proxies(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 async def providers(config: Config, *, online: bool) -> Sequence[Finding]:
     try:
-        models = offered(config.environ)
+        models = models_of_environment(config.environ)
     except CannotStart as refusal:
         return [from_refusal("provider", refusal)]
     if not models:
@@ -154,7 +154,7 @@ async def _asked(model: ModelConfig, environ: Mapping[str, str]) -> Finding:
     began = trio.current_time()
     try:
         with trio.fail_after(ANSWER_SECONDS):
-            answer = await connected(model, client).generate(prompt)
+            answer = await connect(model, client).generate(prompt)
     except trio.TooSlowError:
         return wrong("provider", f"{model}: no answer within {ANSWER_SECONDS:g} s")
     finally:

@@ -15,7 +15,7 @@ from adapters.cli.measuring.figures import PERCENTILES, Seen, document, rows, su
 from adapters.cli.measuring.load import Load, client_of
 from adapters.cli.measuring.load import run as run_load
 from adapters.cli.tables import documented, table
-from adapters.models.wire.catalogue import AIProvider, ChatModelConfig
+from adapters.models.routes.wire import AIProvider, ChatModelConfig
 from adapters.settings import names
 from adapters.settings.refusals import CannotStart
 

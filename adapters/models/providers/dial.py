@@ -15,9 +15,9 @@ from urllib.parse import unquote, urlsplit
 import h11
 import trio
 
-from adapters.models.providers.faults import Unreachable, Untrusted
+from adapters.models.providers.faults import ProviderUnreachable, Untrusted
 
-CONNECT_SECONDS_MAX = 30.0  # name, TCP and TLS together; then `Unreachable`
+CONNECT_SECONDS_MAX = 30.0  # name, TCP and TLS together; then `ProviderUnreachable`
 CLOSE_SECONDS_MAX = 2.0
 TUNNEL_HEAD_BYTES_MAX = 16 * 1024  # of a proxy's answer; a longer one opens no tunnel
 READ_BYTES = 64 * 1024
@@ -122,20 +122,20 @@ async def secured(
 
 
 async def dialled(dial: Dial, origin: Origin) -> trio.abc.Stream:
-    """Return a new connection. Raises `Unreachable` or `Untrusted`."""
+    """Return a new connection. Raises `ProviderUnreachable` or `Untrusted`."""
     try:
         with trio.fail_after(CONNECT_SECONDS_MAX):
             return await dial(origin)
     except trio.TooSlowError:
         limit = f"{CONNECT_SECONDS_MAX:g} s"
-        raise Unreachable(f"{origin}: no connection within {limit}, timed out") from None
+        raise ProviderUnreachable(f"{origin}: no connection within {limit}, timed out") from None
     except trio.BrokenResourceError as error:
         refused = error.__cause__
         if isinstance(refused, ssl.SSLCertVerificationError):
             raise Untrusted(f"{origin}: certificate: {refused.verify_message}") from error
-        raise Unreachable(f"{origin}: TLS handshake, connection reset") from error
+        raise ProviderUnreachable(f"{origin}: TLS handshake, connection reset") from error
     except OSError as error:
-        raise Unreachable(f"{origin}: {_reason(error)}") from error
+        raise ProviderUnreachable(f"{origin}: {_reason(error)}") from error
 
 
 def _reason(error: OSError) -> str:
@@ -225,9 +225,9 @@ async def _tunnel(stream: trio.abc.Stream, origin: Origin, proxy: Proxy) -> None
         while (event := wire.next_event()) is h11.NEED_DATA:
             wire.receive_data(bytes(await stream.receive_some(TUNNEL_HEAD_BYTES_MAX)))
     except h11.RemoteProtocolError as error:
-        raise Unreachable(refusal) from error
+        raise ProviderUnreachable(refusal) from error
     if not isinstance(event, h11.Response) or not 200 <= event.status_code < 300:
-        raise Unreachable(refusal)
+        raise ProviderUnreachable(refusal)
 
 
 def _authorization(user: str | None, password: str | None) -> str | None:

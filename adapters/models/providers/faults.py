@@ -30,7 +30,7 @@ class CallFailed(Exception):
     """A call without a response, or without all of it."""
 
 
-class Unreachable(CallFailed):
+class ProviderUnreachable(CallFailed):
     """A connection that could not be made."""
 
 
@@ -38,7 +38,7 @@ class Untrusted(CallFailed):
     """A peer that could not prove who it is; trying again will not help."""
 
 
-class Lost(CallFailed):
+class ConnectionLost(CallFailed):
     """A connection that ended before the response was complete."""
 
 
@@ -64,7 +64,7 @@ class Accused:
 
 def call_failed(error: CallFailed, who: Accused, now: datetime) -> ProviderFailure:
     """Return the failure for a response that is missing, cut short, or reports a failure."""
-    cut = Cut.RESET if isinstance(error, Lost | Unreachable) else None
+    cut = Cut.RESET if isinstance(error, ConnectionLost | ProviderUnreachable) else None
     return classify(Signals(_safe(str(error), who), who.provider, cut=cut), now)
 
 

@@ -7,7 +7,7 @@ microsecond, and all chunks of one read become one piece.
 import re
 from typing import Protocol
 
-from adapters.models.providers.faults import BrokenStream, Lost
+from adapters.models.providers.faults import BrokenStream, ConnectionLost
 
 CHUNK_LINE_BYTES_MAX = 4096  # a longer line, or more trailers, breaks the connection
 
@@ -25,7 +25,7 @@ class Framing(Protocol):
         ...
 
     def close(self) -> None:
-        """Note that the peer has hung up. Raises `Lost` if the body is not complete."""
+        """Note that the peer has hung up. Raises `ConnectionLost` if the body is not complete."""
         ...
 
 
@@ -46,7 +46,7 @@ class Sized:
 
     def close(self) -> None:
         if not self.ended:
-            raise Lost("http: connection closed before the end of the body")
+            raise ConnectionLost("http: connection closed before the end of the body")
 
 
 class UntilClosed:
@@ -94,7 +94,7 @@ class Chunked:
 
     def close(self) -> None:
         if not self.ended:
-            raise Lost("http: connection closed before the last chunk of the body")
+            raise ConnectionLost("http: connection closed before the last chunk of the body")
 
     def _chunk(self, data: bytes, at: int, pieces: list[bytes]) -> int:
         """Take what is there of the chunk and of the CRLF behind it."""

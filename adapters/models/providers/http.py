@@ -23,11 +23,11 @@ import trio
 
 from actors.law.parts.prompt import Asker
 from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, hang_up
-from adapters.models.providers.faults import BrokenStream, Lost, Unsendable
+from adapters.models.providers.faults import BrokenStream, ConnectionLost, Unsendable
 from adapters.models.providers.framing import Chunked, Framing, Sized, UntilClosed
 from runtime.statistics import CounterMetric, GaugeMetric
 
-WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `Lost`
+WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `ConnectionLost`
 WRITE_PIECE_BYTES = 256 * 1024
 READ_BYTES = 64 * 1024
 HEAD_BYTES_MAX = 64 * 1024  # a longer head breaks the response
@@ -78,7 +78,9 @@ class _Connection:
             with trio.move_on_after(WRITE_SECONDS_MAX) as limit:
                 await self.stream.send_all(whole[at : at + WRITE_PIECE_BYTES])
             if limit.cancelled_caught:
-                raise Lost(f"{request.origin}: took no data for {WRITE_SECONDS_MAX:g} s, timed out")
+                raise ConnectionLost(
+                    f"{request.origin}: took no data for {WRITE_SECONDS_MAX:g} s, timed out"
+                )
 
     async def head(self, wire: h11.Connection) -> h11.Response:
         """Read the head of the response; informational responses before it are skipped."""
@@ -140,7 +142,7 @@ class ProviderResponse:
             try:
                 data = await stream.receive_some(READ_BYTES)
             except _BROKEN as error:
-                raise Lost("connection reset in the middle of the response") from error
+                raise ConnectionLost("connection reset in the middle of the response") from error
             if not data:
                 framing.close()
             elif piece := framing.feed(bytes(data)):
@@ -217,7 +219,9 @@ class HttpClient:
                 return None
             if connection.heard and isinstance(error, h11.RemoteProtocolError):
                 raise BrokenStream(f"http: {request.origin} sent no valid response") from error
-            raise Lost(f"{request.origin}: connection reset before a response came") from error
+            raise ConnectionLost(
+                f"{request.origin}: connection reset before a response came"
+            ) from error
         response = ProviderResponse(connection, head, _framing(head, request.method))
         response.begin(wire.trailing_data[0])
         return response

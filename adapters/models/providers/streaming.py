@@ -18,7 +18,7 @@ from adapters.models.providers.faults import (
     Accused,
     BrokenStream,
     CallFailed,
-    Lost,
+    ConnectionLost,
     call_failed,
     refused,
 )
@@ -144,7 +144,7 @@ class _Batches:
                 return batch
         if batch := self._decoder.close():
             return batch
-        raise Lost(self._decoder.truncated)
+        raise ConnectionLost(self._decoder.truncated)
 
     async def _drain(self) -> None:
         """Read to the end of the body, so that the connection can be used again."""

@@ -9,17 +9,23 @@ from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_r
 from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.call_config import faults_of, read_call, written_call
 from adapters.models.catalogue import Catalogue
-from adapters.models.contents import THRESHOLD_USUAL, Contents, ListedModel, Provider, Source
-from adapters.models.provider_config import MODEL, misconfigured
-from adapters.models.routes import shown
-from adapters.models.routes.checking import Faults, refuse_if, text_faults
-from adapters.models.store.catalogue import StoredModel
-from adapters.models.store.providers import ModelConfigs
-from adapters.models.wire.catalogue import (
+from adapters.models.provider_config import MODEL, misconfiguration
+from adapters.models.routes import presenters as shown
+from adapters.models.routes.checks import Faults, refuse_if, text_faults
+from adapters.models.routes.wire import (
     ChatModelConfig,
     ChatModelsResponse,
     WriteChatModelConfigRequest,
 )
+from adapters.models.snapshot import (
+    THRESHOLD_USUAL,
+    CatalogueSnapshot,
+    ListedModel,
+    ListedProvider,
+    ModelSource,
+)
+from adapters.models.store.catalogue import StoredModel
+from adapters.models.store.providers import ModelConfigStore
 from runtime.clock import wall
 
 CHATS = "/api/experimental/chats"
@@ -30,7 +36,7 @@ INVALID = "Invalid model config."
 
 
 class ModelRoutes:
-    def __init__(self, catalogue: Catalogue, configs: ModelConfigs) -> None:
+    def __init__(self, catalogue: Catalogue, configs: ModelConfigStore) -> None:
         self._catalogue = catalogue
         self._configs = configs
 
@@ -128,7 +134,7 @@ class ModelRoutes:
         def revise(stored: StoredModel) -> tuple[StoredModel, bool | None]:
             changed = _changed(stored, asked)
             if asked.ai_provider_id is not None:
-                provider: Provider | None = _provider(contents, changed)
+                provider: ListedProvider | None = _provider(contents, changed)
             else:
                 provider = contents.providers.get(stored.provider_id)
             _check(changed, provider)
@@ -147,7 +153,7 @@ class ModelRoutes:
         """Refused if it is none, or none of those that are stored here."""
         id = ModelConfigId(call.uuid("modelConfig"))
         found = (await self._catalogue.contents()).models.get(id)
-        if found is not None and found.source is not Source.DATABASE:
+        if found is not None and found.source is not ModelSource.DATABASE:
             raise _elsewhere(found)
         return id
 
@@ -159,7 +165,7 @@ class ModelRoutes:
 
 
 def _elsewhere(model: ListedModel) -> HttpError:
-    if model.source is Source.REHEARSAL or model.provider is None:
+    if model.source is ModelSource.REHEARSAL or model.provider is None:
         return HttpError(
             409,
             "The rehearsal is built in.",
@@ -174,10 +180,10 @@ def _elsewhere(model: ListedModel) -> HttpError:
     )
 
 
-def _provider(contents: Contents, model: StoredModel) -> Provider:
+def _provider(contents: CatalogueSnapshot, model: StoredModel) -> ListedProvider:
     """Of a model that is written. 412 if it is not one that models can be set up for."""
     found = contents.providers.get(model.provider_id)
-    if found is None or found.source is Source.REHEARSAL:
+    if found is None or found.source is ModelSource.REHEARSAL:
         detail = f"there is no AI provider {model.provider_id}"
     elif not found.enabled:
         detail = f"provider {found.name} is disabled"
@@ -208,16 +214,19 @@ def _changed(stored: StoredModel, asked: WriteChatModelConfigRequest) -> StoredM
     )
 
 
-def _check(model: StoredModel, provider: Provider | None) -> None:
+def _check(model: StoredModel, provider: ListedProvider | None) -> None:
     refuse_if(_faults(model, provider), INVALID)
 
 
-def _faults(model: StoredModel, provider: Provider | None) -> Faults:
+def _faults(model: StoredModel, provider: ListedProvider | None) -> Faults:
     if not model.model:
         yield "model", "is required"
     yield from text_faults("model", model.model)
     yield from text_faults("display_name", model.display_name)
-    if provider is not None and (wrong := misconfigured(provider.config, model.model)) is not None:
+    if (
+        provider is not None
+        and (wrong := misconfiguration(provider.config, model.model)) is not None
+    ):
         yield "model", wrong
     if not 0 < model.context_limit <= CONTEXT_LIMIT_MAX:
         yield "context_limit", "is required, and must be above 0"

@@ -14,17 +14,8 @@ from actors.law.parts.vendors import BEDROCK, Login, vendor_of
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.catalogue import Catalogue
-from adapters.models.contents import (
-    TYPES,
-    UNSUPPORTED_TYPES,
-    BedrockSecrets,
-    Provider,
-    Source,
-    key_subject,
-    settings_subject,
-)
-from adapters.models.routes import shown
-from adapters.models.routes.checking import (
+from adapters.models.routes import presenters as shown
+from adapters.models.routes.checks import (
     KEYS_MAX,
     NAME,
     Faults,
@@ -35,15 +26,30 @@ from adapters.models.routes.checking import (
     text_faults,
     url_faults,
 )
-from adapters.models.store.catalogue import StoredProvider
-from adapters.models.store.providers import KeySet, NameTaken, NewKey, NoSuchProvider, Providers
-from adapters.models.wire.catalogue import (
+from adapters.models.routes.wire import (
     AIProvider,
     AIProviderKeyChange,
     BedrockSettings,
     CreateAIProviderRequest,
     UpdateAIProviderRequest,
     WrittenBedrockSettings,
+)
+from adapters.models.snapshot import (
+    TYPES,
+    UNSUPPORTED_TYPES,
+    BedrockSecrets,
+    ListedProvider,
+    ModelSource,
+    key_subject,
+    settings_subject,
+)
+from adapters.models.store.catalogue import StoredProvider
+from adapters.models.store.providers import (
+    KeySet,
+    NameTaken,
+    NoSuchProvider,
+    ProviderStore,
+    SealedKey,
 )
 from adapters.settings.secrets import Vault
 from runtime.clock import wall
@@ -56,7 +62,7 @@ _KNOWN_TYPES = (*TYPES, *UNSUPPORTED_TYPES)
 
 
 class ProviderRoutes:
-    def __init__(self, catalogue: Catalogue, providers: Providers, vault: Vault) -> None:
+    def __init__(self, catalogue: Catalogue, providers: ProviderStore, vault: Vault) -> None:
         self._catalogue = catalogue
         self._providers = providers
         self._vault = vault
@@ -116,7 +122,7 @@ class ProviderRoutes:
         refuse_if(_new_faults(asked), INVALID)
         name = asked.name or ""
         other = (await self._catalogue.contents()).named(name)
-        if other is not None and other.source is not Source.DATABASE:
+        if other is not None and other.source is not ModelSource.DATABASE:
             raise _taken(name)
         provider = self._new(asked)
         keys = [self._sealed(provider.id, key) for key in asked.api_keys or ()]
@@ -142,7 +148,7 @@ class ProviderRoutes:
             raise not_found()
         return no_content()
 
-    async def _named(self, call: Call) -> Provider:
+    async def _named(self, call: Call) -> ListedProvider:
         """By id or by name. Refused if it is neither, or nobody's."""
         wanted = call.path["provider"]
         contents = await self._catalogue.contents()
@@ -213,9 +219,9 @@ class ProviderRoutes:
         sealed = self._vault.seal(text, settings_subject(provider.id))
         return replace(changed, sealed_settings=sealed)
 
-    def _sealed(self, provider: UUID, key: str) -> NewKey:
+    def _sealed(self, provider: UUID, key: str) -> SealedKey:
         id = uuid4()
-        return NewKey(id, self._vault.seal(key, key_subject(provider, id)), masked(key))
+        return SealedKey(id, self._vault.seal(key, key_subject(provider, id)), masked(key))
 
     def _key_set(
         self, stored: StoredProvider, written: Sequence[AIProviderKeyChange] | None
@@ -234,15 +240,15 @@ class ProviderRoutes:
         return KeySet(kept, new)
 
 
-def _stored_one(provider: Provider) -> Provider:
+def _stored_one(provider: ListedProvider) -> ListedProvider:
     """Refused if it is none of those that are stored here."""
-    if provider.source is Source.ENVIRONMENT:
+    if provider.source is ModelSource.ENVIRONMENT:
         raise HttpError(
             409,
             f"Provider {provider.name} comes from the environment.",
             detail=f"it was set up by {provider.variable}: change that and start the daemon again",
         )
-    if provider.source is Source.REHEARSAL:
+    if provider.source is ModelSource.REHEARSAL:
         raise HttpError(
             409,
             "The rehearsal is built in.",
@@ -270,7 +276,7 @@ def _new_faults(asked: CreateAIProviderRequest) -> Faults:
     yield from _settings_faults(asked.settings, type)
 
 
-def _change_faults(asked: UpdateAIProviderRequest, provider: Provider) -> Faults:
+def _change_faults(asked: UpdateAIProviderRequest, provider: ListedProvider) -> Faults:
     if all(getattr(asked, name) is None for name in asked.__struct_fields__):
         yield "", "names nothing to change"
     yield from text_faults("display_name", asked.display_name)

@@ -26,11 +26,17 @@ from adapters.models.prompt_texts import (
     DEFAULT_SYSTEM_PROMPT,
     PROMPT_BYTES_MAX,
     is_too_long,
-    sanitised,
+    visible_text,
 )
-from adapters.models.routes.overriding import checked, invalid, model_of, shown, without_nil
-from adapters.models.store.settings import Settings
-from adapters.models.wire import settings as wire
+from adapters.models.routes import wire
+from adapters.models.routes.checks import (
+    checked_effort,
+    invalid,
+    model_id_of,
+    override_json,
+    without_nil,
+)
+from adapters.models.store.settings import SettingStore
 from adapters.settings import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT
 
 CONFIG = "/api/experimental/chats/config"
@@ -53,29 +59,29 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberSetting:
     """A setting that is one whole number, the same in the database, the path and the body."""
 
     name: str
     field: str
-    shown: Any
-    written: Any
-    most: int
-    says: str
-    least_if_any: int = 0
+    read_type: Any  # of the answer
+    written_type: Any  # of the request
+    max_value: int
+    help: str
+    min_value: int = 1  # of a number other than 0
 
     def read(self, call: Call) -> int:
-        value = getattr(call.read(self.written), self.field)
+        value = getattr(call.read(self.written_type), self.field)
         if value is None:
             raise invalid(self.field, "is required")
-        if value != 0 and not max(1, self.least_if_any) <= value <= self.most:
-            least = self.least_if_any or 1
-            raise invalid(self.field, f"is {value}, must be 0 or {least} to {self.most}")
+        if value != 0 and not self.min_value <= value <= self.max_value:
+            limits = f"{self.min_value} to {self.max_value}"
+            raise invalid(self.field, f"is {value}, must be 0 or {limits}")
         return int(value)
 
 
 NUMBERS = (
-    Number(
+    NumberSetting(
         "retention-days",
         names.RETENTION_DAYS,
         wire.RetentionDays,
@@ -83,7 +89,7 @@ NUMBERS = (
         DAYS_MAX,
         "after how many days archived chats are deleted; 0: never",
     ),
-    Number(
+    NumberSetting(
         "debug-retention-days",
         names.DEBUG_RETENTION_DAYS,
         wire.DebugRetentionDays,
@@ -91,7 +97,7 @@ NUMBERS = (
         DAYS_MAX,
         "after how many days records of model calls are deleted; 0: never",
     ),
-    Number(
+    NumberSetting(
         "auto-archive-days",
         names.AUTO_ARCHIVE_DAYS,
         wire.AutoArchiveDays,
@@ -99,7 +105,7 @@ NUMBERS = (
         DAYS_MAX,
         "after how many days without a word chats are archived; 0: never",
     ),
-    Number(
+    NumberSetting(
         "workspace-ttl",
         names.WORKSPACE_TTL_MS,
         wire.WorkspaceTTL,
@@ -112,33 +118,33 @@ NUMBERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SettingEndpoints:
     """One setting: how it is seen, and how administrators set it."""
 
     name: str
     seen_by: Access
     handlers: tuple[Handler, Handler]
     wires: tuple[Any, Any]
-    says: str
+    help: str
 
     def endpoints(self) -> tuple[Endpoint, Endpoint]:
         see, put = self.handlers
-        shown, written = self.wires
+        override_json, written = self.wires
         see_it = Endpoint(
             method="GET",
             path=f"{CONFIG}/{self.name}",
             handle=see,
-            summary=f"See {self.says}.",
+            summary=f"See {self.help}.",
             tag="settings",
             access=self.seen_by,
             scope="settings",
-            answers={200: shown},
+            answers={200: override_json},
         )
         put_it = replace(
             see_it,
             method="PUT",
             handle=put,
-            summary=f"Set {self.says}.",
+            summary=f"Set {self.help}.",
             access=Access.ADMIN,
             body=written,
             body_bytes_max=PROMPT_BODY_BYTES_MAX,
@@ -149,7 +155,7 @@ class Row:
 
 class SettingRoutes:
     def __init__(
-        self, catalogue: Catalogue, settings: Settings, feature: Feature | None = None
+        self, catalogue: Catalogue, settings: SettingStore, feature: Feature | None = None
     ) -> None:
         self._catalogue = catalogue
         self._settings = settings
@@ -158,49 +164,49 @@ class SettingRoutes:
     def endpoints(self) -> Sequence[Endpoint]:
         hidden, seen = Access.HIDDEN, Access.USER
         rows = (
-            Row(
+            SettingEndpoints(
                 "system-prompt",
                 hidden,
                 (self.system_prompt, self.put_system_prompt),
                 (wire.SystemPrompt, wire.UpdateSystemPrompt),
                 "what every new chat is told",
             ),
-            Row(
+            SettingEndpoints(
                 "plan-mode-instructions",
                 hidden,
                 (self.plan_mode, self.put_plan_mode),
                 (wire.PlanModeInstructions, wire.UpdatePlanModeInstructions),
                 "what chats are told that make a plan",
             ),
-            Row(
+            SettingEndpoints(
                 "model-override/{context}",
                 hidden,
                 (self.override, self.put_override),
                 (wire.ModelOverride, wire.UpdateModelOverride),
                 "the model of subagents, titles or summaries",
             ),
-            Row(
+            SettingEndpoints(
                 "personal-model-overrides",
                 hidden,
                 (self.own_overrides, self.put_own_overrides),
                 (wire.AllowUsers, wire.UpdateAllowUsers),
                 "whether users may choose models for such",
             ),
-            Row(
+            SettingEndpoints(
                 "debug-logging",
                 hidden,
                 (self.debug_logging, self.put_debug_logging),
                 (wire.DebugLogging, wire.UpdateAllowUsers),
                 "whether users may have their model calls recorded",
             ),
-            Row(
+            SettingEndpoints(
                 "computer-use-provider",
                 seen,
                 (self.computer_use, self.put_computer_use),
                 (wire.ComputerUseProvider, wire.UpdateComputerUseProvider),
                 "who operates desktops",
             ),
-            Row(
+            SettingEndpoints(
                 "advisor",
                 seen,
                 (self.advisor, self.put_advisor),
@@ -248,12 +254,12 @@ class SettingRoutes:
     async def override(self, call: Call) -> HttpResponse:
         context = _context(call)
         settings = (await self._catalogue.contents()).settings
-        return json_response(200, shown(context, settings.override(context)))
+        return json_response(200, override_json(context, settings.override(context)))
 
     async def put_override(self, call: Call) -> HttpResponse:
         context = _context(call)
         asked = call.read(wire.UpdateModelOverride)
-        id = model_of(asked.model_config_id)
+        id = model_id_of(asked.model_config_id)
         effort = await self._checked(call, id, asked.reasoning_effort)
         stored = names.stored_override(id, effort)
         await self._settings.put({names.override_name(context): stored})
@@ -325,21 +331,21 @@ class SettingRoutes:
     async def _checked(self, call: Call, id: Any, effort: str | None) -> str | None:
         contents = await self._catalogue.contents()
         own = await self._catalogue.own(call.user.id)
-        return checked(contents, id, effort, own=own, byok=self._catalogue.byok)
+        return checked_effort(contents, id, effort, own=own, byok=self._catalogue.byok)
 
     # numbers
 
-    def _number(self, number: Number) -> Row:
+    def _number(self, number: NumberSetting) -> SettingEndpoints:
         async def show(call: Call) -> HttpResponse:
             settings = (await self._catalogue.contents()).settings
-            return json_response(200, number.shown(settings.value(number.field)))
+            return json_response(200, number.read_type(settings.value(number.field)))
 
         async def put(call: Call) -> HttpResponse:
             await self._settings.put({number.field: number.read(call)})
             return no_content()
 
-        wires = (number.shown, number.written)
-        return Row(number.name, Access.USER, (show, put), wires, number.says)
+        wires = (number.read_type, number.written_type)
+        return SettingEndpoints(number.name, Access.USER, (show, put), wires, number.help)
 
 
 _NO_ADVISOR = {"max_uses_per_run": 0, "max_output_tokens": 0, "model_config_id": str(wire.NIL)}
@@ -349,7 +355,7 @@ def plain(text: str | None, field: str) -> str:
     """As a model may read it. Refused if it is too long."""
     if text is None:
         raise invalid(field, "is required")
-    clean = sanitised(text)
+    clean = visible_text(text)
     if is_too_long(clean):
         raise invalid(field, f"has {len(clean.encode())} bytes, may have {PROMPT_BYTES_MAX}")
     return clean

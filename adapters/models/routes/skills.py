@@ -6,19 +6,24 @@ from msgspec import structs
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation, not_found
-from adapters.models.routes.overriding import invalid
-from adapters.models.routes.whose import People, whose
-from adapters.models.skill_file import CONTENT_BYTES_MAX, Skill, Unfit, is_name, parsed
+from adapters.models.routes.checks import People, invalid, target_user
+from adapters.models.routes.wire import UserSkill, UserSkillMetadata, WriteUserSkillRequest
+from adapters.models.skill_file import (
+    CONTENT_BYTES_MAX,
+    InvalidSkill,
+    Skill,
+    is_skill_name,
+    parse_skill,
+)
 from adapters.models.store.catalogue import StoredSkill
-from adapters.models.store.settings import Skills, SkillTaken, TooManySkills
-from adapters.models.wire.settings import UserSkill, UserSkillMetadata, WriteUserSkillRequest
+from adapters.models.store.settings import SkillStore, SkillTaken, TooManySkills
 
 PATH = "/api/experimental/users/{user}/skills"
 BODY_BYTES_MAX = 8 * CONTENT_BYTES_MAX  # as JSON may write it
 
 
 class SkillRoutes:
-    def __init__(self, skills: Skills, *, people: People) -> None:
+    def __init__(self, skills: SkillStore, *, people: People) -> None:
         self._skills = skills
         self._people = people
 
@@ -49,18 +54,18 @@ class SkillRoutes:
         )
 
     async def list(self, call: Call) -> HttpResponse:
-        user = await whose(self._people, call)
+        user = await target_user(self._people, call)
         return json_response(200, [_metadata(skill) for skill in await self._skills.of(user)])
 
     async def show(self, call: Call) -> HttpResponse:
-        user = await whose(self._people, call)
+        user = await target_user(self._people, call)
         found = await self._skills.read(user, _name(call))
         if found is None:
             raise not_found()
         return json_response(200, _whole(found))
 
     async def add(self, call: Call) -> HttpResponse:
-        user = await whose(self._people, call)
+        user = await target_user(self._people, call)
         skill, content = _written(call)
         added = await self._skills.add(
             user, skill.name, description=skill.description, content=content
@@ -77,7 +82,7 @@ class SkillRoutes:
                 return json_response(201, _whole(added))
 
     async def change(self, call: Call) -> HttpResponse:
-        user = await whose(self._people, call)
+        user = await target_user(self._people, call)
         name = _name(call)
         skill, content = _written(call)
         if skill.name != name:
@@ -90,7 +95,7 @@ class SkillRoutes:
         return json_response(200, _whole(changed))
 
     async def remove(self, call: Call) -> HttpResponse:
-        user = await whose(self._people, call)
+        user = await target_user(self._people, call)
         if not await self._skills.remove(user, _name(call)):
             raise not_found()
         return no_content()
@@ -98,15 +103,15 @@ class SkillRoutes:
 
 def _name(call: Call) -> str:
     name = call.path["name"]
-    if not is_name(name):
+    if not is_skill_name(name):
         raise invalid("name", "must be lowercase words joined by single hyphens")
     return name
 
 
 def _written(call: Call) -> tuple[Skill, str]:
     content = call.read(WriteUserSkillRequest).content or ""
-    skill = parsed(content)
-    if isinstance(skill, Unfit):
+    skill = parse_skill(content)
+    if isinstance(skill, InvalidSkill):
         raise invalid(skill.field, skill.why, "Invalid skill.")
     return skill, content
 

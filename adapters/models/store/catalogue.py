@@ -98,7 +98,7 @@ def settings_of(rows: Sequence[Row]) -> dict[str, Any]:
     return {name: msgspec.json.decode(value) for name, value in rows}
 
 
-class CatalogueReading:
+class CatalogueReader:
     """Reads; who keeps what was read is asked first."""
 
     def __init__(self, pool: Pool) -> None:

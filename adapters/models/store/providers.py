@@ -13,7 +13,7 @@ from adapters.postgres.queries import SQL
 
 
 @dataclass(frozen=True, slots=True)
-class NewKey:
+class SealedKey:
     id: UUID
     sealed: bytes = field(repr=False)
     masked: str
@@ -24,7 +24,7 @@ class KeySet:
     """The keys that a provider is to have: of its own these, and new ones."""
 
     kept: Sequence[UUID] = ()
-    new: Sequence[NewKey] = ()
+    new: Sequence[SealedKey] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class NoSuchProvider:
 Revise = Callable[[StoredProvider], tuple[StoredProvider, KeySet | None]]
 
 
-class Providers:
+class ProviderStore:
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
         self._tell = tell
 
-    async def add(self, provider: StoredProvider, keys: Sequence[NewKey]) -> NameTaken | None:
+    async def add(self, provider: StoredProvider, keys: Sequence[SealedKey]) -> NameTaken | None:
         columns = _columns(provider) | {"type": provider.type, "name": provider.name}
         async with self._pool.connection() as connection, connection.transaction() as tx:
             [added] = await tx.run([(SQL["add_provider"], columns)])
@@ -104,7 +104,7 @@ def _columns(provider: StoredProvider) -> dict[str, object]:
     }
 
 
-def _add_keys(provider: UUID, keys: Sequence[NewKey]) -> Statement:
+def _add_keys(provider: UUID, keys: Sequence[SealedKey]) -> Statement:
     return SQL["add_provider_keys"], {
         "id": provider,
         "ids": [key.id for key in keys],
@@ -118,7 +118,7 @@ ReviseModel = Callable[[StoredModel], tuple[StoredModel, bool | None]]
 _LOCK: Statement = (SQL["lock_default_model"], ())
 
 
-class ModelConfigs:
+class ModelConfigStore:
     def __init__(self, pool: Pool, *, tell: Tell, offers: bool) -> None:
         self._pool = pool
         self._tell = tell

@@ -14,7 +14,7 @@ from adapters.postgres.driver.values import Json
 from adapters.postgres.queries import SQL
 
 
-class Settings:
+class SettingStore:
     """Names and JSON: what they mean is for `adapters.models.settings` to say."""
 
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
@@ -61,7 +61,7 @@ class TooManySkills:
     most: int = SKILLS_MAX
 
 
-class Skills:
+class SkillStore:
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
         self._tell = tell

@@ -10,8 +10,8 @@ from actors.agents.places import CHILDREN_MAX
 from actors.agents.rules import SAYS
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.prompt import Tool
-from adapters.models.call_config import selectable
-from adapters.models.contents import ListedModel
+from adapters.models.call_config import efforts_offered
+from adapters.models.snapshot import ListedModel
 from adapters.tools.schemas import schema_of
 
 WAIT_SECONDS = 300  # where the model does not say
@@ -95,7 +95,7 @@ class ListAgents(Struct, frozen=True):
 
 def shown(model: ListedModel) -> Mapping[str, Any]:
     """A model that an agent can be spawned with."""
-    efforts = selectable(model.call)
+    efforts = efforts_offered(model.call)
     return {
         "model_config_id": str(model.id),
         "display_name": model.display_name,

@@ -33,8 +33,8 @@ from actors.upkeep.titles.fallback import (
 )
 from adapters.access.sending import Sending
 from adapters.models.catalogue import Catalogue
-from adapters.models.choosing import Choice, NoChoice
-from adapters.models.prompt_texts import told_of_place
+from adapters.models.choosing import ModelChoice, NoChoice
+from adapters.models.prompt_texts import place_text
 from adapters.tools.agents.asked import (
     LISTED_MAX,
     TOOLS,
@@ -123,7 +123,7 @@ class AgentTools:
         )
 
     async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> Told:
-        place = told_of_place(has_workspace=new.workspace_id is not None, is_root=False)
+        place = place_text(has_workspace=new.workspace_id is not None, is_root=False)
         hidden = await self.catalogue.system_messages(place=place)
         request = CreateChat(new, (*hidden, said.as_body()))
         made = await patiently(chat.id, "agents", partial(self.sending.create, request))
@@ -137,7 +137,7 @@ class AgentTools:
             raise Wrong(str(made))
         return rules.introduced(found[0])
 
-    async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> Choice:
+    async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> ModelChoice:
         try:
             wanted = UUID(asked.model_config_id) if asked.model_config_id.strip() else None
         except ValueError:

@@ -24,8 +24,8 @@ from actors.prompts.context.resources import (
     bounded,
     digest,
 )
-from adapters.models.prompt_texts import sanitised
-from adapters.models.skill_file import Unfit, parsed
+from adapters.models.prompt_texts import visible_text
+from adapters.models.skill_file import InvalidSkill, parse_skill
 from adapters.workspaces.beneath import Denied, Found, opened, walked
 
 OWN = ".promptcorner"
@@ -143,7 +143,7 @@ class _Search:
         if isinstance(file, _Fault):
             self.found.append(Resource(path, kind, file.size_bytes, file.fitness, file.why))
             return
-        text = sanitised(file.text) if kind is Kind.INSTRUCTION_FILE else file.text
+        text = visible_text(file.text) if kind is Kind.INSTRUCTION_FILE else file.text
         self.found.append(Resource(path, kind, file.size_bytes, text=text))
 
     def _read(self, root: _Root, path: str) -> _Text | _Fault | None:
@@ -208,8 +208,8 @@ class _Search:
             self.found.append(found)
 
     def _fit(self, path: str, name: str, file: _Text) -> Resource | _Fault:
-        skill = parsed(file.text, is_own=False)
-        if isinstance(skill, Unfit):
+        skill = parse_skill(file.text, is_own=False)
+        if isinstance(skill, InvalidSkill):
             return _Fault(Fitness.INVALID, f"{skill.field}: {skill.why}", file.size_bytes)
         if skill.name != name:
             why = f"name: is {skill.name}, and has to be that of its directory"
@@ -218,7 +218,7 @@ class _Search:
         if first != path:
             why = f"name: another skill is called that, {first}"
             return _Fault(Fitness.INVALID, why, file.size_bytes)
-        says = sanitised(skill.description)
+        says = visible_text(skill.description)
         return Resource(
             path, Kind.SKILL, file.size_bytes, text=skill.body, name=name, description=says
         )

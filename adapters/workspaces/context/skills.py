@@ -14,9 +14,9 @@ from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
 from actors.law.store.ports import Bus
 from actors.prompts.context.ports import NO_SKILLS, SkillText, Unreadable, WorkspaceSkills
 from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Known, Source, merged
-from adapters.models.prompt_texts import sanitised
-from adapters.models.skill_file import Unfit, parsed
-from adapters.models.store.settings import Skills
+from adapters.models.prompt_texts import visible_text
+from adapters.models.skill_file import InvalidSkill, parse_skill
+from adapters.models.store.settings import SkillStore
 from adapters.settings.caching import Cache, CacheStatistics
 
 KEEP_SECONDS = 60.0  # should news of a change have got lost unnoticed
@@ -26,7 +26,7 @@ USERS_MAX = 16_384  # whose skills are kept; the one not asked about for longest
 class SkillIndex:
     """It `follow`s the bus as long as it is used."""
 
-    def __init__(self, skills: Skills, workspace: WorkspaceSkills = NO_SKILLS) -> None:
+    def __init__(self, skills: SkillStore, workspace: WorkspaceSkills = NO_SKILLS) -> None:
         self._skills = skills
         self._workspace = workspace
         self._personal: Cache[UserId, tuple[Known, ...]] = Cache(
@@ -57,8 +57,8 @@ class SkillIndex:
         if entry.source is Source.WORKSPACE:
             return await self._workspace.text(chat, name)
         stored = await self._skills.read(chat.owner_id, name)
-        skill = parsed(stored.content or "") if stored is not None else None
-        if skill is None or isinstance(skill, Unfit):
+        skill = parse_skill(stored.content or "") if stored is not None else None
+        if skill is None or isinstance(skill, InvalidSkill):
             return Unreadable(f"name: there is no skill {name!r} any more")
         return SkillText("", skill.body)
 
@@ -72,5 +72,6 @@ class SkillIndex:
 
     async def _read(self, user: UserId) -> tuple[Known, ...]:
         return tuple(
-            Known(skill.name, sanitised(skill.description)) for skill in await self._skills.of(user)
+            Known(skill.name, visible_text(skill.description))
+            for skill in await self._skills.of(user)
         )

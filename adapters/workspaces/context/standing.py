@@ -18,15 +18,15 @@ from actors.prompts.context.ports import NO_WORDS, NO_WORKSPACES, PlanFiles, Wor
 from actors.prompts.context.skills import index
 from actors.tools.gating import Kind, kind_of
 from adapters.models.catalogue import Catalogue
-from adapters.models.contents import Contents
 from adapters.models.prompt_texts import (
     PLAN_MODE,
     PLAN_MODE_CHILD,
     plan_file_path,
     user_instructions,
 )
-from adapters.models.prompting import Standing
+from adapters.models.prompting import TurnContext
 from adapters.models.settings import PLAN_MODE_INSTRUCTIONS
+from adapters.models.snapshot import CatalogueSnapshot
 from adapters.workspaces.context.skills import SkillIndex
 
 PLACE_SECONDS_MAX = 35.0  # to find the plan's file; then the chat plans without one
@@ -50,7 +50,7 @@ class TurnWords:
         self._advised = advised
         self._plans = plans
 
-    async def standing(self, chat: Chat) -> Standing:
+    async def standing(self, chat: Chat) -> TurnContext:
         contents = await self._catalogue.contents()
         own = await self._catalogue.own(chat.owner_id)
         words = [*told_of_family(chat)]
@@ -65,7 +65,7 @@ class TurnWords:
             words.append(plan_file_path(path))
         if chat in self._advised:
             words.append(GUIDANCE)
-        return Standing(tuple(words), partial(identity_of, contents))
+        return TurnContext(tuple(words), partial(identity_of, contents))
 
     async def _plan_path(self, chat: Chat) -> str | None:
         with trio.move_on_after(PLACE_SECONDS_MAX):
@@ -73,7 +73,7 @@ class TurnWords:
         return None
 
 
-def overlay(kind: Kind, contents: Contents) -> Iterator[str]:
+def overlay(kind: Kind, contents: CatalogueSnapshot) -> Iterator[str]:
     """What a chat of this kind is told about what it may do."""
     match kind:
         case Kind.EXPLORE:
@@ -88,7 +88,7 @@ def overlay(kind: Kind, contents: Contents) -> Iterator[str]:
             pass
 
 
-def identity_of(contents: Contents, id: ModelConfigId | None) -> str | None:
+def identity_of(contents: CatalogueSnapshot, id: ModelConfigId | None) -> str | None:
     """Which provider a message came from; None: nobody knows any more."""
     if id is not None:
         provider = contents.known.get(id)

@@ -35,7 +35,7 @@ from actors.supervisor.intake import Intake
 from actors.supervisor.world import Limits
 from actors.supervisor.world import World as SupervisorWorld
 from adapters.access.sending import Sending
-from adapters.models.choosing import Choice
+from adapters.models.choosing import ModelChoice
 from adapters.postgres.bus import Switchboard
 from adapters.tools.agents.source import AgentTools
 from adapters.tools.toolbox import Toolbox
@@ -237,7 +237,7 @@ class Catalogue:
         return None
 
     async def choose(self, user, wanted, effort, *, last):
-        return Choice(ModelConfigId(UUID(int=1)), effort)
+        return ModelChoice(ModelConfigId(UUID(int=1)), effort)
 
     async def system_messages(self, **_):
         return ()

@@ -28,9 +28,9 @@ from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
 from actors.law.parts.vendors import OPENAI
 from actors.law.requests import Acquire, EditMessage, Interrupt
-from adapters.models.providers.faults import Unreachable
+from adapters.models.providers.faults import ProviderUnreachable
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.openai_chat.provider import ChatCompletions
+from adapters.models.providers.openai_chat.provider import ChatCompletionsProvider
 from runtime.cause import Shutdown
 from runtime.ends import Finished, Stopped
 from tests.actors.chat.stage import ANN, a_chat_at_work
@@ -120,7 +120,7 @@ async def stopped_at(point, *, seconds=FOR_EVER):
     async with trio.open_nursery() as nursery:
         network = Stuck(nursery, [first_answer(point, seconds), BETTER, BETTER])
         network.seconds = seconds if point == "connecting" else 0.0
-        models = Slow(ChatCompletions(HttpClient(network.dial), "key", vendor=OPENAI))
+        models = Slow(ChatCompletionsProvider(HttpClient(network.dial), "key", vendor=OPENAI))
         models.seconds = seconds if point == "between_steps" else 0.0
         slow = [] if point != "tool" else [HANGS] if seconds == FOR_EVER else [seconds]
         tools = ScriptedTools().add("fast").add("slow", *slow, repeatable=True)
@@ -280,7 +280,7 @@ async def test_a_provider_that_says_nothing_is_given_up_and_asked_again(autojump
 
 
 BROKEN_OFF = {
-    "refused": Unreachable("api: connection refused"),
+    "refused": ProviderUnreachable("api: connection refused"),
     "hung up before the head": [Hangup],
     "reset before the head": [Reset],
     "hung up behind the head": [OPENED, Hangup],
@@ -299,7 +299,7 @@ async def test_a_provider_that_breaks_off_is_asked_again_and_nothing_of_it_is_ke
     script = BROKEN_OFF[how]
     network = Network(nursery, [BETTER] if isinstance(script, Exception) else [script, BETTER])
     network.refuse = script if isinstance(script, Exception) else None
-    provider = ChatCompletions(HttpClient(network.dial), "key", vendor=OPENAI)
+    provider = ChatCompletionsProvider(HttpClient(network.dial), "key", vendor=OPENAI)
     async with a_chat_at_work(provider) as stage:
         await trio.sleep(0.5)
         waiting, network.refuse = stage.row.retry_state, None

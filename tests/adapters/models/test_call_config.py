@@ -19,10 +19,10 @@ from actors.law.parts.prompt import (
 )
 from adapters.models.call_config import (
     CallConfig,
+    efforts_offered,
     faults_of,
     read_call,
     search_of,
-    selectable,
     settings_of,
     written_call,
 )
@@ -177,11 +177,11 @@ def test_a_search_of_the_providers_own_is_offered_where_it_is_switched_on(
 def test_efforts_go_up_to_the_highest(highest):
     call = a_call({"reasoning_effort": {"default": "none", "max": highest}})
 
-    assert EFFORTS[: EFFORTS.index(highest) + 1] == selectable(call)
+    assert EFFORTS[: EFFORTS.index(highest) + 1] == efforts_offered(call)
 
 
 def test_a_model_without_efforts_has_none_to_choose_from():
-    assert () == selectable(a_call({}))
+    assert () == efforts_offered(a_call({}))
 
 
 def test_what_says_nothing_is_not_stored():

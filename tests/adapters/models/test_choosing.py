@@ -12,23 +12,23 @@ import pytest
 from actors.law.ids import ModelConfigId
 from adapters.models.choosing import (
     CHOICES_MAX,
-    Choice,
+    ModelChoice,
     NoChoice,
-    Own,
     Unusable,
-    at_work,
-    choices,
+    UserCatalogue,
     choose,
     for_child,
+    model_at_work,
+    remedies_of,
 )
-from adapters.models.contents import REHEARSAL_MODEL, Around, assembled
 from adapters.models.settings import (
     ALLOW_OWN_OVERRIDES,
-    OwnSettings,
+    UserSettings,
     override_name,
     stored_override,
     stored_own_override,
 )
+from adapters.models.snapshot import REHEARSAL_MODEL, ProcessFacts, assemble
 from adapters.models.store.catalogue import StoredCatalogue, StoredKey
 from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
@@ -66,19 +66,19 @@ class World:
         known = {row.id: row.provider_id for row in (OWN, SISTER, OTHER)}
         stored = StoredCatalogue(tuple(providers), tuple(rows), known, dict(self.settings))
         opened = lambda sealed, about: sealed.decode()  # noqa: E731
-        return assembled(stored, Around((), None, SINCE), opened)
+        return assemble(stored, ProcessFacts((), None, SINCE), opened)
 
     def own(self):
-        mine = OwnSettings(dict(self.my_settings))
-        return Own(mine, dict(self.my_keys), dict(self.faults))
+        mine = UserSettings(dict(self.my_settings))
+        return UserCatalogue(mine, dict(self.my_keys), dict(self.faults))
 
     def choose(self, last, wanted=None, effort=None):
         return choose(
             self.contents(), self.own(), wanted=wanted, effort=effort, last=last, byok=self.byok
         )
 
-    def at_work(self, last):
-        return at_work(self.contents(), self.own(), last, byok=self.byok)
+    def model_at_work(self, last):
+        return model_at_work(self.contents(), self.own(), last, byok=self.byok)
 
     def for_child(self, context="explore"):
         return for_child(
@@ -148,7 +148,7 @@ FATES = {
 def named(answer):
     """The model, or the kind of the refusal."""
     match answer:
-        case Choice(model=id):
+        case ModelChoice(model=id):
             return next(row.model for row in (OWN, SISTER, OTHER) if row.id == id)
         case NoChoice() | Unusable():
             return answer.kind
@@ -167,7 +167,7 @@ def test_a_message_that_names_no_model_stays_with_the_provider_or_is_refused(fat
 def test_a_turn_that_goes_on_stays_with_the_provider_or_fails(fate):
     world, _, for_turn = FATES[fate]
 
-    assert for_turn == named(world.at_work(OWN.id))
+    assert for_turn == named(world.model_at_work(OWN.id))
 
 
 @pytest.mark.parametrize("fate", FATES)
@@ -197,7 +197,7 @@ def test_of_many_choices_the_first_are_named_and_the_others_counted():
     more = tuple(a_model(THERE.id, f"m{at}") for at in range(CHOICES_MAX + 3))
     world = World(models=more, default="")
 
-    sentence = choices(world.contents(), world.own(), Unusable("", "config"), byok=True)
+    sentence = remedies_of(world.contents(), world.own(), Unusable("", "config"), byok=True)
 
     assert CHOICES_MAX == sentence.count(" of there (")
     assert sentence.endswith(", and 3 more")
@@ -223,23 +223,23 @@ def test_a_model_that_nobody_remembers_may_have_been_anywhere():
     strange = ModelConfigId(uuid4())
 
     assert "config" == named(World().choose(strange))
-    assert "config" == named(World().at_work(strange))
+    assert "config" == named(World().model_at_work(strange))
 
 
 def test_the_rehearsal_has_told_nobody_so_its_chats_go_on_with_the_default():
     assert "other" == named(World().choose(REHEARSAL_MODEL))
-    assert "other" == named(World().at_work(REHEARSAL_MODEL))
+    assert "other" == named(World().model_at_work(REHEARSAL_MODEL))
 
 
 def test_a_chat_of_a_provider_does_not_become_a_rehearsal():
     rehearsing = StoredCatalogue((), (), {OWN.id: HERE.id}, {})
-    contents = assembled(rehearsing, Around((), None, SINCE), lambda sealed, about: "")
+    contents = assemble(rehearsing, ProcessFacts((), None, SINCE), lambda sealed, about: "")
     own = World().own()
 
     refused = choose(contents, own, wanted=None, effort=None, last=OWN.id, byok=True)
 
     assert "config" == refused.kind
-    assert "config" == at_work(contents, own, OWN.id, byok=True).kind
+    assert "config" == model_at_work(contents, own, OWN.id, byok=True).kind
 
 
 ALLOWED = ((ALLOW_OWN_OVERRIDES, True),)

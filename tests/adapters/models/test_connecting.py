@@ -3,8 +3,8 @@
 import pytest
 
 from actors.law.parts.vendors import Wire
-from adapters.models.connecting import connected, wire_of
-from adapters.models.provider_config import misconfigured
+from adapters.models.connecting import connect, wire_of
+from adapters.models.provider_config import misconfiguration
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.given import a_config, hello
 from tests.fakes.network import Network, whole
@@ -73,7 +73,7 @@ async def test_each_provider_is_asked_on_its_own_wire(
 ):
     network = Network(nursery, [[whole(b"{}", 401)]])
 
-    await connected(config, HttpClient(network.dial)).generate(hello(config.model))
+    await connect(config, HttpClient(network.dial)).generate(hello(config.model))
 
     [request] = network.requests
     assert (host, target) == (network.origins[0].host, request.target)
@@ -87,7 +87,7 @@ async def test_a_base_url_of_ones_own_is_where_everybody_is_asked(type, autojump
     network = Network(nursery, [[whole(b"{}", 401)]])
     config = a_config(type, "m", base_url="http://proxy.test:8080/x")
 
-    await connected(config, HttpClient(network.dial)).generate(hello())
+    await connect(config, HttpClient(network.dial)).generate(hello())
 
     assert ("http", "proxy.test", 8080) == (
         network.origins[0].scheme,
@@ -129,7 +129,7 @@ def test_which_of_openais_interfaces_is_spoken(config, responses):
     ids=lambda config: f"{config} {config.provider.base_url}",
 )
 def test_what_can_be_asked_is_well_configured(config):
-    assert misconfigured(config.provider, config.model) is None
+    assert misconfiguration(config.provider, config.model) is None
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_what_can_be_asked_is_well_configured(config):
     ],
 )
 def test_what_would_only_come_out_when_it_is_asked_is_said_before(config, wrong):
-    assert wrong in misconfigured(config.provider, config.model)
+    assert wrong in misconfiguration(config.provider, config.model)
 
 
 def test_a_key_of_azures_is_never_shown_to_openai():
     with pytest.raises(AssertionError, match="azure needs a base URL"):
-        connected(a_config("azure", "gpt-5"), HttpClient(None))
+        connect(a_config("azure", "gpt-5"), HttpClient(None))

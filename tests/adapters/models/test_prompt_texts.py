@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.models.prompt_texts import is_too_long, sanitised
+from adapters.models.prompt_texts import is_too_long, visible_text
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from adapters.models.prompt_texts import is_too_long, sanitised
     ],
 )
 def test_what_nobody_can_see_is_taken_out(text, clean):
-    assert clean == sanitised(text)
+    assert clean == visible_text(text)
 
 
 def test_every_code_point_of_the_list_is_taken_out_and_no_neighbour():
@@ -43,14 +43,14 @@ def test_every_code_point_of_the_list_is_taken_out_and_no_neighbour():
     gone = {code for low, high in ranges for code in range(low, high + 1)}
     near = {code + step for code in gone for step in (-1, 1)} - gone - {0x2029, 0x200A, 0x202F}
 
-    assert set() == {code for code in gone if sanitised(f"a{chr(code)}b") != "ab"}
-    assert set() == {code for code in near if sanitised(f"a{chr(code)}b") == "ab"}
+    assert set() == {code for code in gone if visible_text(f"a{chr(code)}b") != "ab"}
+    assert set() == {code for code in near if visible_text(f"a{chr(code)}b") == "ab"}
 
 
 def test_once_clean_it_stays_as_it_is():
     text = "\u200b a \r\n\r\n\r\n \u2066\n b "
 
-    assert sanitised(text) == sanitised(sanitised(text))
+    assert visible_text(text) == visible_text(visible_text(text))
 
 
 def test_length_is_counted_in_bytes():

@@ -16,7 +16,13 @@ from actors.law.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid,
 from actors.law.parts.vendors import ANTHROPIC, AZURE, OPENAI, RESPONSES_RULES
 from actors.prompts.files import StoredFile
 from actors.prompts.growing import Growing
-from adapters.models.prompting import ROWS_MIN, Known, Prompting, PromptingStatistics, Standing
+from adapters.models.prompting import (
+    ROWS_MIN,
+    PromptCache,
+    Prompting,
+    PromptingStatistics,
+    TurnContext,
+)
 from tests.actors.law.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
 
 FAMILY = ChatId(UUID(int=78))
@@ -44,7 +50,7 @@ class Surroundings:
 
     async def standing(self, chat):
         await trio.lowlevel.checkpoint()
-        return Standing(self.words, lambda id: "me")
+        return TurnContext(self.words, lambda id: "me")
 
 
 def a_model(vendor=ANTHROPIC, **more):
@@ -207,7 +213,7 @@ def kept(known, *chats, whom=ME):
 
 def test_long_histories_are_kept_as_far_as_there_is_room_the_latest_first():
     one = grown().bytes_count
-    known = Known(2 * one + one // 2)
+    known = PromptCache(2 * one + one // 2)
 
     for chat in "ab":
         known.put(chat, ME, grown())
@@ -228,7 +234,7 @@ def test_what_a_history_takes_is_counted_by_its_texts():
 
 
 def test_a_history_that_grows_is_counted_as_it_is_now():
-    known, growing = Known(1_000_000), grown()
+    known, growing = PromptCache(1_000_000), grown()
     known.put("a", ME, growing)
 
     known.pop("a", ME).messages(history_of(*[user(LONG)] * ROWS_MIN), {}, None)
@@ -244,7 +250,7 @@ def test_a_history_that_grows_is_counted_as_it_is_now():
     ids=["with files", "short", "longer than all that there is room for"],
 )
 def test_what_is_not_worth_it_is_not_kept_and_drives_nothing_out(growing):
-    known = Known(1_000_000)
+    known = PromptCache(1_000_000)
     known.put("a", ME, grown())
 
     known.put("b", ME, growing)
@@ -253,7 +259,7 @@ def test_what_is_not_worth_it_is_not_kept_and_drives_nothing_out(growing):
 
 
 def test_a_history_is_kept_for_the_one_it_was_told_to():
-    known = Known(1_000_000)
+    known = PromptCache(1_000_000)
     known.put("a", ME, grown())
 
     assert "" == kept(known, "a", whom=("openai", "me"))

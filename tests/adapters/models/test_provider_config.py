@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
 from adapters.settings.refusals import CannotStart
 
@@ -26,12 +26,12 @@ def home(tmp_path):
 
 
 def the_one(environ):
-    [model] = offered(environ)
+    [model] = models_of_environment(environ)
     return model
 
 
 def test_where_nothing_is_set_nothing_is_offered(home):
-    assert () == offered(home)
+    assert () == models_of_environment(home)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_provider_is_found_where_its_base_url_says(key, variable, home):
 
 @pytest.mark.parametrize("key", ["AZURE_OPENAI_API_KEY", "OPENAI_COMPAT_API_KEY"])
 def test_who_is_found_nowhere_in_particular_is_not_offered_without_a_base_url(key, home):
-    assert () == offered(home | {key: "k"})
+    assert () == models_of_environment(home | {key: "k"})
 
 
 def test_a_server_of_ones_own_needs_no_key(home):
@@ -90,7 +90,7 @@ def test_of_two_names_for_a_key_the_first_counts(home):
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n"])
 def test_a_blank_key_is_no_key(blank, home):
-    assert () == offered(home | {"ANTHROPIC_API_KEY": blank})
+    assert () == models_of_environment(home | {"ANTHROPIC_API_KEY": blank})
 
 
 def test_blanks_around_a_key_are_not_of_it(home):
@@ -116,7 +116,7 @@ def test_the_default_bedrock_model_is_bound_to_no_geography(home):
 
 
 def test_all_at_once_stand_in_a_fixed_order(home):
-    names = [model.provider.name for model in offered(home | ALL)]
+    names = [model.provider.name for model in models_of_environment(home | ALL)]
 
     assert [
         "anthropic",
@@ -132,14 +132,16 @@ def test_all_at_once_stand_in_a_fixed_order(home):
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai-compat", "bedrock"])
 def test_the_model_that_is_asked_for_comes_first_and_stands_for_its_provider(provider, home):
-    models = offered(home | ALL | {"PROMPTCORNER_MODEL": f"{provider}/big"})
+    models = models_of_environment(home | ALL | {"PROMPTCORNER_MODEL": f"{provider}/big"})
 
     assert f"{provider}/big" == str(models[0])
     assert 8 == len({model.provider.name for model in models}) == len(models)
 
 
 def test_a_name_of_a_model_may_have_slashes(home):
-    models = offered(home | ALL | {"PROMPTCORNER_MODEL": "vercel/anthropic/claude-opus-4.1"})
+    models = models_of_environment(
+        home | ALL | {"PROMPTCORNER_MODEL": "vercel/anthropic/claude-opus-4.1"}
+    )
 
     assert "anthropic/claude-opus-4.1" == models[0].model
 
@@ -161,14 +163,14 @@ def test_a_model_that_cannot_be_had_is_refused(wanted, refusal, home):
     keys = {"ANTHROPIC_API_KEY": "k", "OPENROUTER_API_KEY": "k"}
 
     with pytest.raises(CannotStart) as refused:
-        offered(home | keys | {"PROMPTCORNER_MODEL": wanted})
+        models_of_environment(home | keys | {"PROMPTCORNER_MODEL": wanted})
 
     assert f"config: {refusal}" == str(refused.value)
 
 
 def test_without_any_key_a_model_is_refused(home):
     with pytest.raises(CannotStart) as refused:
-        offered(home | {"PROMPTCORNER_MODEL": "openai/gpt-5"})
+        models_of_environment(home | {"PROMPTCORNER_MODEL": "openai/gpt-5"})
 
     assert str(refused.value).endswith("the providers with a key are: none")
 
@@ -181,7 +183,7 @@ def test_openrouter_is_not_asked_as_if_it_were_openai(home):
     }
 
     with pytest.raises(CannotStart) as refused:
-        offered(home | environ)
+        models_of_environment(home | environ)
 
     assert (
         "config: model openai/anthropic/claude-opus-4.1: the base URL is that of OpenRouter,"
@@ -192,11 +194,14 @@ def test_openrouter_is_not_asked_as_if_it_were_openai(home):
 @pytest.mark.parametrize("url", ["openrouter.ai", "ftp://a.test", "http://", "http://a:99999/v1"])
 def test_a_base_url_that_is_none_is_refused_before_anything_starts(url, home):
     with pytest.raises(CannotStart, match=r"^config: model openai/gpt-5: "):
-        offered(home | {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url})
+        models_of_environment(home | {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url})
 
 
 def test_the_same_names_have_the_same_ids_in_every_start(home):
-    first, again = offered(home | ALL), offered(home | ALL | {"OPENAI_API_KEY": "other"})
+    first, again = (
+        models_of_environment(home | ALL),
+        models_of_environment(home | ALL | {"OPENAI_API_KEY": "other"}),
+    )
 
     assert [(m.id, m.provider.id) for m in first] == [(m.id, m.provider.id) for m in again]
     assert 16 == len({id for model in first for id in (model.id, model.provider.id)})
@@ -206,4 +211,4 @@ def test_the_same_names_have_the_same_ids_in_every_start(home):
 def test_no_key_shows_in_a_repr(home):
     secrets = {name: f"secret-{name}" for name in ALL if "URL" not in name}
 
-    assert "secret" not in repr(offered(home | ALL | secrets))
+    assert "secret" not in repr(models_of_environment(home | ALL | secrets))

@@ -11,10 +11,10 @@ from adapters.models.settings import (
     INCLUDE_DEFAULT_SYSTEM_PROMPT,
     SYSTEM_PROMPT,
     AdvisorSettings,
+    DeploymentSettings,
     Override,
-    OwnOverride,
-    OwnSettings,
-    Settings,
+    UserOverride,
+    UserSettings,
     override_name,
     stored_override,
     stored_own_override,
@@ -37,7 +37,7 @@ ID = ModelConfigId(UUID(int=7))
     ],
 )
 def test_a_model_that_stands_in_for_another(stored, override):
-    assert override == Settings({override_name("general"): stored}).override("general")
+    assert override == DeploymentSettings({override_name("general"): stored}).override("general")
 
 
 @pytest.mark.parametrize(
@@ -58,33 +58,33 @@ def test_a_model_that_stands_in_for_another(stored, override):
     ],
 )
 def test_who_is_asked_for_advice_and_how_often(stored, advisor):
-    assert advisor == Settings({ADVISOR: stored}).advisor
+    assert advisor == DeploymentSettings({ADVISOR: stored}).advisor
 
 
 @pytest.mark.parametrize(
     ("context", "stored", "override"),
     [
-        ("root", None, OwnOverride("chat_default")),
-        ("general", None, OwnOverride("deployment_default")),
-        ("general", "chat_default", OwnOverride("chat_default", is_set=True)),
+        ("root", None, UserOverride("chat_default")),
+        ("general", None, UserOverride("deployment_default")),
+        ("general", "chat_default", UserOverride("chat_default", is_set=True)),
         (
             "explore",
             stored_own_override("model", ID, "low"),
-            OwnOverride("model", Override(ID, "low"), is_set=True),
+            UserOverride("model", Override(ID, "low"), is_set=True),
         ),
         (
             "root",
             "deployment_default",
-            OwnOverride("chat_default", Override(is_malformed=True), is_set=True),
+            UserOverride("chat_default", Override(is_malformed=True), is_set=True),
         ),
-        ("root", "model:x", OwnOverride("chat_default", Override(is_malformed=True), is_set=True)),
-        ("root", "rubbish", OwnOverride("chat_default", Override(is_malformed=True), is_set=True)),
+        ("root", "model:x", UserOverride("chat_default", Override(is_malformed=True), is_set=True)),
+        ("root", "rubbish", UserOverride("chat_default", Override(is_malformed=True), is_set=True)),
     ],
 )
 def test_a_users_own_choice(context, stored, override):
     values = {} if stored is None else {override_name(context): stored}
 
-    assert override == OwnSettings(values).override(context)
+    assert override == UserSettings(values).override(context)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_every_new_chat_begins_with(prompt, included, said):
     values = {SYSTEM_PROMPT: prompt, INCLUDE_DEFAULT_SYSTEM_PROMPT: included}
     known = {name: value for name, value in values.items() if value is not None}
 
-    assert said == Settings(known).system_prompt
+    assert said == DeploymentSettings(known).system_prompt
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_what_every_new_chat_begins_with(prompt, included, said):
     + [(each, None) for each in ("", "-1", "101", "abc", None, 101, -1, 50.5, True)],
 )
 def test_a_threshold_that_is_no_percentage_is_passed_over(stored, counts):
-    assert counts == OwnSettings({threshold_name(ID): stored}).thresholds.get(ID)
+    assert counts == UserSettings({threshold_name(ID): stored}).thresholds.get(ID)
 
 
 def test_thresholds_are_found_by_their_models():
     values = {threshold_name(ID): 50, "custom_prompt": "x"}
 
-    assert {ID: 50} == OwnSettings(values).thresholds
+    assert {ID: 50} == UserSettings(values).thresholds

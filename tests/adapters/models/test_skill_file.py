@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.models.skill_file import Skill, Unfit, is_name, parsed
+from adapters.models.skill_file import InvalidSkill, Skill, is_skill_name, parse_skill
 
 
 def a_skill(front, body="Do it."):
@@ -29,7 +29,7 @@ def a_skill(front, body="Do it."):
     ],
 )
 def test_as_much_of_yaml_is_read_as_two_texts_need(front, description):
-    skill = parsed(a_skill(front))
+    skill = parse_skill(a_skill(front))
 
     assert Skill("a", description, "Do it.") == skill
 
@@ -37,7 +37,7 @@ def test_as_much_of_yaml_is_read_as_two_texts_need(front, description):
 def test_comments_and_a_mark_of_byte_order_are_no_words():
     content = "\ufeff" + a_skill("name: a", "<!-- for us\nonly -->\nDo <!-- x -->it.")
 
-    assert Skill("a", "", "Do it.") == parsed(content)
+    assert Skill("a", "", "Do it.") == parse_skill(content)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_comments_and_a_mark_of_byte_order_are_no_words():
     ],
 )
 def test_what_is_no_skill_is_told_why(content, field):
-    unfit = parsed(content)
+    unfit = parse_skill(content)
 
-    assert isinstance(unfit, Unfit)
+    assert isinstance(unfit, InvalidSkill)
     assert field == unfit.field
 
 
@@ -68,4 +68,4 @@ def test_a_name_is_words_of_lowercase_letters_and_digits():
     good = ["a", "a-b", "a1-2b", "a" * 256]
     bad = ["", "-a", "a-", "a--b", "A", "a_b", "ä", "a" * 257, "a\n"]
 
-    assert [*good] == [name for name in (*good, *bad) if is_name(name)]
+    assert [*good] == [name for name in (*good, *bad) if is_skill_name(name)]

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from adapters.models.providers.dial import Origin, dialled, dialler, hang_up, tls_context
-from adapters.models.providers.faults import Unreachable
+from adapters.models.providers.faults import ProviderUnreachable
 from adapters.postgres.driver.link import Link
 from adapters.settings import names
 from adapters.settings.names import LOOK_UPS, Resolver
@@ -76,7 +76,9 @@ async def test_who_finds_no_thread_is_told_so(silent, monkeypatch):
     dial, origin = dialler(tls_context()), Origin("http", "silent.example", 80)
     await leave(silent, partial(dialled, dial, origin))
 
-    with pytest.raises(Unreachable, match=r"^silent\.example:80: .*name servers do not answer"):
+    with pytest.raises(
+        ProviderUnreachable, match=r"^silent\.example:80: .*name servers do not answer"
+    ):
         await dialled(dial, origin)
 
 

@@ -18,7 +18,7 @@ from adapters.models.providers.streaming import answered, streamed
 API_VERSION = "2023-06-01"
 
 
-class Anthropic:
+class AnthropicProvider:
     """A provider of Anthropic's models: Anthropic, or a server that speaks as it does."""
 
     def __init__(

@@ -25,7 +25,7 @@ SERVICE = "bedrock"
 _PREFIXES = {"us-gov": "us-gov.", "us": "us.", "eu": "eu.", "ap": "apac."}  # the longest first
 
 
-class Bedrock:
+class BedrockProvider:
     """A provider of Anthropic's models at AWS Bedrock."""
 
     def __init__(

@@ -20,7 +20,7 @@ from adapters.models.providers.streaming import answered, streamed
 _VERTEX = "aiplatform.googleapis.com"  # its key is an access token; it wants no ids of calls
 
 
-class Google:
+class GeminiProvider:
     """A provider of Gemini. A base URL of Vertex ends in `/publishers/google`."""
 
     def __init__(

@@ -18,7 +18,7 @@ from adapters.models.providers.openai_chat.response import ChatDecoder
 from adapters.models.providers.streaming import answered, streamed
 
 
-class ChatCompletions:
+class ChatCompletionsProvider:
     """A provider that speaks Chat Completions.
 
     A base URL may carry a query, which is Azure's way to name the version of its interface.

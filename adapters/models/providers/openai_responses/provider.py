@@ -17,7 +17,7 @@ from adapters.models.providers.openai_responses.response import ResponsesDecoder
 from adapters.models.providers.streaming import answered, streamed
 
 
-class Responses:
+class ResponsesProvider:
     """A provider that speaks the Responses API.
 
     The query of a base URL, if it has one, is kept.

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from msgspec import structs
 
-from adapters.models.routes.checking import Faults, text_faults
+from adapters.models.routes.checks import Faults, text_faults
 from adapters.tools.mcp.routes.wire import WriteMCPServerConfigRequest
 from adapters.tools.mcp.servers import AUTH_TYPES, AVAILABILITIES, TRANSPORTS, Configured, Secrets
 

@@ -16,7 +16,7 @@ from adapters.http.endpoints import (
     no_content,
 )
 from adapters.http.refusals import HttpError, Validation, not_found
-from adapters.models.routes.checking import refuse_if
+from adapters.models.routes.checks import refuse_if
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.oauth.discovery import NotFound, discovered
 from adapters.tools.mcp.opening import Mcp

@@ -19,7 +19,7 @@ from adapters import settings as config
 from adapters.access.sending import Sending
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door.app import Door
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.models.settings import override_name
 from adapters.postgres.driver.connection import Connection
 from adapters.rehearsal.rehearsal import Rehearsal
@@ -95,7 +95,7 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
             **environ,
         }
         told = config.read_config({}, environment)
-        models = offered(told.environ)
+        models = models_of_environment(told.environ)
         settings = {}
         if summaries_by is not None:
             settings[override_name("compaction")] = str(models[summaries_by].id)

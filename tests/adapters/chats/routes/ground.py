@@ -31,12 +31,12 @@ from adapters.http.door.app import Door
 from adapters.http.endpoints import Caller, Via
 from adapters.http.host.requests import Peer, Request
 from adapters.models.catalogue import Catalogue
-from adapters.models.contents import Around
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.store.catalogue import CatalogueReading
+from adapters.models.snapshot import ProcessFacts
+from adapters.models.store.catalogue import CatalogueReader
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings.secrets import Vault
 from adapters.tools.approvals.consent import Consents
@@ -53,7 +53,7 @@ ADA = UserId(UUID(int=13))  # an admin
 NOW = datetime(2030, 5, 17, 12, 0, tzinfo=UTC)
 VAULT = Vault(b"0123456789abcdef" * 2)
 ENVIRON = {"ANTHROPIC_API_KEY": "sk-test", "OPENAI_API_KEY": "sk-test"}
-MODELS = tuple(model.id for model in offered(ENVIRON))
+MODELS = tuple(model.id for model in models_of_environment(ENVIRON))
 
 
 class Callers:
@@ -190,8 +190,8 @@ def known_servers(pool):
 
 def a_catalogue(pool):
     return Catalogue(
-        CatalogueReading(pool),
-        Around(offered(ENVIRON), None, NOW),
+        CatalogueReader(pool),
+        ProcessFacts(models_of_environment(ENVIRON), None, NOW),
         vault=VAULT,
         client=HttpClient(dialler(tls_context())),
         stage=RehearsalHost(),

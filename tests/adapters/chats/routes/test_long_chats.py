@@ -13,7 +13,7 @@ from actors.law.chat import Role
 from actors.law.states import Status
 from actors.prompts.compaction.wording import HANDED_OVER, INSTRUCTIONS
 from adapters.models.settings import override_name, stored_override
-from adapters.models.store.settings import Settings
+from adapters.models.store.settings import SettingStore
 from adapters.postgres.kin.family import PostgresFamily
 from adapters.rehearsal.behaviour import Behaviour, Call
 from adapters.rehearsal.faults import Ended, Overflow, Rule
@@ -73,7 +73,7 @@ def sums_up(request):
 
 async def set_threshold(daemon, percent):
     store = daemon.chats.store
-    settings = Settings(store.pool, tell=store.bus.tell)
+    settings = SettingStore(store.pool, tell=store.bus.tell)
     async with store.pool.connection() as connection:
         [(model,)] = await connection.execute("SELECT id FROM model_configs")
     await settings.put_own(ANN, f"compaction_threshold/{model}", percent)
@@ -331,7 +331,7 @@ async def add_writer(daemon, *, context_limit):
             " 'writer', true, false, %(limit)s, 70, '{}' FROM model_configs RETURNING id",
             {"limit": context_limit},
         )
-    settings = Settings(store.pool, tell=store.bus.tell)
+    settings = SettingStore(store.pool, tell=store.bus.tell)
     await settings.put({override_name("compaction"): stored_override(writer, None)})
 
 

@@ -33,7 +33,7 @@ from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door.app import Door
 from adapters.http.endpoints import Caller, Via
 from adapters.http.host.server import HttpServer
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from tests.adapters.chats.streams.clients import Watcher
@@ -161,7 +161,7 @@ async def a_stage(conninfo, behaviour=None, **settings):
             **{f"PROMPTCORNER_{name.upper()}": str(value) for name, value in settings.items()},
         }
         told = config.read_config({}, environment)
-        models = offered(told.environ)
+        models = models_of_environment(told.environ)
         async with (
             open_chats(told, basis_of(told, models, dial_of(told.environ)), conninfo) as chats,
             open_streams(chats) as streaming,

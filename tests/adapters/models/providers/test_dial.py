@@ -26,7 +26,7 @@ from adapters.models.providers.dial import (
     proxy_of,
     tls_context,
 )
-from adapters.models.providers.faults import Unreachable, Untrusted
+from adapters.models.providers.faults import ProviderUnreachable, Untrusted
 from adapters.models.providers.http import HttpClient, ProviderRequest
 from tests.fakes.network import whole
 
@@ -89,12 +89,12 @@ async def test_nobody_there_is_unreachable():
     port = listeners[0].socket.getsockname()[1]
     await listeners[0].aclose()
 
-    with pytest.raises(Unreachable, match=rf"^127.0.0.1:{port}: .*refused"):
+    with pytest.raises(ProviderUnreachable, match=rf"^127.0.0.1:{port}: .*refused"):
         await dialled(dialler(tls_context()), Origin("http", "127.0.0.1", port))
 
 
 async def test_a_name_that_does_not_exist_is_unreachable():
-    with pytest.raises(Unreachable, match=r"^nobody.invalid:443: "):
+    with pytest.raises(ProviderUnreachable, match=r"^nobody.invalid:443: "):
         await dialled(dialler(tls_context()), Origin("https", "nobody.invalid", 443))
 
 
@@ -237,7 +237,9 @@ class Gate:
 async def test_a_tunnel_is_asked_for_and_tls_runs_through_it(autojump_clock, nursery):
     gate = Gate(nursery, b"HTTP/1.1 200 Connection established\r\n\r\n")
 
-    with pytest.raises(Unreachable, match=r"^api.test:443: TLS handshake, connection reset$"):
+    with pytest.raises(
+        ProviderUnreachable, match=r"^api.test:443: TLS handshake, connection reset$"
+    ):
         await dialled(through(gate, "gate.test", 3128, "Basic eA=="), API)
 
     assert gate.origins == [Origin("http", "gate.test", 3128)]
@@ -261,7 +263,7 @@ async def test_a_refused_tunnel_is_no_connection(answer, autojump_clock, nursery
     gate = Gate(nursery, answer)
 
     with pytest.raises(
-        Unreachable, match=r"^api.test:443: the proxy gate.test:80 opened no tunnel$"
+        ProviderUnreachable, match=r"^api.test:443: the proxy gate.test:80 opened no tunnel$"
     ):
         await dialled(through(gate, "gate.test", 80), API)
     await trio.testing.wait_all_tasks_blocked()

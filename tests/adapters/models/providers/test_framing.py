@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.models.providers.faults import BrokenStream, Lost
+from adapters.models.providers.faults import BrokenStream, ConnectionLost
 from adapters.models.providers.framing import CHUNK_LINE_BYTES_MAX, Chunked, Sized, UntilClosed
 
 
@@ -74,7 +74,7 @@ def test_a_chunked_body_that_is_cut_off_is_broken():
     framing = Chunked()
     fed(framing, b"5\r\nab")
 
-    with pytest.raises(Lost, match=r"^http: connection closed before the "):
+    with pytest.raises(ConnectionLost, match=r"^http: connection closed before the "):
         framing.close()
 
 
@@ -96,7 +96,7 @@ def test_a_sized_body_that_is_cut_off_is_broken():
     framing = Sized(3)
     fed(framing, b"a")
 
-    with pytest.raises(Lost, match=r"^http: connection closed before the "):
+    with pytest.raises(ConnectionLost, match=r"^http: connection closed before the "):
         framing.close()
 
 

@@ -6,7 +6,12 @@ import pytest
 import trio
 
 from adapters.models.providers.dial import Origin, split_url
-from adapters.models.providers.faults import BrokenStream, Lost, Unreachable, Untrusted
+from adapters.models.providers.faults import (
+    BrokenStream,
+    ConnectionLost,
+    ProviderUnreachable,
+    Untrusted,
+)
 from adapters.models.providers.http import (
     IDLE_MAX,
     IDLE_SECONDS_MAX,
@@ -110,7 +115,9 @@ async def test_a_kept_connection_that_is_gone_is_replaced_once(autojump_clock, n
 async def test_a_new_connection_that_says_nothing_is_lost(autojump_clock, nursery):
     network = Network(nursery, [[Hangup]])
 
-    with pytest.raises(Lost, match=r"^api.test:443: connection reset before a response came$"):
+    with pytest.raises(
+        ConnectionLost, match=r"^api.test:443: connection reset before a response came$"
+    ):
         await said(HttpClient(network.dial))
 
 
@@ -121,7 +128,7 @@ async def test_a_kept_connection_that_breaks_in_its_head_is_not_tried_again(
     client = HttpClient(network.dial)
     await said(client)
 
-    with pytest.raises(Lost):
+    with pytest.raises(ConnectionLost):
         await said(client)
     assert len(network.requests) == 2
 
@@ -129,8 +136,8 @@ async def test_a_kept_connection_that_breaks_in_its_head_is_not_tried_again(
 @pytest.mark.parametrize(
     ("script", "error"),
     [
-        ([CHUNKED + chunk(b"a"), Reset], Lost),
-        ([CHUNKED + chunk(b"a"), Hangup], Lost),
+        ([CHUNKED + chunk(b"a"), Reset], ConnectionLost),
+        ([CHUNKED + chunk(b"a"), Hangup], ConnectionLost),
         ([CHUNKED + b"zz\r\n"], BrokenStream),
         ([b"SSH-2.0-OpenSSH\r\n\r\n"], BrokenStream),
         ([whole(b"x", Content_Encoding="gzip")], BrokenStream),
@@ -158,7 +165,9 @@ async def test_a_redirect_is_an_answer_like_any_other(autojump_clock, nursery):
 async def test_no_connection_within_the_limit_is_unreachable(autojump_clock, nursery):
     network = Network(nursery, dial_seconds=100.0)
 
-    with pytest.raises(Unreachable, match=r"^api.test:443: no connection within 30 s, timed out$"):
+    with pytest.raises(
+        ProviderUnreachable, match=r"^api.test:443: no connection within 30 s, timed out$"
+    ):
         await said(HttpClient(network.dial))
     assert round(trio.current_time()) == 30
 
@@ -173,9 +182,13 @@ def _unverified():
 @pytest.mark.parametrize(
     ("refusal", "error", "text"),
     [
-        (ConnectionRefusedError(111, "Connection refused"), Unreachable, "Connection refused"),
+        (
+            ConnectionRefusedError(111, "Connection refused"),
+            ProviderUnreachable,
+            "Connection refused",
+        ),
         (_unverified(), Untrusted, "certificate: self-signed certificate"),
-        (trio.BrokenResourceError(), Unreachable, "TLS handshake, connection reset"),
+        (trio.BrokenResourceError(), ProviderUnreachable, "TLS handshake, connection reset"),
     ],
 )
 async def test_a_refused_connection_says_why(refusal, error, text, autojump_clock, nursery):
@@ -190,7 +203,7 @@ async def test_a_peer_that_takes_no_data_is_lost(autojump_clock):
         async def __call__(self, origin):
             return trio.StapledStream(_Never(), _Never())
 
-    with pytest.raises(Lost, match=r"^api.test:443: took no data for 30 s, timed out$"):
+    with pytest.raises(ConnectionLost, match=r"^api.test:443: took no data for 30 s, timed out$"):
         await said(HttpClient(Deaf()))
 
 

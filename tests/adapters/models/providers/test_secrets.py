@@ -8,13 +8,13 @@ import pytest
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from actors.law.parts.vendors import VENDORS, Wire
-from adapters.models.providers.anthropic.provider import Anthropic
+from adapters.models.providers.anthropic.provider import AnthropicProvider
 from adapters.models.providers.bedrock.aws import Bearer
-from adapters.models.providers.bedrock.provider import Bedrock
-from adapters.models.providers.google.provider import Google
+from adapters.models.providers.bedrock.provider import BedrockProvider
+from adapters.models.providers.google.provider import GeminiProvider
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.openai_chat.provider import ChatCompletions
-from adapters.models.providers.openai_responses.provider import Responses
+from adapters.models.providers.openai_chat.provider import ChatCompletionsProvider
+from adapters.models.providers.openai_responses.provider import ResponsesProvider
 from tests.adapters.models.providers.replay import events
 from tests.fakes.network import Network, streamed, whole
 
@@ -24,14 +24,14 @@ BASE = "https://own.test/v1"
 
 
 def chat(vendor):
-    return lambda client: ChatCompletions(client, KEY, vendor=vendor, base_url=BASE)
+    return lambda client: ChatCompletionsProvider(client, KEY, vendor=vendor, base_url=BASE)
 
 
 MAKE = {
-    "anthropic": lambda client: Anthropic(client, KEY),
-    "bedrock": lambda client: Bedrock(client, Bearer(KEY), region="us-east-1"),
-    "google": lambda client: Google(client, KEY),
-    "responses": lambda client: Responses(client, KEY),
+    "anthropic": lambda client: AnthropicProvider(client, KEY),
+    "bedrock": lambda client: BedrockProvider(client, Bearer(KEY), region="us-east-1"),
+    "google": lambda client: GeminiProvider(client, KEY),
+    "responses": lambda client: ResponsesProvider(client, KEY),
     **{vendor.type: chat(vendor) for vendor in VENDORS if vendor.wire is Wire.CHAT},
 }
 SAID = f"the key {KEY} is not valid"

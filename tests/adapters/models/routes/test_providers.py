@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from adapters.models.wire.catalogue import (
+from adapters.models.routes.wire import (
     AIProviderKeyChange,
     CreateAIProviderRequest,
     UpdateAIProviderRequest,

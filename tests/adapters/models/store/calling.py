@@ -6,8 +6,8 @@ import msgspec
 
 from adapters.http.endpoints import Call, Caller, Via
 from adapters.http.refusals import HttpError
+from adapters.models.routes.all_routes import catalogue_routes
 from adapters.models.routes.settings import Feature
-from adapters.models.routes.subjects import catalogue_subjects
 from tests.actors.law.chats import ANN
 
 
@@ -15,7 +15,7 @@ class Asking:
     """By an administrator; the rows of a deployment with these features."""
 
     def __init__(self, ground, feature=None):
-        subjects = catalogue_subjects(
+        subjects = catalogue_routes(
             ground.catalogue,
             ground.vault,
             pool=ground.pool,

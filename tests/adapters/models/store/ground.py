@@ -16,15 +16,15 @@ import trio
 
 from actors.law.ids import ModelConfigId
 from adapters.models.catalogue import Catalogue
-from adapters.models.contents import Around, key_subject, own_key_subject
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.store.catalogue import CatalogueReading, StoredModel, StoredProvider
-from adapters.models.store.providers import ModelConfigs, NewKey, Providers
-from adapters.models.store.settings import Settings, Skills
+from adapters.models.snapshot import ProcessFacts, key_subject, own_key_subject
+from adapters.models.store.catalogue import CatalogueReader, StoredModel, StoredProvider
+from adapters.models.store.providers import ModelConfigStore, ProviderStore, SealedKey
+from adapters.models.store.settings import SettingStore, SkillStore
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
@@ -37,7 +37,7 @@ SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 URL = "http://127.0.0.1:9/v1"
 
 
-class CountedReading(CatalogueReading):
+class CountedReading(CatalogueReader):
     """The real one; it counts what it is asked."""
 
     asked = 0
@@ -58,10 +58,10 @@ class Ground:
     reading: CountedReading
     catalogue: Catalogue
     vault: Vault
-    providers: Providers
-    configs: ModelConfigs
-    settings: Settings
-    skills: Skills
+    providers: ProviderStore
+    configs: ModelConfigStore
+    settings: SettingStore
+    skills: SkillStore
     index: SkillIndex
 
     async def execute(self, sql, **parameters):
@@ -93,7 +93,7 @@ class Ground:
         sealed = []
         for key in keys:
             id = uuid4()
-            sealed.append(NewKey(id, vault.seal(key, key_subject(provider.id, id)), "..."))
+            sealed.append(SealedKey(id, vault.seal(key, key_subject(provider.id, id)), "..."))
         assert await self.providers.add(provider, sealed) is None
         return provider.id
 
@@ -150,10 +150,10 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
     vault = vault or Vault(MASTER)
     reading, stage = CountedReading(pool), RehearsalHost()
     client = HttpClient(dial or dialler(tls_context()))
-    found = offered(environ)
+    found = models_of_environment(environ)
     catalogue = Catalogue(
         reading,
-        Around(found, ambient(environ), SINCE),
+        ProcessFacts(found, ambient(environ), SINCE),
         vault=vault,
         client=client,
         stage=stage,
@@ -161,7 +161,7 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
     )
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stage.run)
-        skills = Skills(pool, tell=bus.tell)
+        skills = SkillStore(pool, tell=bus.tell)
         index = SkillIndex(skills)
         with catalogue.follow(bus), index.follow(bus):
             yield Ground(
@@ -170,9 +170,9 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
                 reading,
                 catalogue,
                 vault,
-                Providers(pool, tell=bus.tell),
-                ModelConfigs(pool, tell=bus.tell, offers=bool(found)),
-                Settings(pool, tell=bus.tell),
+                ProviderStore(pool, tell=bus.tell),
+                ModelConfigStore(pool, tell=bus.tell, offers=bool(found)),
+                SettingStore(pool, tell=bus.tell),
                 skills,
                 index,
             )

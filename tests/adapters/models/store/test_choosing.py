@@ -7,13 +7,13 @@ import pytest
 
 from actors.law.chat import ChatError
 from actors.law.ids import ModelConfigId
-from adapters.models.choosing import Choice, NoChoice
-from adapters.models.contents import REHEARSAL_MODEL
+from adapters.models.choosing import ModelChoice, NoChoice
 from adapters.models.settings import (
     ALLOW_OWN_OVERRIDES,
     override_name,
     stored_own_override,
 )
+from adapters.models.snapshot import REHEARSAL_MODEL
 from adapters.settings.secrets import Vault
 from tests.actors.law.chats import ANN, BOB, a_chat
 from tests.adapters.models.store.ground import open_ground
@@ -34,13 +34,13 @@ async def test_a_model_that_is_asked_for_is_taken(ground):
     await ground.add_model(provider, "first")
     wanted = await ground.add_model(provider, "second")
 
-    assert Choice(wanted, "high") == await ground.catalogue.choose(ANN, wanted, "high")
+    assert ModelChoice(wanted, "high") == await ground.catalogue.choose(ANN, wanted, "high")
 
 
 async def test_nobody_asks_for_one_and_the_default_is_taken(ground):
     default = await ground.add_model(await ground.add_provider())
 
-    assert Choice(default, None) == await ground.catalogue.choose(ANN, None, None)
+    assert ModelChoice(default, None) == await ground.catalogue.choose(ANN, None, None)
 
 
 async def test_an_unknown_model_is_refused(ground):
@@ -89,8 +89,8 @@ async def test_a_chat_keeps_its_model_while_that_can_be_asked(ground):
     last = await ground.add_model(provider, "last")
     off = await ground.add_model(provider, "off", enabled=False)
 
-    assert Choice(last, None) == await ground.catalogue.choose(ANN, None, None, last=last)
-    assert Choice(default, None) == await ground.catalogue.choose(ANN, None, None, last=off)
+    assert ModelChoice(last, None) == await ground.catalogue.choose(ANN, None, None, last=last)
+    assert ModelChoice(default, None) == await ground.catalogue.choose(ANN, None, None, last=off)
 
 
 async def test_a_users_own_choice_is_for_new_chats_if_administrators_allow_it(ground):
@@ -103,10 +103,12 @@ async def test_a_users_own_choice_is_for_new_chats_if_administrators_allow_it(gr
     before = await ground.catalogue.choose(ANN, None, None)
     await ground.settings.put({ALLOW_OWN_OVERRIDES: True})
 
-    assert Choice(default, None) == before
-    assert Choice(mine, "low") == await ground.catalogue.choose(ANN, None, None)
-    assert Choice(mine, "max") == await ground.catalogue.choose(ANN, None, "max")
-    assert Choice(default, None) == await ground.catalogue.choose(ANN, None, None, last=default)
+    assert ModelChoice(default, None) == before
+    assert ModelChoice(mine, "low") == await ground.catalogue.choose(ANN, None, None)
+    assert ModelChoice(mine, "max") == await ground.catalogue.choose(ANN, None, "max")
+    assert ModelChoice(default, None) == await ground.catalogue.choose(
+        ANN, None, None, last=default
+    )
 
 
 async def test_a_default_that_cannot_be_asked_is_refused_in_words(ground):
@@ -120,7 +122,7 @@ async def test_a_default_that_cannot_be_asked_is_refused_in_words(ground):
 
 
 async def test_where_nothing_is_set_up_the_rehearsal_answers(ground):
-    assert Choice(REHEARSAL_MODEL, None) == await ground.catalogue.choose(ANN, None, None)
+    assert ModelChoice(REHEARSAL_MODEL, None) == await ground.catalogue.choose(ANN, None, None)
 
 
 async def test_a_provider_without_a_model_leaves_nothing_to_choose(ground):
@@ -192,7 +194,7 @@ async def test_a_model_of_the_environment_is_the_default_until_another_is_marked
         chosen = await here.catalogue.choose(ANN, None, None)
 
     assert offered.model not in (unmarked, marked)
-    assert Choice(marked, None) == chosen
+    assert ModelChoice(marked, None) == chosen
 
 
 @pytest.mark.slow
@@ -247,4 +249,4 @@ async def test_who_brought_a_key_that_cannot_be_opened_does_not_spend_the_deploy
     of_ann = await ground.catalogue.model_for(a_chat_for(model))
     of_bob = await ground.catalogue.choose(BOB, model, None)
 
-    assert ("missing_key", Choice(model, None)) == (of_ann.kind, of_bob)
+    assert ("missing_key", ModelChoice(model, None)) == (of_ann.kind, of_bob)

@@ -8,7 +8,7 @@ import trio
 from actors.law.ids import ModelConfigId
 from actors.law.store.hints import LookAtEverything
 from adapters.models import catalogue
-from adapters.models.choosing import Choice, NoChoice
+from adapters.models.choosing import ModelChoice, NoChoice
 from adapters.models.settings import OWN_PROMPT, SYSTEM_PROMPT
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import Hints
@@ -120,7 +120,7 @@ async def test_an_unknown_model_is_looked_for_once_more_and_then_no_longer(migra
     asked = ground.reading.asked
     again = await ground.catalogue.choose(ANN, nowhere, None)
 
-    assert Choice(model, None) == found
+    assert ModelChoice(model, None) == found
     assert isinstance(refused, NoChoice)
     assert (refused, asked) == (again, ground.reading.asked)
 

@@ -6,7 +6,6 @@ import trio
 from actors.law.chat import ChatError, Role, Visibility
 from actors.law.parts.assemble import Answer
 from actors.prompts.context.advising import GUIDANCE, Advised
-from adapters.models.contents import REHEARSAL, REHEARSAL_MODEL
 from adapters.models.prompt_texts import (
     ATTACHED,
     DEFAULT_SYSTEM_PROMPT,
@@ -14,7 +13,7 @@ from adapters.models.prompt_texts import (
     DETACHED_CHILD,
     PLAN_MODE,
     PLAN_MODE_CHILD,
-    told_of_place,
+    place_text,
 )
 from adapters.models.settings import (
     ADVISOR,
@@ -25,6 +24,7 @@ from adapters.models.settings import (
     override_name,
     stored_override,
 )
+from adapters.models.snapshot import REHEARSAL, REHEARSAL_MODEL
 from adapters.workspaces.context.standing import PLACE_SECONDS_MAX
 from tests.actors.law.chats import ANN, BOB, CHAT, a_chat
 from tests.adapters.models.given import hello
@@ -51,7 +51,7 @@ async def test_a_chat_begins_with_hidden_rows_of_the_deployment_and_of_its_clien
 async def test_a_chat_begins_with_a_word_on_where_it_works(ground):
     await ground.settings.put({INCLUDE_DEFAULT_SYSTEM_PROMPT: False})
     places = [
-        told_of_place(has_workspace=has_workspace, is_root=is_root)
+        place_text(has_workspace=has_workspace, is_root=is_root)
         for has_workspace in (True, False)
         for is_root in (True, False)
     ]

@@ -7,7 +7,7 @@ import pytest
 from actors.law.chat import Role
 from actors.prompts.context.advising import RULES, USED_UP
 from adapters.models.settings import ADVISOR
-from adapters.models.store.settings import Settings
+from adapters.models.store.settings import SettingStore
 from adapters.rehearsal.behaviour import Behaviour, Call
 from tests.actors.streams.relay.cable import Ear
 from tests.adapters.chats.routes.daemon import a_daemon
@@ -28,7 +28,7 @@ def says(text, **more):
 
 async def set_advisor(daemon, **said):
     store = daemon.chats.store
-    await Settings(store.pool, tell=store.bus.tell).put({ADVISOR: said})
+    await SettingStore(store.pool, tell=store.bus.tell).put({ADVISOR: said})
 
 
 async def a_turn(daemon, **new):

@@ -17,7 +17,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import AnthropicOptions, Asker, CallSettings, Prompt, UserSaid
-from adapters.models.providers.anthropic.provider import Anthropic
+from adapters.models.providers.anthropic.provider import AnthropicProvider
 from adapters.models.providers.dial import Origin
 from adapters.models.providers.http import HttpClient
 from tests.fakes.network import Hangup, Network, Reset, Wait, chunk, head, whole
@@ -44,7 +44,7 @@ ENDED = event("content_block_stop", index=0) + event("message_stop")
 async def heard(network, prompt=PROMPT, **more):
     """The batches of one stream, each with the second at which it came."""
     batches = []
-    async with Anthropic(HttpClient(network.dial), KEY, **more).stream(prompt) as stream:
+    async with AnthropicProvider(HttpClient(network.dial), KEY, **more).stream(prompt) as stream:
         async for batch in stream:
             batches.append((round(trio.current_time()), list(batch)))
     return batches
@@ -208,7 +208,7 @@ async def test_a_failure_to_connect_is_one_batch(autojump_clock, nursery):
 async def test_a_whole_answer_comes_at_once_or_fails(autojump_clock, nursery):
     message = {"id": "m", "content": [{"type": "text", "text": "hi"}], "stop_reason": "end_turn"}
     network = Network(nursery, [[whole(json.dumps(message).encode())], [whole(b"", 529)]])
-    provider = Anthropic(HttpClient(network.dial), KEY)
+    provider = AnthropicProvider(HttpClient(network.dial), KEY)
 
     answer = await provider.generate(PROMPT)
     failure = await provider.generate(PROMPT)
@@ -220,7 +220,7 @@ async def test_a_whole_answer_comes_at_once_or_fails(autojump_clock, nursery):
 
 async def test_what_is_skipped_is_counted(autojump_clock, nursery):
     network = Network(nursery, [[OPENED + BEGUN, event("brand_new"), ENDED, b"0\r\n\r\n"]])
-    provider = Anthropic(HttpClient(network.dial), KEY)
+    provider = AnthropicProvider(HttpClient(network.dial), KEY)
 
     async with provider.stream(PROMPT) as stream:
         _ = [batch async for batch in stream]

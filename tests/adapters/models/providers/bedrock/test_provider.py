@@ -11,7 +11,7 @@ from actors.law.parts.deltas import Failed, FailureKind, Finished
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import AnswerSchema, AnthropicOptions, CallSettings, Prompt, UserSaid
 from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
-from adapters.models.providers.bedrock.provider import Bedrock, model_id
+from adapters.models.providers.bedrock.provider import BedrockProvider, model_id
 from adapters.models.providers.http import HttpClient
 from tests.fakes.network import Network, streamed, whole
 
@@ -38,7 +38,9 @@ def event(**content):
 
 
 async def heard(network, credentials=KEYS, prompt=PROMPT, **more):
-    provider = Bedrock(HttpClient(network.dial), credentials, **{"region": "eu-west-1"} | more)
+    provider = BedrockProvider(
+        HttpClient(network.dial), credentials, **{"region": "eu-west-1"} | more
+    )
     async with provider.stream(prompt) as batches:
         return [delta async for batch in batches for delta in batch]
 
@@ -144,7 +146,7 @@ async def test_a_whole_answer_is_json(autojump_clock, nursery):
     body = json.dumps({"id": "m", "content": content, "stop_reason": "tool_use"}).encode()
     network = Network(nursery, [[whole(body)]])
     prompt = Prompt("m", PROMPT.messages, answer_schema=AnswerSchema("Title", "", "{}"))
-    provider = Bedrock(HttpClient(network.dial), KEYS, region="us-east-1")
+    provider = BedrockProvider(HttpClient(network.dial), KEYS, region="us-east-1")
 
     answer = await provider.generate(prompt)
 

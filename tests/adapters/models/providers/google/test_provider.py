@@ -7,7 +7,7 @@ import pytest
 from actors.law.parts.deltas import Failed, FailureKind, Finished, FinishReason
 from actors.law.parts.message import TextPart, ToolCallPart
 from actors.law.parts.prompt import AssistantSaid, Prompt, UserSaid
-from adapters.models.providers.google.provider import Google
+from adapters.models.providers.google.provider import GeminiProvider
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.providers.replay import events
 from tests.fakes.network import Hangup, Network, head, streamed, whole
@@ -48,7 +48,7 @@ async def test_requests_go_to_the_model_with_the_key(
 ):
     body = json.dumps(json.loads(HI) | {"candidates": [{"finishReason": "STOP"}]}).encode()
     network = Network(nursery, [[streamed(events(HI, END))], [whole(body)]])
-    provider = Google(HttpClient(network.dial), "key", **given)
+    provider = GeminiProvider(HttpClient(network.dial), "key", **given)
     prompt = Prompt(model, (HELLO,))
 
     deltas = await heard(provider, prompt)
@@ -69,7 +69,7 @@ async def test_vertex_is_told_no_ids(autojump_clock, nursery):
     said = AssistantSaid((ToolCallPart("c1", "add"),))
 
     await heard(
-        Google(HttpClient(network.dial), "key", base_url=VERTEX),
+        GeminiProvider(HttpClient(network.dial), "key", base_url=VERTEX),
         Prompt("gemini-2.5-flash", (HELLO, said)),
     )
 
@@ -79,7 +79,7 @@ async def test_vertex_is_told_no_ids(autojump_clock, nursery):
 async def test_a_stream_that_ends_early_is_tried_again(autojump_clock, nursery):
     network = Network(nursery, [[head() + events(HI), Hangup]])
 
-    failed = (await heard(Google(HttpClient(network.dial), "key")))[-1]
+    failed = (await heard(GeminiProvider(HttpClient(network.dial), "key")))[-1]
 
     assert isinstance(failed, Failed)
     assert (failed.failure.kind, failed.failure.retryable) == (FailureKind.TIMEOUT, True)
@@ -105,7 +105,7 @@ async def test_an_error_in_mid_stream_is_what_it_says(
     event = json.dumps({"error": error}).encode()
     network = Network(nursery, [[streamed(events(HI, event))]])
 
-    failure = (await heard(Google(HttpClient(network.dial), "key")))[-1].failure
+    failure = (await heard(GeminiProvider(HttpClient(network.dial), "key")))[-1].failure
 
     assert (failure.kind, failure.retryable) == (kind, retryable)
 
@@ -114,7 +114,7 @@ async def test_a_model_that_got_lost_is_tried_again(autojump_clock, nursery):
     event = b'{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}'
     network = Network(nursery, [[streamed(events(event))]])
 
-    failure = (await heard(Google(HttpClient(network.dial), "key")))[-1].failure
+    failure = (await heard(GeminiProvider(HttpClient(network.dial), "key")))[-1].failure
 
     assert (failure.kind, failure.retryable) == (FailureKind.GENERIC, True)
 
@@ -122,7 +122,7 @@ async def test_a_model_that_got_lost_is_tried_again(autojump_clock, nursery):
 async def test_what_is_not_known_is_counted(autojump_clock, nursery):
     odd = b'{"candidates":[{"content":{"parts":[{"odd":1}]}}]}'
     network = Network(nursery, [[streamed(events(odd, END))]])
-    provider = Google(HttpClient(network.dial), "key")
+    provider = GeminiProvider(HttpClient(network.dial), "key")
 
     await heard(provider)
 

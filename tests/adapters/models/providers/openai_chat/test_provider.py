@@ -11,7 +11,7 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Asker, Prompt, UserSaid
 from actors.law.parts.vendors import AZURE, OPENAI, OPENAI_COMPAT, OPENROUTER, VERCEL
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.openai_chat.provider import ChatCompletions
+from adapters.models.providers.openai_chat.provider import ChatCompletionsProvider
 from tests.adapters.models.providers.replay import events
 from tests.fakes.network import Hangup, Network, head, streamed, whole
 
@@ -43,7 +43,9 @@ async def heard(provider, prompt=PROMPT):
 )
 async def test_requests_go_to_the_base_url(vendor, base_url, host, target, autojump_clock, nursery):
     network = Network(nursery, [[streamed(ANSWER)]])
-    provider = ChatCompletions(HttpClient(network.dial), "key", vendor=vendor, base_url=base_url)
+    provider = ChatCompletionsProvider(
+        HttpClient(network.dial), "key", vendor=vendor, base_url=base_url
+    )
 
     await heard(provider)
 
@@ -63,7 +65,7 @@ async def test_a_key_is_shown_in_the_vendors_header(vendor, key, shown, autojump
     network = Network(nursery, [[streamed(ANSWER)]])
     client = HttpClient(network.dial)
 
-    await heard(ChatCompletions(client, key, vendor=vendor, base_url="https://a.test/v1"))
+    await heard(ChatCompletionsProvider(client, key, vendor=vendor, base_url="https://a.test/v1"))
 
     headers = network.requests[0].headers
     assert {n: headers[n] for n in ("authorization", "api-key") if n in headers} == shown
@@ -74,7 +76,7 @@ async def test_a_request_says_who_asks(autojump_clock, nursery):
     asker = Asker(UserId(UUID(int=1)), ChatId(UUID(int=2)))
 
     await heard(
-        ChatCompletions(HttpClient(network.dial), "key", vendor=OPENAI),
+        ChatCompletionsProvider(HttpClient(network.dial), "key", vendor=OPENAI),
         Prompt("gpt-4o", PROMPT.messages, asker=asker),
     )
 
@@ -85,12 +87,12 @@ async def test_a_request_says_who_asks(autojump_clock, nursery):
 
 def test_a_provider_without_an_address_of_its_own_needs_a_base_url():
     with pytest.raises(ValueError, match=r"^provider/azure: has no base URL, set one$"):
-        ChatCompletions(HttpClient(None), "key", vendor=AZURE)
+        ChatCompletionsProvider(HttpClient(None), "key", vendor=AZURE)
 
 
 async def test_an_answer_streams(autojump_clock, nursery):
     network = Network(nursery, [[streamed(ANSWER, size=7)]])
-    provider = ChatCompletions(HttpClient(network.dial), "key", vendor=OPENAI)
+    provider = ChatCompletionsProvider(HttpClient(network.dial), "key", vendor=OPENAI)
 
     deltas = await heard(provider)
 
@@ -102,7 +104,7 @@ async def test_an_answer_may_come_whole(autojump_clock, nursery):
     choice = {"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
     body = {"id": "c1", "choices": [choice]}
     network = Network(nursery, [[whole(json.dumps(body).encode())]])
-    provider = ChatCompletions(HttpClient(network.dial), "key", vendor=OPENAI)
+    provider = ChatCompletionsProvider(HttpClient(network.dial), "key", vendor=OPENAI)
 
     answer = await provider.generate(PROMPT)
 
@@ -112,7 +114,7 @@ async def test_an_answer_may_come_whole(autojump_clock, nursery):
 
 async def test_a_stream_that_ends_early_is_tried_again(autojump_clock, nursery):
     network = Network(nursery, [[head() + events(HI), Hangup]])
-    provider = ChatCompletions(HttpClient(network.dial), "key", vendor=OPENROUTER)
+    provider = ChatCompletionsProvider(HttpClient(network.dial), "key", vendor=OPENROUTER)
 
     failed = (await heard(provider))[-1]
 
@@ -124,7 +126,7 @@ async def test_a_stream_that_ends_early_is_tried_again(autojump_clock, nursery):
 async def test_an_error_in_mid_stream_is_what_it_says(autojump_clock, nursery):
     error = b'{"error":{"message":"overloaded, key sk-secret","code":529}}'
     network = Network(nursery, [[streamed(events(HI, error))]])
-    provider = ChatCompletions(HttpClient(network.dial), "sk-secret", vendor=OPENAI)
+    provider = ChatCompletionsProvider(HttpClient(network.dial), "sk-secret", vendor=OPENAI)
 
     failed = (await heard(provider))[-1]
 
@@ -135,7 +137,7 @@ async def test_an_error_in_mid_stream_is_what_it_says(autojump_clock, nursery):
 async def test_a_refused_request_is_classified(autojump_clock, nursery):
     body = b'{"error":{"message":"wait","type":"requests","code":"rate_limit_exceeded"}}'
     network = Network(nursery, [[whole(body, 429, Retry_After="7")]])
-    provider = ChatCompletions(
+    provider = ChatCompletionsProvider(
         HttpClient(network.dial), "key", vendor=OPENAI_COMPAT, base_url="http://localhost/v1"
     )
 
@@ -148,7 +150,7 @@ async def test_a_refused_request_is_classified(autojump_clock, nursery):
 async def test_what_is_not_known_is_counted(autojump_clock, nursery):
     odd = b'{"choices":[{"index":0,"delta":{"annotations":[{"type":"odd"}]}}]}'
     network = Network(nursery, [[streamed(events(odd, STOP))]])
-    provider = ChatCompletions(HttpClient(network.dial), "key", vendor=OPENAI)
+    provider = ChatCompletionsProvider(HttpClient(network.dial), "key", vendor=OPENAI)
 
     await heard(provider)
 

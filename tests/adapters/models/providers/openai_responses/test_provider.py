@@ -9,7 +9,7 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserSaid
 from actors.law.parts.vendors import AZURE
 from adapters.models.providers.http import HttpClient
-from adapters.models.providers.openai_responses.provider import Responses
+from adapters.models.providers.openai_responses.provider import ResponsesProvider
 from tests.adapters.models.providers.replay import events
 from tests.fakes.network import Hangup, Network, head, streamed, whole
 
@@ -54,7 +54,7 @@ async def test_requests_go_to_the_base_url_with_the_key(
 ):
     network = Network(nursery, [[streamed(events(HI, END))]])
 
-    deltas = await heard(Responses(HttpClient(network.dial), "key", **given))
+    deltas = await heard(ResponsesProvider(HttpClient(network.dial), "key", **given))
 
     (request,) = network.requests
     assert [origin.host for origin in network.origins] == [host]
@@ -67,7 +67,7 @@ async def test_requests_go_to_the_base_url_with_the_key(
 async def test_an_answer_may_come_whole(autojump_clock, nursery):
     network = Network(nursery, [[whole(json.dumps(WHOLE).encode())]])
 
-    answer = await Responses(HttpClient(network.dial), "key").generate(PROMPT)
+    answer = await ResponsesProvider(HttpClient(network.dial), "key").generate(PROMPT)
 
     assert answer.parts == (TextPart("hi"),)
     assert answer.response_id == "r1"
@@ -76,7 +76,7 @@ async def test_an_answer_may_come_whole(autojump_clock, nursery):
 async def test_a_stream_that_ends_early_is_tried_again(autojump_clock, nursery):
     network = Network(nursery, [[head() + events(HI), Hangup]])
 
-    failed = (await heard(Responses(HttpClient(network.dial), "key")))[-1]
+    failed = (await heard(ResponsesProvider(HttpClient(network.dial), "key")))[-1]
 
     assert isinstance(failed, Failed)
     assert (failed.failure.kind, failed.failure.retryable) == (FailureKind.TIMEOUT, True)
@@ -97,7 +97,7 @@ async def test_a_failed_response_is_classified(code, kind, retryable, autojump_c
     event = json.dumps({"type": "response.failed", "response": failed}).encode()
     network = Network(nursery, [[streamed(events(HI, event))]])
 
-    failure = (await heard(Responses(HttpClient(network.dial), "key")))[-1].failure
+    failure = (await heard(ResponsesProvider(HttpClient(network.dial), "key")))[-1].failure
 
     assert (failure.kind, failure.retryable) == (kind, retryable)
 
@@ -110,7 +110,7 @@ async def test_a_search_without_its_reasoning_is_told_without_ids(autojump_clock
     body = json.dumps({"error": {"message": message, "type": "invalid_request_error"}}).encode()
     network = Network(nursery, [[whole(body, 400)]])
 
-    failure = await Responses(HttpClient(network.dial), "key").generate(PROMPT)
+    failure = await ResponsesProvider(HttpClient(network.dial), "key").generate(PROMPT)
 
     assert (failure.kind, failure.retryable) == (FailureKind.GENERIC, False)
     assert "rs_1" not in f"{failure.message} {failure.detail}"
@@ -118,7 +118,7 @@ async def test_a_search_without_its_reasoning_is_told_without_ids(autojump_clock
 
 async def test_what_is_not_known_is_counted(autojump_clock, nursery):
     network = Network(nursery, [[streamed(events(b'{"type":"odd"}', END))]])
-    provider = Responses(HttpClient(network.dial), "key")
+    provider = ResponsesProvider(HttpClient(network.dial), "key")
 
     await heard(provider)
 

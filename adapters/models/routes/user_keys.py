@@ -6,21 +6,20 @@ from uuid import UUID
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
-from adapters.models.contents import Provider, Source, own_key_subject
-from adapters.models.routes import shown
-from adapters.models.routes.checking import key_faults, refuse_if
-from adapters.models.routes.whose import People, whose
-from adapters.models.store.providers import Providers
-from adapters.models.wire.catalogue import UpsertUserAIProviderKeyRequest, UserAIProviderKeyConfig
+from adapters.models.routes import presenters as shown
+from adapters.models.routes.checks import People, key_faults, refuse_if, target_user
+from adapters.models.routes.wire import UpsertUserAIProviderKeyRequest, UserAIProviderKeyConfig
+from adapters.models.snapshot import ListedProvider, ModelSource, own_key_subject
+from adapters.models.store.providers import ProviderStore
 from adapters.settings.secrets import Vault
 
 PATH = "/api/experimental/users/{user}/ai-provider-keys"
 BODY_BYTES_MAX = 64 * 1024
 
 
-class OwnKeys:
+class UserKeyRoutes:
     def __init__(
-        self, catalogue: Catalogue, providers: Providers, vault: Vault, *, people: People
+        self, catalogue: Catalogue, providers: ProviderStore, vault: Vault, *, people: People
     ) -> None:
         self._catalogue = catalogue
         self._providers = providers
@@ -64,7 +63,7 @@ class OwnKeys:
 
     async def list(self, call: Call) -> HttpResponse:
         """Those that are switched on, and those that are not but have a key."""
-        user = await whose(self._people, call)
+        user = await target_user(self._people, call)
         contents, own = await self._catalogue.contents(), await self._catalogue.own(user)
         listed = [
             each
@@ -75,7 +74,7 @@ class OwnKeys:
         return json_response(200, [shown.own_key(each, own, byok=byok) for each in listed])
 
     async def put(self, call: Call) -> HttpResponse:
-        user = await whose(self._people, call)
+        user = await target_user(self._people, call)
         if not self._catalogue.byok:
             raise HttpError(403, "Users cannot bring keys of their own to this deployment.")
         provider = call.uuid("provider")
@@ -90,16 +89,16 @@ class OwnKeys:
         return json_response(200, shown.own_key(found, own, byok=True))
 
     async def remove(self, call: Call) -> HttpResponse:
-        user = await whose(self._people, call)
+        user = await target_user(self._people, call)
         await self._providers.take_key_back(user, call.uuid("provider"))
         return no_content()
 
-    async def _provider(self, id: UUID) -> Provider:
+    async def _provider(self, id: UUID) -> ListedProvider:
         found = (await self._catalogue.contents()).providers.get(id)
         if found is None or not _takes_keys(found):
             raise not_found()
         return found
 
 
-def _takes_keys(provider: Provider) -> bool:
-    return provider.source is not Source.REHEARSAL and not provider.is_unsupported
+def _takes_keys(provider: ListedProvider) -> bool:
+    return provider.source is not ModelSource.REHEARSAL and not provider.is_unsupported

@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from actors.law.store.hints import Tell
 from adapters.http.endpoints import Routes
 from adapters.models.catalogue import Catalogue
+from adapters.models.routes.checks import People
 from adapters.models.routes.model_configs import ModelRoutes
-from adapters.models.routes.own_keys import OwnKeys
-from adapters.models.routes.own_settings import OwnSettingRoutes
 from adapters.models.routes.providers import ProviderRoutes
 from adapters.models.routes.settings import Feature, SettingRoutes
 from adapters.models.routes.skills import SkillRoutes
-from adapters.models.routes.whose import People
-from adapters.models.store.providers import ModelConfigs, Providers
-from adapters.models.store.settings import Settings, Skills
+from adapters.models.routes.user_keys import UserKeyRoutes
+from adapters.models.routes.user_settings import UserSettingRoutes
+from adapters.models.store.providers import ModelConfigStore, ProviderStore
+from adapters.models.store.settings import SettingStore, SkillStore
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
 
 NO_FEATURE = Feature()
 
 
-def catalogue_subjects(
+def catalogue_routes(
     catalogue: Catalogue,
     vault: Vault,
     *,
@@ -29,12 +29,12 @@ def catalogue_subjects(
     people: People,
     feature: Feature = NO_FEATURE,
 ) -> Sequence[Routes]:
-    providers, settings = Providers(pool, tell=tell), Settings(pool, tell=tell)
+    providers, settings = ProviderStore(pool, tell=tell), SettingStore(pool, tell=tell)
     return (
         ProviderRoutes(catalogue, providers, vault),
-        OwnKeys(catalogue, providers, vault, people=people),
-        ModelRoutes(catalogue, ModelConfigs(pool, tell=tell, offers=catalogue.offers)),
+        UserKeyRoutes(catalogue, providers, vault, people=people),
+        ModelRoutes(catalogue, ModelConfigStore(pool, tell=tell, offers=catalogue.offers)),
         SettingRoutes(catalogue, settings, feature),
-        OwnSettingRoutes(catalogue, settings, feature),
-        SkillRoutes(Skills(pool, tell=tell), people=people),
+        UserSettingRoutes(catalogue, settings, feature),
+        SkillRoutes(SkillStore(pool, tell=tell), people=people),
     )

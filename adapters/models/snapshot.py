@@ -17,7 +17,7 @@ import msgspec
 from actors.law.ids import ModelConfigId
 from actors.law.parts.vendors import OPENAI_COMPAT, VENDORS, Login, Vendor, vendor_of
 from adapters.models.call_config import (
-    NOTHING_SAID,
+    EMPTY_CALL,
     CallConfig,
     efforts_of,
     read_call,
@@ -27,12 +27,12 @@ from adapters.models.call_config import (
 from adapters.models.provider_config import (
     ModelConfig,
     ProviderConfig,
-    misconfigured,
+    misconfiguration,
     named_model,
     named_provider,
 )
 from adapters.models.providers.bedrock.aws import DEFAULT_REGION, AwsKeys, Bearer, Credentials
-from adapters.models.settings import Settings
+from adapters.models.settings import DeploymentSettings
 from adapters.models.store.catalogue import StoredCatalogue, StoredKey, StoredModel, StoredProvider
 
 TYPES = tuple(sorted(vendor.type for vendor in VENDORS if vendor.wire is not None))
@@ -45,7 +45,7 @@ REHEARSAL = named_provider("rehearsal")
 REHEARSAL_MODEL = named_model("rehearsal", "rehearsal")
 
 
-class Source(Enum):
+class ModelSource(Enum):
     """Where it was set up."""
 
     DATABASE = "database"
@@ -54,7 +54,7 @@ class Source(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class ListedProvider:
     """`config` is how it is asked with the deployment's key, if there is one."""
 
     id: UUID
@@ -64,7 +64,7 @@ class Provider:
     icon: str
     enabled: bool
     base_url: str
-    source: Source
+    source: ModelSource
     config: ProviderConfig
     created_at: datetime
     updated_at: datetime
@@ -98,7 +98,7 @@ class Provider:
 class ListedModel:
     id: ModelConfigId
     provider_id: UUID
-    provider: Provider | None  # None: it was deleted
+    provider: ListedProvider | None  # None: it was deleted
     model: str
     display_name: str
     enabled: bool
@@ -108,7 +108,7 @@ class ListedModel:
     call: CallConfig
     created_at: datetime
     updated_at: datetime
-    source: Source = Source.DATABASE
+    source: ModelSource = ModelSource.DATABASE
     config: ModelConfig | None = None  # as it is asked, with the deployment's key
     fault: str = ""  # why it could not be, whoever asks
 
@@ -124,23 +124,23 @@ class ListedModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class CatalogueSnapshot:
     """By id; `known` says whose a model was, whatever became of it."""
 
-    providers: Mapping[UUID, Provider]
+    providers: Mapping[UUID, ListedProvider]
     models: Mapping[ModelConfigId, ListedModel]
     default: ListedModel | None
     known: Mapping[ModelConfigId, UUID]
-    settings: Settings
+    settings: DeploymentSettings
 
-    def named(self, name: str) -> Provider | None:
+    def named(self, name: str) -> ListedProvider | None:
         """A stored one before one of the environment: whoever set it up meant it."""
         found = [each for each in self.providers.values() if each.name == name]
-        return min(found, key=lambda each: each.source is not Source.DATABASE, default=None)
+        return min(found, key=lambda each: each.source is not ModelSource.DATABASE, default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class ProcessFacts:
     """What is the same as long as the process runs."""
 
     offered: Sequence[ModelConfig]
@@ -148,7 +148,7 @@ class Around:
     since: datetime
 
 
-Open = Callable[[bytes, str], str | Exception]
+Unseal = Callable[[bytes, str], str | Exception]
 
 
 def key_subject(provider: UUID, key: UUID) -> str:
@@ -164,7 +164,7 @@ def settings_subject(provider: UUID) -> str:
     return f"provider/{provider} settings"
 
 
-def assembled(stored: StoredCatalogue, around: Around, opened: Open) -> Contents:
+def assemble(stored: StoredCatalogue, around: ProcessFacts, opened: Unseal) -> CatalogueSnapshot:
     """`opened` opens what is sealed, or says why not."""
     providers = [_stored(each, around, opened) for each in stored.providers]
     offered = [_offered(each, around) for each in around.offered]
@@ -183,12 +183,12 @@ def assembled(stored: StoredCatalogue, around: Around, opened: Open) -> Contents
     }
     known = {REHEARSAL_MODEL: REHEARSAL}
     known |= {model.id: model.provider_id for model in offered} | dict(stored.known)
-    return Contents(
+    return CatalogueSnapshot(
         MappingProxyType(by_id),
         MappingProxyType(models),
         models[default.id] if default is not None else None,
         MappingProxyType(known),
-        Settings(stored.settings),
+        DeploymentSettings(stored.settings),
     )
 
 
@@ -201,9 +201,9 @@ def _default(rows: Sequence[ListedModel], offered: Sequence[ListedModel]) -> Lis
 # those of the environment
 
 
-def _offered(model: ModelConfig, around: Around) -> ListedModel:
+def _offered(model: ModelConfig, around: ProcessFacts) -> ListedModel:
     config = model.provider
-    provider = Provider(
+    provider = ListedProvider(
         config.id,
         config.type,
         config.name,
@@ -211,18 +211,18 @@ def _offered(model: ModelConfig, around: Around) -> ListedModel:
         "",
         enabled=True,
         base_url=config.base_url or "",
-        source=Source.ENVIRONMENT,
+        source=ModelSource.ENVIRONMENT,
         config=config,
         created_at=around.since,
         updated_at=around.since,
         variable=config.variable,
     )
-    return _virtual(model.id, provider, model.model, model.model, Source.ENVIRONMENT)
+    return _virtual(model.id, provider, model.model, model.model, ModelSource.ENVIRONMENT)
 
 
 def _rehearsal(since: datetime) -> ListedModel:
     """What is asked in its place is for `stage` to know: it has no address before it is needed."""
-    provider = Provider(
+    provider = ListedProvider(
         REHEARSAL,
         OPENAI_COMPAT.type,
         "rehearsal",
@@ -230,7 +230,7 @@ def _rehearsal(since: datetime) -> ListedModel:
         "",
         enabled=True,
         base_url="",
-        source=Source.REHEARSAL,
+        source=ModelSource.REHEARSAL,
         config=ProviderConfig(
             REHEARSAL, OPENAI_COMPAT.type, "rehearsal", base_url="http://rehearsal"
         ),
@@ -238,11 +238,11 @@ def _rehearsal(since: datetime) -> ListedModel:
         updated_at=since,
     )
     says = "Rehearsal (not a real model: set up a provider)"
-    return _virtual(REHEARSAL_MODEL, provider, "rehearsal", says, Source.REHEARSAL)
+    return _virtual(REHEARSAL_MODEL, provider, "rehearsal", says, ModelSource.REHEARSAL)
 
 
 def _virtual(
-    id: ModelConfigId, provider: Provider, model: str, display_name: str, source: Source
+    id: ModelConfigId, provider: ListedProvider, model: str, display_name: str, source: ModelSource
 ) -> ListedModel:
     return ListedModel(
         id,
@@ -254,7 +254,7 @@ def _virtual(
         is_default=False,
         context_limit=CONTEXT_LIMIT_USUAL,
         compression_threshold=THRESHOLD_USUAL,
-        call=NOTHING_SAID,
+        call=EMPTY_CALL,
         created_at=provider.created_at,
         updated_at=provider.updated_at,
         source=source,
@@ -274,7 +274,7 @@ class BedrockSecrets(msgspec.Struct, frozen=True, omit_defaults=True):
         return "BedrockSecrets()"
 
 
-def _stored(row: StoredProvider, around: Around, opened: Open) -> Provider:
+def _stored(row: StoredProvider, around: ProcessFacts, opened: Unseal) -> ListedProvider:
     key, fault = "", ""
     if row.keys:
         first = row.keys[0]
@@ -282,7 +282,7 @@ def _stored(row: StoredProvider, around: Around, opened: Open) -> Provider:
     config = ProviderConfig(row.id, row.type, row.name, key, row.base_url or None)
     if config.vendor.login is Login.AWS and not fault:
         config, fault = _bedrock(config, row, around=around, opened=opened)
-    return Provider(
+    return ListedProvider(
         row.id,
         row.type,
         row.name,
@@ -290,7 +290,7 @@ def _stored(row: StoredProvider, around: Around, opened: Open) -> Provider:
         row.icon,
         enabled=row.enabled,
         base_url=row.base_url,
-        source=Source.DATABASE,
+        source=ModelSource.DATABASE,
         config=config,
         created_at=row.created_at,
         updated_at=row.updated_at,
@@ -302,7 +302,7 @@ def _stored(row: StoredProvider, around: Around, opened: Open) -> Provider:
 
 
 def _bedrock(
-    config: ProviderConfig, row: StoredProvider, *, around: Around, opened: Open
+    config: ProviderConfig, row: StoredProvider, *, around: ProcessFacts, opened: Unseal
 ) -> tuple[ProviderConfig, str]:
     """With the keys of its settings, or what the machine has."""
     settings = msgspec.json.decode(row.settings) if row.settings else {}
@@ -319,7 +319,7 @@ def _text(opened: str | Exception) -> tuple[str, str]:
     return (opened, "") if isinstance(opened, str) else ("", str(opened))
 
 
-def _listed(row: StoredModel, provider: Provider | None) -> ListedModel:
+def _listed(row: StoredModel, provider: ListedProvider | None) -> ListedModel:
     return ListedModel(
         row.id,
         row.provider_id,
@@ -339,7 +339,7 @@ def _listed(row: StoredModel, provider: Provider | None) -> ListedModel:
 # as they are asked
 
 
-def with_key(provider: Provider, key: str) -> ProviderConfig:
+def provider_with_key(provider: ListedProvider, key: str) -> ProviderConfig:
     """With a user's own."""
     config = provider.config
     if provider.vendor.login is Login.AWS:
@@ -347,12 +347,12 @@ def with_key(provider: Provider, key: str) -> ProviderConfig:
     return replace(config, key=key)
 
 
-def asked_with(model: ListedModel, key: str | None) -> ModelConfig:
+def with_user_key(model: ListedModel, key: str | None) -> ModelConfig:
     """With a user's own key, or that of the deployment."""
     assert model.config is not None, "a model without a provider is not asked"
     if not key or model.provider is None:
         return model.config
-    return replace(model.config, provider=with_key(model.provider, key))
+    return replace(model.config, provider=provider_with_key(model.provider, key))
 
 
 def _ready(model: ListedModel) -> ListedModel:
@@ -360,7 +360,7 @@ def _ready(model: ListedModel) -> ListedModel:
     if model.provider is None:
         return model
     config = model.provider.config
-    wrong = misconfigured(config, model.model) or ""
+    wrong = misconfiguration(config, model.model) or ""
     return replace(model, config=_configured(model, config), fault=wrong)
 
 
@@ -376,6 +376,6 @@ def _configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
         settings=settings_of(call, provider.type),
         effort_max=None if efforts is None else efforts[1],
         provider_tools=() if search is None else (search,),
-        context_limit=model.context_limit if model.source is Source.DATABASE else None,
+        context_limit=model.context_limit if model.source is ModelSource.DATABASE else None,
         use_responses_api=responses if isinstance(responses, bool) else None,
     )

@@ -9,15 +9,21 @@ from adapters.http.endpoints import Call, Endpoint, Handler, HttpResponse, json_
 from adapters.http.refusals import HttpError, forbidden, not_found
 from adapters.models import settings as names
 from adapters.models.catalogue import Catalogue
-from adapters.models.routes.overriding import checked, invalid, model_of, own_shown, shown
+from adapters.models.routes import wire
+from adapters.models.routes.checks import (
+    checked_effort,
+    invalid,
+    model_id_of,
+    override_json,
+    own_override_json,
+)
 from adapters.models.routes.settings import CONFIG, PROMPT_BODY_BYTES_MAX, Feature, plain
-from adapters.models.store.settings import Settings
-from adapters.models.wire import settings as wire
+from adapters.models.store.settings import SettingStore
 
 
-class OwnSettingRoutes:
+class UserSettingRoutes:
     def __init__(
-        self, catalogue: Catalogue, settings: Settings, feature: Feature | None = None
+        self, catalogue: Catalogue, settings: SettingStore, feature: Feature | None = None
     ) -> None:
         self._catalogue = catalogue
         self._settings = settings
@@ -110,11 +116,11 @@ class OwnSettingRoutes:
         settings = (await self._catalogue.contents()).settings
         own = (await self._catalogue.own(call.user.id)).settings
         root, general, explore = (
-            own_shown(context, own.override(context)) for context in names.OWN_CONTEXTS
+            own_override_json(context, own.override(context)) for context in names.OWN_CONTEXTS
         )
         defaults = wire.DeploymentDefaults(
-            shown("general", settings.override("general")),
-            shown("explore", settings.override("explore")),
+            override_json("general", settings.override("general")),
+            override_json("explore", settings.override("explore")),
         )
         enabled = bool(settings.value(names.ALLOW_OWN_OVERRIDES))
         return json_response(200, wire.PersonalOverrides(enabled, root, general, explore, defaults))
@@ -127,11 +133,11 @@ class OwnSettingRoutes:
         if context not in names.OWN_CONTEXTS:
             raise invalid("context", f"must be one of {', '.join(names.OWN_CONTEXTS)}")
         asked = call.read(wire.UpdatePersonalOverride)
-        mode, id = asked.mode or "", model_of(asked.model_config_id)
+        mode, id = asked.mode or "", model_id_of(asked.model_config_id)
         _check_mode(context, mode, id)
         own = await self._catalogue.own(call.user.id)
         byok = self._catalogue.byok
-        effort = checked(contents, id, asked.reasoning_effort, own=own, byok=byok)
+        effort = checked_effort(contents, id, asked.reasoning_effort, own=own, byok=byok)
         stored = names.stored_own_override(mode, id, effort)
         await self._settings.put_own(call.user.id, names.override_name(context), stored)
         return no_content()

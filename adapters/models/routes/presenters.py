@@ -6,10 +6,9 @@ import msgspec
 from msgspec import UNSET
 
 from actors.law.parts.vendors import vendor_of
-from adapters.models.call_config import NOTHING_SAID, selectable
-from adapters.models.choosing import Own, without_credentials
-from adapters.models.contents import TYPES, UNSUPPORTED_TYPES, Contents, ListedModel, Provider
-from adapters.models.wire.catalogue import (
+from adapters.models.call_config import EMPTY_CALL, efforts_offered
+from adapters.models.choosing import UserCatalogue, why_without_credentials
+from adapters.models.routes.wire import (
     AIProvider,
     AIProviderKey,
     AIProviderSummary,
@@ -21,9 +20,16 @@ from adapters.models.wire.catalogue import (
     UnsupportedProvider,
     UserAIProviderKeyConfig,
 )
+from adapters.models.snapshot import (
+    TYPES,
+    UNSUPPORTED_TYPES,
+    CatalogueSnapshot,
+    ListedModel,
+    ListedProvider,
+)
 
 
-def provider(of: Provider) -> AIProvider:
+def provider(of: ListedProvider) -> AIProvider:
     return AIProvider(
         id=of.id,
         type=of.type,
@@ -43,7 +49,7 @@ def provider(of: Provider) -> AIProvider:
     )
 
 
-def own_key(of: Provider, own: Own, *, byok: bool) -> UserAIProviderKeyConfig:
+def own_key(of: ListedProvider, own: UserCatalogue, *, byok: bool) -> UserAIProviderKeyConfig:
     return UserAIProviderKeyConfig(
         provider=AIProviderSummary(
             id=of.id,
@@ -69,15 +75,15 @@ def model(of: ListedModel) -> ChatModelConfig:
         is_default=of.is_default,
         context_limit=of.context_limit,
         compression_threshold=of.compression_threshold,
-        model_config=UNSET if of.call == NOTHING_SAID else of.call,
-        reasoning_efforts=selectable(of.call) or UNSET,
+        model_config=UNSET if of.call == EMPTY_CALL else of.call,
+        reasoning_efforts=efforts_offered(of.call) or UNSET,
         created_at=of.created_at,
         updated_at=of.updated_at,
         source=of.source.value,
     )
 
 
-def models(of: Contents, own: Own, *, byok: bool) -> ChatModelsResponse:
+def models(of: CatalogueSnapshot, own: UserCatalogue, *, byok: bool) -> ChatModelsResponse:
     """By type: what is switched on, and whether this user could ask it."""
     enabled = [each for each in of.providers.values() if each.enabled]
     unsupported = [type for type in UNSUPPORTED_TYPES if any(each.type == type for each in enabled)]
@@ -93,13 +99,13 @@ def models(of: Contents, own: Own, *, byok: bool) -> ChatModelsResponse:
 
 def _of_type(
     type: str,
-    providers: list[Provider],
+    providers: list[ListedProvider],
     listed: Iterable[ListedModel],
     *,
-    own: Own,
+    own: UserCatalogue,
     byok: bool,
 ) -> ChatModelProvider:
-    lacking = [without_credentials(each, own, byok=byok) for each in providers]
+    lacking = [why_without_credentials(each, own, byok=byok) for each in providers]
     available = None in lacking
     reason = next((each.reason for each in lacking if each is not None), None)
     return ChatModelProvider(

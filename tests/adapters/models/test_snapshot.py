@@ -6,16 +6,16 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from adapters.models.contents import (
-    REHEARSAL_MODEL,
-    Around,
-    BedrockSecrets,
-    Source,
-    asked_with,
-    assembled,
-)
-from adapters.models.provider_config import offered
+from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
+from adapters.models.snapshot import (
+    REHEARSAL_MODEL,
+    BedrockSecrets,
+    ModelSource,
+    ProcessFacts,
+    assemble,
+    with_user_key,
+)
 from adapters.models.store.catalogue import StoredCatalogue, StoredKey
 from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
@@ -25,8 +25,10 @@ AMBIENT = AwsKeys("access", "secret", None)
 
 def the_contents(*providers, models=(), environ=None, known=None, ambient=None, opened=None):
     stored = StoredCatalogue(tuple(providers), tuple(models), known or {}, {})
-    around = Around(offered({"HOME": "/nowhere"} | (environ or {})), ambient, SINCE)
-    return assembled(stored, around, opened or (lambda sealed, about: sealed.decode()))
+    around = ProcessFacts(
+        models_of_environment({"HOME": "/nowhere"} | (environ or {})), ambient, SINCE
+    )
+    return assemble(stored, around, opened or (lambda sealed, about: sealed.decode()))
 
 
 def keyed(provider, *keys):
@@ -68,9 +70,9 @@ def test_what_the_environment_offers_stands_beside_what_is_stored():
     contents = the_contents(PROVIDER, models=(FIRST,), environ=KEY)
 
     assert [
-        ("mine", Source.DATABASE, ""),
-        ("anthropic", Source.ENVIRONMENT, "ANTHROPIC_API_KEY"),
-        ("openai", Source.ENVIRONMENT, "OPENAI_API_KEY"),
+        ("mine", ModelSource.DATABASE, ""),
+        ("anthropic", ModelSource.ENVIRONMENT, "ANTHROPIC_API_KEY"),
+        ("openai", ModelSource.ENVIRONMENT, "OPENAI_API_KEY"),
     ] == [(each.name, each.source, each.config.variable) for each in contents.providers.values()]
     assert REHEARSAL_MODEL not in contents.models
 
@@ -90,7 +92,7 @@ def test_whose_a_model_was_is_known_of_all_that_ever_were():
     assert all(
         contents.known[model.id] == model.provider_id
         for model in contents.models.values()
-        if model.source is Source.ENVIRONMENT
+        if model.source is ModelSource.ENVIRONMENT
     )
 
 
@@ -151,10 +153,10 @@ def test_a_users_own_key_takes_the_place_of_the_deployments():
     contents = the_contents(keyed(PROVIDER, "central"), aws, models=models, ambient=AMBIENT)
 
     mine, on_aws = contents.models.values()
-    assert "own" == asked_with(mine, "own").provider.key
-    assert "central" == asked_with(mine, None).provider.key
-    assert Bearer("own") == asked_with(on_aws, "own").provider.credentials
-    assert AMBIENT == asked_with(on_aws, None).provider.credentials
+    assert "own" == with_user_key(mine, "own").provider.key
+    assert "central" == with_user_key(mine, None).provider.key
+    assert Bearer("own") == with_user_key(on_aws, "own").provider.credentials
+    assert AMBIENT == with_user_key(on_aws, None).provider.credentials
 
 
 @pytest.mark.parametrize("said", [True, False, None])

@@ -1,1 +1,0 @@
-"""Wire types of the routes about providers, models and settings."""
