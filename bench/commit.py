@@ -23,7 +23,7 @@ from uuid import uuid4
 import trio
 
 from actors.law.change import Change
-from actors.law.chat import Body, Role, Stored
+from actors.law.chat import Body, Role, StoredChat
 from actors.law.ids import ChatId, Holder, RunnerId, UserId, WorkerId
 from actors.law.parts.message import JsonText, TextPart, ToolCallPart
 from actors.law.requests import Acquire, CommitStep, CreateChat, NewChat
@@ -78,7 +78,7 @@ class Bench:
     ledger: Ledger
     reading: Reading
     yardsticks: Yardsticks
-    held: dict[ChatId, Stored]
+    held: dict[ChatId, StoredChat]
     versions: dict[ChatId, int] = field(default_factory=dict)
     templates: dict[ChatId, bytes] = field(default_factory=dict)
 
@@ -86,7 +86,7 @@ class Bench:
         """Learn what is stored now, and make the changes that are sent without the law."""
         for chat in self.held:
             held = await self.reading.view(chat)
-            assert isinstance(held, Stored)
+            assert isinstance(held, StoredChat)
             self.held[chat] = held
             self.versions[chat] = held.chat.snapshot_version
             made = bundle(replace(held, chat=replace(held.chat, snapshot_version=NEXT)), [STEP])
@@ -115,7 +115,7 @@ async def a_store():
             await pool.drain(1)
 
 
-async def _chats(pool: Pool, ledger: Ledger) -> dict[ChatId, Stored]:
+async def _chats(pool: Pool, ledger: Ledger) -> dict[ChatId, StoredChat]:
     owner = UserId(uuid4())
     async with pool.connection() as connection:
         insert = "INSERT INTO users (id, username) VALUES (%(id)s, 'bench')"

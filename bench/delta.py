@@ -24,9 +24,9 @@ from actors.chat.turn.answering import ask
 from actors.chat.turn.ports import Model
 from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import Prompt, UserSaid
+from actors.law.parts.prompt import Prompt, UserInput
 from actors.streams.previews import Preview
 from adapters.chats.pieces import encoded
 from adapters.models.connecting import connect
@@ -120,9 +120,9 @@ def _unchunked(data: bytes) -> tuple[bytes, bytes, bool]:
 async def ours(model: Model) -> None:
     """All of it, as a chat does it."""
     episode = Preview(EpisodeKey(ChatId(uuid4()), 1, 1), encoded)
-    prompt = Prompt(model.name, (UserSaid((TextPart("hi"),)),))
+    prompt = Prompt(model.name, (UserInput((TextPart("hi"),)),))
     asked = await ask(model, prompt, episode, Limits())
-    assert isinstance(asked.said, Answer), asked.said
+    assert isinstance(asked.said, ModelAnswer), asked.said
 
 
 async def _cpu_us(one: Callable[[], Awaitable[None]]) -> float:

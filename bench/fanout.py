@@ -118,7 +118,7 @@ class Stored:
         made = create(NEW, now=AT)
         assert isinstance(made, Change)
         self._chat = replace(made.chat, generation_attempt=1)
-        self._messages = (Message(MessageId(1), 1, AT, False, made.said[0]),)
+        self._messages = (Message(MessageId(1), 1, AT, False, made.added[0]),)
 
     async def snapshot(self, chat: ChatId, have: Position) -> ChatSnapshot:
         await trio.lowlevel.checkpoint()

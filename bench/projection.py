@@ -49,7 +49,7 @@ STEP = 3  # messages that a step adds: an answer, and the results of its two cal
 ROUNDS = 15  # the best counts: others may work on this machine
 AT = datetime(2030, 1, 1, tzinfo=UTC)
 MODEL = ModelConfigId(UUID(int=3))
-CHAT = NewChat(ChatId(UUID(int=1)), UserId(UUID(int=2))).born()
+CHAT = NewChat(ChatId(UUID(int=1)), UserId(UUID(int=2))).initial_chat()
 
 
 def history(count: int) -> tuple[Message, ...]:

@@ -24,7 +24,7 @@ from actors.chat.turn.world import World
 from actors.law.chat import Chat
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.law.store.ports import Applied
 from actors.streams.previews import Previews
 from adapters.chats.pieces import encoded
@@ -52,7 +52,7 @@ SPREAD = [SLOWEST_SECONDS * (n + 1) / CALLS for n in range(CALLS)]
 class Sleeping:
     """Fulfils `actors.chat.turn.ports.Toolset`: a call sleeps for as long as it says."""
 
-    offered = Offered((LocalTool(Tool("sleep", "", JsonText("{}")), 60.0),))
+    offered = Offered((LocalTool(ToolDefinition("sleep", "", JsonText("{}")), 60.0),))
 
     async def run(self, calling: Calling) -> ToolOutput:
         await trio.sleep(json.loads(calling.call.args or "{}")["seconds"])

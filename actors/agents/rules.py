@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from actors.agents.ports import Kin, Said
 from actors.law.chat import Chat, ChatError, Role
-from actors.law.failures.wording import words
+from actors.law.failures.wording import failure_messages
 from actors.law.ids import ChatId
 from actors.law.parts.deltas import FailureKind
 from actors.law.parts.message import CUT_SHORT, Part, TextPart
@@ -110,7 +110,7 @@ def _reason(error: ChatError) -> str:
     """A message that says nothing gives way to what the provider said."""
     if not error.detail:
         return error.message or UNKNOWN_ERROR
-    nothing = words(
+    nothing = failure_messages(
         FailureKind.GENERIC, error.provider, retryable=error.retryable, status=error.status_code
     )
     if error.message in ("", nothing.ended, nothing.retrying):

@@ -15,9 +15,9 @@ import trio
 from actors.agents.ports import Family, Kin
 from actors.agents.rules import has_settled
 from actors.law.ids import ChatId
-from actors.law.store.hints import ChatMoved, LookAtEverything, News
-from actors.law.store.patience import patiently
+from actors.law.store.hints import ChatMoved, HintsLost, News
 from actors.law.store.ports import Bus
+from actors.law.store.retry import retry_store
 from runtime.scope import CausedScope
 
 LAST_LOOK_SECONDS = 5.0  # when the time is over; then what was known before is the answer
@@ -35,7 +35,7 @@ async def wait_for(
     """How the children stand when all of them (or any) have settled, or the time is over; without
     those that are no descendants: then nobody is waited for. None: the store never answered."""
     watch = _Watch(children, any_of_them)
-    look = partial(patiently, parent, "agents", partial(family.standing, parent, children))
+    look = partial(retry_store, parent, "agents", partial(family.standing, parent, children))
     with ExitStack() as following:
         for child in children:
             following.enter_context(bus.follow_chat(child, watch.hear))
@@ -88,7 +88,7 @@ class _Watch:
                     return
                 self._newest[chat] = snapshot
                 self._heard[chat] = has_settled(status)
-            case LookAtEverything():
+            case HintsLost():
                 self._in_doubt = True
         self._news.set()
 

@@ -40,10 +40,10 @@ from actors.chat.turn.work import (
     without_attempt,
 )
 from actors.chat.turn.world import World
-from actors.law.chat import ChatError, Stored
+from actors.law.chat import ChatError, StoredChat
 from actors.law.ids import Holder, chat_name
 from actors.law.requests import Abandon, FinishError
-from actors.law.store.ports import StoreAway
+from actors.law.store.ports import StoreUnavailable
 from runtime import ends
 from runtime.backoff import delay_seconds
 from runtime.cause import Cause, Shutdown
@@ -185,7 +185,7 @@ class ChatActor:
                 self._look(tasks)
             case Failed(error):
                 emit("work.failed", "warning", chat=self.name, error=error)
-                if isinstance(error, StoreAway):
+                if isinstance(error, StoreUnavailable):
                     self._failing_since = None
                 elif self._failing_since is None:
                     self._failing_since = self._held.stored.chat.generation_attempt
@@ -277,10 +277,10 @@ class ChatActor:
                 is_told = True
                 failures_count += 1
                 continue
-            self.address.cast(Look(found if isinstance(found, Stored) else None))
+            self.address.cast(Look(found if isinstance(found, StoredChat) else None))
             return
 
-    def _looked(self, stored: Stored | None, tasks: trio.Nursery) -> None:
+    def _looked(self, stored: StoredChat | None, tasks: trio.Nursery) -> None:
         self._looking = False
         if stored is None:
             self._leave(Gone())

@@ -10,11 +10,11 @@ import trio
 from actors.chat.turn.commits import Committed, begin_attempt, commit
 from actors.chat.turn.work import Held, Left, Obsolete
 from actors.chat.turn.world import World
-from actors.law.chat import RetryState, Stored
-from actors.law.closing import outstanding_dynamic
+from actors.law.chat import RetryState, StoredChat
+from actors.law.closing import unanswered_dynamic_calls
 from actors.law.requests import CancelRequiresAction, ExpireApprovals, Request
-from actors.law.store.patience import patiently
-from actors.law.store.ports import fence_of, stands
+from actors.law.store.ports import fence_holds, fence_of
+from actors.law.store.retry import retry_store
 
 
 async def await_client(held: Held, world: World) -> Committed:
@@ -25,16 +25,16 @@ async def await_client(held: Held, world: World) -> Committed:
     assert fence is not None, "only a chat that is held is waited for"
     while (remaining := seconds_left(stored)) > 0:
         await trio.sleep(remaining)
-        looked = await patiently(chat, "view", partial(world.reading.view, chat))
-        if not isinstance(looked, Stored):
+        looked = await retry_store(chat, "view", partial(world.reading.view, chat))
+        if not isinstance(looked, StoredChat):
             return Left()
-        if not stands(fence, looked.chat):  # what has moved is not ours to end
+        if not fence_holds(fence, looked.chat):  # what has moved is not ours to end
             return Obsolete()
         stored = looked
     return await commit(Held(stored, held.history), _too_late(stored), world)
 
 
-def _too_late(stored: Stored) -> Sequence[Request]:
+def _too_late(stored: StoredChat) -> Sequence[Request]:
     """Neither is refused, whatever people allow meanwhile: the client's calls keep the chat waiting
     until they are cancelled, so they come last."""
     requests: list[Request] = []
@@ -46,19 +46,19 @@ def _too_late(stored: Stored) -> Sequence[Request]:
     return requests
 
 
-def seconds_left(stored: Stored) -> float:
+def seconds_left(stored: StoredChat) -> float:
     """Until somebody's time is over. Infinite: a person has as long as it takes."""
     return min(client_seconds_left(stored), person_seconds_left(stored))
 
 
-def client_seconds_left(stored: Stored) -> float:
-    if stored.chat.asks and not outstanding_dynamic(stored):
+def client_seconds_left(stored: StoredChat) -> float:
+    if stored.chat.asks and not unanswered_dynamic_calls(stored):
         return inf
     deadline = stored.chat.requires_action_deadline_at
     return 0.0 if deadline is None else (deadline - stored.now).total_seconds()
 
 
-def person_seconds_left(stored: Stored) -> float:
+def person_seconds_left(stored: StoredChat) -> float:
     times = [ask.until for ask in stored.chat.asks if ask.until is not None]
     return (min(times) - stored.now).total_seconds() if times else inf
 

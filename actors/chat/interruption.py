@@ -9,11 +9,11 @@ from actors.chat.turn.steps import Ended, tool_rows
 from actors.chat.turn.work import Attempt, Held
 from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat
-from actors.law.closing import outstanding
+from actors.law.closing import unanswered_calls
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.requests import FinishInterruption
-from actors.law.store.patience import patiently
+from actors.law.store.retry import retry_store
 from runtime.clock import now, wall
 
 
@@ -52,7 +52,7 @@ async def _noted(held: Held, kept: tuple[Body, ...], world: World) -> tuple[Body
     chat, calls = held.stored.chat, _unanswered(held, kept)
     if not calls:
         return ()
-    entries = await patiently(chat.id, "journal", partial(world.journal.begin, chat, calls))
+    entries = await retry_store(chat.id, "journal", partial(world.journal.begin, chat, calls))
     noted = {entry.tool_call_id: entry for entry in entries}
     ended = [
         Ended(call, entry.output, entry.ended_at or wall())
@@ -67,4 +67,4 @@ def _unanswered(held: Held, kept: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
     declared, for a tool of ours that has it, too, is the one that is run."""
     parts = [part for body in kept for part in body.parts]
     answered = {part.id for part in parts if isinstance(part, ToolResultPart)}
-    return tuple(call for call in outstanding(held.stored.tail) if call.id not in answered)
+    return tuple(call for call in unanswered_calls(held.stored.tail) if call.id not in answered)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from actors.chat.turn.work import Outcome
-from actors.law.chat import Stored
+from actors.law.chat import StoredChat
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class LookAgain:
 class Look:
     """What the store was found to hold. None: no such chat."""
 
-    stored: Stored | None
+    stored: StoredChat | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from actors.law import requests as ask
-from actors.law.change import Change, change, resumed, unchanged
-from actors.law.chat import Approval, Body, Chat, Decided, Role, Stored, Verdict
-from actors.law.closing import denials, is_waited_for, outstanding, outstanding_dynamic
+from actors.law.change import Change, change, no_change, resume
+from actors.law.chat import Approval, ApprovalDecision, Body, Chat, Role, StoredChat, Verdict
+from actors.law.closing import denials, unanswered_calls, unanswered_dynamic_calls, waits_for_others
 from actors.law.ids import UserId
 from actors.law.parts.json_text import is_json
 from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
@@ -17,7 +17,7 @@ from actors.law.refusals import (
     InvalidResult,
     MissingResult,
     NotAllowed,
-    NotAsked,
+    NotAwaitingDecision,
     ResultFault,
     UnexpectedResult,
 )
@@ -26,7 +26,7 @@ DENIED = "the user did not allow this call, and it was not run"
 LATE = "nobody allowed this call in time, and it was not run; go on without it"
 
 
-def fault_in(
+def find_fault(
     results: tuple[ask.DynamicResult, ...], pending: tuple[ToolCallPart, ...]
 ) -> ResultFault | None:
     """The first fault: what is wrong with a result by itself outranks what is missing, and that
@@ -46,7 +46,7 @@ def fault_in(
     return None if unexpected is None else UnexpectedResult(unexpected)
 
 
-def bodies(
+def result_messages(
     request: ask.CompleteRequiresAction, pending: tuple[ToolCallPart, ...], *, now: datetime
 ) -> tuple[Body, ...]:
     """One tool message per result, in the order in which they were submitted."""
@@ -72,46 +72,48 @@ def bodies(
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ApprovalOutcome:
     """What has been decided: results of what was denied, and what is asked or allowed since."""
 
-    said: tuple[Body, ...]
+    added: tuple[Body, ...]
     approvals: tuple[Approval, ...]
-    decided: tuple[Decided, ...]
+    decisions: tuple[ApprovalDecision, ...]
 
 
-def decide_approval(stored: Stored, request: ask.DecideApproval) -> Change | NotAllowed:
-    settled = decided(stored, request)
+def decide_approval(stored: StoredChat, request: ask.DecideApproval) -> Change | NotAllowed:
+    settled = decide(stored, request)
     if settled is None:
-        rule, fault = "nobody is asked about this call", NotAsked(request.tool_call_id)
+        rule, fault = "nobody is asked about this call", NotAwaitingDecision(request.tool_call_id)
         return NotAllowed("DecideApproval", stored.state, rule, fault)
     return _with(stored, settled)
 
 
-def expire_approvals(stored: Stored, request: ask.ExpireApprovals) -> Change:
+def expire_approvals(stored: StoredChat, request: ask.ExpireApprovals) -> Change:
     """What was late when this was asked may have been allowed meanwhile: then nothing is left."""
-    settled = expired(stored)
-    return unchanged(stored) if settled is None else _with(stored, settled)
+    settled = expire(stored)
+    return no_change(stored) if settled is None else _with(stored, settled)
 
 
-def answered(stored: Stored, said: tuple[Body, ...], **columns: Any) -> Change:
+def resume_if_answered(stored: StoredChat, added: tuple[Body, ...], **columns: Any) -> Change:
     """The turn goes on when nobody is waited for any more."""
     waits = change(
-        stored, said=said, compaction_requested_at=stored.chat.compaction_requested_at, **columns
+        stored, added=added, compaction_requested_at=stored.chat.compaction_requested_at, **columns
     )
-    if not is_waited_for(waits.after):
-        return resumed(stored, said, **columns)
+    if not waits_for_others(waits.after):
+        return resume(stored, added, **columns)
     deadline = stored.chat.requires_action_deadline_at
-    kept = deadline if outstanding_dynamic(waits.after) else None
+    kept = deadline if unanswered_dynamic_calls(waits.after) else None
     return replace(waits, chat=replace(waits.chat, requires_action_deadline_at=kept))
 
 
-def asked(stored: Stored, request: ask.EnterRequiresAction) -> tuple[Approval, ...] | None:
+def approvals_after(
+    stored: StoredChat, request: ask.EnterRequiresAction
+) -> tuple[Approval, ...] | None:
     """The approvals of a chat that asks. None: a call is named that is not open."""
     wanted = {one.tool_call_id for one in request.asks}
-    if not wanted <= {call.id for call in outstanding(stored.tail)}:
+    if not wanted <= {call.id for call in unanswered_calls(stored.tail)}:
         return None
-    seconds = request.ask_seconds
+    seconds = request.approval_seconds
     until = stored.now + timedelta(seconds=seconds) if seconds else None
     kept = (known for known in stored.chat.approvals if known.tool_call_id not in wanted)
     return (
@@ -120,14 +122,14 @@ def asked(stored: Stored, request: ask.EnterRequiresAction) -> tuple[Approval, .
     )
 
 
-def decided(stored: Stored, request: ask.DecideApproval) -> Settled | None:
+def decide(stored: StoredChat, request: ask.DecideApproval) -> ApprovalOutcome | None:
     """None: nobody is asked about that call, or not any more."""
     approval = _open(stored.chat, request)
     if approval is None:
         return None
     if request.verdict is Verdict.DENY:
         words = f"{DENIED}. They say: {request.words}" if request.words else DENIED
-        return _denied(stored, (approval,), words, by=request.decided_by, said=request.words)
+        return _denied(stored, (approval,), words, by=request.decided_by, words_said=request.words)
     is_wider = request.verdict is Verdict.ALLOW_ALWAYS
     allowed = tuple(
         one
@@ -135,11 +137,11 @@ def decided(stored: Stored, request: ask.DecideApproval) -> Settled | None:
         if one is approval or (is_wider and one.tool == approval.tool)
     )
     by = request.decided_by
-    return Settled(
+    return ApprovalOutcome(
         (),
         tuple(replace(a, allowed_by=by) if a in allowed else a for a in stored.chat.approvals),
         tuple(
-            Decided(
+            ApprovalDecision(
                 one.tool_call_id,
                 one.tool,
                 request.verdict if one is approval else Verdict.ALLOW_ONCE,
@@ -150,25 +152,28 @@ def decided(stored: Stored, request: ask.DecideApproval) -> Settled | None:
     )
 
 
-def expired(stored: Stored) -> Settled | None:
+def expire(stored: StoredChat) -> ApprovalOutcome | None:
     """None: there is time for all of them."""
     late = tuple(a for a in stored.chat.asks if a.until is not None and a.until <= stored.now)
     return _denied(stored, late, LATE) if late else None
 
 
 def _denied(
-    stored: Stored,
+    stored: StoredChat,
     approvals: tuple[Approval, ...],
     words: str,
     *,
     by: UserId | None = None,
-    said: str = "",
-) -> Settled:
+    words_said: str = "",
+) -> ApprovalOutcome:
     ids = {approval.tool_call_id for approval in approvals}
-    return Settled(
+    return ApprovalOutcome(
         denials(stored, ids, words, by=by),
         tuple(a for a in stored.chat.approvals if a not in approvals),
-        tuple(Decided(a.tool_call_id, a.tool, Verdict.DENY, by, said) for a in approvals),
+        tuple(
+            ApprovalDecision(a.tool_call_id, a.tool, Verdict.DENY, by, words_said)
+            for a in approvals
+        ),
     )
 
 
@@ -185,6 +190,6 @@ def _open(chat: Chat, request: ask.DecideApproval) -> Approval | None:
     )
 
 
-def _with(stored: Stored, settled: Settled) -> Change:
-    made = answered(stored, settled.said, approvals=settled.approvals)
-    return replace(made, decided=settled.decided)
+def _with(stored: StoredChat, settled: ApprovalOutcome) -> Change:
+    made = resume_if_answered(stored, settled.added, approvals=settled.approvals)
+    return replace(made, decisions=settled.decisions)

@@ -17,17 +17,17 @@ from typing import Any
 from actors.law.chat import (
     FILES_PER_CHAT_MAX,
     Approval,
+    ApprovalDecision,
     Body,
     Chat,
-    Decided,
-    Files,
     HistoryRow,
-    Queued,
+    KnownFiles,
+    QueuedMessage,
     RetryState,
     Role,
-    Stored,
+    StoredChat,
 )
-from actors.law.closing import advance, outstanding
+from actors.law.closing import advance_tail, unanswered_calls
 from actors.law.ids import FileId
 from actors.law.parts.message import FilePart, Part
 from actors.law.refusals import FilesFull, FilesUnavailable
@@ -36,14 +36,14 @@ from actors.law.states import State, Status, state_of
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    before: Stored
+    before: StoredChat
     chat: Chat
-    queue: tuple[Queued, ...]
-    said: tuple[Body, ...] = ()  # inserted, in this order
-    unsaid: tuple[HistoryRow, ...] = ()  # soft-deleted
+    queue: tuple[QueuedMessage, ...]
+    added: tuple[Body, ...] = ()  # inserted, in this order
+    deleted: tuple[HistoryRow, ...] = ()  # soft-deleted
     links: frozenset[FileId] = frozenset()  # files new to this chat
     touched: bool = True  # whether `updated_at` moves
-    decided: tuple[Decided, ...] = ()  # kept for those who ask later
+    decisions: tuple[ApprovalDecision, ...] = ()  # kept for those who ask later
 
     @property
     def state(self) -> State:
@@ -52,46 +52,46 @@ class Change:
         return state_of(chat.status, queued=bool(self.queue), archived=chat.archived)
 
     @property
-    def after(self) -> Stored:
+    def after(self) -> StoredChat:
         """What holds once it is written."""
         before, files = self.before, self.before.files
-        return Stored(
+        return StoredChat(
             self.chat,
             before.now,
             queue=self.queue,
-            tail=advance(before.tail, self.said),
-            suffix=None if self.unsaid else before.suffix,
-            files=Files(files.linked | self.links, files.stored) if self.links else files,
+            tail=advance_tail(before.tail, self.added),
+            suffix=None if self.deleted else before.suffix,
+            files=KnownFiles(files.linked | self.links, files.stored) if self.links else files,
         )
 
 
 def join(first: Change, second: Change) -> Change:
     """Both changes as one; the second was computed from what holds after the first."""
-    assert not (second.unsaid and first.said), "nothing is said before an edit in its bundle"
+    assert not (second.deleted and first.added), "nothing is added before an edit in its bundle"
     return Change(
         first.before,
         second.chat,
         second.queue,
-        said=first.said + second.said,
-        unsaid=first.unsaid + second.unsaid,
+        added=first.added + second.added,
+        deleted=first.deleted + second.deleted,
         links=first.links | second.links,
         touched=first.touched or second.touched,
-        decided=first.decided + second.decided,
+        decisions=first.decisions + second.decisions,
     )
 
 
-def unchanged(stored: Stored) -> Change:
+def no_change(stored: StoredChat) -> Change:
     """The empty bundle: only the snapshot moves."""
     return Change(stored, stored.chat, stored.queue, touched=False)
 
 
 def change(
-    stored: Stored,
+    stored: StoredChat,
     *,
     status: Status | None = None,
-    queue: tuple[Queued, ...] | None = None,
-    said: tuple[Body, ...] = (),
-    unsaid: tuple[HistoryRow, ...] = (),
+    queue: tuple[QueuedMessage, ...] | None = None,
+    added: tuple[Body, ...] = (),
+    deleted: tuple[HistoryRow, ...] = (),
     new_epoch: bool = False,
     **columns: Any,
 ) -> Change:
@@ -104,43 +104,49 @@ def change(
     columns = {"requires_action_deadline_at": None, "compaction_requested_at": None} | columns
     columns["status"] = status or chat.status
     approvals = columns.get("approvals", chat.approvals)
-    if approvals and said:
-        columns["approvals"] = _of_open_calls(approvals, stored, said)
-    columns |= _last_choices(said)
+    if approvals and added:
+        columns["approvals"] = _of_open_calls(approvals, stored, added)
+    columns |= _last_choices(added)
     columns |= _counters(
         chat,
-        history_moves=bool(said or unsaid or new_epoch),
+        history_moves=bool(added or deleted or new_epoch),
         queue_moves=queue is not stored.queue and queue != stored.queue,
         attempt=columns.get("generation_attempt", chat.generation_attempt),
         retry_state=columns.get("retry_state", chat.retry_state),
     )
-    return Change(stored, replace(chat, **columns), queue, said=said, unsaid=unsaid)
+    return Change(stored, replace(chat, **columns), queue, added=added, deleted=deleted)
 
 
-def resumed(
-    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
+def resume(
+    stored: StoredChat,
+    added: tuple[Body, ...],
+    queue: tuple[QueuedMessage, ...] | None = None,
+    **columns: Any,
 ) -> Change:
-    return steered(stored, said, queue, status=Status.RUNNING, **columns)
+    return add_step(stored, added, queue, status=Status.RUNNING, **columns)
 
 
-def steered(
-    stored: Stored, said: tuple[Body, ...], queue: tuple[Queued, ...] | None = None, **columns: Any
+def add_step(
+    stored: StoredChat,
+    added: tuple[Body, ...],
+    queue: tuple[QueuedMessage, ...] | None = None,
+    **columns: Any,
 ) -> Change:
-    """Add `said`, and what steers behind it if the model is asked next: a step boundary.
+    """Add `added`, and what steers behind it if the model is asked next: a step boundary.
 
     A step that does not end with tool results (and rows about them) is no boundary: it may be the
     turn's last, and then the head of the queue is taken by `FinishTurn`, the steering rows first.
     """
     queue = stored.queue if queue is None else queue
-    spoken = [body.role for body in said if body.role in (Role.ASSISTANT, Role.TOOL)]
+    spoken = [body.role for body in added if body.role in (Role.ASSISTANT, Role.TOOL)]
     asks_model = spoken[-1:] == [Role.TOOL]
-    if asks_model and not outstanding(advance(stored.tail, said)):
-        said = (*said, *(row.message.as_body() for row in queue if row.steers))
+    if asks_model and not unanswered_calls(advance_tail(stored.tail, added)):
+        added = (*added, *(row.message.as_body() for row in queue if row.steers))
         queue = tuple(row for row in queue if not row.steers)
-    return change(stored, said=said, queue=queue, **columns)
+    return change(stored, added=added, queue=queue, **columns)
 
 
-def only_queue(stored: Stored, queue: tuple[Queued, ...]) -> Change:
+def change_queue(stored: StoredChat, queue: tuple[QueuedMessage, ...]) -> Change:
     """A write of the queue that leaves the execution state, and `updated_at`, alone."""
     chat = stored.chat
     if queue != stored.queue:
@@ -148,7 +154,7 @@ def only_queue(stored: Stored, queue: tuple[Queued, ...]) -> Change:
     return Change(stored, chat, queue, touched=False)
 
 
-def with_links(made: Change) -> Change | FilesFull | FilesUnavailable:
+def link_files(made: Change) -> Change | FilesFull | FilesUnavailable:
     """Files are linked to the chat in the change that first refers to them, or it is refused."""
     files = made.before.files
     new = newly_referenced_files(made) - files.linked
@@ -160,11 +166,11 @@ def with_links(made: Change) -> Change | FilesFull | FilesUnavailable:
     return replace(made, links=new) if new else made
 
 
-def referenced_files(said: Iterable[tuple[Part, ...]]) -> frozenset[FileId]:
+def referenced_files(added: Iterable[tuple[Part, ...]]) -> frozenset[FileId]:
     return frozenset(
         [
             part.file_id
-            for parts in said
+            for parts in added
             for part in parts
             if isinstance(part, FilePart) and part.file_id is not None
         ]
@@ -173,22 +179,22 @@ def referenced_files(said: Iterable[tuple[Part, ...]]) -> frozenset[FileId]:
 
 def newly_referenced_files(made: Change) -> frozenset[FileId]:
     """Files that `made` is the first to refer to: a queued message brought its own when it came."""
-    said = [body.parts for body in made.said]
+    added = [body.parts for body in made.added]
     if not (made.queue or made.before.queue):
-        return referenced_files(said)
+        return referenced_files(added)
     known = [row.message.parts for row in made.before.queue]
-    said += [row.message.parts for row in made.queue]
-    return referenced_files(parts for parts in said if parts not in known)
+    added += [row.message.parts for row in made.queue]
+    return referenced_files(parts for parts in added if parts not in known)
 
 
 def _of_open_calls(
-    approvals: tuple[Approval, ...], stored: Stored, said: tuple[Body, ...]
+    approvals: tuple[Approval, ...], stored: StoredChat, added: tuple[Body, ...]
 ) -> tuple[Approval, ...]:
     """A call that has its result needs no consent any more; and a new message has calls of its own,
     whatever their ids."""
-    if any(body.role is Role.ASSISTANT for body in said):
+    if any(body.role is Role.ASSISTANT for body in added):
         return ()
-    open_ids = {call.id for call in outstanding(advance(stored.tail, said))}
+    open_ids = {call.id for call in unanswered_calls(advance_tail(stored.tail, added))}
     return tuple(approval for approval in approvals if approval.tool_call_id in open_ids)
 
 
@@ -218,10 +224,10 @@ def _counters(
     return counters | {"generation_attempt": attempt, "retry_state": retry_state}
 
 
-def _last_choices(said: tuple[Body, ...]) -> dict[str, Any]:
+def _last_choices(added: tuple[Body, ...]) -> dict[str, Any]:
     """The model and effort that the newest message names are the chat's own from then on."""
     chosen: dict[str, Any] = {}
-    for body in said:
+    for body in added:
         if body.model_config_id is not None:
             chosen["last_model_config_id"] = body.model_config_id
         if body.reasoning_effort is not None:

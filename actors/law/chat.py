@@ -6,7 +6,7 @@ from enum import Enum
 from uuid import UUID
 
 from actors.law.ids import ChatId, FileId, Holder, MessageId, ModelConfigId, QueuedId, UserId
-from actors.law.parts.message import NO_USAGE, Cost, JsonText, Part, Usage
+from actors.law.parts.message import NO_USAGE, Cost, JsonText, Part, TokenUsage
 from actors.law.states import State, Status, state_of
 
 QUEUE_ROWS_MAX = 20  # one more is refused with `QueueFull`
@@ -42,7 +42,7 @@ class Body:
     created_by: UserId | None = None
     model_config_id: ModelConfigId | None = None
     reasoning_effort: str | None = None
-    usage: Usage = NO_USAGE
+    usage: TokenUsage = NO_USAGE
     context_limit: int | None = None
     runtime_ms: int | None = None
     cost: Cost | None = None  # None: nothing was bought with it
@@ -79,7 +79,7 @@ class UserMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class QueuedMessage:
     """A row of the queue. An id below zero: not stored yet. `steers`: enters at a step boundary."""
 
     id: QueuedId
@@ -140,7 +140,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class ApprovalDecision:
     """A decision, for those who ask later."""
 
     tool_call_id: str
@@ -219,18 +219,18 @@ class Suffix:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class KnownFiles:
     """What the store knows of files: linked to the chat already; there to be linked."""
 
     linked: frozenset[FileId] = frozenset()
     stored: frozenset[FileId] = frozenset()
 
 
-NO_FILES = Files()
+NO_FILES = KnownFiles()
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredChat:
     """All that a transition may look at, read under one lock or fenced by one version.
 
     `chat.snapshot_version` has its new value already: one bundle of transitions is one snapshot.
@@ -241,10 +241,10 @@ class Stored:
 
     chat: Chat
     now: datetime
-    queue: tuple[Queued, ...] = ()  # in the order in which it will be taken
+    queue: tuple[QueuedMessage, ...] = ()  # in the order in which it will be taken
     tail: tuple[Body, ...] = ()
     suffix: Suffix | None = None  # only for an edit; None: there is no such message
-    files: Files = NO_FILES
+    files: KnownFiles = NO_FILES
 
     @property
     def state(self) -> State:

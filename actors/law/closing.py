@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Set
 from datetime import datetime
 
-from actors.law.chat import SUMMARY_CALL, Body, Role, Stored, Visibility
+from actors.law.chat import SUMMARY_CALL, Body, Role, StoredChat, Visibility
 from actors.law.ids import ModelConfigId, UserId
 from actors.law.parts.message import JsonText, Part, ToolCallPart, ToolResultPart
 
@@ -21,7 +21,7 @@ INVALID_STATE = "cancelled because the chat was in an invalid state"
 BEFORE_RESULT = "interrupted before the tool produced a result"
 
 
-def outstanding(tail: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
+def unanswered_calls(tail: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
     """The calls of the last assistant message that wait for a result, in call order."""
     if not tail:
         return ()
@@ -36,25 +36,29 @@ def outstanding(tail: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
     )
 
 
-def outstanding_dynamic(stored: Stored) -> tuple[ToolCallPart, ...]:
-    """As `outstanding`, but only calls of tools that the client executes. What a person is asked
-    about runs here, whatever it is called."""
-    calls = _of(stored.chat.dynamic_tools, outstanding(stored.tail))
+def unanswered_dynamic_calls(stored: StoredChat) -> tuple[ToolCallPart, ...]:
+    """Return the unanswered calls of tools that the client executes.
+
+    A call that a person is asked about runs here, whatever its name is, and is not among them.
+    """
+    calls = _of(stored.chat.dynamic_tools, unanswered_calls(stored.tail))
     asked = {approval.tool_call_id for approval in stored.chat.approvals}
     return tuple(call for call in calls if call.id not in asked) if asked else calls
 
 
-def awaited(stored: Stored) -> tuple[ToolCallPart, ...]:
-    """As `outstanding`, but only calls that others have to answer or to allow; and those that have
-    been allowed and wait for the rest."""
+def calls_for_others(stored: StoredChat) -> tuple[ToolCallPart, ...]:
+    """Return the unanswered calls that a client has to answer or a person has to allow.
+
+    Calls that have been allowed, and wait for the others, are among them.
+    """
     asked = {approval.tool_call_id for approval in stored.chat.approvals}
     names = stored.chat.dynamic_tools
-    return tuple(c for c in outstanding(stored.tail) if c.name in names or c.id in asked)
+    return tuple(c for c in unanswered_calls(stored.tail) if c.name in names or c.id in asked)
 
 
-def is_waited_for(stored: Stored) -> bool:
+def waits_for_others(stored: StoredChat) -> bool:
     """Whether anybody has to say something before the turn can go on."""
-    return bool(stored.chat.asks or outstanding_dynamic(stored))
+    return bool(stored.chat.asks or unanswered_dynamic_calls(stored))
 
 
 def has_new_answer(tail: tuple[Body, ...]) -> bool:
@@ -66,37 +70,37 @@ def has_new_answer(tail: tuple[Body, ...]) -> bool:
     )
 
 
-def cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
+def cancellations(stored: StoredChat, reason: str) -> tuple[Body, ...]:
     """One error result per outstanding call: a JSON string with the reason."""
-    return _closings(stored, outstanding(stored.tail), JsonText(json.dumps(reason)))
+    return _closings(stored, unanswered_calls(stored.tail), JsonText(json.dumps(reason)))
 
 
-def dynamic_cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
-    return _closings(stored, outstanding_dynamic(stored), JsonText(json.dumps(reason)))
+def dynamic_cancellations(stored: StoredChat, reason: str) -> tuple[Body, ...]:
+    return _closings(stored, unanswered_dynamic_calls(stored), JsonText(json.dumps(reason)))
 
 
-def awaited_cancellations(stored: Stored, reason: str) -> tuple[Body, ...]:
-    return _closings(stored, awaited(stored), JsonText(json.dumps(reason)))
+def awaited_cancellations(stored: StoredChat, reason: str) -> tuple[Body, ...]:
+    return _closings(stored, calls_for_others(stored), JsonText(json.dumps(reason)))
 
 
 def denials(
-    stored: Stored, ids: Set[str], words: str, *, by: UserId | None = None
+    stored: StoredChat, ids: Set[str], words: str, *, by: UserId | None = None
 ) -> tuple[Body, ...]:
     """Error results for calls that nobody allows, in the form that tools use for their errors."""
-    calls = tuple(call for call in outstanding(stored.tail) if call.id in ids)
+    calls = tuple(call for call in unanswered_calls(stored.tail) if call.id in ids)
     result = JsonText(json.dumps({"error": words}, ensure_ascii=False))
     return _closings(stored, calls, result, created_at=stored.now, created_by=by)
 
 
-def interruptions(stored: Stored) -> tuple[Body, ...]:
+def interruptions(stored: StoredChat) -> tuple[Body, ...]:
     """One error result per outstanding call, in the form that tools use for their own errors."""
     result = JsonText(json.dumps({"error": BEFORE_RESULT}))
-    return _closings(stored, outstanding(stored.tail), result, created_at=stored.now)
+    return _closings(stored, unanswered_calls(stored.tail), result, created_at=stored.now)
 
 
-def advance(tail: tuple[Body, ...], said: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The tail once `said` has been added to the history."""
-    for body in said:
+def advance_tail(tail: tuple[Body, ...], added: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The tail once `added` has been added to the history."""
+    for body in added:
         if body.role is Role.ASSISTANT:
             tail = (body,)
         elif body.role is Role.TOOL and tail:
@@ -113,7 +117,7 @@ def _of(names: Set[str], calls: tuple[ToolCallPart, ...]) -> tuple[ToolCallPart,
 
 
 def _closings(
-    stored: Stored,
+    stored: StoredChat,
     calls: tuple[ToolCallPart, ...],
     result: JsonText,
     created_at: datetime | None = None,

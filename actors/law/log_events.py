@@ -9,111 +9,117 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEvent:
     name: str
     level: str
     fields: tuple[str, ...]
     meaning: str
 
 
-ENTRIES = (
+LOG_EVENTS = (
     # chats
-    Entry("work.failed", "warning", ("chat", "error"), "work on a chat failed, it is begun anew"),
-    Entry(
+    LogEvent(
+        "work.failed", "warning", ("chat", "error"), "work on a chat failed, it is begun anew"
+    ),
+    LogEvent(
         "look.failed",
         "warning",
         ("chat", "error"),
         "a chat could not be read, it is tried until it can",
     ),
-    Entry(
+    LogEvent(
         "store.unanswered",
         "warning",
         ("chat", "what", "error"),
         "the store did not answer to the work on a chat, it is asked again, up to ten times",
     ),
-    Entry(
+    LogEvent(
         "provider.crashed", "error", ("chat", "provider", "error"), "a bug in an adapter: it raised"
     ),
-    Entry("tool.crashed", "error", ("chat", "tool", "error"), "a bug in a tool; the model is told"),
-    Entry("journal.missed", "warning", ("chat", "tool", "error"), "a call's end was not noted"),
-    Entry("title.missed", "debug", ("chat", "why"), "a chat keeps the title that it has"),
-    Entry(
+    LogEvent(
+        "tool.crashed", "error", ("chat", "tool", "error"), "a bug in a tool; the model is told"
+    ),
+    LogEvent("journal.missed", "warning", ("chat", "tool", "error"), "a call's end was not noted"),
+    LogEvent("title.missed", "debug", ("chat", "why"), "a chat keeps the title that it has"),
+    LogEvent(
         "chat.failing",
         "error",
         ("chat", "attempts"),
         "work on a chat failed so often in a row that the chat was stopped; work.failed says why",
     ),
-    Entry(
+    LogEvent(
         "chat.deadly",
         "error",
         ("chat", "deaths"),
         "so many processes died in one step of a chat that the chat was stopped",
     ),
-    Entry("chat.parked", "error", ("chat", "error"), "a broken chat was put into its error state"),
-    Entry(
+    LogEvent(
+        "chat.parked", "error", ("chat", "error"), "a broken chat was put into its error state"
+    ),
+    LogEvent(
         "chat.stuck", "error", ("chat", "error"), "a broken chat cannot even be parked: it is held"
     ),
-    Entry(
+    LogEvent(
         "chat.orphaned", "warning", ("chat", "runner"), "held here and run by nobody: given back"
     ),
-    Entry("settling.failed", "warning", ("chat", "error"), "giving back a chat is tried again"),
+    LogEvent("settling.failed", "warning", ("chat", "error"), "giving back a chat is tried again"),
     # watchers
-    Entry(
+    LogEvent(
         "feed.unread", "warning", ("chat", "error"), "a watched chat is not read, it is tried again"
     ),
-    Entry("feed.broken", "error", ("chat", "error"), "a bug in a feed: its watchers are let go"),
-    Entry("feeds.unasked", "warning", ("chats", "error"), "the poll behind hints is made later"),
-    Entry("watch.unread", "warning", ("news", "error"), "owners were not told of their chats"),
-    Entry(
+    LogEvent("feed.broken", "error", ("chat", "error"), "a bug in a feed: its watchers are let go"),
+    LogEvent("feeds.unasked", "warning", ("chats", "error"), "the poll behind hints is made later"),
+    LogEvent("watch.unread", "warning", ("news", "error"), "owners were not told of their chats"),
+    LogEvent(
         "watch.broken",
         "error",
         ("owner", "error"),
         "a bug in the feed of an owner's chats: its watchers are let go",
     ),
-    Entry(
+    LogEvent(
         "listener.broken",
         "error",
         ("error", "ended_by"),
         "a bug in what ends a listener that has failed: it hears no more all the same",
     ),
-    Entry(
+    LogEvent(
         "piece.unencoded",
         "error",
         ("chat", "error"),
         "a bug in the encoding of a piece: watchers see the beginning, then the message",
     ),
     # what is said in other processes
-    Entry(
+    LogEvent(
         "relay.unlinked",
         "warning",
         ("worker", "why", "tries"),
         "a process is not reached, it is tried again: watchers here see no words of its chats",
     ),
-    Entry("relay.broken", "error", ("worker", "error"), "a bug in a link: likewise"),
-    Entry(
+    LogEvent("relay.broken", "error", ("worker", "error"), "a bug in a link: likewise"),
+    LogEvent(
         "relay.serving_broken",
         "error",
         ("error",),
         "a bug in what another process is told of attempts: it is hung up on, and comes again",
     ),
     # the process
-    Entry("lease.begun", "info", ("worker",), "chats may be taken in this name"),
-    Entry(
+    LogEvent("lease.begun", "info", ("worker",), "chats may be taken in this name"),
+    LogEvent(
         "lease.failed", "warning", ("what", "attempt", "why"), "a beat failed, it is tried again"
     ),
-    Entry("lease.expired", "warning", ("worker",), "a beat came too late"),
-    Entry(
+    LogEvent("lease.expired", "warning", ("worker",), "a beat came too late"),
+    LogEvent(
         "lease.lost",
         "warning",
         ("worker", "chats"),
         "all chats were let go before others take them",
     ),
-    Entry(
+    LogEvent(
         "supervisor.unanswered",
         "warning",
         ("what", "count", "why"),
         "the store did not answer, for the first time or so many times in a row",
     ),
-    Entry("supervisor.drained", "info", ("seconds", "chats", "cut"), "what ran was given back"),
-    Entry("job.failed", "warning", ("job", "error"), "a background job came to nothing"),
+    LogEvent("supervisor.drained", "info", ("seconds", "chats", "cut"), "what ran was given back"),
+    LogEvent("job.failed", "warning", ("job", "error"), "a background job came to nothing"),
 )

@@ -9,31 +9,31 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from actors.law import requests as ask
-from actors.law.change import Change, only_queue
-from actors.law.chat import QUEUE_ROWS_MAX, Queued, Stored
+from actors.law.change import Change, change_queue
+from actors.law.chat import QUEUE_ROWS_MAX, QueuedMessage, StoredChat
 from actors.law.ids import QueuedId
 from actors.law.refusals import NotAllowed, QueuedNotFound, QueueFull, QueueMoved
 
 AT_BIRTH = 1  # the snapshot in which a chat is created; every later bundle has a newer one
 
-Queue = tuple[Queued, ...]
+Queue = tuple[QueuedMessage, ...]
 
 
-def with_appended(stored: Stored, request: ask.SendMessage) -> Queue | QueueFull | NotAllowed:
+def append(stored: StoredChat, request: ask.SendMessage) -> Queue | QueueFull | NotAllowed:
     queue = stored.queue
     if stored.chat.snapshot_version == AT_BIRTH:
         rule = "a chat is born without a queue; send it once the chat is there"
         return NotAllowed("SendMessage", stored.state, rule)
     if len(queue) >= QUEUE_ROWS_MAX:
         return QueueFull(QUEUE_ROWS_MAX)
-    steers = request.busy is ask.Busy.STEER
+    steers = request.busy is ask.BusyBehaviour.STEER
     before = _behind_steering(queue) if steers else len(queue)
     fresh = QueuedId(min((row.id for row in queue), default=0) - 1)
-    new = Queued(QueuedId(min(fresh, -1)), 0, request.message, steers=steers)
+    new = QueuedMessage(QueuedId(min(fresh, -1)), 0, request.message, steers=steers)
     return _placed((*queue[:before], new, *queue[before:]), new.id)
 
 
-def with_promoted(queue: Queue, id: QueuedId) -> Queue | QueuedNotFound:
+def promote(queue: Queue, id: QueuedId) -> Queue | QueuedNotFound:
     row = _find(queue, id)
     if row is None:
         return QueuedNotFound(id)
@@ -43,14 +43,14 @@ def with_promoted(queue: Queue, id: QueuedId) -> Queue | QueuedNotFound:
     return (head, *(other for other in queue if other.id != id))
 
 
-def delete(stored: Stored, request: ask.DeleteQueued) -> Change | QueuedNotFound:
+def delete(stored: StoredChat, request: ask.DeleteQueued) -> Change | QueuedNotFound:
     id = request.queued_id
     if _find(stored.queue, id) is None:
         return QueuedNotFound(id)
-    return only_queue(stored, tuple(row for row in stored.queue if row.id != id))
+    return change_queue(stored, tuple(row for row in stored.queue if row.id != id))
 
 
-def edit(stored: Stored, request: ask.EditQueued) -> Change | QueuedNotFound:
+def edit(stored: StoredChat, request: ask.EditQueued) -> Change | QueuedNotFound:
     row = _find(stored.queue, request.queued_id)
     if row is None:
         return QueuedNotFound(request.queued_id)
@@ -62,17 +62,19 @@ def edit(stored: Stored, request: ask.EditQueued) -> Change | QueuedNotFound:
         model_config_id=new.model_config_id or old.model_config_id,
         reasoning_effort=new.reasoning_effort or old.reasoning_effort,
     )
-    return only_queue(stored, _mapped(stored.queue, row.id, lambda r: replace(r, message=message)))
+    return change_queue(
+        stored, _mapped(stored.queue, row.id, lambda r: replace(r, message=message))
+    )
 
 
-def reorder(stored: Stored, request: ask.ReorderQueued) -> Change | QueueMoved:
+def reorder(stored: StoredChat, request: ask.ReorderQueued) -> Change | QueueMoved:
     rows = {row.id: row for row in stored.queue}
     if len(request.order) != len(rows) or set(request.order) != rows.keys():
         return QueueMoved(tuple(rows))
     if request.order == tuple(rows):
-        return only_queue(stored, stored.queue)
+        return change_queue(stored, stored.queue)
     places = enumerate(request.order, start=stored.queue[0].position)
-    return only_queue(stored, tuple(replace(rows[id], position=place) for place, id in places))
+    return change_queue(stored, tuple(replace(rows[id], position=place) for place, id in places))
 
 
 def _behind_steering(queue: Queue) -> int:
@@ -93,9 +95,9 @@ def _placed(queue: Queue, id: QueuedId) -> Queue:
     return (*earlier, replace(queue[at], position=following - 1), *queue[at + 1 :])
 
 
-def _find(queue: Queue, id: QueuedId) -> Queued | None:
+def _find(queue: Queue, id: QueuedId) -> QueuedMessage | None:
     return next((row for row in queue if row.id == id), None)
 
 
-def _mapped(queue: Queue, id: QueuedId, change: Callable[[Queued], Queued]) -> Queue:
+def _mapped(queue: Queue, id: QueuedId, change: Callable[[QueuedMessage], QueuedMessage]) -> Queue:
     return tuple(change(row) if row.id == id else row for row in queue)

@@ -52,7 +52,7 @@ class UnexpectedResult:
 
 
 @dataclass(frozen=True, slots=True)
-class NotAsked:
+class NotAwaitingDecision:
     tool_call_id: str
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class NotAllowed:
     transition: str
     state: State | None  # None: the chat does not exist yet
     rule: str
-    fault: NotAUserMessage | ResultFault | NotAsked | None = None
+    fault: NotAUserMessage | ResultFault | NotAwaitingDecision | None = None
 
     def __str__(self) -> str:
         where = "a new chat" if self.state is None else self.state.value
@@ -157,7 +157,7 @@ class NotRoot:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class AlreadyServed:
     """This very request has been served before, or another in its name."""
 
     key: str
@@ -177,5 +177,5 @@ Refusal = (
     | FilesFull
     | FilesUnavailable
     | NotRoot
-    | Repeated
+    | AlreadyServed
 )

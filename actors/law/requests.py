@@ -13,7 +13,7 @@ from actors.law.parts.message import JsonText
 from actors.law.states import Status
 
 
-class Busy(Enum):
+class BusyBehaviour(Enum):
     """What a message does that arrives while a turn is running."""
 
     QUEUE = "queue"  # waits until the turn is over
@@ -54,7 +54,7 @@ class NewChat:
     dynamic_tools: tuple[DynamicTool, ...] = ()
     approval_policy: str = ""
 
-    def born(self) -> Chat:
+    def initial_chat(self) -> Chat:
         """As it is before anything is said in it: with work to do, and nobody's."""
         return Chat(
             id=self.id,
@@ -95,7 +95,7 @@ class SetArchived:
 
 
 @dataclass(frozen=True, slots=True)
-class Furniture:
+class ChatOptions:
     """What a message may change of its chat: how it is answered, and with which tools. None: as it
     is."""
 
@@ -109,14 +109,14 @@ class Furniture:
         return replace(chat, plan_mode=plan_mode, mcp_server_ids=servers)
 
 
-AS_IT_IS = Furniture()
+SAME_OPTIONS = ChatOptions()
 
 
 @dataclass(frozen=True, slots=True)
 class SendMessage:
     message: UserMessage
-    busy: Busy = Busy.QUEUE
-    furniture: Furniture = AS_IT_IS
+    busy: BusyBehaviour = BusyBehaviour.QUEUE
+    options: ChatOptions = SAME_OPTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class CommitStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CallToApprove:
     """An open call that may not run before a person has allowed it."""
 
     tool_call_id: str
@@ -251,8 +251,8 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class EnterRequiresAction:
-    asks: tuple[Ask, ...] = ()
-    ask_seconds: float = 0.0  # then nobody has allowed them; 0: they wait as long as it takes
+    asks: tuple[CallToApprove, ...] = ()
+    approval_seconds: float = 0.0  # then nobody has allowed them; 0: they wait as long as it takes
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,16 @@ from typing import Any
 
 from actors.law import answers, queueing
 from actors.law import requests as ask
-from actors.law.change import Change, change, join, resumed, steered, unchanged, with_links
-from actors.law.chat import NO_FILES, ChatError, Files, HistoryRow, Queued, Role, Stored
+from actors.law.change import Change, add_step, change, join, link_files, no_change, resume
+from actors.law.chat import (
+    NO_FILES,
+    ChatError,
+    HistoryRow,
+    KnownFiles,
+    QueuedMessage,
+    Role,
+    StoredChat,
+)
 from actors.law.closing import (
     INVALID_STATE,
     MESSAGE_EDITED,
@@ -28,8 +36,8 @@ from actors.law.closing import (
     dynamic_cancellations,
     has_new_answer,
     interruptions,
-    is_waited_for,
-    outstanding_dynamic,
+    unanswered_dynamic_calls,
+    waits_for_others,
 )
 from actors.law.refusals import (
     NO_TRANSITION,
@@ -51,7 +59,7 @@ DEFAULT_INVALID_STATE_ERROR = ChatError(
 )
 
 
-def transition(stored: Stored, request: ask.Request) -> Change | Refusal:
+def transition(stored: StoredChat, request: ask.Request) -> Change | Refusal:
     """What `request` does to `stored`, or why it may not."""
     state = stored.state
     allowed = leads_to(state, type(request))
@@ -64,10 +72,10 @@ def transition(stored: Stored, request: ask.Request) -> Change | Refusal:
     if not isinstance(made, Change):
         return made
     assert made.state in allowed, f"{request} led to {made.state}"
-    return with_links(made)
+    return link_files(made)
 
 
-def bundle(stored: Stored, requests: Iterable[ask.Request]) -> Change | Refusal:
+def bundle(stored: StoredChat, requests: Iterable[ask.Request]) -> Change | Refusal:
     """Several requests as one change; the first refusal refuses all of them."""
     made: Change | None = None
     for request in requests:
@@ -75,20 +83,24 @@ def bundle(stored: Stored, requests: Iterable[ask.Request]) -> Change | Refusal:
         if not isinstance(following, Change):
             return following
         made = following if made is None else join(made, following)
-    return unchanged(stored) if made is None else made
+    return no_change(stored) if made is None else made
 
 
-def create(request: ask.CreateChat, *, now: datetime, files: Files = NO_FILES) -> Change | Refusal:
+def create(
+    request: ask.CreateChat, *, now: datetime, files: KnownFiles = NO_FILES
+) -> Change | Refusal:
     """A new chat is at work from the start: somebody wants an answer."""
     new = request.chat
     if not request.messages:
         return NotAllowed("CreateChat", None, "a chat begins with a message")
     if new.id.int == 0:
         return NotAllowed("CreateChat", None, "the nil id names no chat")
-    return with_links(change(Stored(new.born(), now, files=files), said=request.messages))
+    return link_files(
+        change(StoredChat(new.initial_chat(), now, files=files), added=request.messages)
+    )
 
 
-def _set_archived(stored: Stored, request: ask.SetArchived) -> Change | Refusal:
+def _set_archived(stored: StoredChat, request: ask.SetArchived) -> Change | Refusal:
     chat = stored.chat
     if chat.archived == request.archived:
         return _refuse(stored, request, f"archived is {str(chat.archived).lower()} already")
@@ -100,26 +112,26 @@ def _set_archived(stored: Stored, request: ask.SetArchived) -> Change | Refusal:
     )
 
 
-def _send_message(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
+def _send_message(stored: StoredChat, request: ask.SendMessage) -> Change | Refusal:
     made = _taken_or_queued(stored, request)
-    if isinstance(made, Change) and request.furniture is not ask.AS_IT_IS:
-        return replace(made, chat=request.furniture.of(made.chat))
+    if isinstance(made, Change) and request.options is not ask.SAME_OPTIONS:
+        return replace(made, chat=request.options.of(made.chat))
     return made
 
 
-def _taken_or_queued(stored: Stored, request: ask.SendMessage) -> Change | Refusal:
+def _taken_or_queued(stored: StoredChat, request: ask.SendMessage) -> Change | Refusal:
     if stored.state in (State.W, State.E0):
         closed = cancellations(stored, NEW_USER_MESSAGE)
-        said = (*closed, request.message.as_body())
-        return change(stored, status=Status.RUNNING, said=said, last_error=None)
-    queue = queueing.with_appended(stored, request)
+        added = (*closed, request.message.as_body())
+        return change(stored, status=Status.RUNNING, added=added, last_error=None)
+    queue = queueing.append(stored, request)
     if not isinstance(queue, tuple):
         return queue
     chat = stored.chat
     if chat.status is Status.ERROR:
         return _take_head(stored, queue, last_error=None)
     marker = chat.compaction_requested_at
-    interrupts = request.busy is ask.Busy.INTERRUPT
+    interrupts = request.busy is ask.BusyBehaviour.INTERRUPT
     if interrupts and chat.status is Status.RUNNING:
         return change(
             stored, status=Status.INTERRUPTING, queue=queue, compaction_requested_at=marker
@@ -127,7 +139,7 @@ def _taken_or_queued(stored: Stored, request: ask.SendMessage) -> Change | Refus
     if interrupts and chat.status is Status.REQUIRES_ACTION:
         # The model first hears that its calls were cancelled; the message follows that answer.
         closed = awaited_cancellations(stored, USER_MESSAGE)
-        return resumed(stored, closed, queue=queue, compaction_requested_at=marker)
+        return resume(stored, closed, queue=queue, compaction_requested_at=marker)
     return change(
         stored,
         queue=queue,
@@ -136,7 +148,7 @@ def _taken_or_queued(stored: Stored, request: ask.SendMessage) -> Change | Refus
     )
 
 
-def _edit_message(stored: Stored, request: ask.EditMessage) -> Change | Refusal:
+def _edit_message(stored: StoredChat, request: ask.EditMessage) -> Change | Refusal:
     suffix = stored.suffix
     if suffix is None or suffix.target.id != request.message_id:
         return MessageNotFound(request.message_id)
@@ -155,13 +167,13 @@ def _edit_message(stored: Stored, request: ask.EditMessage) -> Change | Refusal:
         stored,
         status=Status.RUNNING,
         queue=(),
-        said=(*cancellations(stored, MESSAGE_EDITED), replacement, *request.then),
-        unsaid=(HistoryRow(suffix.target.id, old.visibility), *suffix.later),
+        added=(*cancellations(stored, MESSAGE_EDITED), replacement, *request.then),
+        deleted=(HistoryRow(suffix.target.id, old.visibility), *suffix.later),
         last_error=None,
     )
 
 
-def _request_compaction(stored: Stored, request: ask.RequestCompaction) -> Change | Refusal:
+def _request_compaction(stored: StoredChat, request: ask.RequestCompaction) -> Change | Refusal:
     """The holder goes too: whoever was there drops out, and somebody is told to come."""
     if not has_new_answer(stored.tail):
         return _refuse(stored, request, "no model has said anything since the last summary")
@@ -175,8 +187,8 @@ def _request_compaction(stored: Stored, request: ask.RequestCompaction) -> Chang
     )
 
 
-def _promote_queued(stored: Stored, request: ask.PromoteQueued) -> Change | Refusal:
-    queue = queueing.with_promoted(stored.queue, request.queued_id)
+def _promote_queued(stored: StoredChat, request: ask.PromoteQueued) -> Change | Refusal:
+    queue = queueing.promote(stored.queue, request.queued_id)
     if not isinstance(queue, tuple):
         return queue
     if stored.chat.status in (Status.RUNNING, Status.INTERRUPTING):
@@ -184,35 +196,35 @@ def _promote_queued(stored: Stored, request: ask.PromoteQueued) -> Change | Refu
     return _take_head(stored, queue, last_error=None)
 
 
-def _interrupt(stored: Stored, request: ask.Interrupt) -> Change:
+def _interrupt(stored: StoredChat, request: ask.Interrupt) -> Change:
     if stored.chat.status is Status.RUNNING:
         return change(stored, status=Status.INTERRUPTING)
-    return resumed(stored, awaited_cancellations(stored, request.reason))
+    return resume(stored, awaited_cancellations(stored, request.reason))
 
 
 def _complete_requires_action(
-    stored: Stored, request: ask.CompleteRequiresAction
+    stored: StoredChat, request: ask.CompleteRequiresAction
 ) -> Change | Refusal:
-    pending = outstanding_dynamic(stored)
-    fault = answers.fault_in(request.results, pending)
+    pending = unanswered_dynamic_calls(stored)
+    fault = answers.find_fault(request.results, pending)
     if fault is not None:
         return _refuse(stored, request, "the results do not fit the pending calls", fault)
-    return answers.answered(
-        stored, (*answers.bodies(request, pending, now=stored.now), *request.then)
+    return answers.resume_if_answered(
+        stored, (*answers.result_messages(request, pending, now=stored.now), *request.then)
     )
 
 
-def _reconcile(stored: Stored, request: ask.ReconcileInvalidState) -> Change:
+def _reconcile(stored: StoredChat, request: ask.ReconcileInvalidState) -> Change:
     return change(
         stored,
         status=Status.ERROR,
-        said=awaited_cancellations(stored, INVALID_STATE),
+        added=awaited_cancellations(stored, INVALID_STATE),
         archived=False,
         last_error=request.error or DEFAULT_INVALID_STATE_ERROR,
     )
 
 
-def _acquire(stored: Stored, request: ask.Acquire) -> Change:
+def _acquire(stored: StoredChat, request: ask.Acquire) -> Change:
     """Whether the last holder may be passed over is the caller's fence, not the law's. A death is
     counted only if it cut an attempt short: in a pause the chat cannot have been its cause."""
     chat, deaths = stored.chat, stored.chat.process_deaths_count
@@ -222,26 +234,26 @@ def _acquire(stored: Stored, request: ask.Acquire) -> Change:
     return _same(stored, holder=request.holder, process_deaths_count=deaths)
 
 
-def _take_up(stored: Stored, request: ask.TakeUp) -> Change:
+def _take_up(stored: StoredChat, request: ask.TakeUp) -> Change:
     chat = stored.chat
     if chat.holder is not None or stored.state not in (State.R0, State.R1):
-        return unchanged(stored)
+        return no_change(stored)
     if chat.retry_state is not None:  # a pause is not cut short by a new holder
         return _same(stored, holder=request.holder)
     return _same(stored, holder=request.holder, generation_attempt=chat.generation_attempt + 1)
 
 
-def _abandon(stored: Stored, request: ask.Abandon) -> Change | Refusal:
+def _abandon(stored: StoredChat, request: ask.Abandon) -> Change | Refusal:
     if stored.chat.holder is None:
         return _refuse(stored, request, "nobody holds the chat")
     return _same(stored, holder=None)
 
 
-def _record_attempt(stored: Stored, request: ask.RecordGenerationAttempt) -> Change:
+def _record_attempt(stored: StoredChat, request: ask.RecordGenerationAttempt) -> Change:
     return _same(stored, generation_attempt=stored.chat.generation_attempt + 1)
 
 
-def _record_retry_state(stored: Stored, request: ask.RecordRetryState) -> Change | Refusal:
+def _record_retry_state(stored: StoredChat, request: ask.RecordRetryState) -> Change | Refusal:
     retry = request.retry
     if retry.attempt < 1 or not retry.error.strip():
         return _refuse(stored, request, "a retry state names its attempt and its error")
@@ -249,24 +261,26 @@ def _record_retry_state(stored: Stored, request: ask.RecordRetryState) -> Change
     return _same(stored, retry_state=retry, provider_failures_count=failures)
 
 
-def _commit_step(stored: Stored, request: ask.CommitStep) -> Change | Refusal:
+def _commit_step(stored: StoredChat, request: ask.CommitStep) -> Change | Refusal:
     if not request.messages:
         return _refuse(stored, request, "a step holds at least one message")
     marker = None if request.consumes_compaction else stored.chat.compaction_requested_at
     if request.ends_turn:
-        return change(stored, said=request.messages, compaction_requested_at=marker)
-    return steered(stored, request.messages, compaction_requested_at=marker)
+        return change(stored, added=request.messages, compaction_requested_at=marker)
+    return add_step(stored, request.messages, compaction_requested_at=marker)
 
 
-def _enter_requires_action(stored: Stored, request: ask.EnterRequiresAction) -> Change | Refusal:
-    approvals = answers.asked(stored, request)
+def _enter_requires_action(
+    stored: StoredChat, request: ask.EnterRequiresAction
+) -> Change | Refusal:
+    approvals = answers.approvals_after(stored, request)
     if approvals is None:
         return _refuse(stored, request, "a call is asked about that is not open")
     waiting = replace(stored, chat=replace(stored.chat, approvals=approvals))
-    if not is_waited_for(waiting):
+    if not waits_for_others(waiting):
         return _refuse(stored, request, "no call waits for the client")
     deadline = None
-    if outstanding_dynamic(waiting):
+    if unanswered_dynamic_calls(waiting):
         deadline = stored.now + timedelta(seconds=REQUIRES_ACTION_SECONDS)
     return change(
         stored,
@@ -276,37 +290,39 @@ def _enter_requires_action(stored: Stored, request: ask.EnterRequiresAction) -> 
     )
 
 
-def _cancel_requires_action(stored: Stored, request: ask.CancelRequiresAction) -> Change | Refusal:
+def _cancel_requires_action(
+    stored: StoredChat, request: ask.CancelRequiresAction
+) -> Change | Refusal:
     closed = dynamic_cancellations(stored, request.reason)
     if not closed:
         return _refuse(stored, request, "no call waits for the client")
-    return answers.answered(stored, closed)
+    return answers.resume_if_answered(stored, closed)
 
 
-def _finish_interruption(stored: Stored, request: ask.FinishInterruption) -> Change:
+def _finish_interruption(stored: StoredChat, request: ask.FinishInterruption) -> Change:
     """Calls that still wait are closed here, whoever should have answered them: a turn that was
     interrupted between a client's call and `requires_action` has to settle too."""
-    partial = change(stored, said=request.partials).after
-    said = (*request.partials, *interruptions(partial))
+    partial = change(stored, added=request.partials).after
+    added = (*request.partials, *interruptions(partial))
     if not stored.queue:
-        return _rest(stored, request, said=said)
+        return _rest(stored, request, added=added)
     head, *rest = stored.queue
-    said = (*said, head.message.as_body())
-    return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest))
+    added = (*added, head.message.as_body())
+    return change(stored, status=Status.RUNNING, added=added, queue=tuple(rest))
 
 
-def _finish_turn(stored: Stored, request: ask.FinishTurn) -> Change:
+def _finish_turn(stored: StoredChat, request: ask.FinishTurn) -> Change:
     if stored.queue:
         return _take_head(stored, stored.queue)
     return _rest(stored, request)
 
 
-def _finish_error(stored: Stored, request: ask.FinishError) -> Change:
+def _finish_error(stored: StoredChat, request: ask.FinishError) -> Change:
     return change(stored, status=Status.ERROR, last_error=request.error)
 
 
 def _refuse(
-    stored: Stored,
+    stored: StoredChat,
     request: ask.Request,
     rule: str,
     fault: NotAUserMessage | ResultFault | None = None,
@@ -314,7 +330,7 @@ def _refuse(
     return NotAllowed(type(request).__name__, stored.state, rule, fault)
 
 
-def _same(stored: Stored, **columns: Any) -> Change:
+def _same(stored: StoredChat, **columns: Any) -> Change:
     """The execution state stays as it is, deadline and marker included."""
     chat = stored.chat
     kept = {
@@ -324,19 +340,21 @@ def _same(stored: Stored, **columns: Any) -> Change:
     return change(stored, **(kept | columns))
 
 
-def _rest(stored: Stored, request: ask.FinishTurn | ask.FinishInterruption, **more: Any) -> Change:
+def _rest(
+    stored: StoredChat, request: ask.FinishTurn | ask.FinishInterruption, **more: Any
+) -> Change:
     holder = None if request.gives_back else stored.chat.holder
     return change(stored, status=Status.WAITING, holder=holder, **more)
 
 
-def _take_head(stored: Stored, queue: tuple[Queued, ...], **columns: Any) -> Change:
+def _take_head(stored: StoredChat, queue: tuple[QueuedMessage, ...], **columns: Any) -> Change:
     """The head of `queue` becomes the next message; whatever the last turn left open is closed."""
     head, *rest = queue
-    said = (*cancellations(stored, PROMOTION), head.message.as_body())
-    return change(stored, status=Status.RUNNING, said=said, queue=tuple(rest), **columns)
+    added = (*cancellations(stored, PROMOTION), head.message.as_body())
+    return change(stored, status=Status.RUNNING, added=added, queue=tuple(rest), **columns)
 
 
-_RULES: dict[type[ask.Request], Callable[[Stored, Any], Change | Refusal]] = {
+_RULES: dict[type[ask.Request], Callable[[StoredChat, Any], Change | Refusal]] = {
     ask.SetArchived: _set_archived,
     ask.SendMessage: _send_message,
     ask.EditMessage: _edit_message,

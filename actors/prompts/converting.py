@@ -17,7 +17,7 @@ from actors.law.parts.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.law.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantOutput, PromptMessage, ToolResults, UserInput
 from actors.prompts.files import Accepts, Files, file_said
 from actors.prompts.results import answer_said
 
@@ -29,7 +29,7 @@ def system_texts(rows: tuple[Message, ...]) -> tuple[str, ...]:
     return tuple(part.text for part in map(_text, parts) if part is not None)
 
 
-def said(row: Message, files: Files, takes: Accepts | None) -> Said | None:
+def said(row: Message, files: Files, takes: Accepts | None) -> PromptMessage | None:
     """None: there is nothing in it for a model."""
     parts = row.body.parts
     match row.body.role:
@@ -37,10 +37,10 @@ def said(row: Message, files: Files, takes: Accepts | None) -> Said | None:
             return None
         case Role.USER:
             user = tuple(_user(parts, files, takes))
-            return UserSaid(user) if user else None
+            return UserInput(user) if user else None
         case Role.ASSISTANT:
             assistant = tuple(_assistant(parts))
-            return AssistantSaid(assistant) if assistant else None
+            return AssistantOutput(assistant) if assistant else None
         case Role.TOOL:
             results = (part for part in parts if isinstance(part, ToolResultPart))
             answers = tuple(
@@ -48,7 +48,7 @@ def said(row: Message, files: Files, takes: Accepts | None) -> Said | None:
                 for part in results
                 if not part.provider_executed
             )
-            return ToolsSaid(answers) if answers else None
+            return ToolResults(answers) if answers else None
 
 
 def clean_id(id: str) -> str:

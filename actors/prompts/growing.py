@@ -20,7 +20,7 @@ from actors.law.parts.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.law.parts.prompt import Said
+from actors.law.parts.prompt import PromptMessage
 from actors.prompts.converting import said
 from actors.prompts.files import Accepts, Files
 from actors.prompts.pairing import Pairing
@@ -44,7 +44,7 @@ class Growing:
 
     def messages(
         self, rows: Sequence[Message], files: Files, takes: Accepts | None
-    ) -> tuple[Said, ...]:
+    ) -> tuple[PromptMessage, ...]:
         if not self._is_beginning_of(rows):
             self._rows, self._pairing = (), Pairing()
             self.is_light, self.has_provider_tools, self.bytes_count = True, False, 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from actors.law.parts.message import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.prompt import AssistantSaid, Said, ToolAnswer, ToolsSaid
+from actors.law.parts.prompt import AssistantOutput, PromptMessage, ToolAnswer, ToolResults
 from actors.prompts.results import unanswered
 
 UNKNOWN_TOOL = "unknown_tool"
@@ -22,8 +22,8 @@ AssistantPart = TextPart | ReasoningPart | ToolCallPart | ToolResultPart
 class _Turn:
     """An assistant's message, and what stands between it and the next one."""
 
-    assistant: AssistantSaid | None
-    later: list[Said] = field(default_factory=list)
+    assistant: AssistantOutput | None
+    later: list[PromptMessage] = field(default_factory=list)
 
 
 class Pairing:
@@ -31,18 +31,18 @@ class Pairing:
     and for all; behind it there may come more."""
 
     def __init__(self) -> None:
-        self._done: list[Said] = []
+        self._done: list[PromptMessage] = []
         self._repair = _Repair()
         self._latest = _Turn(None)
 
-    def add(self, said: Said) -> None:
-        if isinstance(said, AssistantSaid):
+    def add(self, said: PromptMessage) -> None:
+        if isinstance(said, AssistantOutput):
             self._done += self._repair.turn(self._latest)
             self._latest = _Turn(said)
         else:
             self._latest.later.append(said)
 
-    def messages(self) -> tuple[Said, ...]:
+    def messages(self) -> tuple[PromptMessage, ...]:
         return (*self._done, *self._repair.copy().turn(self._latest))
 
 
@@ -59,7 +59,7 @@ class _Repair:
         copy._names, copy._used = self._names.copy(), self._used.copy()
         return copy
 
-    def turn(self, turn: _Turn) -> Iterator[Said]:
+    def turn(self, turn: _Turn) -> Iterator[PromptMessage]:
         parts = () if turn.assistant is None else _each_call_once(turn.assistant)
         calls = {part.id: part for part in parts if _is_local(part)}
         self._names.update((id, call.name) for id, call in calls.items())
@@ -69,22 +69,22 @@ class _Repair:
         answers = _first_answers(turn.later)
         if calls:
             made = (answers.get(id) or unanswered(id, call.name) for id, call in calls.items())
-            yield ToolsSaid(tuple(self._answer(answer, fresh) for answer in made))
+            yield ToolResults(tuple(self._answer(answer, fresh) for answer in made))
         for said in turn.later:
-            if isinstance(said, ToolsSaid):
+            if isinstance(said, ToolResults):
                 yield from self._orphans(said, calls.keys())
             else:
                 yield said
 
-    def _orphans(self, said: ToolsSaid, called: Set[str]) -> Iterator[Said]:
+    def _orphans(self, said: ToolResults, called: Set[str]) -> Iterator[PromptMessage]:
         """Answers without a call, behind calls that are made up for them."""
         orphans = {id: each for id, each in _first_answers([said]).items() if id not in called}
         if orphans:
             fresh = self._fresh(orphans)
             answers = tuple(self._answer(each, fresh) for each in orphans.values())
             empty = JsonText("{}")
-            yield AssistantSaid(tuple(ToolCallPart(a.id, a.name, empty) for a in answers))
-            yield ToolsSaid(answers)
+            yield AssistantOutput(tuple(ToolCallPart(a.id, a.name, empty) for a in answers))
+            yield ToolResults(answers)
 
     def _answer(self, answer: ToolAnswer, fresh: Mapping[str, str]) -> ToolAnswer:
         name = self._names.get(answer.id) or answer.name or UNKNOWN_TOOL
@@ -105,7 +105,7 @@ class _Repair:
         return next(name for name in names if name not in self._used)
 
 
-def _each_call_once(said: AssistantSaid) -> tuple[AssistantPart, ...]:
+def _each_call_once(said: AssistantOutput) -> tuple[AssistantPart, ...]:
     """Of two local calls under one id the first is the one that was run and answered."""
     kept: list[AssistantPart] = []
     seen: set[str] = set()
@@ -123,21 +123,21 @@ def _is_local(part: AssistantPart) -> TypeGuard[ToolCallPart]:
 
 
 def _said(
-    said: AssistantSaid, parts: tuple[AssistantPart, ...], fresh: Mapping[str, str]
-) -> AssistantSaid:
+    said: AssistantOutput, parts: tuple[AssistantPart, ...], fresh: Mapping[str, str]
+) -> AssistantOutput:
     """With these parts, under ids that nobody has had before."""
     if all(id == name for id, name in fresh.items()):
-        return said if len(parts) == len(said.parts) else AssistantSaid(parts)
-    return AssistantSaid(tuple(_renamed(part, fresh) for part in parts))
+        return said if len(parts) == len(said.parts) else AssistantOutput(parts)
+    return AssistantOutput(tuple(_renamed(part, fresh) for part in parts))
 
 
 def _renamed(part: AssistantPart, fresh: Mapping[str, str]) -> AssistantPart:
     return replace(part, id=fresh[part.id]) if _is_local(part) else part
 
 
-def _first_answers(later: Sequence[Said]) -> dict[str, ToolAnswer]:
+def _first_answers(later: Sequence[PromptMessage]) -> dict[str, ToolAnswer]:
     answers: dict[str, ToolAnswer] = {}
     for said in later:
-        for answer in said.answers if isinstance(said, ToolsSaid) else ():
+        for answer in said.answers if isinstance(said, ToolResults) else ():
             answers.setdefault(answer.id, answer)
     return answers

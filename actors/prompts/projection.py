@@ -7,7 +7,7 @@ from actors.law.chat import Message
 from actors.law.failures.wording import failure, subject
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import FilePart
-from actors.law.parts.prompt import Said, ToolsSaid, UserSaid
+from actors.law.parts.prompt import PromptMessage, ToolResults, UserInput
 from actors.law.parts.vendors import PromptRules
 from actors.prompts.converting import system_texts
 from actors.prompts.files import Files
@@ -30,7 +30,7 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class Projected:
     system: tuple[str, ...]
-    messages: tuple[Said, ...]
+    messages: tuple[PromptMessage, ...]
     removed: int = 0  # parts that the guard had to take out; worth a log entry
 
 
@@ -58,7 +58,7 @@ def projected(
     return Projected(system_texts(rows), guard.messages, guard.removed)
 
 
-def _too_large(messages: Sequence[Said], target: Target) -> ProviderFailure | None:
+def _too_large(messages: Sequence[PromptMessage], target: Target) -> ProviderFailure | None:
     bytes_max, provider = target.rules.image_bytes_max, target.provider
     if bytes_max is None:
         return None
@@ -74,9 +74,9 @@ def _too_large(messages: Sequence[Said], target: Target) -> ProviderFailure | No
     return None
 
 
-def _files(messages: Sequence[Said]) -> list[FilePart]:
-    users = (each for each in messages if isinstance(each, UserSaid))
-    tools = (each for each in messages if isinstance(each, ToolsSaid))
+def _files(messages: Sequence[PromptMessage]) -> list[FilePart]:
+    users = (each for each in messages if isinstance(each, UserInput))
+    tools = (each for each in messages if isinstance(each, ToolResults))
     attached = [part for each in users for part in each.parts if isinstance(part, FilePart)]
     media = (answer.media for each in tools for answer in each.answers)
     return attached + [file for file in media if file is not None]

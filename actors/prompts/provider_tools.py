@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from actors.law.failures.classify import mismatch
+from actors.law.failures.classify import history_mismatch
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.json_text import ANTHROPIC, is_json, notes_of
 from actors.law.parts.message import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.prompt import AssistantSaid, Said, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantOutput, PromptMessage, ToolResults, UserInput
 from actors.prompts.results import text_of
 from actors.prompts.selecting import provider_executed
 
@@ -27,11 +27,11 @@ _P = TypeVar("_P", bound=Part)
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    messages: tuple[Said, ...]
+    messages: tuple[PromptMessage, ...]
     removed: int  # parts
 
 
-def sanitised(messages: Sequence[Said]) -> tuple[Said, ...]:
+def sanitised(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     """Without violations, empty messages and neighbours of one role, as far as that may be.
 
     Neighbours that become one may violate what each of them kept, so it is done until it holds.
@@ -42,7 +42,7 @@ def sanitised(messages: Sequence[Said]) -> tuple[Said, ...]:
     return after
 
 
-def merged(messages: Sequence[Said]) -> tuple[Said, ...]:
+def merged(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     """Without neighbours of one role: all there is to do where no provider ran any tool."""
     return tuple(_coalesced(messages, _protected(messages)))
 
@@ -57,18 +57,18 @@ def sanitised_step(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(_without(parts, _bad(parts, same_name=True)))
 
 
-def guarded(messages: Sequence[Said], provider: str | None) -> Guarded | ProviderFailure:
+def guarded(messages: Sequence[PromptMessage], provider: str | None) -> Guarded | ProviderFailure:
     """The last look before a request: repaired as gently as possible, or not sent at all."""
     before = _count(messages)
     for repair in (tuple, _without_orphans, sanitised, _stripped):
         messages = repair(messages)
         if not any(_violating(each) for each in messages):
             return Guarded(tuple(messages), before - _count(messages))
-    return mismatch(provider)
+    return history_mismatch(provider)
 
 
-def _protected(messages: Sequence[Said]) -> AssistantSaid | None:
-    latest = next((said for said in reversed(messages) if isinstance(said, AssistantSaid)), None)
+def _protected(messages: Sequence[PromptMessage]) -> AssistantOutput | None:
+    latest = next((said for said in reversed(messages) if isinstance(said, AssistantOutput)), None)
     return latest if latest is not None and any(map(_is_signed, latest.parts)) else None
 
 
@@ -78,8 +78,8 @@ def _is_signed(part: Part) -> bool:
     return bool({"signature", "redacted_data"} & notes_of(part.provider_metadata, ANTHROPIC).keys())
 
 
-def _violating(said: Said) -> frozenset[int]:
-    return _bad(said.parts) if isinstance(said, AssistantSaid) else frozenset()
+def _violating(said: PromptMessage) -> frozenset[int]:
+    return _bad(said.parts) if isinstance(said, AssistantOutput) else frozenset()
 
 
 def _bad(parts: Sequence[Part], *, same_name: bool = False) -> frozenset[int]:
@@ -111,24 +111,24 @@ def _has_notes(result: ToolResultPart) -> bool:
 
 
 def _dropped(
-    messages: Sequence[Said], places: Callable[[Said], frozenset[int]]
-) -> tuple[Said, ...]:
+    messages: Sequence[PromptMessage], places: Callable[[PromptMessage], frozenset[int]]
+) -> tuple[PromptMessage, ...]:
     """Without the parts in these places, except in the message that must not be touched."""
     protected = _protected(messages)
     said = (each if each is protected else _dropping(each, places(each)) for each in messages)
     return tuple(_coalesced((each for each in said if each is not None), protected))
 
 
-def _dropping(said: Said, places: frozenset[int]) -> Said | None:
+def _dropping(said: PromptMessage, places: frozenset[int]) -> PromptMessage | None:
     """None: nothing is left."""
-    if not isinstance(said, AssistantSaid) or not places:
+    if not isinstance(said, AssistantOutput) or not places:
         return said if _is_something(said) else None
     kept = tuple(_without(said.parts, places))
-    return AssistantSaid(kept) if kept else None
+    return AssistantOutput(kept) if kept else None
 
 
-def _is_something(said: Said) -> bool:
-    return bool(said.answers if isinstance(said, ToolsSaid) else said.parts)
+def _is_something(said: PromptMessage) -> bool:
+    return bool(said.answers if isinstance(said, ToolResults) else said.parts)
 
 
 def _without(parts: Iterable[_P], places: frozenset[int]) -> Iterator[_P | TextPart]:
@@ -139,30 +139,32 @@ def _without(parts: Iterable[_P], places: frozenset[int]) -> Iterator[_P | TextP
             yield TextPart(text)
 
 
-def _coalesced(messages: Iterable[Said], protected: AssistantSaid | None) -> list[Said]:
-    said: list[Said] = []
+def _coalesced(
+    messages: Iterable[PromptMessage], protected: AssistantOutput | None
+) -> list[PromptMessage]:
+    said: list[PromptMessage] = []
     for each in messages:
         last = said[-1] if said else None
         match last, each:
-            case UserSaid(), UserSaid():
-                said[-1] = UserSaid((*last.parts, *each.parts))
-            case ToolsSaid(), ToolsSaid():
-                said[-1] = ToolsSaid((*last.answers, *each.answers))
-            case AssistantSaid(), AssistantSaid() if last is not protected is not each:
-                said[-1] = AssistantSaid((*last.parts, *each.parts))
+            case UserInput(), UserInput():
+                said[-1] = UserInput((*last.parts, *each.parts))
+            case ToolResults(), ToolResults():
+                said[-1] = ToolResults((*last.answers, *each.answers))
+            case AssistantOutput(), AssistantOutput() if last is not protected is not each:
+                said[-1] = AssistantOutput((*last.parts, *each.parts))
             case _:
                 said.append(each)
     return said
 
 
-def _without_orphans(messages: Sequence[Said]) -> tuple[Said, ...]:
+def _without_orphans(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     """Without calls that have no result at all, wherever they stand."""
     kept = (_dropping(said, _orphan_calls(said)) for said in messages)
     return tuple(said for said in kept if said is not None)
 
 
-def _orphan_calls(said: Said) -> frozenset[int]:
-    parts = said.parts if isinstance(said, AssistantSaid) else ()
+def _orphan_calls(said: PromptMessage) -> frozenset[int]:
+    parts = said.parts if isinstance(said, AssistantOutput) else ()
     count = Counter(
         part.id for part in parts if isinstance(part, ToolResultPart) and part.provider_executed
     )
@@ -173,15 +175,15 @@ def _orphan_calls(said: Said) -> frozenset[int]:
     )
 
 
-def _stripped(messages: Sequence[Said]) -> tuple[Said, ...]:
+def _stripped(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     """Without any part of a provider's tool."""
     return _dropped(messages, _all)
 
 
-def _all(said: Said) -> frozenset[int]:
-    parts = said.parts if isinstance(said, AssistantSaid) else ()
+def _all(said: PromptMessage) -> frozenset[int]:
+    parts = said.parts if isinstance(said, AssistantOutput) else ()
     return frozenset(place for place, part in enumerate(parts) if provider_executed(part))
 
 
-def _count(messages: Sequence[Said]) -> int:
+def _count(messages: Sequence[PromptMessage]) -> int:
     return sum(len(_all(said)) for said in messages)

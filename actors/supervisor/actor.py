@@ -14,11 +14,11 @@ from typing import assert_never
 import trio
 
 from actors.chat.turn.causes import LeaseExpired
-from actors.law.chat import Message, Stored
+from actors.law.chat import Message, StoredChat
 from actors.law.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.law.states import Status
-from actors.law.store.hints import ChatMoved, LookAtEverything, News, WorkWaits
-from actors.law.store.ports import Room, Unreadable
+from actors.law.store.hints import ChatMoved, HintsLost, News, WorkWaits
+from actors.law.store.ports import AcquireLimits, UnreadableChat
 from actors.supervisor import decide, verbs
 from actors.supervisor.crew import Crew, Member
 from actors.supervisor.decide import Forget, GiveBack, Park, Search
@@ -74,7 +74,7 @@ class Supervisor:
             new_id=world.new_id,
             begun=lambda worker: self.address.hint(LeaseBegun(worker)),
             lost=lambda worker: self.address.hint(LeaseLost(worker)),
-            others_died=lambda: world.bus.hear(LookAtEverything()),
+            others_died=lambda: world.bus.hear(HintsLost()),
         )
         self._taken_count = self._searches_count = self._failed_count = 0
         self._be_born()
@@ -169,7 +169,7 @@ class Supervisor:
                     self._place(member, news.status)
             case WorkWaits():
                 verbs.look_for_work(self.address)
-            case LookAtEverything():
+            case HintsLost():
                 verbs.look_for_work(self.address)
                 verbs.compare(self.address)
             case _:
@@ -197,8 +197,8 @@ class Supervisor:
             self._searches_count += 1
             self._tasks.start_soon(self._acquire, self._worker, self.slots.begin_search())
 
-    async def _acquire(self, worker: WorkerId, room: Room) -> None:
-        taken: list[tuple[Stored | Unreadable, ...]] = []
+    async def _acquire(self, worker: WorkerId, room: AcquireLimits) -> None:
+        taken: list[tuple[StoredChat | UnreadableChat, ...]] = []
 
         async def acquire() -> None:
             tell = self._heartbeat.may_tell_deaths
@@ -210,7 +210,7 @@ class Supervisor:
     def _searched(self, search: Searched) -> None:
         self.slots.end_search()
         for taken in search.taken or ():
-            if isinstance(taken, Stored):
+            if isinstance(taken, StoredChat):
                 self._start(taken)
             else:
                 emit("chat.stuck", "error", chat=chat_name(taken.chat), error=taken.error)
@@ -223,7 +223,7 @@ class Supervisor:
 
     # chat actors
 
-    def _start(self, stored: Stored, history: tuple[Message, ...] | None = None) -> None:
+    def _start(self, stored: StoredChat, history: tuple[Message, ...] | None = None) -> None:
         """Put an actor on a chat that has been acquired for us."""
         chat, holder = stored.chat, stored.chat.holder
         if holder is None or holder.worker != self._worker:

@@ -12,7 +12,7 @@ from functools import partial
 from actors.chat import verbs as chat_verbs
 from actors.chat.mail import ChatMail
 from actors.chat.turn.work import Held
-from actors.law.chat import Message, Stored
+from actors.law.chat import Message, StoredChat
 from actors.law.ids import ChatId, Holder, RunnerId, chat_name
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
@@ -75,7 +75,9 @@ class Crew:
     def find(self, runner: RunnerId | None) -> Member | None:
         return None if runner is None else self._members.get(runner)
 
-    def start(self, stored: Stored, holder: Holder, history: tuple[Message, ...] | None) -> Member:
+    def start(
+        self, stored: StoredChat, holder: Holder, history: tuple[Message, ...] | None
+    ) -> Member:
         """Start an actor for a chat that has just been acquired, with all that is known of it."""
         chat = stored.chat
         # Who acquires a chat counts its attempt, unless a pause comes first.

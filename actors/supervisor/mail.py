@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from actors.law.chat import Message, Stored
+from actors.law.chat import Message, StoredChat
 from actors.law.ids import RunnerId, WorkerId
 from actors.law.store.hints import ChatMoved
-from actors.law.store.ports import Unreadable
+from actors.law.store.ports import UnreadableChat
 from runtime.ends import End
 
 
@@ -38,7 +38,7 @@ class Searched:
     """A search is over. None: the store did not answer."""
 
     worker: WorkerId
-    taken: tuple[Stored | Unreadable, ...] | None
+    taken: tuple[StoredChat | UnreadableChat, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Compared:
 class Take:
     """A sender has acquired this chat for us."""
 
-    stored: Stored
+    stored: StoredChat
     history: tuple[Message, ...] | None  # None: the sender does not know all of it
 
 

@@ -8,11 +8,11 @@ from typing import assert_never
 
 import trio
 
-from actors.law.chat import Stored
+from actors.law.chat import StoredChat
 from actors.law.ids import ChatId, Holder, chat_name
 from actors.law.requests import Abandon, Request
 from actors.law.states import Status
-from actors.law.store.ports import Applied, Ledger, MovedOn, Reading, fence_of
+from actors.law.store.ports import Applied, ChatReader, Ledger, StaleFence, fence_of
 from actors.supervisor.decide import GiveBack, Park, requests_to_park
 from runtime.backoff import delay_seconds
 from runtime.children import run_child
@@ -25,7 +25,7 @@ RETRY_CAP_SECONDS = 10.0
 
 
 async def settle(
-    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: Reading
+    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: ChatReader
 ) -> bool:
     """True: it is not held here any more. False: it cannot be written (the law, or what is stored,
     is broken). Then it stays held, so that it does not walk from process to process."""
@@ -55,15 +55,15 @@ async def settle(
 
 
 async def _written(
-    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: Reading
+    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: ChatReader
 ) -> bool:
     stored = await reading.view(chat)
-    if not isinstance(stored, Stored) or stored.chat.holder != holder:
+    if not isinstance(stored, StoredChat) or stored.chat.holder != holder:
         return True
     answer = await ledger.apply(
         chat, requests(verdict, stored.chat.status), fence=fence_of(stored.chat)
     )
-    if isinstance(answer, MovedOn):
+    if isinstance(answer, StaleFence):
         return False
     assert isinstance(answer, Applied), f"{chat_name(chat)}: the law refused to let go: {answer}"
     if isinstance(verdict, Park):

@@ -23,7 +23,7 @@ from uuid import UUID
 
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Request, TakeUp
-from actors.law.store.ports import Room
+from actors.law.store.ports import AcquireLimits
 from actors.supervisor.world import Limits
 from runtime.statistics import CounterMetric, GaugeMetric
 
@@ -157,17 +157,17 @@ class Slots:
         self._waiting.clear()
         self._roots = self._searched_for = 0
 
-    def room(self) -> Room:
+    def room(self) -> AcquireLimits:
         """For how many chats there is a place now."""
         limits = self._limits
         used = self._used
-        return Room(
+        return AcquireLimits(
             at_most=max(0, min(limits.batch, limits.total - used)),
             roots=max(0, limits.roots - self._roots),
             children=max(0, limits.children - (used - self._roots)),
         )
 
-    def begin_search(self) -> Room:
+    def begin_search(self) -> AcquireLimits:
         """For how many chats to look; until the search is over these places are not promised."""
         room = self.room()
         self._searched_for = room.at_most
@@ -176,7 +176,7 @@ class Slots:
     def end_search(self) -> None:
         self._searched_for = 0
 
-    def is_short(self, room: Room) -> bool:
+    def is_short(self, room: AcquireLimits) -> bool:
         """Whether whoever searches with this room may leave chats behind for want of a place."""
         return min(room.at_most, room.roots, room.children) < self._limits.batch
 

@@ -1,6 +1,6 @@
 """What others may do to the supervisor. Nobody else builds its mail."""
 
-from actors.law.chat import Message, Stored
+from actors.law.chat import Message, StoredChat
 from actors.supervisor.mail import Compare, Drain, LookForWork, SupervisorMail, Take
 from runtime.errors import ActorGone, MailboxFull
 from runtime.mailbox import Address
@@ -18,7 +18,7 @@ def compare(supervisor: Address[SupervisorMail]) -> bool:
 
 def take(
     supervisor: Address[SupervisorMail],
-    stored: Stored,
+    stored: StoredChat,
     history: tuple[Message, ...] | None = None,
 ) -> bool:
     """Hand over a chat that was acquired on a claim of its slots, with all its messages if they are

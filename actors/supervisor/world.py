@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.chat.mail import ChatMail
 from actors.chat.turn.work import Held
 from actors.law.ids import Holder
-from actors.law.store.ports import Bus, Leases, Ledger, Reading
+from actors.law.store.ports import Bus, ChatReader, Leases, Ledger
 from runtime.mailbox import Address, Mailbox
 
 
@@ -51,7 +51,7 @@ class Limits:
 class World:
     leases: Leases
     ledger: Ledger
-    reading: Reading
+    reading: ChatReader
     bus: Bus
     live: Callable[[Holder, Held], Life]  # makes the actor of a chat that has been taken
     new_id: Callable[[], UUID]

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from actors.law.parts.json_text import is_object, parsed
 from actors.law.parts.message import JsonText, ToolCallPart
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.tools.arguments import fault
 from actors.tools.schema_check import schema_fault
 
@@ -14,7 +14,7 @@ class Bound(Protocol):
     """A tool, and what it wants of a call."""
 
     @property
-    def tool(self) -> Tool: ...
+    def tool(self) -> ToolDefinition: ...
     @property
     def exclusive(self) -> bool: ...
     @property

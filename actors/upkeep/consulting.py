@@ -13,7 +13,7 @@ from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits
 from actors.law.chat import ChatError, Role
 from actors.law.ids import EpisodeKey
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt
@@ -29,7 +29,7 @@ async def consult(
     limits: Limits,
     told: Callable[[str], object],
     begun_anew: Callable[[], object],
-) -> Answer | ProviderFailure:
+) -> ModelAnswer | ProviderFailure:
     """Asked again while that may help; then what was `told` of the attempt before is void. How
     long all of it may take is the caller's affair."""
 
@@ -39,7 +39,7 @@ async def consult(
 
     for failures_count in count(1):
         asked = await ask(model, prompt, Attempt(key), limits, show=show)
-        if isinstance(asked.said, Answer):
+        if isinstance(asked.said, ModelAnswer):
             return asked.said
         following = retries.after(
             asked.said, failures_count=failures_count, now=wall(), chance=random()
@@ -51,6 +51,6 @@ async def consult(
     raise AssertionError("failures are counted without end")
 
 
-def advice_in(answer: Answer) -> str:
+def advice_in(answer: ModelAnswer) -> str:
     """Empty: there is none."""
     return "".join(part.text for part in answer.parts if isinstance(part, TextPart)).strip()

@@ -4,22 +4,22 @@ from typing import assert_never
 
 from actors.law.refusals import (
     NO_TRANSITION,
+    AlreadyServed,
     ChatNotFound,
     FilesFull,
     FilesUnavailable,
     InvalidState,
     MessageNotFound,
     NotAllowed,
-    NotAsked,
+    NotAwaitingDecision,
     NotRoot,
     QueuedNotFound,
     QueueFull,
     QueueMoved,
     Refusal,
-    Repeated,
 )
 from actors.law.states import State, Status
-from actors.law.store.ports import MovedOn
+from actors.law.store.ports import StaleFence
 from adapters.http.refusals import HttpError, not_found
 
 _ARCHIVED = frozenset({State.XW, State.XE0, State.XE1})
@@ -51,7 +51,7 @@ _STATUSES = {
 }
 
 
-def refused(answer: Refusal | MovedOn) -> HttpError:
+def refused(answer: Refusal | StaleFence) -> HttpError:
     match answer:
         case ChatNotFound():
             return not_found()
@@ -71,18 +71,18 @@ def refused(answer: Refusal | MovedOn) -> HttpError:
             return HttpError(400, "only a root chat can be archived", detail=str(answer))
         case InvalidState():
             return HttpError(409, "chat is in an invalid state", detail=str(answer))
-        case Repeated():
+        case AlreadyServed():
             return HttpError(409, "request is being served", detail=str(answer))
         case NotAllowed():
             return _not_allowed(answer)
-        case MovedOn():
+        case StaleFence():
             return HttpError(409, "the chat has changed meanwhile", detail=str(answer))
         case _:
             assert_never(answer)
 
 
 def _not_allowed(answer: NotAllowed) -> HttpError:
-    if isinstance(answer.fault, NotAsked):
+    if isinstance(answer.fault, NotAwaitingDecision):
         return HttpError(409, "nothing to decide", detail=str(answer.fault))
     if answer.fault is not None:
         return HttpError(400, "invalid request for this chat", detail=str(answer.fault))

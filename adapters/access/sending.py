@@ -11,7 +11,7 @@ from typing import Protocol
 from actors.law.ids import ChatId
 from actors.law.refusals import Refusal
 from actors.law.requests import CreateChat, Request
-from actors.law.store.ports import Applied, Ledger, MovedOn, Receipt
+from actors.law.store.ports import Applied, Ledger, Receipt, StaleFence
 from actors.supervisor import verbs
 from actors.supervisor.mail import SupervisorMail
 from actors.supervisor.slots import Claim, Slots
@@ -40,7 +40,7 @@ class Sending:
         claim = self._claim(is_root=request.chat.parent_id is None)
         writing = self._ledger.create(request, _taking(claim), receipt=receipt)
         answer = await self._handed(claim, writing, is_new=True)
-        assert not isinstance(answer, MovedOn), "nothing is fenced here"
+        assert not isinstance(answer, StaleFence), "nothing is fenced here"
         return answer
 
     async def apply(
@@ -55,7 +55,7 @@ class Sending:
         claim = self._claim(is_root=is_root)
         writing = self._ledger.apply(chat, [*requests, *_taking(claim)], receipt=receipt)
         answer = await self._handed(claim, writing)
-        assert not isinstance(answer, MovedOn), "nothing is fenced here"
+        assert not isinstance(answer, StaleFence), "nothing is fenced here"
         return answer
 
     def _claim(self, *, is_root: bool) -> Claim | None:
@@ -64,10 +64,10 @@ class Sending:
     async def _handed(
         self,
         claim: Claim | None,
-        writing: Awaitable[Applied | Refusal | MovedOn],
+        writing: Awaitable[Applied | Refusal | StaleFence],
         *,
         is_new: bool = False,
-    ) -> Applied | Refusal | MovedOn:
+    ) -> Applied | Refusal | StaleFence:
         """The answer, when its chat has been handed to its actor. If the sender is cancelled
         with his commit on its way, a comparison with the store finds the chat."""
         if claim is None:

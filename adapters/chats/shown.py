@@ -21,7 +21,7 @@ def added(applied: Applied) -> tuple[ChatMessage, ...]:
     chat = applied.chat
     return tuple(
         message_of(chat.id, Message(id, chat.snapshot_version, applied.at, False, body))
-        for id, body in zip(applied.message_ids, applied.change.said, strict=True)
+        for id, body in zip(applied.message_ids, applied.change.added, strict=True)
         if is_body_shown(body)
     )
 
@@ -61,7 +61,9 @@ def edited(applied: Applied) -> EditChatMessageResponse:
     """A message was replaced: closed calls come before it, nothing after it."""
     messages = added(applied)
     gone = [
-        MessageId(row.id) for row in applied.change.unsaid if row.visibility is not Visibility.MODEL
+        MessageId(row.id)
+        for row in applied.change.deleted
+        if row.visibility is not Visibility.MODEL
     ]
     return EditChatMessageResponse(
         message=messages[-1], messages=messages, deleted_message_ids=gone or UNSET

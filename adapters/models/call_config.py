@@ -19,13 +19,13 @@ from actors.law.parts.prompt import (
     CallSettings,
     Effort,
     GoogleOptions,
+    GoogleSafetySetting,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
     OpenRouterRouting,
     ProviderOptions,
     RoutedReasoning,
-    SafetySetting,
     VercelOptions,
     WebSearch,
 )
@@ -304,7 +304,7 @@ def _options(said: Any) -> ProviderOptions | None:
             values = _values(said)
             thinking = _values(values.pop("thinking_config", None) or GoogleThinkingSettings())
             safety = values.pop("safety_settings", ())
-            settings = tuple(SafetySetting(each.category, each.threshold) for each in safety)
+            settings = tuple(GoogleSafetySetting(each.category, each.threshold) for each in safety)
             return GoogleOptions(**values, **thinking, safety_settings=settings)
         case OpenAICompatProviderOptions():
             return OpenAICompatOptions(**_values(said))

@@ -15,7 +15,7 @@ from actors.chat.turn.ports import CompactionPlan, Model
 from actors.law.chat import Body, Chat, ChatError, Role, Visibility
 from actors.law.ids import ModelConfigId, UserId
 from actors.law.parts.message import TextPart
-from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.law.store.hints import CatalogueChanged, HintsLost, News
 from actors.law.store.ports import Bus
 from adapters.models.choosing import (
     NO_MODEL,
@@ -109,7 +109,7 @@ class Catalogue:
                 self.forget()
             case CatalogueChanged(user=UUID() as user):
                 self._own.drop(UserId(user))
-            case LookAtEverything():
+            case HintsLost():
                 self.forget()
                 self._own.drop_all()
             case _:

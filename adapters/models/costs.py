@@ -18,8 +18,8 @@ import trio
 from actors.chat.turn import ports
 from actors.chat.turn.ports import Model, Side
 from actors.law.ids import ChatId, chat_name
-from actors.law.parts.assemble import Answer
-from actors.law.parts.message import UNPRICED, Cost, Usage
+from actors.law.parts.assemble import ModelAnswer
+from actors.law.parts.message import UNPRICED, Cost, TokenUsage
 from actors.law.parts.vendors import vendor_of
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
@@ -42,7 +42,7 @@ class Price:
     cache_creation: Decimal | None = None
 
 
-Lookup = Callable[[str, str, Usage], Decimal | None]
+Lookup = Callable[[str, str, TokenUsage], Decimal | None]
 
 
 class ModelPrices:
@@ -55,7 +55,7 @@ class ModelPrices:
         self._lookup = lookup
         self._overrides = overrides or {}
 
-    def cost(self, model: Model, usage: Usage) -> Cost:
+    def cost(self, model: Model, usage: TokenUsage) -> Cost:
         if usage.input_tokens is None or usage.output_tokens is None:
             return UNPRICED  # the rest alone would be too cheap
         own = self._overrides.get(f"{model.vendor}/{model.name}")
@@ -76,7 +76,7 @@ def _load() -> Lookup:
     from genai_prices import Usage as Counted
     from genai_prices import calc_price
 
-    def lookup(provider: str, model: str, usage: Usage) -> Decimal | None:
+    def lookup(provider: str, model: str, usage: TokenUsage) -> Decimal | None:
         read, made = usage.cache_read_tokens or 0, usage.cache_creation_tokens or 0
         try:
             counted = Counted(
@@ -89,7 +89,9 @@ def _load() -> Lookup:
         except (LookupError, ValueError):  # not known; or counts that cannot be
             return None
 
-    lookup("anthropic", "claude-sonnet-4-5", Usage(1, 1))  # the first look-up builds its indexes
+    lookup(
+        "anthropic", "claude-sonnet-4-5", TokenUsage(1, 1)
+    )  # the first look-up builds its indexes
     return lookup
 
 
@@ -133,11 +135,13 @@ class Bookkeeper:
         except Exception as error:  # noqa: BLE001  # the answer that was paid is there
             emit("cost.missed", "warning", chat=chat_name(chat), what=what, error=error)
 
-    async def book_answer(self, chat: ChatId, what: Side, model: Model, answer: Answer) -> None:
+    async def book_answer(
+        self, chat: ChatId, what: Side, model: Model, answer: ModelAnswer
+    ) -> None:
         await self.book(chat, what, [self.prices.cost(model, answer.usage)])
 
 
-def _by_price(price: Price, usage: Usage) -> Decimal:
+def _by_price(price: Price, usage: TokenUsage) -> Decimal:
     dollars = (usage.input_tokens or 0) * price.input + (usage.output_tokens or 0) * price.output
     for count, own in (
         (usage.cache_read_tokens, price.cache_read),

@@ -14,7 +14,7 @@ from actors.law.change import referenced_files
 from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import ChatId, FileId
 from actors.law.parts.deltas import ProviderFailure
-from actors.law.parts.prompt import Asker, Prompt, Tool
+from actors.law.parts.prompt import Asker, Prompt, ToolDefinition
 from actors.prompts.files import Files
 from actors.prompts.growing import Growing
 from actors.prompts.projection import Target, projected
@@ -66,7 +66,7 @@ class Prompting:
         self._known = PromptCache(KEPT_BYTES_MAX)
 
     async def prompt_for(
-        self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[Tool]
+        self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[ToolDefinition]
     ) -> Prompt | ChatError:
         users = [row.body.parts for row in history if row.body.role is Role.USER]
         wanted = referenced_files(users)

@@ -10,7 +10,7 @@ from actors.law.store.hints import (
     ChatMoved,
     ContextChanged,
     Hint,
-    LookAtEverything,
+    HintsLost,
     News,
     SummaryChanged,
     TitleChanged,
@@ -116,7 +116,7 @@ class Switchboard:
             self._hand(listener, news)
 
     def _listeners_to(self, news: News) -> list[NewsListener]:
-        if isinstance(news, LookAtEverything):
+        if isinstance(news, HintsLost):
             return list(self._everyone().values())
         listeners = list(self._followers.get(type(news), {}).values())
         if isinstance(news, ChatMoved | TitleChanged | SummaryChanged | ContextChanged):

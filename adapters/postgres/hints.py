@@ -18,14 +18,14 @@ import trio
 
 from actors.law.states import Status
 from actors.law.store.hints import (
-    AsksChanged,
     Became,
     CatalogueChanged,
     ChatMoved,
     ContextChanged,
     Hint,
-    LookAtEverything,
+    HintsLost,
     News,
+    OpenApprovalsChanged,
     PersonChanged,
     SummaryChanged,
     TitleChanged,
@@ -114,10 +114,10 @@ _WIRE: dict[type, type] = {
     SummaryChanged: _Summed,
     ContextChanged: _Context,
     WorkspaceClosed: _Closed,
-    AsksChanged: _Asks,
+    OpenApprovalsChanged: _Asks,
     CatalogueChanged: _Changed,
     PersonChanged: _Person,
-    LookAtEverything: _Everything,
+    HintsLost: _Everything,
 }
 _NEWS = {wire: news for news, wire in _WIRE.items()}
 _Wire = (
@@ -178,7 +178,7 @@ class Hints:
             conninfo,
             [CHANNEL],
             heard=self._hear,
-            look_at_everything=lambda: heard(LookAtEverything()),
+            look_at_everything=lambda: heard(HintsLost()),
         )
 
     def tell(self, hint: Hint) -> None:
@@ -261,7 +261,7 @@ class Hints:
             news = [_from_wire(wire) for wire in _decode(body)]
         except msgspec.DecodeError:  # of another version, or somebody's by hand
             self._unreadable_count += 1
-            news = [LookAtEverything()]
+            news = [HintsLost()]
         self._heard_count += len(news)
         for one in news:
             self._heard(one)

@@ -6,10 +6,10 @@ would; a test compares the two.
 
 import msgspec
 
-from actors.law.chat import Files, Stored
+from actors.law.chat import KnownFiles, StoredChat
 from actors.law.ids import WorkerId
-from actors.law.store.hints import ChatMoved, Tell, hints_of, tell_all
-from actors.law.store.ports import Beat, Room, Unreadable
+from actors.law.store.hints import ChatMoved, Tell, hints_of_chat, tell_all
+from actors.law.store.ports import AcquireLimits, Beat, UnreadableChat
 from adapters.postgres.codec import parts, rows
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
@@ -45,8 +45,8 @@ class Leases:
             return len(await connection.execute(SQL["sweep"], {"forget_seconds": forget_seconds}))
 
     async def acquire(
-        self, worker: WorkerId, room: Room, *, count_deaths: bool = True
-    ) -> tuple[Stored | Unreadable, ...]:
+        self, worker: WorkerId, room: AcquireLimits, *, count_deaths: bool = True
+    ) -> tuple[StoredChat | UnreadableChat, ...]:
         wanted = {
             "worker": worker,
             "lease_seconds": self._lease_seconds,
@@ -59,8 +59,8 @@ class Leases:
             found = await connection.execute(SQL["acquire"], wanted)
         taken = tuple(_taken(rows.AcquiredRow.of(row)) for row in found)
         for stored in taken:
-            if isinstance(stored, Stored):
-                tell_all(hints_of(stored.chat, holder_is_fresh=True), self._tell)
+            if isinstance(stored, StoredChat):
+                tell_all(hints_of_chat(stored.chat, holder_is_fresh=True), self._tell)
         return taken
 
     async def held(self, worker: WorkerId) -> tuple[ChatMoved, ...]:
@@ -69,17 +69,17 @@ class Leases:
         return tuple(rows.moved_of(rows.HeldRow.of(row)) for row in found)
 
 
-def _taken(row: rows.AcquiredRow) -> Stored | Unreadable:
+def _taken(row: rows.AcquiredRow) -> StoredChat | UnreadableChat:
     """Read a chat that was taken. One that cannot be read must not take the others with it: all
     of them are ours now."""
     try:
-        return Stored(
+        return StoredChat(
             rows.chat_of(row),
             row.now,
             queue=tuple(map(rows.queued_of, _queue_of(row.queue or b"[]"))),
             tail=rows.tail_of(_tail_of(row.tail or b"[]")),
-            files=Files(row.files or frozenset()),
+            files=KnownFiles(row.files or frozenset()),
         )
     except (parts.Unreadable, msgspec.DecodeError) as error:
         assert row.runner_id is not None, "it was taken for a runner"
-        return Unreadable(row.id, row.runner_id, error)
+        return UnreadableChat(row.id, row.runner_id, error)

@@ -16,14 +16,14 @@ from typing import Any
 from psycopg.errors import UniqueViolation
 
 from actors.law import requests as ask
-from actors.law.change import Change, join, unchanged
-from actors.law.chat import NO_FILES, Chat, Stored
+from actors.law.change import Change, join, no_change
+from actors.law.chat import NO_FILES, Chat, StoredChat
 from actors.law.ids import ChatId, chat_name
-from actors.law.refusals import ChatNotFound, NotAllowed, NotRoot, Refusal, Repeated
+from actors.law.refusals import AlreadyServed, ChatNotFound, NotAllowed, NotRoot, Refusal
 from actors.law.states import State
 from actors.law.store.hints import Tell, Untold, hints_of_change, tell_all
 from actors.law.store.needs import Needs, files_of, needs, needs_the_time
-from actors.law.store.ports import Applied, CommitListener, Fence, MovedOn, Receipt, stands
+from actors.law.store.ports import Applied, CommitListener, Fence, Receipt, StaleFence, fence_holds
 from actors.law.transitions import bundle, create, transition
 from adapters.postgres.codec import rows, statements, writing
 from adapters.postgres.codec.rows import ChatRow
@@ -44,7 +44,7 @@ from adapters.postgres.driver.values import Row, Statement
 class _Refused(Exception):
     """Takes an answer out of a transaction, which is thereby rolled back."""
 
-    def __init__(self, answer: Refusal | MovedOn) -> None:
+    def __init__(self, answer: Refusal | StaleFence) -> None:
         self.answer = answer
 
 
@@ -91,7 +91,7 @@ class Ledger:
                     tx, [made], sending, fresh=[bool(then)], receipt=receipt
                 )
         except _Refused as refused:
-            assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
+            assert not isinstance(refused.answer, StaleFence), "nothing is fenced here"
             return refused.answer
         except UniqueViolation as error:
             if _is_repeated(error):
@@ -107,18 +107,18 @@ class Ledger:
         *,
         fence: Fence | None = None,
         receipt: Receipt | None = None,
-    ) -> Applied | Refusal | MovedOn:
+    ) -> Applied | Refusal | StaleFence:
         return await self._apply(chat, requests, fence=fence, receipt=receipt)
 
     async def commit(
-        self, held: Stored, requests: Sequence[ask.Request], *, fence: Fence
-    ) -> Applied | Refusal | MovedOn:
+        self, held: StoredChat, requests: Sequence[ask.Request], *, fence: Fence
+    ) -> Applied | Refusal | StaleFence:
         chat, wanted = held.chat, needs(requests)
         lost = None
         unknown = needs_the_time(held, requests) or wanted.edits or wanted.files - held.files.linked
         if not unknown:  # what `held` cannot tell, the long way reads
             change = bundle(_next_snapshot(held), requests)
-            if isinstance(change, Change) and stands(fence, chat):
+            if isinstance(change, Change) and fence_holds(fence, chat):
                 sending = writing.write(change, held=chat.snapshot_version, by_holder=True)
                 hints = hints_of_change(change, holder_is_fresh=True, by_holder=True)
                 outcome = await self._committer.write(chat.id, sending, hints, change)
@@ -145,7 +145,7 @@ class Ledger:
                 fresh = [member.holder_is_fresh for member in family]
                 committed = await self._commit(tx, changes, sending, fresh=fresh)
         except _Refused as refused:
-            assert not isinstance(refused.answer, MovedOn), "nothing is fenced here"
+            assert not isinstance(refused.answer, StaleFence), "nothing is fenced here"
             return refused.answer
         return tuple(await self._answer(committed))
 
@@ -158,15 +158,15 @@ class Ledger:
         lost: Change | None = None,
         receipt: Receipt | None = None,
         by_holder: bool = False,
-    ) -> Applied | Refusal | MovedOn:
+    ) -> Applied | Refusal | StaleFence:
         try:
             async with self._pool.connection() as connection, connection.transaction() as tx:
                 locked = await self._locked(tx, chat, needs(requests))
                 if lost is not None and locked.was_written(lost):
                     raise _Stands
                 stored = locked.stored
-                if fence is not None and not stands(fence, stored.chat):
-                    raise _Refused(MovedOn(fence, locked.found))
+                if fence is not None and not fence_holds(fence, stored.chat):
+                    raise _Refused(StaleFence(fence, locked.found))
                 change = _accepted(bundle(stored, requests))
                 sending = writing.write_together([_by_lock(change)])
                 fresh = locked.holder_is_fresh or change.chat.holder != stored.chat.holder
@@ -280,14 +280,14 @@ class _Committed:
 class _Locked:
     """A chat under this transaction's lock."""
 
-    stored: Stored
+    stored: StoredChat
     holder_version: int
     holder_is_fresh: bool
 
     @classmethod
     def of(cls, row: ChatRow, queue: Sequence[Row], **more: Any) -> "_Locked":
         waiting = tuple(rows.queued_of(rows.QueuedRow.of(each)) for each in queue)
-        stored = Stored(rows.chat_of(row), row.now, queue=waiting, **more)
+        stored = StoredChat(rows.chat_of(row), row.now, queue=waiting, **more)
         return cls(stored, row.holder_version, row.holder_is_fresh)
 
     @property
@@ -312,9 +312,9 @@ def _in_family(request: ask.CreateChat, parent: Sequence[Row]) -> ask.CreateChat
     return replace(request, chat=replace(new, approval_policy=policy))
 
 
-def _repeated(receipt: Receipt | None) -> Repeated:
+def _repeated(receipt: Receipt | None) -> AlreadyServed:
     assert receipt is not None, "only a receipt can be there already"
-    return Repeated(receipt.key)
+    return AlreadyServed(receipt.key)
 
 
 def _is_repeated(error: UniqueViolation) -> bool:
@@ -327,10 +327,10 @@ def _accepted(made: Change | Refusal) -> Change:
     raise _Refused(made)
 
 
-def _archived(stored: Stored, archived: bool) -> Change | Refusal:
+def _archived(stored: StoredChat, archived: bool) -> Change | Refusal:
     """A member of a family that is there already is only shown again."""
     if stored.chat.archived == archived and stored.state is not State.INVALID:
-        return unchanged(stored)
+        return no_change(stored)
     return transition(stored, ask.SetArchived(archived))
 
 
@@ -339,7 +339,7 @@ def _by_lock(change: Change) -> writing.Write:
     return writing.write(change, held=change.chat.snapshot_version, by_holder=False)
 
 
-def _next_snapshot(held: Stored) -> Stored:
+def _next_snapshot(held: StoredChat) -> StoredChat:
     version = held.chat.snapshot_version + 1
     return replace(held, chat=replace(held.chat, snapshot_version=version))
 

@@ -1,6 +1,6 @@
 """What holds, read from PostgreSQL: each answer is one trip and one snapshot."""
 
-from actors.law.chat import Message, Stored
+from actors.law.chat import Message, StoredChat
 from actors.law.ids import ChatId
 from actors.law.refusals import ChatNotFound
 from actors.law.requests import DynamicTool
@@ -17,7 +17,7 @@ class Reading:
         self._pool = pool
         self._lease_seconds = lease_seconds
 
-    async def view(self, chat: ChatId) -> Stored | ChatNotFound:
+    async def view(self, chat: ChatId) -> StoredChat | ChatNotFound:
         found, queue, tail, files = await self._read(
             self._chat(chat),
             statements.queue(chat),
@@ -27,7 +27,7 @@ class Reading:
         if not found:
             return ChatNotFound(chat)
         row = rows.ChatRow.of(found[0])
-        return Stored(
+        return StoredChat(
             rows.chat_of(row),
             row.now,
             queue=tuple(rows.queued_of(rows.QueuedRow.of(each)) for each in queue),

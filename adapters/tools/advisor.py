@@ -14,7 +14,7 @@ from actors.law.chat import Chat, ChatError, Message
 from actors.law.ids import EpisodeKey
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.message import JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.prompts.context.advising import (
     ADVISOR,
     USED_UP,
@@ -46,7 +46,7 @@ class Ask(Struct, frozen=True):
 
 
 TOOL = LocalTool(
-    Tool(
+    ToolDefinition(
         ADVISOR,
         "Ask another model for advice on what to do next. It reads the latest part of this"
         " conversation. Has to be called alone.",

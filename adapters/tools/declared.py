@@ -14,7 +14,7 @@ import msgspec
 from actors.law.chat import Chat
 from actors.law.ids import ChatId, chat_name
 from actors.law.parts.message import JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import DynamicTool
 from actors.tools.gating import kind_of, may_use_others
 from runtime.log import emit
@@ -34,10 +34,10 @@ class DeclaredTools:
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._known: OrderedDict[ChatId, tuple[Tool, ...]] = OrderedDict()
+        self._known: OrderedDict[ChatId, tuple[ToolDefinition, ...]] = OrderedDict()
         self._size = 0
 
-    async def of(self, chat: Chat) -> tuple[Tool, ...]:
+    async def of(self, chat: Chat) -> tuple[ToolDefinition, ...]:
         """In the order in which they were declared."""
         if not chat.dynamic_tools or not may_use_others(kind_of(chat)):
             return ()
@@ -47,7 +47,7 @@ class DeclaredTools:
         self._known.move_to_end(chat.id)
         return self._known[chat.id]
 
-    def _keep(self, chat: ChatId, tools: tuple[Tool, ...]) -> None:
+    def _keep(self, chat: ChatId, tools: tuple[ToolDefinition, ...]) -> None:
         if chat not in self._known:  # somebody else may have read it meanwhile
             self._known[chat] = tools
             self._size += _size(tools)
@@ -58,16 +58,16 @@ class DeclaredTools:
             self._size -= _size(oldest)
 
 
-def _size(tools: Sequence[Tool]) -> int:
+def _size(tools: Sequence[ToolDefinition]) -> int:
     return sum(len(tool.name) + len(tool.description) + len(tool.schema) for tool in tools)
 
 
-def _tool(chat: Chat, declared: DynamicTool) -> Tool:
+def _tool(chat: Chat, declared: DynamicTool) -> ToolDefinition:
     schema = parameters(declared.input_schema)
     if schema is None:
         emit("tool.unreadable", "warning", chat=chat_name(chat.id), tool=declared.name)
         schema = NO_PARAMETERS
-    return Tool(declared.name, declared.description, schema)
+    return ToolDefinition(declared.name, declared.description, schema)
 
 
 def parameters(declared: str) -> JsonText | None:

@@ -14,7 +14,7 @@ from actors.chat.turn.steps import error_output
 from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.law.ids import FileId
 from actors.law.parts.message import FilePart, JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.prompts.context.plans import PLAN_BYTES_MAX, path_fault, plan_name, plan_of
 from actors.prompts.context.ports import NO_WORKSPACES, ChatFiles, Document, PlanFiles, Unreadable
 from actors.tools.gating import allowed, kind_of
@@ -155,7 +155,7 @@ def _blank(where: str, asked: Any, fields: Sequence[str]) -> Iterator[str]:
 def _tool(name: str, arguments: type[Struct], says: str) -> LocalTool:
     """Either may run again after a crash: nothing is done twice."""
     return LocalTool(
-        Tool(name, says, schema_of(arguments)),
+        ToolDefinition(name, says, schema_of(arguments)),
         DEADLINE_SECONDS,
         repeatable=True,
         ends_turn=True,

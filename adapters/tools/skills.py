@@ -11,7 +11,7 @@ from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, Message
 from actors.law.parts.message import JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.prompts.context.ports import Unreadable
 from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Source, find, path_fault
 from adapters.tools.schemas import read, schema_of
@@ -76,7 +76,7 @@ def _said(document: dict[str, Any]) -> ToolOutput:
 
 
 def _tool(name: str, arguments: type[Struct], says: str) -> LocalTool:
-    tool = Tool(name, says, schema_of(arguments))
+    tool = ToolDefinition(name, says, schema_of(arguments))
     return LocalTool(tool, DEADLINE_SECONDS, repeatable=True, strict=True)
 
 

@@ -19,7 +19,7 @@ from uuid import UUID
 import trio
 
 from actors.law.chat import Chat
-from actors.law.store.hints import LookAtEverything, News, Tell, WorkspaceClosed
+from actors.law.store.hints import HintsLost, News, Tell, WorkspaceClosed
 from actors.law.store.ports import Bus
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.workspaces.commands.processes import ProcessTable
@@ -119,7 +119,7 @@ class Caretaker:
         match news:
             case WorkspaceClosed(workspace=workspace):
                 self._closed.add(workspace)
-            case LookAtEverything():
+            case HintsLost():
                 pass
             case _:
                 return

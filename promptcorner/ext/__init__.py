@@ -13,10 +13,10 @@ added, and none goes or changes its meaning. `tests/promptcorner/ext/test_surfac
 from msgspec import Meta
 
 from actors.law.parts.deltas import (
+    AnswerFinished,
     Delta,
     FailureKind,
     FileMade,
-    Finished,
     FinishReason,
     ReasoningDelta,
     ReasoningEnded,
@@ -26,25 +26,25 @@ from actors.law.parts.deltas import (
     ToolCall,
     ToolInputDelta,
     ToolInputStarted,
-    UsageSeen,
+    UsageReported,
 )
 from actors.law.parts.message import (
     FilePart,
     JsonText,
     ReasoningPart,
     TextPart,
+    TokenUsage,
     ToolCallPart,
     ToolResultPart,
-    Usage,
 )
 from actors.law.parts.prompt import (
-    AssistantSaid,
+    AssistantOutput,
     CallSettings,
     Prompt,
-    Tool,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolDefinition,
+    ToolResults,
+    UserInput,
 )
 from promptcorner.ext.identity import Identity, IdentityRequest, IdentitySource
 from promptcorner.ext.providers import ModelProvider, PluginModel, ProviderError
@@ -54,7 +54,8 @@ API_VERSION = 1  # of this module; a plugin says in PROMPTCORNER_API which one i
 
 __all__ = [
     "API_VERSION",
-    "AssistantSaid",
+    "AnswerFinished",
+    "AssistantOutput",
     "CallResult",
     "CallSettings",
     "Delta",
@@ -62,7 +63,6 @@ __all__ = [
     "FileMade",
     "FilePart",
     "FinishReason",
-    "Finished",
     "Identity",
     "IdentityRequest",
     "IdentitySource",
@@ -80,18 +80,18 @@ __all__ = [
     "TextDelta",
     "TextEnded",
     "TextPart",
-    "Tool",
+    "TokenUsage",
     "ToolAnswer",
     "ToolCall",
     "ToolCallPart",
     "ToolContext",
+    "ToolDefinition",
     "ToolFailure",
     "ToolInputDelta",
     "ToolInputStarted",
     "ToolResultPart",
-    "ToolsSaid",
-    "Usage",
-    "UsageSeen",
-    "UserSaid",
+    "ToolResults",
+    "UsageReported",
+    "UserInput",
     "tool",
 ]

@@ -20,7 +20,7 @@ import trio
 
 from actors.law.parts import deltas
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import Prompt, UserSaid
+from actors.law.parts.prompt import Prompt, UserInput
 from promptcorner.ext.identity import Identity, IdentityRequest
 from promptcorner.ext.providers import (
     DELTAS_MAX,
@@ -179,7 +179,7 @@ async def check_stream(name: str, stream: Stream, prompt: Prompt) -> None:
 
 def hello(model: str) -> Prompt:
     """Return the shortest prompt for a model."""
-    return Prompt(model, (UserSaid((TextPart("Say hello."),)),))
+    return Prompt(model, (UserInput((TextPart("Say hello."),)),))
 
 
 async def _answer(name: str, stream: Stream, prompt: Prompt) -> list[deltas.Delta]:
@@ -196,7 +196,9 @@ async def _answer(name: str, stream: Stream, prompt: Prompt) -> list[deltas.Delt
 def check_deltas(name: str, said: Sequence[deltas.Delta]) -> None:
     """Check the rules that every stream of deltas keeps."""
     require(said, f"{name}: says nothing, not even that it has finished")
-    ends = [delta for delta in said if isinstance(delta, deltas.Finished | deltas.Failed)]
+    ends = [
+        delta for delta in said if isinstance(delta, deltas.AnswerFinished | deltas.AnswerFailed)
+    ]
     require(
         len(ends) == 1 and said[-1] is ends[0],
         f"{name}: its last delta, and no other, has to be Finished",
@@ -227,7 +229,7 @@ def check_deltas(name: str, said: Sequence[deltas.Delta]) -> None:
                 )
             case _:
                 pass
-    if isinstance(said[-1], deltas.Finished):
+    if isinstance(said[-1], deltas.AnswerFinished):
         require(not open_blocks, f"{name}: the blocks {sorted(open_blocks)} do not end")
         require(not inputs, f"{name}: the calls {sorted(inputs)} are never whole")
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.law.chat import Role, Visibility
-from actors.law.failures.classify import mismatch
+from actors.law.failures.classify import history_mismatch
 from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, OPENROUTER
@@ -179,7 +179,7 @@ def test_whatever_was_said_no_provider_refuses_it(wire, rows):
 
     made = projected(history(*rows), target=target, identity_of=identities.get, files={})
 
-    if made == mismatch(wire):
+    if made == history_mismatch(wire):
         assert any(map(is_torn, rows))
         return
     check(json.loads(ask(Prompt(model, made.messages, made.system))))

@@ -17,9 +17,9 @@ from actors.law.parts.message import (
     ReasoningPart,
     SourcePart,
     TextPart,
+    TokenUsage,
     ToolCallPart,
     ToolResultPart,
-    Usage,
 )
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.models.providers.anthropic.provider import AnthropicProvider, answer_tool
@@ -154,7 +154,7 @@ def blocks(recorded):
 
 def recorded_usage(*counts):
     seen = {name: value for each in counts for name, value in each.items()}
-    return Usage(
+    return TokenUsage(
         seen["input_tokens"],
         seen["output_tokens"],
         seen["input_tokens"] + seen["output_tokens"],

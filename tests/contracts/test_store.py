@@ -7,7 +7,7 @@ from actors.law.chat import Role
 from actors.law.ids import MessageId
 from actors.law.refusals import ChatNotFound, InvalidState, MessageNotFound, NotAllowed
 from actors.law.states import State, Status
-from actors.law.store.ports import Applied, MovedOn, fence_of
+from actors.law.store.ports import Applied, StaleFence, fence_of
 from tests.actors.law.chats import (
     ANN,
     BOB,
@@ -257,7 +257,7 @@ async def test_an_edit_closes_the_calls_that_it_leaves_open(world):
     edit = ask.EditMessage(sent.message_ids[-1], send("other").message)
     made = await applied(world.ledger.apply(chat, [edit]))
 
-    assert [Role.USER] == [body.role for body in made.change.said]
+    assert [Role.USER] == [body.role for body in made.change.added]
     [*_, last] = await world.reading.history(chat)
     assert user("other") == last.body
 
@@ -304,7 +304,7 @@ async def test_a_fence_that_has_fallen_keeps_the_write_out(world, meanwhile):
     async with stays(world, chat) as before:
         moved = await world.ledger.apply(chat, [step(assistant("x"))], fence=fence)
 
-    assert MovedOn(fence, before.chat) == moved
+    assert StaleFence(fence, before.chat) == moved
 
 
 async def test_a_chat_archived_meanwhile_can_only_be_given_back(world):
@@ -318,5 +318,5 @@ async def test_a_chat_archived_meanwhile_can_only_be_given_back(world):
     now = (await world.reading.view(chat)).chat
     made = await world.ledger.apply(chat, [ask.Abandon()], fence=fence_of(now))
 
-    assert isinstance(moved, MovedOn)
+    assert isinstance(moved, StaleFence)
     assert isinstance(made, Applied)

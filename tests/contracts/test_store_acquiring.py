@@ -9,11 +9,11 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.change import Change
-from actors.law.chat import Files, Stored
+from actors.law.chat import KnownFiles, StoredChat
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
-from actors.law.store.ports import Room, fence_of
+from actors.law.store.ports import AcquireLimits, fence_of
 from actors.law.transitions import bundle
 from tests.actors.law.chats import (
     BROKEN,
@@ -31,12 +31,12 @@ from tests.adapters.postgres.stores import new_file_ids
 from tests.contracts.given import a_chat, applied
 
 ME, OTHER = WorkerId(UUID(int=41)), OTHER_HOLDER.worker
-ROOMY = Room(at_most=100, roots=100, children=100)
+ROOMY = AcquireLimits(at_most=100, roots=100, children=100)
 RUNNERS = count(1)
 
 
 def room(at_most=100, *, roots=100, children=100):
-    return Room(at_most=at_most, roots=roots, children=children)
+    return AcquireLimits(at_most=at_most, roots=roots, children=children)
 
 
 async def a_waiting_chat(world, status=Status.RUNNING, *, of=None):
@@ -68,7 +68,7 @@ async def acquired(world, wanted=ROOMY, *, worker=ME):
     """The chats that were taken, in their order."""
     await world.leases.beat(worker)
     taken = await world.leases.acquire(worker, wanted)
-    assert all(isinstance(one, Stored) for one in taken)
+    assert all(isinstance(one, StoredChat) for one in taken)
     return [stored.chat.id for stored in taken]
 
 
@@ -302,7 +302,7 @@ async def test_what_is_written_is_what_the_law_says(world, status, files):
         Status.INTERRUPTING: [ask.RecordRetryState(RETRY), ask.Interrupt()],
         Status.REQUIRES_ACTION: [ask.EnterRequiresAction()],
     }[status]
-    said = [send("one"), send("two", busy=ask.Busy.STEER), send('"q"\0\\u0000 ü\n')]
+    said = [send("one"), send("two", busy=ask.BusyBehaviour.STEER), send('"q"\0\\u0000 ü\n')]
     await applied(world.ledger.apply(chat, [asks, *following, *said]))
     await world.pass_time(1)
     before = await world.rows(chat)
@@ -314,7 +314,9 @@ async def test_what_is_written_is_what_the_law_says(world, status, files):
     after, holder = await world.rows(chat), stored.chat.holder
     lawful = lawfully(viewed, holder)
     assert lawful.chat == after.chat
-    assert replace(lawful.after, now=stored.now, files=Files()) == replace(stored, files=Files())
+    assert replace(lawful.after, now=stored.now, files=KnownFiles()) == replace(
+        stored, files=KnownFiles()
+    )
     assert stored.files.linked == frozenset(linked)
     assert before.times[0] == after.times[0]
     assert before.times[1] < after.times[1]

@@ -4,11 +4,11 @@ import pytest
 import trio
 
 from actors.law import requests as ask
-from actors.law.closing import outstanding
+from actors.law.closing import unanswered_calls
 from actors.law.parts.message import FilePart
 from actors.law.refusals import FilesUnavailable, NotAllowed
 from actors.law.states import Status
-from actors.law.store.ports import Applied, MovedOn, fence_of
+from actors.law.store.ports import Applied, StaleFence, fence_of
 from tests.actors.law.chats import (
     ANN,
     BROKEN,
@@ -68,7 +68,7 @@ async def test_the_next_commit_starts_from_the_last_answer(world):
     view = await world.reading.view(chat)
     assert (9, Status.WAITING) == (view.chat.snapshot_version, view.chat.status)
     assert view.chat == made.chat
-    assert () == outstanding(view.tail) == outstanding(made.stored.tail)
+    assert () == unanswered_calls(view.tail) == unanswered_calls(made.stored.tail)
     assert view.queue == made.stored.queue
 
 
@@ -92,7 +92,7 @@ async def test_a_commit_can_start_from_any_answer(world, first):
         world.ledger.commit(made.stored, [ask.FinishTurn()], fence=fence_of(made.chat))
     )
 
-    closing, _ = finished.change.said
+    closing, _ = finished.change.added
     assert ["a"] == [part.id for part in closing.parts]
     assert closing == (await world.rows(chat)).messages[-2].body
 
@@ -128,7 +128,7 @@ async def test_a_commit_from_an_old_view_has_moved_on_if_its_fence_fell(world, m
     async with stays(world, chat) as before:
         moved = await world.ledger.commit(held, [step(assistant("x"))], fence=fence)
 
-    assert MovedOn(fence, before.chat) == moved
+    assert StaleFence(fence, before.chat) == moved
 
 
 async def test_a_commit_that_the_law_refuses_is_refused(world):
@@ -234,7 +234,7 @@ async def test_commits_of_many_chats_at_once_keep_to_themselves(world):
     for n, chat in enumerate(chats):
         rows = await world.rows(chat)
         if n % 4 == 0:
-            assert isinstance(answers[n], MovedOn)
+            assert isinstance(answers[n], StaleFence)
             assert [user("hello")] == [m.body for m in rows.messages]
         else:
             assert answers[n].chat == rows.chat
@@ -256,7 +256,7 @@ async def test_two_commits_of_one_chat_at_once_are_made_one_after_the_other(worl
         for text in ("a", "b", "c"):
             nursery.start_soon(commit, text)
 
-    assert ["Applied", "MovedOn", "MovedOn"] == sorted(type(a).__name__ for a in answers)
+    assert ["Applied", "StaleFence", "StaleFence"] == sorted(type(a).__name__ for a in answers)
     rows = await world.rows(chat)
     assert 2 == len(rows.messages)
     assert 2 == rows.chat.snapshot_version
@@ -294,7 +294,7 @@ async def test_a_clients_answer_is_the_tail_that_the_next_step_starts_from(world
     )
 
     assert Status.WAITING is done.chat.status
-    assert [assistant("b")] == list(done.change.said)
+    assert [assistant("b")] == list(done.change.added)
 
 
 async def test_a_new_chat_that_was_taken_can_be_committed_to_at_once(world):

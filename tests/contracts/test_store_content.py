@@ -22,9 +22,9 @@ from actors.law.parts.message import (
     SkillPart,
     SourcePart,
     TextPart,
+    TokenUsage,
     ToolCallPart,
     ToolResultPart,
-    Usage,
 )
 from tests.actors.law.chats import ANN, BOB, assistant, call, result, send, step, tool
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
@@ -122,7 +122,9 @@ async def test_every_field_of_a_message_comes_back(world):
 
 
 async def test_a_count_of_nothing_is_no_count(world):
-    nothing = Body(Role.ASSISTANT, (), usage=Usage(0, 0, 0, 0, 0, 0), context_limit=0, runtime_ms=0)
+    nothing = Body(
+        Role.ASSISTANT, (), usage=TokenUsage(0, 0, 0, 0, 0, 0), context_limit=0, runtime_ms=0
+    )
 
     assert [Body(Role.ASSISTANT, ())] == await come_back(world, nothing)
 

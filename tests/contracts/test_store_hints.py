@@ -7,7 +7,7 @@ from actors.law import requests as ask
 from actors.law.chat import Verdict
 from actors.law.parts.message import FilePart
 from actors.law.states import Status
-from actors.law.store.hints import AsksChanged, Became, ChatMoved, WorkWaits
+from actors.law.store.hints import Became, ChatMoved, OpenApprovalsChanged, WorkWaits
 from tests.actors.law.chats import (
     ANN,
     BROKEN,
@@ -87,7 +87,7 @@ async def test_a_commit_is_told_of_once(world):
     assert [moved(made.chat, by_holder=True)] == world.told
 
 
-ASKS = (ask.Ask("a", LOCAL, "{}"),)
+ASKS = (ask.CallToApprove("a", LOCAL, "{}"),)
 OF_ITS_HOLDER = {  # what leads there, what its holder commits then, and how lists show it
     "a step that waits for a client": (
         [],
@@ -262,7 +262,7 @@ async def test_who_watches_a_family_hears_when_other_consent_is_asked_for(world)
     chat = await a_held_chat(world, parent=root)
     calls = [call("a"), call("b")]
     await applied(world.ledger.apply(chat, [step(assistant(*calls))]))
-    asks = ask.EnterRequiresAction(tuple(ask.Ask(c.id, c.name, "{}") for c in calls))
+    asks = ask.EnterRequiresAction(tuple(ask.CallToApprove(c.id, c.name, "{}") for c in calls))
     told, became = [], []
 
     for request in (
@@ -275,11 +275,11 @@ async def test_who_watches_a_family_hears_when_other_consent_is_asked_for(world)
     ):
         world.told.clear()
         await applied(world.ledger.apply(chat, [request]))
-        told.append([hint for hint in world.told if isinstance(hint, AsksChanged)])
+        told.append([hint for hint in world.told if isinstance(hint, OpenApprovalsChanged)])
         became.append(world.told[0].became)
 
     assert [Became.ACTION, STATUS, Became.ACTION, STATUS] == became[:4]
-    changed = [AsksChanged(chat, root)]
+    changed = [OpenApprovalsChanged(chat, root)]
     assert [changed, [], changed, changed, [], []] == told
 
 
@@ -287,7 +287,7 @@ LISTED = [
     ("put into the archive", [ask.FinishTurn(), ask.SetArchived(True)], Became.DELETED),
     ("given an error", [ask.FinishError(BROKEN)], STATUS),
     ("waiting for its client", [ask.EnterRequiresAction()], Became.ACTION),
-    ("steered", [send("now", busy=ask.Busy.STEER)], STATUS),
+    ("steered", [send("now", busy=ask.BusyBehaviour.STEER)], STATUS),
     ("at its next step", [step(assistant("x"))], STATUS),  # somebody else's, not its holder's
     ("tried again", [ask.RecordGenerationAttempt()], None),
     ("given back", [ask.Abandon()], None),

@@ -44,7 +44,7 @@ WAY = {  # from R0 or R1, with an open call of the client's tool
 }
 CALL, LOCAL_CALL = call("a", DYNAMIC), call("b")
 # Of whom a chat can wait, and what leads there: its client, a person whose time is over, or both.
-ASKS = ask.EnterRequiresAction((ask.Ask("b", LOCAL, "{}"),), -1)
+ASKS = ask.EnterRequiresAction((ask.CallToApprove("b", LOCAL, "{}"),), -1)
 CLIENT = ((CALL,), ask.EnterRequiresAction())
 PERSON, BOTH = ((LOCAL_CALL,), ASKS), ((CALL, LOCAL_CALL), ASKS)
 WAITED_FOR = {"complete_action": (CLIENT, BOTH), "cancel_action": (CLIENT, BOTH)}
@@ -146,8 +146,8 @@ def check(law, answer, before, after):
     assert isinstance(answer, Applied)
     assert law.chat == answer.chat == after.chat
     assert said(law.queue) == said(after.queue)
-    assert list(law.said) == [m.body for m in after.messages[len(before.messages) :]]
-    assert [row.id for row in law.unsaid] == [m.id for m in after.messages if m.deleted]
+    assert list(law.added) == [m.body for m in after.messages[len(before.messages) :]]
+    assert [row.id for row in law.deleted] == [m.id for m in after.messages if m.deleted]
 
 
 def said(queue):

@@ -12,7 +12,7 @@ async def test_what_waits_is_named_in_the_order_in_which_it_will_be_taken(world)
     chat = await a_chat(world)
 
     made = await applied(
-        world.ledger.apply(chat, [send("b"), send("c"), send("a", busy=ask.Busy.STEER)])
+        world.ledger.apply(chat, [send("b"), send("c"), send("a", busy=ask.BusyBehaviour.STEER)])
     )
 
     rows = await world.rows(chat)

@@ -1,8 +1,8 @@
 """Reading what a chat holds: what the law looks at, and its history."""
 
 from actors.law import requests as ask
-from actors.law.chat import Files, Visibility
-from actors.law.closing import outstanding
+from actors.law.chat import KnownFiles, Visibility
+from actors.law.closing import unanswered_calls
 from actors.law.refusals import ChatNotFound
 from tests.actors.law.chats import (
     HOLDER,
@@ -32,7 +32,7 @@ async def test_a_view_is_all_that_the_law_looks_at(world):
                 step(assistant(call("a"), call("b"))),
                 step(tool(result("b")), system("note")),
                 send("later"),
-                send("first", busy=ask.Busy.STEER),
+                send("first", busy=ask.BusyBehaviour.STEER),
             ],
         )
     )
@@ -43,8 +43,8 @@ async def test_a_view_is_all_that_the_law_looks_at(world):
     assert rows.chat == view.chat
     assert rows.queue == view.queue
     assert ["first", "later"] == [row.message.parts[0].text for row in view.queue]
-    assert [("a", LOCAL)] == [(open_.id, open_.name) for open_ in outstanding(view.tail)]
-    assert (Files(frozenset(files)), None) == (view.files, view.suffix)
+    assert [("a", LOCAL)] == [(open_.id, open_.name) for open_ in unanswered_calls(view.tail)]
+    assert (KnownFiles(frozenset(files)), None) == (view.files, view.suffix)
 
 
 async def test_the_tail_of_a_view_forgets_what_was_edited_away(world):
@@ -65,7 +65,7 @@ async def test_a_hidden_answer_answers_nothing(world):
 
     view = await world.reading.view(chat)
 
-    assert ["a"] == [open_.id for open_ in outstanding(view.tail)]
+    assert ["a"] == [open_.id for open_ in unanswered_calls(view.tail)]
 
 
 async def test_what_is_not_there_is_not_found(world):

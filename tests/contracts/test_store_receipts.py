@@ -1,7 +1,7 @@
 """A receipt stands with what it was given for, and a second of its name with nothing."""
 
 from actors.law import requests as ask
-from actors.law.refusals import NotAllowed, Repeated
+from actors.law.refusals import AlreadyServed, NotAllowed
 from actors.law.store.ports import Receipt
 from tests.actors.law.chats import ANN, BOB, HOLDER, send, user
 from tests.adapters.postgres.stores import new_chat_id
@@ -22,7 +22,7 @@ async def test_a_chat_is_made_once_in_a_name(world):
 
     again = await world.ledger.create(second, receipt=ONCE)
 
-    assert Repeated("once") == again
+    assert AlreadyServed("once") == again
     assert await world.rows(second.chat.id) is None
     assert world.told[told:] == []
 
@@ -34,7 +34,7 @@ async def test_a_chat_is_changed_once_in_a_name(world):
     async with stays(world, chat):
         again = await world.ledger.apply(chat, [send("one")], receipt=ONCE)
 
-    assert Repeated("once") == again
+    assert AlreadyServed("once") == again
 
 
 async def test_a_name_is_of_one_user(world):

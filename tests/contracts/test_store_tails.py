@@ -10,7 +10,7 @@ from actors.law import requests as ask
 from actors.law.chat import Verdict
 from actors.law.ids import WorkerId
 from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart
-from actors.law.store.ports import Room, fence_of
+from actors.law.store.ports import AcquireLimits, fence_of
 from tests.actors.law.chats import (
     ANN,
     DYNAMIC,
@@ -41,7 +41,7 @@ async def viewed(world, chat):
 
 async def acquired(world, chat):
     await world.leases.beat(WORKER)
-    [stored] = await world.leases.acquire(WORKER, Room(at_most=9, roots=9, children=9))
+    [stored] = await world.leases.acquire(WORKER, AcquireLimits(at_most=9, roots=9, children=9))
     return stored
 
 
@@ -72,7 +72,7 @@ def test_the_example_of_a_call_has_something_in_every_field():
     assert {"provider_executed"} == same  # of the call: it would need no answer
 
 
-ASKED = ask.EnterRequiresAction((ask.Ask("a", LOCAL, "{}"),), -1)
+ASKED = ask.EnterRequiresAction((ask.CallToApprove("a", LOCAL, "{}"),), -1)
 WAITS = ask.EnterRequiresAction()
 CLOSING = {  # whose tool is called, what leads there, and what closes the call then
     "a message": (LOCAL, [ask.FinishTurn()], send("new")),

@@ -48,7 +48,7 @@ async def test_a_clients_calls_are_waited_for_and_answered(world):
         answered.chat.requires_action_deadline_at,
     ) == (Status.RUNNING, None)
     [*_, last] = await world.reading.history(chat)
-    assert (last.body,) == answered.change.said
+    assert (last.body,) == answered.change.added
 
 
 async def test_a_message_that_interrupts_cancels_the_clients_calls_alone(world):
@@ -61,7 +61,7 @@ async def test_a_message_that_interrupts_cancels_the_clients_calls_alone(world):
 
     made = await applied(world.ledger.apply(chat, [interrupt_with("stop")]))
 
-    assert ["a"] == [part.id for body in made.change.said for part in body.parts]
+    assert ["a"] == [part.id for body in made.change.added for part in body.parts]
     assert 1 == len((await world.rows(chat)).queue)
 
 

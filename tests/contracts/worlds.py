@@ -8,7 +8,7 @@ tests/adapters/postgres/stores.py.
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from actors.law.chat import Chat, Message, Queued
+from actors.law.chat import Chat, Message, QueuedMessage
 from actors.law.requests import NewChat
 from tests.fakes.store import MemoryStore
 
@@ -21,7 +21,7 @@ class Rows:
     chat: Chat
     times: tuple  # created_at, updated_at
     messages: tuple[Message, ...]  # deleted ones too
-    queue: tuple[Queued, ...]
+    queue: tuple[QueuedMessage, ...]
     files: frozenset
     decided: tuple = ()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from actors.law.chat import Body, Role, Stored, UserMessage
+from actors.law.chat import Body, Role, StoredChat, UserMessage
 from actors.law.ids import ChatId, UserId
 from actors.law.parts.message import TextPart
 from actors.law.requests import CreateChat, NewChat, SendMessage
@@ -76,7 +76,7 @@ class Client:
 
     async def view(self, chat):
         stored = await self.reading.view(chat)
-        assert isinstance(stored, Stored), stored
+        assert isinstance(stored, StoredChat), stored
         return stored
 
     async def until(self, chat, *statuses, seconds=EVENTUALLY_SECONDS):

@@ -9,7 +9,7 @@ import trio
 
 from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.requests import (
-    Busy,
+    BusyBehaviour,
     CompleteRequiresAction,
     DynamicResult,
     DynamicTool,
@@ -132,7 +132,7 @@ async def test_an_interrupt_with_a_message_behind_it_goes_on_with_that(client, p
     chat = await client.create(SLOWLY)
     await provider.asked(chat)
 
-    await client.send(chat, "[[text: Yes?]]", busy=Busy.INTERRUPT)
+    await client.send(chat, "[[text: Yes?]]", busy=BusyBehaviour.INTERRUPT)
 
     assert "Yes?" == await client.answer(chat)
     assert "user" == (await client.said(chat))[-2][0]

@@ -10,10 +10,10 @@ from actors.law.parts.prompt import (
     CallSettings,
     ComputerUse,
     Prompt,
-    Tool,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolDefinition,
+    ToolResults,
+    UserInput,
     WebSearch,
 )
 from tests.adapters.models.providers.replay import replayed
@@ -55,9 +55,9 @@ def said_by_user(messages, names=None):
         results = [block for block in message["content"] if block["type"] == "tool_result"]
         others = [block for block in message["content"] if block["type"] != "tool_result"]
         if results:
-            said.append(ToolsSaid(tuple(_answer(block, names) for block in results)))
+            said.append(ToolResults(tuple(_answer(block, names) for block in results)))
         if others:
-            said.append(UserSaid(tuple(_part(block) for block in others)))
+            said.append(UserInput(tuple(_part(block) for block in others)))
     return tuple(said)
 
 
@@ -84,7 +84,7 @@ def _schema(request):
 
 
 def _tool(tool):
-    return Tool(tool["name"], tool["description"], json.dumps(tool["input_schema"]))
+    return ToolDefinition(tool["name"], tool["description"], json.dumps(tool["input_schema"]))
 
 
 def _provider_tool(tool):

@@ -12,14 +12,14 @@ from collections import Counter
 
 import trio
 
-from actors.law.store.ports import StoreAway
+from actors.law.store.ports import StoreUnavailable
 
 
 class Away(Exception):
     """The database is gone for a while."""
 
 
-class Full(StoreAway):
+class Full(StoreUnavailable):
     """The database has no room for a while."""
 
 

@@ -17,24 +17,24 @@ import trio
 from actors.chat.turn.ports import Entry, LocalTool, Model, Offered, ToolOutput
 from actors.law.failures import wording
 from actors.law.parts.deltas import (
-    Failed,
+    AnswerFailed,
+    AnswerFinished,
     FailureKind,
-    Finished,
     FinishReason,
     TextDelta,
     TextEnded,
     ToolCall,
 )
 from actors.law.parts.message import Cost, JsonText
-from actors.law.parts.prompt import CallSettings, Prompt, Tool
+from actors.law.parts.prompt import CallSettings, Prompt, ToolDefinition
 
 HANGS = object()
 BREAKS_OFF = object()
-DONE = Finished(FinishReason.STOP)
-OVERLOADED = Failed(
+DONE = AnswerFinished(FinishReason.STOP)
+OVERLOADED = AnswerFailed(
     wording.failure(FailureKind.OVERLOADED, "anthropic", retryable=True, status=529)
 )
-NO_CREDIT = Failed(wording.failure(FailureKind.AUTH, "anthropic", status=401))
+NO_CREDIT = AnswerFailed(wording.failure(FailureKind.AUTH, "anthropic", status=401))
 
 
 def call(id, name, args="{}"):
@@ -75,7 +75,7 @@ class ScriptedProvider:
             else:
                 yield item if isinstance(item, list) else [item]
         ended = [delta for item in script for delta in (item if isinstance(item, list) else [item])]
-        if not any(isinstance(item, Finished | Failed) for item in ended):
+        if not any(isinstance(item, AnswerFinished | AnswerFailed) for item in ended):
             yield [TextEnded("t"), DONE]
 
 
@@ -116,10 +116,10 @@ class ScriptedTools:
     scripts: dict[str, list] = field(default_factory=dict)
     ran: list[str] = field(default_factory=list)
     ages: list[float] = field(default_factory=list)  # of the calls that ran
-    declared: tuple[Tool, ...] = ()
+    declared: tuple[ToolDefinition, ...] = ()
 
     def add(self, name, *script, seconds=60, **rules):
-        tool = Tool(name, "", JsonText('{"type":"object","properties":{}}'))
+        tool = ToolDefinition(name, "", JsonText('{"type":"object","properties":{}}'))
         self.tools[name] = LocalTool(tool, seconds, **rules)
         self.scripts[name] = list(script)
         return self
@@ -128,7 +128,9 @@ class ScriptedTools:
         """Fulfils both ports, Tools and Toolset: what is offered is the same for all."""
         await trio.lowlevel.checkpoint()
         empty = JsonText('{"type":"object","properties":{}}')
-        self.declared = tuple(Tool(name, "", empty) for name in sorted(chat.dynamic_tools))
+        self.declared = tuple(
+            ToolDefinition(name, "", empty) for name in sorted(chat.dynamic_tools)
+        )
         return self
 
     @property

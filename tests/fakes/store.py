@@ -19,16 +19,26 @@ from uuid import uuid4
 import trio
 
 from actors.law import requests as ask
-from actors.law.change import Change, join, unchanged
-from actors.law.chat import Body, Chat, Files, HistoryRow, Message, Queued, Role, Stored, Suffix
-from actors.law.closing import advance
+from actors.law.change import Change, join, no_change
+from actors.law.chat import (
+    Body,
+    Chat,
+    HistoryRow,
+    KnownFiles,
+    Message,
+    QueuedMessage,
+    Role,
+    StoredChat,
+    Suffix,
+)
+from actors.law.closing import advance_tail
 from actors.law.ids import Holder, MessageId, QueuedId, RunnerId
-from actors.law.parts.message import Usage
-from actors.law.refusals import ChatNotFound, NotAllowed, NotRoot, Repeated
+from actors.law.parts.message import TokenUsage
+from actors.law.refusals import AlreadyServed, ChatNotFound, NotAllowed, NotRoot
 from actors.law.states import State, Status
-from actors.law.store.hints import hints_of, hints_of_change, tell_all
+from actors.law.store.hints import hints_of_change, hints_of_chat, tell_all
 from actors.law.store.needs import needs
-from actors.law.store.ports import Applied, Beat, MovedOn, stands
+from actors.law.store.ports import Applied, Beat, StaleFence, fence_holds
 from actors.law.transitions import bundle, create, transition
 
 LEASE_SECONDS = 30.0
@@ -55,7 +65,7 @@ class Kept:
     created_at: datetime
     updated_at: datetime
     messages: list[Message] = field(default_factory=list)
-    queue: tuple[Queued, ...] = ()
+    queue: tuple[QueuedMessage, ...] = ()
     files: frozenset = frozenset()
     decided: tuple = ()
 
@@ -87,7 +97,7 @@ class MemoryStore:
         if (parent := self.chats.get(request.chat.parent_id)) is not None:
             policy = parent.chat.approval_policy
             request = replace(request, chat=replace(request.chat, approval_policy=policy))
-        made = create(request, now=self.clock(), files=Files(stored=frozenset(self.files)))
+        made = create(request, now=self.clock(), files=KnownFiles(stored=frozenset(self.files)))
         if not isinstance(made, Change):
             return made
         following = bundle(made.after, then)
@@ -100,7 +110,7 @@ class MemoryStore:
             return NotAllowed("CreateChat", None, f"the id {new.id} is taken")
         made = join(made, following)
         if not self._keeps(receipt):
-            return Repeated(receipt.key)
+            return AlreadyServed(receipt.key)
         assert not made.queue, "a chat is born without a queue"
         self.chats[new.id] = Kept(new, made.chat, made.before.now, made.before.now)
         [applied] = self._written([made], fresh=[bool(then)])
@@ -111,13 +121,13 @@ class MemoryStore:
         if chat not in self.chats:
             return ChatNotFound(chat)
         found = self.chats[chat].chat
-        if fence is not None and not stands(fence, found):
-            return MovedOn(fence, found)
+        if fence is not None and not fence_holds(fence, found):
+            return StaleFence(fence, found)
         made = bundle(self._locked(chat, edited=needs(requests).edits), requests)
         if not isinstance(made, Change):
             return made
         if not self._keeps(receipt):
-            return Repeated(receipt.key)
+            return AlreadyServed(receipt.key)
         fresh = [made.chat.holder != found.holder]
         [applied] = self._written([made], fresh=fresh, by_holder=by_holder)
         return applied
@@ -174,7 +184,7 @@ class MemoryStore:
         await trio.lowlevel.checkpoint()
         chats = [kept.chat for kept in self.chats.values() if kept.chat.holder is not None]
         return tuple(
-            hints_of(chat, holder_is_fresh=True)[0]
+            hints_of_chat(chat, holder_is_fresh=True)[0]
             for chat in chats
             if chat.holder.worker == worker
         )
@@ -186,7 +196,7 @@ class MemoryStore:
         if chat not in self.chats:
             return ChatNotFound(chat)
         kept, stored = self.chats[chat], self._locked(chat)
-        return replace(stored, chat=kept.chat, files=Files(kept.files))
+        return replace(stored, chat=kept.chat, files=KnownFiles(kept.files))
 
     async def history(self, chat):
         await trio.lowlevel.checkpoint()
@@ -202,13 +212,13 @@ class MemoryStore:
         before = [m for m in kept.history if edited is None or m.id < edited]
         heard = (_for_tail(m.body) for m in before if m.body.role in (Role.ASSISTANT, Role.TOOL))
         rows = tuple(HistoryRow(m.id, m.body.visibility) for m in later)
-        return Stored(
+        return StoredChat(
             replace(kept.chat, snapshot_version=kept.chat.snapshot_version + 1),
             self.clock(),
             queue=kept.queue,
-            tail=advance((), tuple(heard)),
+            tail=advance_tail((), tuple(heard)),
             suffix=None if target is None else Suffix(target, rows),
-            files=Files(kept.files, frozenset(self.files)),
+            files=KnownFiles(kept.files, frozenset(self.files)),
         )
 
     def _written(self, changes, *, fresh, by_holder=False):
@@ -229,10 +239,10 @@ class MemoryStore:
 
     def _write(self, change):
         kept, snapshot, at = self.chats[change.chat.id], change.chat.snapshot_version, self.clock()
-        gone = {row.id for row in change.unsaid}
+        gone = {row.id for row in change.deleted}
         said = [
             Message(MessageId(next(self.message_ids)), snapshot, at, False, _kept(body))
-            for body in change.said
+            for body in change.added
         ]
         fresh = [QueuedId(next(self.queued_ids)) for row in change.queue if row.id < 0]
         ids = iter(fresh)
@@ -240,7 +250,7 @@ class MemoryStore:
         kept.updated_at = at if change.touched else kept.updated_at
         kept.files |= change.links
         kept.decided += tuple(
-            replace(one, words=one.words.replace("\0", "\ufffd")) for one in change.decided
+            replace(one, words=one.words.replace("\0", "\ufffd")) for one in change.decisions
         )
         kept.queue = tuple(_queued(row, ids, at) for row in change.queue)
         kept.messages = [
@@ -293,7 +303,7 @@ def _may_be_taken(chat):
 
 def _archived(stored, archived):
     if stored.chat.archived == archived and stored.state is not State.INVALID:
-        return unchanged(stored)
+        return no_change(stored)
     return transition(stored, ask.SetArchived(archived))
 
 
@@ -303,7 +313,7 @@ def _for_tail(body):
 
 def _kept(body):
     """A count of nothing is not a count."""
-    usage = Usage(*(getattr(body.usage, count.name) or None for count in fields(Usage)))
+    usage = TokenUsage(*(getattr(body.usage, count.name) or None for count in fields(TokenUsage)))
     limit, runtime = body.context_limit or None, body.runtime_ms or None
     parts = tuple(map(with_clean_json, body.parts))
     return replace(body, parts=parts, usage=usage, context_limit=limit, runtime_ms=runtime)

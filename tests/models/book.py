@@ -7,7 +7,7 @@ as a database would sort it, ids counted up.
 from dataclasses import replace
 
 from actors.law.change import Change, change, newly_referenced_files
-from actors.law.chat import NO_FILES, Files, HistoryRow, Message, Role, Stored, Suffix
+from actors.law.chat import NO_FILES, HistoryRow, KnownFiles, Message, Role, StoredChat, Suffix
 from actors.law.ids import MessageId, QueuedId
 from actors.law.store.needs import needs
 from tests.models.requests import FILES
@@ -32,23 +32,23 @@ class Book:
         later = tuple(
             HistoryRow(m.id, m.body.visibility) for m in active if edited and m.id > edited
         )
-        return Stored(
+        return StoredChat(
             replace(self.chat, snapshot_version=self.chat.snapshot_version + 1),
             now,
             queue=self.queue,
             tail=_tail([message.body for message in before]),
             suffix=Suffix(found[0], later) if found else None,
-            files=Files(self.linked, frozenset(FILES)),
+            files=KnownFiles(self.linked, frozenset(FILES)),
         )
 
     def write(self, change: Change):
         self.chat = change.chat
-        gone = {row.id for row in change.unsaid}
+        gone = {row.id for row in change.deleted}
         self.messages = [
             replace(m, deleted=True, revision=self.chat.snapshot_version) if m.id in gone else m
             for m in self.messages
         ]
-        for body in change.said:
+        for body in change.added:
             id = MessageId(len(self.messages) + 1)
             at = change.before.now
             self.messages.append(Message(id, self.chat.snapshot_version, at, False, body))
@@ -58,11 +58,11 @@ class Book:
         rows = [replace(row, id=ids.get(row.id, row.id)) for row in change.queue]
         self.queue = tuple(sorted(rows, key=lambda row: (row.position, row.id)))
         self.linked |= change.links
-        self.decided += change.decided
+        self.decided += change.decisions
 
     def become(self, columns, queue, said, now):
         """One more step was said, and these are the queue and the columns since."""
-        made = change(self.read(now), said=said)
+        made = change(self.read(now), added=said)
         self.write(replace(made, links=newly_referenced_files(made)))
         self.queue = queue
         self._queued_ids = len(queue)
@@ -76,7 +76,7 @@ class Book:
 def narrowed(stored, requests):
     """`stored` with no more in it than `needs` says that `requests` have to know."""
     wanted = needs(requests)
-    known = Files(stored.files.linked & wanted.files, stored.files.stored & wanted.files)
+    known = KnownFiles(stored.files.linked & wanted.files, stored.files.stored & wanted.files)
     return replace(
         stored,
         suffix=stored.suffix if wanted.edits is not None else None,

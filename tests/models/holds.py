@@ -3,7 +3,7 @@
 from collections import Counter
 
 from actors.law.chat import Role, Visibility
-from actors.law.closing import outstanding
+from actors.law.closing import unanswered_calls
 from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.states import State, Status
 from tests.models.law import tag
@@ -17,7 +17,7 @@ def both_hold_the_same(it):
     assert plain.queue == [[row.id, row.message, row.steers] for row in book.queue]
     assert (plain.status, plain.archived) == (chat.status.value, chat.archived)
     assert (plain.holder, plain.pin) == (chat.holder, chat.pin_order)
-    assert plain.furniture == [chat.plan_mode, chat.mcp_server_ids]
+    assert plain.options == [chat.plan_mode, chat.mcp_server_ids]
     assert (plain.error, plain.retry) == (chat.last_error, chat.retry_state)
     assert plain.consent == [
         [a.tool_call_id, a.tool, a.asked_at, a.until, a.allowed_by] for a in chat.approvals
@@ -68,7 +68,7 @@ def a_chat_is_in_one_of_its_states_and_idle_when_archived(it):
 
 
 def consent_is_asked_for_calls_that_are_open(it):
-    calls = {call.id for call in outstanding(it.book.read(it.now).tail)}
+    calls = {call.id for call in unanswered_calls(it.book.read(it.now).tail)}
     asked = [approval.tool_call_id for approval in it.book.chat.approvals]
     assert set(asked) <= calls
     assert len(set(asked)) == len(asked)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from actors.law import requests as ask
 from actors.law.change import Change
-from actors.law.chat import Approval, Files, Queued, UserMessage
-from actors.law.closing import advance, outstanding
+from actors.law.chat import Approval, KnownFiles, QueuedMessage, UserMessage
+from actors.law.closing import advance_tail, unanswered_calls
 from actors.law.ids import QueuedId
 from actors.law.parts.message import TextPart
 from actors.law.refusals import NotAllowed
@@ -46,7 +46,7 @@ class Twice:
         new = new_chat(draw)
         self.sane = draw(flags)  # steps are what a worker would commit
         self.now = BEGINNING
-        made = create(new, now=self.now, files=Files(stored=frozenset(FILES)))
+        made = create(new, now=self.now, files=KnownFiles(stored=frozenset(FILES)))
         assert isinstance(made, Change)
         self.book = Book(made)
         self.plain = Plain(new.chat, new.messages, stored_files=set(FILES))
@@ -86,14 +86,14 @@ class Twice:
         """Draw the last step; nearly always one with open calls if the chat waits for answers."""
         for _ in range(5):
             said = sane_step(draw, self.book.read(self.now))
-            if status is not Status.REQUIRES_ACTION or outstanding(advance((), said)):
+            if status is not Status.REQUIRES_ACTION or unanswered_calls(advance_tail((), said)):
                 break
         return said
 
     def _asking(self, draw, said):
         """A person is asked about some of the open calls, and may have allowed all but the last of
         these; about the others the client is asked."""
-        calls = {call.id: call for call in outstanding(advance((), said))}
+        calls = {call.id: call for call in unanswered_calls(advance_tail((), said))}
         asked = list(calls.values())[: pick(draw, (0, 1, 3, 3))]
         approvals = tuple(
             Approval(
@@ -115,7 +115,7 @@ class Twice:
     def _queued(self, number, steers):
         self.sent[f"{TAG}queued {number}"] += 1
         message = replace(SHORT, parts=(TextPart(f"{TAG}queued {number}"),))
-        return Queued(QueuedId(number), number, message, steers)
+        return QueuedMessage(QueuedId(number), number, message, steers)
 
     def go_on(self, draw):
         """Something is asked, or happens."""
@@ -142,7 +142,7 @@ class Twice:
         """A user fills the queue, now and then all of it."""
         count = pick(draw, (0, 1, 2, 3, 4, 22))
         for _ in range(count):
-            busy = pick(draw, tuple(ask.Busy))
+            busy = pick(draw, tuple(ask.BusyBehaviour))
             self._ask([self._tagged(ask.SendMessage(SHORT, busy))])
 
     def _past_the_law(self, draw):
@@ -196,7 +196,7 @@ class Twice:
                 case ask.DeleteQueued(queued_id=id):
                     self.sent -= Counter([queue[id]])
                 case ask.EditMessage(message=message):
-                    gone = {row.id for row in made.unsaid}
+                    gone = {row.id for row in made.deleted}
                     forgotten = [tag(m.body) for m in self.book.messages if m.id in gone]
                     self.sent -= Counter([*queue.values(), *forgotten])
                     self.sent[tag(message)] += 1

@@ -54,18 +54,18 @@ transitions.py: transitions, model
 
 # promotion closes the client's calls only
 transitions.py: transitions, model
--    said = (*cancellations(stored, PROMOTION), head.message.as_body())
-+    said = (*dynamic_cancellations(stored, PROMOTION), head.message.as_body())
+-    added = (*cancellations(stored, PROMOTION), head.message.as_body())
++    added = (*dynamic_cancellations(stored, PROMOTION), head.message.as_body())
 
 # the message stands before the results that close its forerunners' calls
 transitions.py: transitions, model
--        said = (*closed, request.message.as_body())
-+        said = (request.message.as_body(), *closed)
+-        added = (*closed, request.message.as_body())
++        added = (request.message.as_body(), *closed)
 
 # an edit closes nothing
 transitions.py: transitions
--        said=(*cancellations(stored, MESSAGE_EDITED), replacement, *request.then),
-+        said=(replacement, *request.then),
+-        added=(*cancellations(stored, MESSAGE_EDITED), replacement, *request.then),
++        added=(replacement, *request.then),
 
 # an edit keeps the queue
 transitions.py: matrix, transitions, model
@@ -73,8 +73,8 @@ transitions.py: matrix, transitions, model
 
 # an edit forgets the rows behind its target but not the target
 transitions.py: transitions, model
--        unsaid=(HistoryRow(suffix.target.id, old.visibility), *suffix.later),
-+        unsaid=suffix.later,
+-        deleted=(HistoryRow(suffix.target.id, old.visibility), *suffix.later),
++        deleted=suffix.later,
 
 # an edit shows what was hidden
 transitions.py: transitions, model
@@ -143,13 +143,13 @@ closing.py: transitions, model
 
 # an interruption forgets calls of its own partial message
 transitions.py: transitions, model
--    partial = change(stored, said=request.partials).after
+-    partial = change(stored, added=request.partials).after
 +    partial = stored
 
 # an interruption leaves open calls to whoever asked for it
 transitions.py: transitions, model
--    said = (*request.partials, *interruptions(partial))
-+    said = request.partials
+-    added = (*request.partials, *interruptions(partial))
++    added = request.partials
 
 # an edit replaces whatever message was read for it
 transitions.py: transitions
@@ -169,11 +169,11 @@ transitions.py: transitions, model
 # what steers enters behind a final answer too
 change.py: transitions, model
 -    asks_model = spoken[-1:] == [Role.TOOL]
-+    asks_model = bool(said)
++    asks_model = bool(added)
 
 # what steers enters while calls are open
 change.py: transitions, model
--    if asks_model and not outstanding(advance(stored.tail, said)):
+-    if asks_model and not outstanding(advance(stored.tail, added)):
 +    if asks_model:
 
 # at a boundary the whole queue enters
@@ -187,7 +187,7 @@ transitions.py: transitions, model
 +        return change(
 +            stored,
 +            status=Status.RUNNING,
-+            said=closed,
++            added=closed,
 +            queue=queue,
 +            compaction_requested_at=marker,
 +        )
@@ -249,14 +249,14 @@ answers.py: transitions, model
 
 # consent outlives the call that it was asked for
 change.py: transitions, model
--    if approvals and said:
-+    if approvals and unsaid:
+-    if approvals and added:
++    if approvals and deleted:
 
 # the calls of a new message take over the consent of the ones before them
 change.py: transitions
--    if any(body.role is Role.ASSISTANT for body in said):
+-    if any(body.role is Role.ASSISTANT for body in added):
 -        return ()
-     open_ids = {call.id for call in outstanding(advance(stored.tail, said))}
+     open_ids = {call.id for call in outstanding(advance(stored.tail, added))}
 
 # the turn goes on while a person is asked
 closing.py: matrix, transitions, model
@@ -337,8 +337,8 @@ change.py: transitions, model
 
 # what is said does not move the history
 change.py: transitions, model
--        history_moves=bool(said or unsaid or new_epoch),
-+        history_moves=bool(unsaid or new_epoch),
+-        history_moves=bool(added or deleted or new_epoch),
++        history_moves=bool(deleted or new_epoch),
 
 # every write moves the queue's version
 change.py: transitions, model
@@ -352,12 +352,12 @@ change.py: transitions, model
 
 # files that a queued message brought are looked for again
 change.py: transitions, model
--    return referenced_files(parts for parts in said if parts not in known)
-+    return referenced_files(said)
+-    return referenced_files(parts for parts in added if parts not in known)
++    return referenced_files(added)
 
 # files of messages that wait are linked when their turn comes
 change.py: transitions, model
--    said += [row.message.parts for row in made.queue]
+-    added += [row.message.parts for row in made.queue]
 
 # the fifty-first file is still linked
 change.py: transitions
@@ -366,8 +366,8 @@ change.py: transitions
 
 # a bundle forgets what its first requests said
 change.py: transitions, model
--        said=first.said + second.said,
-+        said=second.said,
+-        added=first.added + second.added,
++        added=second.added,
 
 # a fence does not look at the history
 store/ports.py: transitions

@@ -36,7 +36,7 @@ class Plain:
         self.snapshot, self.history_version, self.queue_version = 1, 0, 0
         self.retry_version = self.attempt = self.pin = 0
         self.failures = self.deaths = 0
-        self.furniture = [new.plan_mode, new.mcp_server_ids]
+        self.options = [new.plan_mode, new.mcp_server_ids]
         self.consent = []  # [id, tool, asked at, until, allowed by], of calls that are open
         self.decided = []  # (id, tool, verdict, by, words)
         self._say(*bodies)
@@ -110,10 +110,10 @@ class Plain:
 
     def SendMessage(self, request):
         how = request.busy.value
-        if request.furniture.plan_mode is not None:
-            self.furniture[0] = request.furniture.plan_mode
-        if request.furniture.mcp_server_ids is not None:
-            self.furniture[1] = request.furniture.mcp_server_ids
+        if request.options.plan_mode is not None:
+            self.options[0] = request.options.plan_mode
+        if request.options.mcp_server_ids is not None:
+            self.options[1] = request.options.mcp_server_ids
         if self.status in OVER and not self.queue:
             self._close(self._open(), "interrupted by a new user message")
             self._say(request.message.as_body())
@@ -255,7 +255,7 @@ class Plain:
         if request.asked_at is not None:
             found = [row for row in found if row[2] == request.asked_at]
         if not found:
-            raise Refused("NotAllowed:NotAsked")
+            raise Refused("NotAllowed:NotAwaitingDecision")
         verdict, by = request.verdict.value, request.decided_by
         if verdict == "deny":
             words = "the user did not allow this call, and it was not run"
@@ -315,7 +315,11 @@ class Plain:
         ids = [one.tool_call_id for one in request.asks]
         self._need(self.status == "running" and set(ids) <= {call.id for call in self._open()})
         self.consent = [row for row in self.consent if row[0] not in ids]
-        until = self.now + timedelta(seconds=request.ask_seconds) if request.ask_seconds else None
+        until = (
+            self.now + timedelta(seconds=request.approval_seconds)
+            if request.approval_seconds
+            else None
+        )
         for one in request.asks:
             self.consent.append([one.tool_call_id, one.tool, self.now, until, None])
         client = self._open(dynamic=True)

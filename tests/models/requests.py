@@ -18,7 +18,7 @@ from hypothesis.internal.conjecture.data import ConjectureData
 
 from actors.law import requests as ask
 from actors.law.chat import Body, ChatError, RetryState, Role, UserMessage, Verdict, Visibility
-from actors.law.closing import outstanding, outstanding_dynamic
+from actors.law.closing import unanswered_calls, unanswered_dynamic_calls
 from actors.law.ids import (
     ChatId,
     FileId,
@@ -31,7 +31,7 @@ from actors.law.ids import (
     WorkerId,
 )
 from actors.law.parts import message as parts
-from actors.law.parts.message import Usage
+from actors.law.parts.message import TokenUsage
 from actors.law.table import REQUESTS, leads_to
 
 USERS = tuple(UserId(UUID(int=100 + n)) for n in range(3))
@@ -42,11 +42,11 @@ HOLDERS = tuple(
     Holder(WorkerId(UUID(int=400 + n % 2)), RunnerId(UUID(int=410 + n))) for n in range(3)
 )
 FURNITURE = (
-    ask.AS_IT_IS,
-    ask.AS_IT_IS,
-    ask.Furniture("plan"),
-    ask.Furniture("", ()),
-    ask.Furniture(mcp_server_ids=(UUID(int=420), UUID(int=421))),
+    ask.SAME_OPTIONS,
+    ask.SAME_OPTIONS,
+    ask.ChatOptions("plan"),
+    ask.ChatOptions("", ()),
+    ask.ChatOptions(mcp_server_ids=(UUID(int=420), UUID(int=421))),
 )
 DYNAMIC_TOOLS = ("click", "type")
 TOOLS = ("shell", "read", "chat_summarized", *DYNAMIC_TOOLS)
@@ -117,7 +117,9 @@ quiet_parts = st.one_of(
 )
 any_parts = st.one_of(quiet_parts, call_parts, result_parts)
 
-usages = st.sampled_from([Usage(), Usage(1, 2, 3, 4, 5, 6), Usage(output_tokens=2**31 - 1)])
+usages = st.sampled_from(
+    [TokenUsage(), TokenUsage(1, 2, 3, 4, 5, 6), TokenUsage(output_tokens=2**31 - 1)]
+)
 
 
 def bodies(roles=tuple(Role), said=any_parts, **fixed):
@@ -164,14 +166,14 @@ def new_chat(draw, id=ChatId(UUID(int=1))):  # noqa: B008  # an id is a value
 
 def sane_step(draw, stored):
     """Results of what is open, or else a new assistant message, or a compaction."""
-    calls = outstanding(stored.tail)
+    calls = unanswered_calls(stored.tail)
     if calls:
         return _results_of(draw, calls, least=1)
     return _compaction(draw) if chance(draw) else _assistant_step(draw)
 
 
 def sane_partials(draw, stored):
-    calls = outstanding(stored.tail)
+    calls = unanswered_calls(stored.tail)
     if calls:
         return _results_of(draw, calls)
     return _assistant_step(draw) if draw(flags) else ()
@@ -198,7 +200,7 @@ def _assistant_step(draw):
         if provider and draw(flags):
             said.append(parts.ToolResultPart(id, name, draw(json_texts), provider_executed=True))
     row = Body(Role.ASSISTANT, tuple(said), model_config_id=draw(models), usage=draw(usages))
-    calls = outstanding((row,))
+    calls = unanswered_calls((row,))
     at_once = _results_of(draw, calls) if calls and chance(draw) else ()
     return (row, *at_once)
 
@@ -261,9 +263,9 @@ def request_for(draw, stored, message_ids=(), *, sane=True, edits=True):
     asked = [kind for kind in REQUESTS if edits or kind is not ask.EditMessage]
     allowed = [kind for kind in asked if leads_to(stored.state, kind)]
     likely = [kind for kind in allowed if kind in _GOING_ON] or allowed
-    if outstanding_dynamic(stored) and ask.EnterRequiresAction in allowed:
+    if unanswered_dynamic_calls(stored) and ask.EnterRequiresAction in allowed:
         likely = [*likely, *[ask.EnterRequiresAction] * 4]
-    if outstanding_dynamic(stored) and ask.CompleteRequiresAction in allowed:
+    if unanswered_dynamic_calls(stored) and ask.CompleteRequiresAction in allowed:
         likely = [*likely, *[ask.CompleteRequiresAction] * 4]
     choices = [likely] * 3 + [allowed] * 6 + [asked]
     if stored.chat.asks and ask.DecideApproval in allowed:
@@ -279,7 +281,9 @@ def _of_kind(draw, kind, stored, message_ids, sane):
         case ask.SetArchived:
             return kind(draw(flags))
         case ask.SendMessage:
-            return kind(user_message(draw), pick(draw, tuple(ask.Busy)), pick(draw, FURNITURE))
+            return kind(
+                user_message(draw), pick(draw, tuple(ask.BusyBehaviour)), pick(draw, FURNITURE)
+            )
         case ask.EditMessage:
             id = MessageId(pick(draw, (*message_ids, NO_SUCH_ID)))
             return kind(id, user_message(draw), draw(quiet_rows if sane else any_rows))
@@ -293,7 +297,7 @@ def _of_kind(draw, kind, stored, message_ids, sane):
             return kind(draw(texts)) if draw(flags) else kind()
         case ask.CompleteRequiresAction:
             then = draw(quiet_rows if sane else any_rows)
-            answers = _answers(draw, outstanding_dynamic(stored))
+            answers = _answers(draw, unanswered_dynamic_calls(stored))
             return kind(answers, draw(users), draw(models), then)
         case ask.DecideApproval:
             ids = [approval.tool_call_id for approval in stored.chat.approvals]
@@ -302,7 +306,7 @@ def _of_kind(draw, kind, stored, message_ids, sane):
             seen = [approval.asked_at for approval in stored.chat.approvals]
             return kind(id, verdict, by, words, pick(draw, (None, None, LONG_AGO, *seen)))
         case ask.EnterRequiresAction:
-            return kind(_asks(draw, outstanding(stored.tail)), pick(draw, (0, 0.5, 3, 10**7)))
+            return kind(_asks(draw, unanswered_calls(stored.tail)), pick(draw, (0, 0.5, 3, 10**7)))
         case ask.ReconcileInvalidState:
             return kind(draw(errors)) if draw(flags) else kind()
         case ask.Acquire:
@@ -325,8 +329,8 @@ def _asks(draw, calls):
     """About some of the calls, each once; now and then about one that is not there."""
     names = {call.id: call.name for call in calls}
     some = shuffled(draw, list(names))[pick(draw, range(len(names) + 1)) :]
-    asks = tuple(ask.Ask(id, names[id], draw(json_texts)) for id in some)
-    return (*asks, ask.Ask("nobody's", "shell", "{}")) if chance(draw) else asks
+    asks = tuple(ask.CallToApprove(id, names[id], draw(json_texts)) for id in some)
+    return (*asks, ask.CallToApprove("nobody's", "shell", "{}")) if chance(draw) else asks
 
 
 def _order(draw, ids):

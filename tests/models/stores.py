@@ -21,11 +21,11 @@ from hypothesis.internal.conjecture.data import ConjectureData
 
 from actors.law import requests as ask
 from actors.law.change import Change
-from actors.law.chat import Stored
-from actors.law.closing import outstanding
+from actors.law.chat import StoredChat
+from actors.law.closing import unanswered_calls
 from actors.law.ids import ChatId
 from actors.law.states import Status
-from actors.law.store.hints import AsksChanged, WorkWaits
+from actors.law.store.hints import OpenApprovalsChanged, WorkWaits
 from actors.law.store.ports import Applied, Fence, fence_of
 from actors.law.transitions import transition
 from tests.adapters.postgres.stores import open_store
@@ -47,7 +47,7 @@ class Asked:
     chat: ChatId
     requests: tuple
     fence: Fence | None = None
-    held: Stored | None = None
+    held: StoredChat | None = None
 
     async def of(self, ledger):
         if self.held is not None:
@@ -298,8 +298,8 @@ class Play:
         of the commits went the short way, of which neither their holder nor lists are told."""
 
         def told(world):
-            asks = [hint.chat for hint in world.told if isinstance(hint, AsksChanged)]
-            hints = [hint for hint in world.told if not isinstance(hint, AsksChanged)]
+            asks = [hint.chat for hint in world.told if isinstance(hint, OpenApprovalsChanged)]
+            hints = [hint for hint in world.told if not isinstance(hint, OpenApprovalsChanged)]
             hints = [hint for hint in hints if not (_calls(hint) and hint.chat in alive)]
             hints.sort(key=lambda hint: (hint.chat, hint.snapshot_version, _calls(hint)))
             return sorted(asks), [
@@ -315,8 +315,8 @@ def seen(made):
     return {
         "chat": change.chat,
         "queue": [(r.id, r.position, r.steers, _clean(r.message)) for r in change.queue],
-        "said": [_clean(body) for body in change.said],
-        "else": (change.unsaid, change.links, change.touched),
+        "said": [_clean(body) for body in change.added],
+        "else": (change.deleted, change.links, change.touched),
         "ids": (made.message_ids, made.queued_ids, [row.id for row in stored.queue]),
         "at": (made.at, stored.now),
     }
@@ -333,7 +333,7 @@ def _members(answer):
 
 
 def _open(stored):
-    return [(call.id, call.name) for call in outstanding(stored.tail)]
+    return [(call.id, call.name) for call in unanswered_calls(stored.tail)]
 
 
 def _bumped(held):

@@ -50,7 +50,7 @@ async def a_turn_with_an_open_call(migrated):
 
 async def test_a_moment_that_the_server_never_had_is_refused_by_both(migrated):
     async with a_turn_with_an_open_call(migrated) as (playing, chat):
-        asks = ask.EnterRequiresAction((ask.Ask("a", "shell", "{}"),))
+        asks = ask.EnterRequiresAction((ask.CallToApprove("a", "shell", "{}"),))
         imagined = playing.memory.store.clock()
         decides = ask.DecideApproval("a", Verdict.DENY, USERS[0], asked_at=imagined)
 
@@ -61,7 +61,9 @@ async def test_a_moment_that_the_server_never_had_is_refused_by_both(migrated):
 
 async def test_what_is_over_by_the_time_of_the_server_is_over_for_both(migrated):
     async with a_turn_with_an_open_call(migrated) as (playing, chat):
-        asks = ask.EnterRequiresAction((ask.Ask("a", "shell", "{}"),), ask_seconds=0.05)
+        asks = ask.EnterRequiresAction(
+            (ask.CallToApprove("a", "shell", "{}"),), approval_seconds=0.05
+        )
         await playing.ask([Asked(chat, (asks,))])
         [waits] = playing.memory.store.chats[chat].chat.asks
         await playing.postgres.until(f"clock_timestamp() > '{waits.until.isoformat()}'")
@@ -74,7 +76,9 @@ async def test_what_is_over_by_the_time_of_the_server_is_over_for_both(migrated)
 
 async def test_what_is_over_while_several_ask_is_judged_before_and_after(migrated):
     async with a_turn_with_an_open_call(migrated) as (playing, chat):
-        asks = ask.EnterRequiresAction((ask.Ask("a", "shell", "{}"),), ask_seconds=0.05)
+        asks = ask.EnterRequiresAction(
+            (ask.CallToApprove("a", "shell", "{}"),), approval_seconds=0.05
+        )
         await playing.ask([Asked(chat, (asks,))])
         [waits] = playing.memory.store.chats[chat].chat.asks
         decides = ask.DecideApproval("a", Verdict.ALLOW_ONCE, USERS[0])

@@ -15,11 +15,11 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.chat import Role
-from actors.law.closing import outstanding_dynamic
+from actors.law.closing import unanswered_dynamic_calls
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import TextPart
 from actors.law.states import Status
-from actors.law.store.hints import AsksChanged, ChatMoved
+from actors.law.store.hints import ChatMoved, OpenApprovalsChanged
 from actors.law.store.ports import Applied
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import ChatSnapshot, Position, is_shown, versions_of
@@ -77,7 +77,7 @@ class Store:
             or (m.id > have.message_id and m.revision > have.history_version)
         ]
         stored = self.memory._locked(self.chat)
-        calls = outstanding_dynamic(stored)
+        calls = unanswered_dynamic_calls(stored)
         is_asked = kept.chat.status is Status.REQUIRES_ACTION
         trail = tuple(self.trail[-TRAIL_MAX:])
         if not is_asked:
@@ -187,7 +187,9 @@ class Stage:
     def _told(self, made, draw):
         if pick(draw, (True, True, False)):  # here
             self.records.append(made)
-        self.hints += [hint for hint in self.told if isinstance(hint, ChatMoved | AsksChanged)]
+        self.hints += [
+            hint for hint in self.told if isinstance(hint, ChatMoved | OpenApprovalsChanged)
+        ]
         self.told.clear()
         if pick(draw, (True, True, True, False)):  # and it is heard of in order, as a rule
             self.deliver_all()

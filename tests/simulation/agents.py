@@ -11,7 +11,7 @@ from actors.agents.waiting import wait_for
 from actors.chat.turn.ports import LocalTool, ToolOutput
 from actors.law.chat import Body, Role
 from actors.law.parts.message import JsonText, TextPart, ToolResultPart
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import CreateChat, NewChat
 from actors.law.store.ports import Applied
 from adapters.access.sending import Sending
@@ -20,8 +20,8 @@ from runtime.clock import now
 AGENTS_MAX = 3  # of a root
 SCHEMA = JsonText('{"type":"object","properties":{}}')
 AGENT_TOOLS = (
-    LocalTool(Tool("spawn_agent", "", SCHEMA), 45.0, repeatable=True),
-    LocalTool(Tool("wait_agent", "", SCHEMA), 45.0, repeatable=True, only_waits=True),
+    LocalTool(ToolDefinition("spawn_agent", "", SCHEMA), 45.0, repeatable=True),
+    LocalTool(ToolDefinition("wait_agent", "", SCHEMA), 45.0, repeatable=True, only_waits=True),
 )
 
 
@@ -44,7 +44,7 @@ async def _spawn(process, chat, call):
     said = Body(Role.USER, (TextPart(f"spawned {id}"),), created_by=chat.owner_id)
     made = await Sending(process.line, process.supervisor).create(CreateChat(new, (said,)))
     if isinstance(made, Applied):
-        world.born[chat.id, chat.history_version, call.id].add(id)
+        world.initial_chat[chat.id, chat.history_version, call.id].add(id)
         world.note(process.name, "spawns an agent of", chat.id.int)
     return {"spawned": str(id)} if id in world.store.chats else {"output": str(made)}
 
@@ -88,7 +88,7 @@ class Family:
 def faults(world):
     """What is wrong with families once everything is at rest."""
     chats = world.store.chats
-    for key, born in world.born.items():
+    for key, born in world.initial_chat.items():
         if len(born) > 1:
             yield f"{key} has spawned {born}"
     for kept in chats.values():

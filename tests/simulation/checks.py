@@ -13,7 +13,7 @@ from actors.law.chat import Role, Verdict, Visibility
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import TextPart, ToolResultPart
 from actors.law.states import State, Status, state_of
-from actors.law.store.ports import MovedOn
+from actors.law.store.ports import StaleFence
 from tests.fakes.watching import shown
 from tests.simulation import talk
 from tests.simulation.provider import DELEGATING, RULES
@@ -49,7 +49,7 @@ class Checks:
                 self._blame(f"{process.name} writes {requests} after it has let go")
 
     def answered(self, call, answer):
-        if isinstance(answer, MovedOn):
+        if isinstance(answer, StaleFence):
             self._world.note(call.process.name, call.name, "is too late")
         if call.name == "begin":
             chat, _ = call.args

@@ -7,7 +7,7 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.chat import Body, Role, UserMessage, Verdict
-from actors.law.closing import outstanding_dynamic
+from actors.law.closing import unanswered_dynamic_calls
 from actors.law.ids import MessageId, QueuedId, UserId
 from actors.law.parts.message import TextPart
 from actors.law.states import Status
@@ -76,7 +76,9 @@ class Deeds:
         return self._serve(create, ask.CreateChat(new, (message,)))
 
     def _send(self):
-        busy = self._rng.choice([ask.Busy.QUEUE, ask.Busy.INTERRUPT, ask.Busy.STEER])
+        busy = self._rng.choice(
+            [ask.BusyBehaviour.QUEUE, ask.BusyBehaviour.INTERRUPT, ask.BusyBehaviour.STEER]
+        )
         self._ask(lambda _: ask.SendMessage(self._message(), busy))
 
     def _interrupt(self):
@@ -86,7 +88,7 @@ class Deeds:
         """Rightly, or not; in time, or not."""
 
         def answer(kept):
-            calls = outstanding_dynamic(self._world.store._locked(kept.chat.id))
+            calls = unanswered_dynamic_calls(self._world.store._locked(kept.chat.id))
             ids = [call.id for call in calls]
             if self._world.chance(0.2):
                 ids = self._rng.choice([ids[1:], [*ids, "nobody's"], [*ids, *ids[:1]]])

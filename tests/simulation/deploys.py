@@ -11,8 +11,8 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.chat import Body, Role
-from actors.law.parts.deltas import Finished, FinishReason
-from actors.law.parts.message import Usage
+from actors.law.parts.deltas import AnswerFinished, FinishReason
+from actors.law.parts.message import TokenUsage
 from actors.law.states import Status
 from runtime.clock import now
 from tests.simulation.deeds import ANN, create, said, served
@@ -51,7 +51,7 @@ async def talk(world, style, until):
             await trio.sleep(world.rng.uniform(1.0, 12.0))
             row = world.store.chats[chat].chat
             if row.status is Status.WAITING:
-                more = ask.SendMessage(said(world), ask.Busy.QUEUE)
+                more = ask.SendMessage(said(world), ask.BusyBehaviour.QUEUE)
                 await serving(world, partial(send, chat=row, request=more))
                 count += 1
 
@@ -109,7 +109,7 @@ def called(provider, name):
 
 
 def ends(reason=FinishReason.STOP):
-    return (0, [Finished(reason, Usage(input_tokens=10, output_tokens=1))])
+    return (0, [AnswerFinished(reason, TokenUsage(input_tokens=10, output_tokens=1))])
 
 
 def faults(world):

@@ -11,7 +11,7 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.chat import Body, Role
-from actors.law.parts.deltas import Failed
+from actors.law.parts.deltas import AnswerFailed
 from actors.law.states import Status
 from actors.supervisor.world import Limits as Capacity
 from runtime.clock import now
@@ -61,7 +61,7 @@ def script(provider, prompt):
     world = provider.world
     world.asked_at.append(now())
     if now() < world.back_at:
-        return [(0.05, [Failed(provider.failure(retryable=True, wait=0.0))])]
+        return [(0.05, [AnswerFailed(provider.failure(retryable=True, wait=0.0))])]
     return [*provider.text(1, 0.1), ends()]
 
 

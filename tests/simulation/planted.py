@@ -44,7 +44,7 @@ chat/turn/commits.py
 
 # the journal is written, but not read
 chat/turn/tool_batch.py
-         for entry in await patiently(self._chat.id, "journal", begin):
+         for entry in await retry_store(self._chat.id, "journal", begin):
 -            self._recall(entry)
 +            pass
 

@@ -7,7 +7,7 @@ import trio
 from actors.chat.actor import ChatActor
 from actors.chat.turn.world import Limits as Guards
 from actors.chat.turn.world import World as TurnWorld
-from actors.law.store.hints import LookAtEverything
+from actors.law.store.hints import HintsLost
 from actors.streams.previews import Previews
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
@@ -161,7 +161,7 @@ class Process:
             self.line_healed.set()
             self.line_healed = trio.Event()
             if self.world.chance(0.5):
-                self.deliver(LookAtEverything(), 0.1)
+                self.deliver(HintsLost(), 0.1)
 
     def deliver(self, news, delay):
         self.world.nursery.start_soon(self._deliver, news, delay)

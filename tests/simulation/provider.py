@@ -13,9 +13,9 @@ from actors.chat.turn.ports import CompactionPlan, LocalTool, Model, Offered, To
 from actors.law.chat import Role, Verdict
 from actors.law.failures import wording
 from actors.law.parts.deltas import (
-    Failed,
+    AnswerFailed,
+    AnswerFinished,
     FailureKind,
-    Finished,
     FinishReason,
     ProviderToolResult,
     ReasoningDelta,
@@ -26,8 +26,8 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.message import JsonText, Usage
-from actors.law.parts.prompt import Asker, CallSettings, Prompt, Tool, UserSaid
+from actors.law.parts.message import JsonText, TokenUsage
+from actors.law.parts.prompt import Asker, CallSettings, Prompt, ToolDefinition, UserInput
 from actors.prompts.compaction.wording import INSTRUCTIONS
 from tests.simulation import agents, disks
 from tests.simulation.agents import AGENT_TOOLS
@@ -37,7 +37,7 @@ TOOL_SECONDS = 6.0  # deadline of every local tool
 CLIENT_TOOLS = ("ask", "pick")
 USE_DISKS = ("fetch", "write")  # in lives of disks
 LOCAL_TOOLS = tuple(
-    LocalTool(Tool(name, "", SCHEMA), TOOL_SECONDS, **rules)
+    LocalTool(ToolDefinition(name, "", SCHEMA), TOOL_SECONDS, **rules)
     for name, rules in {
         "fetch": {"repeatable": True},
         "push": {},
@@ -90,20 +90,20 @@ class Provider:
                 return [*said, *self.calls(prompt), self.end(FinishReason.TOOL_CALLS)]
             case "retry" | "cut":
                 said = said if draw == "cut" else []
-                return [*said, (rng.random(), [Failed(self.failure(retryable=True))])]
+                return [*said, (rng.random(), [AnswerFailed(self.failure(retryable=True))])]
             case "final":
-                return [(rng.random(), [Failed(self.failure(retryable=False))])]
+                return [(rng.random(), [AnswerFailed(self.failure(retryable=False))])]
             case "bug":
                 return [*said, (0.1, Buggy("connection torn"))]
             case "empty":
-                return [(rng.random(), [Finished(FinishReason.STOP)])]
+                return [(rng.random(), [AnswerFinished(FinishReason.STOP)])]
             case "filter":
                 said = rng.choice([said, self._thought(), []])
-                return [*said, (0.1, [Finished(FinishReason.CONTENT_FILTER)])]
+                return [*said, (0.1, [AnswerFinished(FinishReason.CONTENT_FILTER)])]
             case "silence":
                 return [*said, (0, HANGS)]
             case "long":
-                return [(rng.random(), [Failed(TOO_LONG)])]
+                return [(rng.random(), [AnswerFailed(TOO_LONG)])]
 
     def _summary(self):
         """Seldom at the first try; mostly in the end."""
@@ -124,9 +124,9 @@ class Provider:
                 return [*self._thought(), self.end()]
             case "retry" | "final":
                 failure = self.failure(retryable=draw == "retry")
-                return [(rng.random(), [Failed(failure)])]
+                return [(rng.random(), [AnswerFailed(failure)])]
             case "long":
-                return [(rng.random(), [Failed(TOO_LONG)])]
+                return [(rng.random(), [AnswerFailed(TOO_LONG)])]
             case "silence":
                 return [*said, (0, HANGS)]
             case "bug":
@@ -135,7 +135,7 @@ class Provider:
     def end(self, reason=FinishReason.STOP):
         """With what it has read: in peace there is room for ever."""
         read = 10 if self._world.is_calm else self._world.rng.choice([0, 10, 40, 60, 80, 95])
-        return (0, [Finished(reason, Usage(input_tokens=read, output_tokens=1))])
+        return (0, [AnswerFinished(reason, TokenUsage(input_tokens=read, output_tokens=1))])
 
     def failure(self, *, retryable, wait=None):
         wait = self._world.rng.choice([0.0, 0.0, 5.0]) if wait is None else wait
@@ -222,7 +222,7 @@ class Models:
         await trio.lowlevel.checkpoint()
         self._process.world.checks.asking(self._process, chat, history)
         said = tuple(
-            UserSaid(row.body.parts)
+            UserInput(row.body.parts)
             for row in history
             if row.body.role is Role.USER and not row.deleted
         )
@@ -267,7 +267,7 @@ class Tools:
 
     async def for_turn(self, chat, history):
         await trio.lowlevel.checkpoint()
-        declared = tuple(Tool(name, "", SCHEMA) for name in sorted(chat.dynamic_tools))
+        declared = tuple(ToolDefinition(name, "", SCHEMA) for name in sorted(chat.dynamic_tools))
         delegating = AGENT_TOOLS if chat.is_root and self._process.world.life.delegates else ()
         return Toolset(self._process, Offered((*LOCAL_TOOLS, *delegating), declared))
 

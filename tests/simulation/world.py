@@ -58,7 +58,7 @@ class World:
     def __init__(self, seed, life):
         self.seed = seed
         self.life = life
-        self.born = defaultdict(set)  # call: the agents that it has spawned
+        self.initial_chat = defaultdict(set)  # call: the agents that it has spawned
         self.rng = random.Random(seed)
         drawn = self.rng.choice([0.0, 0.01, 0.03, 0.08, 0.15])
         self.storm = drawn if life.storm is None else life.storm

@@ -18,12 +18,12 @@ from actors.law.failures import wording
 from actors.law.failures.classify import classify
 from actors.law.failures.signals import Signals
 from actors.law.ids import chat_name
-from actors.law.parts.assemble import NOBODY, Answer, Assembly
+from actors.law.parts.assemble import NO_SERVERS, Assembly, ModelAnswer
 from actors.law.parts.deltas import (
+    AnswerFailed,
+    AnswerFinished,
     Delta,
-    Failed,
     FailureKind,
-    Finished,
     FinishReason,
     ProviderFailure,
     ReasoningDelta,
@@ -49,7 +49,7 @@ UNEXPECTED = "what speaks with the provider failed; the log of the server says h
 class Asked:
     """What a model made of a prompt, and how long it took."""
 
-    said: Answer | ProviderFailure
+    said: ModelAnswer | ProviderFailure
     runtime_ms: int
 
 
@@ -60,7 +60,7 @@ async def ask(
     limits: Limits,
     *,
     show: Show,
-    servers: Mapping[str, UUID] = NOBODY,
+    servers: Mapping[str, UUID] = NO_SERVERS,
     telemetry: Telemetry = UNMEASURED,
 ) -> Asked:
     """Ask the model once, and return its whole answer or why there is none.
@@ -99,7 +99,7 @@ async def _listen(
             async with model.provider.stream(prompt) as batches:
                 async for batch in batches:
                     if (at := now()) >= until:
-                        if not until and not isinstance(batch[0], Failed):
+                        if not until and not isinstance(batch[0], AnswerFailed):
                             telemetry.answer_began(model, at - began)
                         guard.renew(limits.silence_seconds, silent)
                         until = at + limits.silence_seconds * RENEWED_SHARE
@@ -109,7 +109,7 @@ async def _listen(
             raise
         crash = error
     if guard.requested is not None:  # our own doing, whatever came out of the connection then
-        return wording.silent(model.vendor)
+        return wording.silent_stream(model.vendor)
     return None if crash is None else hearing.broken_off(crash, model.vendor)
 
 
@@ -120,7 +120,7 @@ class _Hearing:
         self._attempt = attempt
         self._assembly = attempt.answer = assembly
         self._show = show
-        self._end: Finished | Failed | None = None
+        self._end: AnswerFinished | AnswerFailed | None = None
 
     def hear(self, batch: Batch, at: datetime) -> None:
         pieces = shown(batch, self._assembly, at)
@@ -131,20 +131,20 @@ class _Hearing:
             role = Role.TOOL if type(piece) is ToolResultPart else Role.ASSISTANT
             self._show(role, piece, alone=alone)
         last = batch[-1]
-        if isinstance(last, Finished | Failed):
+        if isinstance(last, AnswerFinished | AnswerFailed):
             self._end = last
 
-    def outcome(self, label: str) -> Answer | ProviderFailure | None:
+    def outcome(self, label: str) -> ModelAnswer | ProviderFailure | None:
         """None: the provider has not come to its end."""
         end = self._end
         if end is None:
             return None
-        if isinstance(end, Failed):
+        if isinstance(end, AnswerFailed):
             return end.failure
         answer = self._assembly.answer()
         withheld = end.reason is FinishReason.CONTENT_FILTER
         if withheld and all(isinstance(part, ReasoningPart) for part in answer.parts):
-            return wording.withheld(label, answer.refusal)
+            return wording.withheld_answer(label, answer.refusal)
         return answer
 
     def broken_off(self, error: Exception, label: str) -> ProviderFailure:

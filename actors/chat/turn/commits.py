@@ -12,8 +12,8 @@ from actors.chat.turn.world import World
 from actors.law.refusals import ChatNotFound, Refusal
 from actors.law.requests import Abandon, FinishError, FinishTurn, RecordGenerationAttempt, Request
 from actors.law.states import Status
-from actors.law.store.patience import patiently
-from actors.law.store.ports import Applied, Fence, MovedOn
+from actors.law.store.ports import Applied, Fence, StaleFence
+from actors.law.store.retry import retry_store
 
 Committed = Advanced | Obsolete | Left
 
@@ -25,13 +25,13 @@ async def commit(
     fence = _fence(held, of_attempt=of_attempt)
     tries = 0
 
-    async def write() -> Applied | Refusal | MovedOn:
+    async def write() -> Applied | Refusal | StaleFence:
         nonlocal tries
         tries += 1
         return await world.ledger.commit(held.stored, requests, fence=fence)
 
-    answer = await patiently(held.stored.chat.id, "commit", write)
-    if isinstance(answer, MovedOn):
+    answer = await retry_store(held.stored.chat.id, "commit", write)
+    if isinstance(answer, StaleFence):
         has_moved = answer.found.history_version != fence.history_version
         return Obsolete(is_in_doubt=tries > 1 and has_moved)
     if isinstance(answer, ChatNotFound):
@@ -76,7 +76,7 @@ def _after(held: Held, applied: Applied, requests: Sequence[Request]) -> Held:
         isinstance(requests[-1], RecordGenerationAttempt) and change.chat.status is Status.RUNNING
     )
     history = held.history
-    if change.unsaid or history is None:
+    if change.deleted or history is None:
         return Held(applied.stored, None, attempt_begun=begun)
     said = applied.messages
     return Held(applied.stored, history + said if said else history, attempt_begun=begun)

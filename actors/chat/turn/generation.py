@@ -36,7 +36,7 @@ from actors.chat.turn.work import (
     without_attempt,
 )
 from actors.chat.turn.world import World
-from actors.law.chat import Body, Chat, ChatError, Message, Role, Stored
+from actors.law.chat import Body, Chat, ChatError, Message, Role, StoredChat
 from actors.law.failures.wording import failure
 from actors.law.ids import EpisodeKey, chat_name
 from actors.law.parts.deltas import FailureKind, ProviderFailure
@@ -50,7 +50,7 @@ from actors.law.requests import (
     RecordRetryState,
     Request,
 )
-from actors.law.store.patience import patiently
+from actors.law.store.retry import retry_store
 from actors.prompts.compaction.fullness import (
     STILL_FULL,
     THRESHOLD_OFF,
@@ -112,7 +112,7 @@ async def _next(chat: Chat, history: Sequence[Message], offered: Offered, world:
     denied = isinstance(action, RunTools) and action.denied
     if not (denied or (isinstance(action, AwaitClient | RunTools) and action.asks)):
         return action
-    granted = await patiently(chat.id, "grants", partial(approving.grants.of, chat.root, chat.id))
+    granted = await retry_store(chat.id, "grants", partial(approving.grants.of, chat.root, chat.id))
     return next_action(chat, history, offered, replace(consent, granted=granted))
 
 
@@ -129,11 +129,11 @@ async def with_history(held: Held, world: World) -> Held | None:
     if held.history is not None:
         return held
     chat = held.stored.chat
-    history = await patiently(chat.id, "history", partial(world.reading.history, chat.id))
+    history = await retry_store(chat.id, "history", partial(world.reading.history, chat.id))
     if history and max(message.revision for message in history) <= chat.history_version:
         return Held(held.stored, history, held.attempt_begun)
-    found = await patiently(chat.id, "view", partial(world.reading.view, chat.id))
-    stands = isinstance(found, Stored) and found.chat.history_version == chat.history_version
+    found = await retry_store(chat.id, "view", partial(world.reading.view, chat.id))
+    stands = isinstance(found, StoredChat) and found.chat.history_version == chat.history_version
     assert not stands, f"{chat_name(chat.id)}: its history is empty, or newer than the chat"
     return None
 

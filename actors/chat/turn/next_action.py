@@ -11,9 +11,9 @@ from types import MappingProxyType
 
 from actors.chat.turn.ports import LocalTool, Offered
 from actors.law.chat import Body, Chat, Message, Role, Visibility
-from actors.law.closing import outstanding
+from actors.law.closing import unanswered_calls
 from actors.law.parts.message import ToolCallPart, ToolResultPart
-from actors.law.requests import Ask
+from actors.law.requests import CallToApprove
 from actors.prompts.compaction.fullness import is_worth_it
 from actors.tools.approvals.policy import FREELY, Consent
 from actors.tools.approvals.sorting import sorted_out
@@ -40,7 +40,7 @@ class RunTools:
     calls: tuple[ToolCallPart, ...]
     # Of these, by id: not run, and answered in these words.
     denied: Mapping[str, str] = field(default_factory=lambda: NONE_DENIED)
-    asks: tuple[Ask, ...] = ()  # about the others, once these have run
+    asks: tuple[CallToApprove, ...] = ()  # about the others, once these have run
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class AwaitClient:
     """And whoever says whether calls may run."""
 
     calls: tuple[ToolCallPart, ...]
-    asks: tuple[Ask, ...] = ()
+    asks: tuple[CallToApprove, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:
     One result answers an id, so of two calls under one id the first is the one that is run.
     """
     calls: dict[str, ToolCallPart] = {}
-    for call in outstanding(tuple(tail)):
+    for call in unanswered_calls(tuple(tail)):
         calls.setdefault(call.id, call)
     return tuple(calls.values())
 

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import ChatId, ModelConfigId
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import Delta, FailureKind, ProviderFailure
-from actors.law.parts.message import Cost, JsonText, Part, ToolCallPart, Usage
-from actors.law.parts.prompt import CallSettings, Prompt, ProviderTool, Tool
+from actors.law.parts.message import Cost, JsonText, Part, TokenUsage, ToolCallPart
+from actors.law.parts.prompt import CallSettings, Prompt, ProviderTool, ToolDefinition
 from actors.law.parts.vendors import NO_FILES, PromptRules
 from actors.streams.pieces import Piece
 from actors.tools.approvals.policy import ServerStart
@@ -32,7 +32,7 @@ class Provider(Protocol):
         """
         ...
 
-    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+    async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         """Ask, and wait for the whole answer. Has no deadline of its own."""
         ...
 
@@ -101,7 +101,7 @@ UNTITLED = Untitled()
 
 
 class Prices(Protocol):
-    def cost(self, model: Model, usage: Usage) -> Cost:
+    def cost(self, model: Model, usage: TokenUsage) -> Cost:
         """What was paid for `usage`, as far as anybody knows."""
         ...
 
@@ -128,7 +128,7 @@ UNBOOKED = Unbooked()
 
 class Prompts(Protocol):
     async def prompt_for(
-        self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[Tool]
+        self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[ToolDefinition]
     ) -> Prompt | ChatError:
         """What the model is asked now, or why it cannot be asked."""
         ...
@@ -142,7 +142,7 @@ class Prompts(Protocol):
 class LocalTool:
     """A tool that runs here, and what the batch rules have to know of it."""
 
-    tool: Tool
+    tool: ToolDefinition
     deadline_seconds: float  # then its result is an error that says so
     exclusive: bool = False  # has to be the only call of its batch
     serial: bool = False  # runs after the others, one at a time, in call order
@@ -177,10 +177,10 @@ class Offered:
     name that the client executes."""
 
     local: tuple[LocalTool, ...] = ()
-    declared: tuple[Tool, ...] = ()  # that the client executes
+    declared: tuple[ToolDefinition, ...] = ()  # that the client executes
 
     @property
-    def told(self) -> tuple[Tool, ...]:
+    def told(self) -> tuple[ToolDefinition, ...]:
         """What the model is told of."""
         here = [tool.tool for tool in self.local if not tool.hidden]
         names = {tool.tool.name for tool in self.local}

@@ -13,7 +13,7 @@ from datetime import datetime
 from actors.chat.turn.ports import Model, ToolOutput
 from actors.law.chat import Body, Message, Role
 from actors.law.ids import ModelConfigId
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.json_text import is_json, well_formed
 from actors.law.parts.message import Cost, JsonText, Part, ToolCallPart, ToolResultPart
 from actors.prompts.provider_tools import sanitised_step
@@ -29,7 +29,9 @@ class Ended:
     at: datetime
 
 
-def answer_rows(answer: Answer, model: Model, *, runtime_ms: int, cost: Cost) -> tuple[Body, ...]:
+def answer_rows(
+    answer: ModelAnswer, model: Model, *, runtime_ms: int, cost: Cost
+) -> tuple[Body, ...]:
     """Nothing at all was said: no message."""
     said = sanitised_step(answer.parts) if model.rules.is_anthropic else answer.parts
     parts = tuple(map(_storable, said))

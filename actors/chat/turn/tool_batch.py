@@ -29,7 +29,7 @@ from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat, Message, Role
 from actors.law.ids import chat_name
 from actors.law.parts.message import ToolCallPart
-from actors.law.store.patience import patiently
+from actors.law.store.retry import retry_store
 from actors.tools.refusing import refusals
 from actors.tools.truncation import budget
 from runtime.clock import wall
@@ -101,7 +101,7 @@ class _Batch:
             return
         self._at_stake.add(*[c.id for c in runnable if not self._tools[c.name].repeatable])
         begin = partial(self._world.journal.begin, self._chat, runnable)
-        for entry in await patiently(self._chat.id, "journal", begin):
+        for entry in await retry_store(self._chat.id, "journal", begin):
             self._recall(entry)
         waiting = [call for call in runnable if call.id not in self._ended]
         self._at_stake.settle(self._ended)
@@ -134,7 +134,7 @@ class _Batch:
         unrun = [c for c in self._calls if c.name not in self._tools or c.id in self._denied]
         if unrun:
             look = partial(self._world.journal.look, self._chat, unrun)
-            for entry in await patiently(self._chat.id, "journal", look):
+            for entry in await retry_store(self._chat.id, "journal", look):
                 self._recall(entry)
 
     def _recall(self, entry: Entry) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from actors.law.chat import Body, Message, Stored
+from actors.law.chat import Body, Message, StoredChat
 from actors.law.ids import EpisodeKey
 from actors.law.parts.assemble import Assembly
 from actors.law.parts.message import Cost
@@ -33,7 +33,7 @@ class Held:
     transaction that led here; otherwise the work begins by recording one.
     """
 
-    stored: Stored
+    stored: StoredChat
     history: tuple[Message, ...] | None = None
     attempt_begun: bool = False
 

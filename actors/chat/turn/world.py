@@ -20,7 +20,7 @@ from actors.chat.turn.ports import (
     Titles,
     Tools,
 )
-from actors.law.store.ports import Ledger, Reading
+from actors.law.store.ports import ChatReader, Ledger
 from actors.streams.previews import Previews
 from actors.tools.approvals.ports import NOBODY_ASKS, Approving
 from runtime import clock
@@ -38,7 +38,7 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class World:
     ledger: Ledger
-    reading: Reading
+    reading: ChatReader
     models: Models
     prompts: Prompts
     tools: Tools

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from actors.law.failures.signals import (
-    Cut,
     Signals,
+    TransportEnd,
     raw_detail,
     retry_after_seconds,
     status_of,
@@ -137,9 +137,9 @@ def _timeout(seen: _Seen) -> bool:
     if seen.config:
         return False
     cut, reset = seen.signals.cut, seen.signals.reset
-    if cut is Cut.DEADLINE or seen.status in (408, 502, 503, 504):
+    if cut is TransportEnd.DEADLINE or seen.status in (408, 502, 503, 504):
         return True
-    if seen.status is None and cut is Cut.RESET:
+    if seen.status is None and cut is TransportEnd.RESET:
         return True
     if reset is not None:
         return seen.status is None and reset.by_peer and reset.code.lower() in _RESET_CODES
@@ -181,14 +181,14 @@ def classify(signals: Signals, now: datetime) -> ProviderFailure:
         return said
     rule = next((rule for rule in _RULES if rule.fits(seen)), _UNKNOWN)
     too_long = rule.kind is FailureKind.CONFIG and seen.says(*_TOO_LONG)
-    if rule is _UNKNOWN and signals.cut is Cut.CANCELLED:
+    if rule is _UNKNOWN and signals.cut is TransportEnd.CANCELLED:
         return failure(FailureKind.GENERIC, provider, message="The request was cancelled.")
     if detail is None and rule.kind is not FailureKind.AUTH:
         detail = raw_detail(signals)
     return failure(
         rule.kind,
         provider,
-        retryable=rule.retryable and signals.cut is not Cut.DEADLINE,
+        retryable=rule.retryable and signals.cut is not TransportEnd.DEADLINE,
         status=seen.status,
         message=_TOO_LONG_MESSAGE if too_long else None,
         detail=detail,
@@ -203,7 +203,7 @@ def _outspoken(seen: _Seen, provider: str | None, detail: str | None) -> Provide
         message = "The request was cancelled before completion."
         return failure(FailureKind.GENERIC, provider, status=seen.status, message=message)
     if seen.says(*_MISMATCHED):
-        return mismatch(provider, seen.status)
+        return history_mismatch(provider, seen.status)
     if any(words in seen.text for words in TRUNCATED):
         who = subject(provider)
         message = f"{who[:1].upper()}{who[1:]} stream closed before the response completed."
@@ -213,7 +213,7 @@ def _outspoken(seen: _Seen, provider: str | None, detail: str | None) -> Provide
     return None
 
 
-def mismatch(provider: str | None, status: int | None = None) -> ProviderFailure:
+def history_mismatch(provider: str | None, status: int | None = None) -> ProviderFailure:
     """The history cannot be sent as it is; only ids would tell more, and ids are not told."""
     return failure(
         FailureKind.GENERIC,

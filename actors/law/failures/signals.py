@@ -16,7 +16,7 @@ BODY_BYTES_MAX = 64 * 1024  # a longer body is not looked at: it is not an error
 DETAIL_CHARACTERS_MAX = 500  # the rest is cut, and an ellipsis says so
 
 
-class Cut(Enum):
+class TransportEnd(Enum):
     """How a call ended without an answer, where the transport knows."""
 
     RESET = "reset"  # the connection failed, in either direction
@@ -41,7 +41,7 @@ class Signals:
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
-    cut: Cut | None = None
+    cut: TransportEnd | None = None
     reset: Http2Reset | None = None
 
 

@@ -6,12 +6,12 @@ shows a status, an id or the provider's own text (that is the detail).
 
 from dataclasses import dataclass
 
-from actors.law.parts.deltas import FailureKind, ProviderFailure, Refusal
+from actors.law.parts.deltas import FailureKind, ProviderFailure, ProviderRefusal
 from actors.law.parts.vendors import display_name
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class FailureMessages:
     ended: str  # the chat stops with it
     retrying: str  # shown while it is tried again
 
@@ -21,9 +21,11 @@ def subject(provider: str | None) -> str:
     return display_name(provider, otherwise="the AI provider")
 
 
-def words(kind: FailureKind, provider: str | None, *, retryable: bool, status: int | None) -> Words:
+def failure_messages(
+    kind: FailureKind, provider: str | None, *, retryable: bool, status: int | None
+) -> FailureMessages:
     text = _both(kind, subject(provider), retryable=retryable, status=status)
-    return Words(_capital(text.ended), _capital(text.retrying))
+    return FailureMessages(_capital(text.ended), _capital(text.retrying))
 
 
 def failure(
@@ -38,7 +40,7 @@ def failure(
     too_long: bool = False,
 ) -> ProviderFailure:
     """A failure in our own words, or with a `message` of its own in both places."""
-    text = words(kind, provider, retryable=retryable, status=status)
+    text = failure_messages(kind, provider, retryable=retryable, status=status)
     return ProviderFailure(
         kind,
         message or text.ended,
@@ -52,7 +54,7 @@ def failure(
     )
 
 
-def withheld(provider: str | None, refusal: Refusal | None) -> ProviderFailure:
+def withheld_answer(provider: str | None, refusal: ProviderRefusal | None) -> ProviderFailure:
     """The provider refused to show its answer."""
     category = f" ({refusal.category})" if refusal and refusal.category else ""
     message = f"{subject(provider)} withheld the reply for policy reasons{category}."
@@ -64,7 +66,7 @@ def withheld(provider: str | None, refusal: Refusal | None) -> ProviderFailure:
     )
 
 
-def silent(provider: str | None) -> ProviderFailure:
+def silent_stream(provider: str | None) -> ProviderFailure:
     """No delta came for as long as we are willing to wait."""
     return failure(FailureKind.STREAM_SILENCE_TIMEOUT, provider, retryable=True)
 
@@ -73,7 +75,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _both(kind: FailureKind, who: str, *, retryable: bool, status: int | None) -> Words:
+def _both(kind: FailureKind, who: str, *, retryable: bool, status: int | None) -> FailureMessages:
     match kind:
         case FailureKind.OVERLOADED:
             return _same(f"{who} is overloaded for now.")
@@ -83,26 +85,28 @@ def _both(kind: FailureKind, who: str, *, retryable: bool, status: int | None) -
             unreachable = f"{who} cannot be reached at the moment."
             if retryable or status is not None:
                 return _same(unreachable)
-            return Words("the request ran out of time before it finished.", unreachable)
+            return FailureMessages("the request ran out of time before it finished.", unreachable)
         case FailureKind.STREAM_SILENCE_TIMEOUT:
             return _same(f"no data came from {who} in time.")
         case FailureKind.USAGE_LIMIT:
-            return Words(
+            return FailureMessages(
                 "the usage allowance is used up. Ask an administrator, or look at budgets and"
                 " quotas.",
                 _unforeseen(who),
             )
         case FailureKind.AUTH:
             refused = f"{who} refused the credentials"
-            return Words(f"{refused}. Look at the API key and its rights.", f"{refused}.")
+            return FailureMessages(f"{refused}. Look at the API key and its rights.", f"{refused}.")
         case FailureKind.CONFIG:
             refused = f"{who} did not accept the model setup"
-            return Words(f"{refused}. Review the model and provider settings.", f"{refused}.")
+            return FailureMessages(
+                f"{refused}. Review the model and provider settings.", f"{refused}."
+            )
         case FailureKind.MISSING_KEY:
             gone = "the API key that this chat relied on no longer exists"
-            return Words(f"{gone}. Send the message again.", f"{gone}.")
+            return FailureMessages(f"{gone}. Send the message again.", f"{gone}.")
         case FailureKind.PROVIDER_DISABLED:
-            return Words(
+            return FailureMessages(
                 f"{who} was switched off. Ask an administrator.",
                 f"{who} was switched off by an administrator.",
             )
@@ -111,11 +115,11 @@ def _both(kind: FailureKind, who: str, *, retryable: bool, status: int | None) -
         case FailureKind.GENERIC:
             if retryable or status is not None:
                 return _same(_unforeseen(who))
-            return Words("the request failed for an unknown reason.", _unforeseen(who))
+            return FailureMessages("the request failed for an unknown reason.", _unforeseen(who))
 
 
-def _same(text: str) -> Words:
-    return Words(text, text)
+def _same(text: str) -> FailureMessages:
+    return FailureMessages(text, text)
 
 
 def _unforeseen(who: str) -> str:

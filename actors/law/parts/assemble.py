@@ -12,22 +12,22 @@ from typing import assert_never
 from uuid import UUID
 
 from actors.law.parts.deltas import (
+    AnswerFailed,
+    AnswerFinished,
     Delta,
-    Failed,
     FileMade,
-    Finished,
     FinishReason,
+    ProviderRefusal,
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
     ToolCall,
     ToolInputDelta,
     ToolInputStarted,
-    UsageSeen,
+    UsageReported,
 )
 from actors.law.parts.json_text import is_json, well_formed
 from actors.law.parts.message import (
@@ -38,22 +38,22 @@ from actors.law.parts.message import (
     ReasoningPart,
     SourcePart,
     TextPart,
+    TokenUsage,
     ToolCallPart,
     ToolResultPart,
-    Usage,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """All that a provider said to one prompt."""
 
     parts: tuple[Part, ...]
     reason: FinishReason
-    usage: Usage = NO_USAGE
+    usage: TokenUsage = NO_USAGE
     response_id: str | None = None
     context_limit: int | None = None
-    refusal: Refusal | None = None
+    refusal: ProviderRefusal | None = None
 
 
 @dataclass(slots=True)
@@ -104,20 +104,20 @@ class _Input:
         )
 
 
-NOBODY: Mapping[str, UUID] = MappingProxyType({})
+NO_SERVERS: Mapping[str, UUID] = MappingProxyType({})
 
 
 class Assembly:
     """An answer in the making. One per attempt; used by one task. `servers`: whose the tools are,
     by their names, that belong to a server."""
 
-    def __init__(self, servers: Mapping[str, UUID] = NOBODY) -> None:
+    def __init__(self, servers: Mapping[str, UUID] = NO_SERVERS) -> None:
         self._servers = servers
         self._parts: list[Part] = []
         self._blocks: dict[str, _Text | _Reasoning] = {}  # in the order in which they began
         self._inputs: dict[str, _Input] = {}
         self._usage = NO_USAGE
-        self._finished: Finished | None = None
+        self._finished: AnswerFinished | None = None
 
     def add(self, delta: Delta, now: datetime) -> Part | None:
         """Take one delta in. Returns the part that it completed, if it did."""
@@ -139,13 +139,13 @@ class Assembly:
             case ToolInputStarted():
                 self._input(delta, now)
                 return None
-            case UsageSeen(usage):
-                self._usage = merged(self._usage, usage)
+            case UsageReported(usage):
+                self._usage = merge_usage(self._usage, usage)
                 return None
-            case Finished():
+            case AnswerFinished():
                 self._finish(delta, now)
                 return None
-            case Failed():
+            case AnswerFailed():
                 return None  # nothing of a failed answer is kept, and nothing is asked of it
             case _:
                 return self._ended(self._completed(delta, now))
@@ -159,11 +159,11 @@ class Assembly:
         """Whose tool is called, unless the provider runs it itself."""
         return None if call.provider_executed else self._servers.get(call.name)
 
-    def answer(self) -> Answer:
-        """What was said, all of it; only after `Finished`."""
+    def answer(self) -> ModelAnswer:
+        """What was said, all of it; only after `AnswerFinished`."""
         assert self._finished is not None, "an answer has an end"
         end = self._finished
-        return Answer(
+        return ModelAnswer(
             tuple(self._parts),
             end.reason,
             self._usage,
@@ -224,12 +224,12 @@ class Assembly:
             self._parts.append(part)
         return part
 
-    def _finish(self, delta: Finished, now: datetime) -> None:
+    def _finish(self, delta: AnswerFinished, now: datetime) -> None:
         """Blocks that the provider forgot to end take their places in the order they began."""
         for block in self._blocks.values():
             self._ended(block.part(now))
         self._blocks.clear()
-        self._usage = merged(self._usage, delta.usage)
+        self._usage = merge_usage(self._usage, delta.usage)
         self._finished = delta
 
 
@@ -237,7 +237,7 @@ def json_or_none(text: str) -> JsonText | None:
     return JsonText(well_formed(text)) if is_json(text) else None
 
 
-def merged(older: Usage, newer: Usage) -> Usage:
+def merge_usage(older: TokenUsage, newer: TokenUsage) -> TokenUsage:
     """`newer`, and what only `older` knows."""
     if newer == NO_USAGE:
         return older
@@ -245,7 +245,7 @@ def merged(older: Usage, newer: Usage) -> Usage:
     def pick(new: int | None, old: int | None) -> int | None:
         return old if new is None else new
 
-    return Usage(
+    return TokenUsage(
         pick(newer.input_tokens, older.input_tokens),
         pick(newer.output_tokens, older.output_tokens),
         pick(newer.total_tokens, older.total_tokens),

@@ -6,14 +6,14 @@ Rules that hold in every stream, whoever sends it:
 - Text and reasoning begin with their first delta and end with an end of their own.
 - Arguments of a call may stream (`ToolInputStarted`, `ToolInputDelta`); the whole `ToolCall` always
   follows them, under the same id. A call that streams nothing is a `ToolCall` alone.
-- The last delta is `Finished` or `Failed`, exactly one of the two. A connection that ends without
-  the provider's own end is a `Failed`.
+- The last delta is `AnswerFinished` or `AnswerFailed`, exactly one of the two. A connection that
+  ends without the provider's own end is an `AnswerFailed`.
 """
 
 from dataclasses import dataclass
 from enum import Enum
 
-from actors.law.parts.message import NO_USAGE, JsonText, Usage
+from actors.law.parts.message import NO_USAGE, JsonText, TokenUsage
 
 
 class FailureKind(Enum):
@@ -130,10 +130,10 @@ class FileMade:
 
 
 @dataclass(frozen=True, slots=True)
-class UsageSeen:
+class UsageReported:
     """Counts so far, each the sum for the whole answer. A count that is None is not known yet."""
 
-    usage: Usage
+    usage: TokenUsage
 
 
 class FinishReason(Enum):
@@ -145,7 +145,7 @@ class FinishReason(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ProviderRefusal:
     """Why a provider withheld its answer, as far as it says."""
 
     category: str | None = None
@@ -153,16 +153,16 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class AnswerFinished:
     reason: FinishReason
-    usage: Usage = NO_USAGE
+    usage: TokenUsage = NO_USAGE
     response_id: str | None = None
     context_limit: int | None = None
-    refusal: Refusal | None = None
+    refusal: ProviderRefusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class AnswerFailed:
     failure: ProviderFailure
 
 
@@ -177,7 +177,7 @@ Delta = (
     | ProviderToolResult
     | SourceFound
     | FileMade
-    | UsageSeen
-    | Finished
-    | Failed
+    | UsageReported
+    | AnswerFinished
+    | AnswerFailed
 )

@@ -140,7 +140,7 @@ Part = (
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """None: it did not say. Input does not count what was read from or written to its cache;
     output counts reasoning, as it is paid for."""
 
@@ -152,7 +152,7 @@ class Usage:
     cache_read_tokens: int | None = None
 
 
-NO_USAGE = Usage()
+NO_USAGE = TokenUsage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What a provider is asked, in words of no provider. Pure data.
 
 A prompt is complete and well formed: every call of a local tool has its answer in the next
-`ToolsSaid`, ids are `[A-Za-z0-9_-]+`, arguments are JSON objects, files are there in base64. An
+`ToolResults`, ids are `[A-Za-z0-9_-]+`, arguments are JSON objects, files are there in base64. An
 adapter may therefore translate part by part and look at nothing else.
 """
 
@@ -22,14 +22,14 @@ OUTPUT_TOKENS_MAX = 32_000  # of one call, where the configuration of the model 
 
 
 @dataclass(frozen=True, slots=True)
-class UserSaid:
+class UserInput:
     """`FilePart.data` is always there."""
 
     parts: tuple[TextPart | FilePart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AssistantSaid:
+class AssistantOutput:
     """Results are those of tools that the provider itself ran, each after its call."""
 
     parts: tuple[TextPart | ReasoningPart | ToolCallPart | ToolResultPart, ...]
@@ -47,15 +47,15 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolsSaid:
+class ToolResults:
     answers: tuple[ToolAnswer, ...]
 
 
-Said = UserSaid | AssistantSaid | ToolsSaid
+PromptMessage = UserInput | AssistantOutput | ToolResults
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolDefinition:
     """A tool that the model may call. `schema` is a JSON object with `type` and `properties`."""
 
     name: str
@@ -145,7 +145,7 @@ class AnthropicOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SafetySetting:
+class GoogleSafetySetting:
     category: str
     threshold: str
 
@@ -156,7 +156,7 @@ class GoogleOptions:
     thinking_level: str | None = None  # minimal, low, medium, high
     include_thoughts: bool | None = None
     cached_content: str | None = None
-    safety_settings: tuple[SafetySetting, ...] = ()
+    safety_settings: tuple[GoogleSafetySetting, ...] = ()
     threshold: str | None = None
     web_search_enabled: bool = False
 
@@ -248,9 +248,9 @@ class Asker:
 @dataclass(frozen=True, slots=True)
 class Prompt:
     model: str  # the name at the vendor
-    messages: tuple[Said, ...]
+    messages: tuple[PromptMessage, ...]
     system: tuple[str, ...] = ()
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[ToolDefinition, ...] = ()
     provider_tools: tuple[ProviderTool, ...] = ()
     tool_choice: ToolChoice = "auto"
     answer_schema: AnswerSchema | None = None

@@ -92,7 +92,7 @@ class WorkspaceClosed:
 
 
 @dataclass(frozen=True, slots=True)
-class AsksChanged:
+class OpenApprovalsChanged:
     """People are asked for consent to other calls of this chat than before."""
 
     chat: ChatId
@@ -120,18 +120,18 @@ Hint = (
     | SummaryChanged
     | ContextChanged
     | WorkspaceClosed
-    | AsksChanged
+    | OpenApprovalsChanged
     | CatalogueChanged
     | PersonChanged
 )
 
 
 @dataclass(frozen=True, slots=True)
-class LookAtEverything:
+class HintsLost:
     """Hints may have been lost: whoever acts on them reads anew all that he follows."""
 
 
-News = Hint | LookAtEverything
+News = Hint | HintsLost
 
 
 def hints_of_change(
@@ -139,11 +139,11 @@ def hints_of_change(
 ) -> tuple[Hint, ...]:
     """What is to be told once `change` has been committed."""
     became = became_of(change, by_holder=by_holder)
-    moved = hints_of(
+    moved = hints_of_chat(
         change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder, became=became
     )
     after = change.chat
-    return (*moved, AsksChanged(after.id, after.root)) if _asks_changed(change) else moved
+    return (*moved, OpenApprovalsChanged(after.id, after.root)) if _asks_changed(change) else moved
 
 
 def became_of(change: Change, *, by_holder: bool) -> Became | None:
@@ -168,7 +168,7 @@ def _asks_changed(change: Change) -> bool:
     return after.approvals != before.approvals and after.asks != before.asks
 
 
-def hints_of(
+def hints_of_chat(
     chat: Chat,
     *,
     holder_is_fresh: bool,

@@ -9,8 +9,8 @@ from typing import Any
 
 from actors.law import requests as ask
 from actors.law.change import referenced_files
-from actors.law.chat import Stored
-from actors.law.closing import advance, outstanding
+from actors.law.chat import StoredChat
+from actors.law.closing import advance_tail, unanswered_calls
 from actors.law.ids import FileId, MessageId
 from actors.law.parts.message import Part
 
@@ -34,11 +34,11 @@ _DATED: frozenset[type[ask.Request]] = frozenset(
 )
 
 
-def needs_the_time(held: Stored, requests: Sequence[ask.Request]) -> bool:
+def needs_the_time(held: StoredChat, requests: Sequence[ask.Request]) -> bool:
     """Return whether what `requests` make of `held` depends on the time at which it is written."""
     match requests:
         case [ask.FinishInterruption(partials)]:  # only the results that it makes up are dated
-            return bool(outstanding(advance(held.tail, partials)))
+            return bool(unanswered_calls(advance_tail(held.tail, partials)))
         case _:
             return any(type(request) in _DATED for request in requests)
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from actors.law.change import Change
-from actors.law.chat import Chat, Message, Stored
+from actors.law.chat import Chat, Message, StoredChat
 from actors.law.ids import ChatId, Holder, MessageId, QueuedId, RunnerId, UserId, WorkerId
 from actors.law.refusals import ChatNotFound, Refusal
 from actors.law.requests import CreateChat, Request
@@ -15,7 +15,7 @@ from actors.law.states import Status
 from actors.law.store.hints import ChatMoved, Hint, News, Untold
 
 
-class StoreAway(Exception):
+class StoreUnavailable(Exception):
     """The store is away, busy, or has no room. Whatever it was asked is not at fault, so no chat is
     stopped because of it, however long it lasts."""
 
@@ -35,7 +35,7 @@ class Applied:
         return self.change.chat
 
     @property
-    def stored(self) -> Stored:
+    def stored(self) -> StoredChat:
         """What the store holds now, as far as the bundle knew of it: the next one can start here,
         without reading, as long as no other snapshot comes between."""
         after = self.change.after
@@ -53,7 +53,7 @@ class Applied:
         revision = change.chat.snapshot_version
         return tuple(
             Message(id, revision, self.at, False, body)
-            for id, body in zip(self.message_ids, change.said, strict=True)
+            for id, body in zip(self.message_ids, change.added, strict=True)
         )
 
 
@@ -69,7 +69,7 @@ class Fence:
 
 
 @dataclass(frozen=True, slots=True)
-class MovedOn:
+class StaleFence:
     """The fence no longer stands: nothing was written, and nothing is to be tried again."""
 
     fence: Fence
@@ -92,7 +92,7 @@ def fence_of(chat: Chat) -> Fence | None:
     )
 
 
-def stands(fence: Fence, chat: Chat) -> bool:
+def fence_holds(fence: Fence, chat: Chat) -> bool:
     return (
         chat.holder == fence.holder
         and chat.status is fence.status
@@ -130,12 +130,12 @@ class Ledger(Protocol):
         *,
         fence: Fence | None = None,
         receipt: Receipt | None = None,
-    ) -> Applied | Refusal | MovedOn:
+    ) -> Applied | Refusal | StaleFence:
         """Lock the chat, ask the law, write what it decides. No requests: only a new snapshot."""
 
     async def commit(
-        self, held: Stored, requests: Sequence[Request], *, fence: Fence
-    ) -> Applied | Refusal | MovedOn:
+        self, held: StoredChat, requests: Sequence[Request], *, fence: Fence
+    ) -> Applied | Refusal | StaleFence:
         """As `apply`, for whoever holds the chat and knows what is stored: one statement, shared
         with whoever else commits at the moment. If `held` is not the newest, it is an `apply`."""
 
@@ -155,7 +155,7 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class AcquireLimits:
     """How many chats may be taken: in all, and of those whose work begins, by kind. What is only
     to be ended (interrupted, or waiting for a client) is not limited by kind."""
 
@@ -165,7 +165,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableChat:
     """Taken, so that nobody else takes it; but what is stored of it cannot be read."""
 
     chat: ChatId
@@ -185,8 +185,8 @@ class Leases(Protocol):
         """Forget workers whose lease ran out long ago; how many."""
 
     async def acquire(
-        self, worker: WorkerId, room: Room, *, count_deaths: bool = True
-    ) -> tuple[Stored | Unreadable, ...]:
+        self, worker: WorkerId, room: AcquireLimits, *, count_deaths: bool = True
+    ) -> tuple[StoredChat | UnreadableChat, ...]:
         """Take chats that wait for a process, each for a new runner, the most urgent first. Where
         work is to begin, its attempt has been recorded; and if its holder's lease ran out in an
         attempt, a death has been counted, unless `count_deaths` is False. A worker without a lease
@@ -196,10 +196,10 @@ class Leases(Protocol):
         """Where the chats stand that this worker holds."""
 
 
-class Reading(Protocol):
+class ChatReader(Protocol):
     """What holds. Each answer is one snapshot."""
 
-    async def view(self, chat: ChatId) -> Stored | ChatNotFound:
+    async def view(self, chat: ChatId) -> StoredChat | ChatNotFound:
         """All that the law looks at; what a holder commits from."""
 
     async def history(self, chat: ChatId) -> tuple[Message, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from actors.law.chat import SUMMARY_CALL, Body, ChatError, Message, Role, Visibility
-from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart, Usage
+from actors.law.parts.message import TextPart, TokenUsage, ToolCallPart, ToolResultPart
 from actors.prompts.selecting import model_rows
 
 THRESHOLD_OFF = 100  # percent; from there on nothing is compacted unless somebody asks for it
@@ -125,7 +125,7 @@ def _shows_summary(body: Body) -> bool:
     )
 
 
-def _over(usage: Usage, full: Fullness) -> bool:
+def _over(usage: TokenUsage, full: Fullness) -> bool:
     """Nothing is below a threshold of zero, so there being above it says nothing."""
     if full.threshold_percent <= 0:
         return False
@@ -148,7 +148,7 @@ def _tokens_about(body: Body) -> int:
     return size // BYTES_PER_TOKEN
 
 
-def _read(usage: Usage) -> int:
+def _read(usage: TokenUsage) -> int:
     """What a model has read in a step; all that it counted, if it does not tell that apart."""
     read = (usage.input_tokens, usage.cache_read_tokens, usage.cache_creation_tokens)
     return sum(count for count in read if count and count > 0) or max(usage.total_tokens or 0, 0)

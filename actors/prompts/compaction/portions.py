@@ -7,7 +7,13 @@ two entries where it can; one entry that is longer than a part goes on in the ne
 from collections.abc import Iterable, Iterator, Sequence
 
 from actors.law.parts.message import FilePart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.prompt import AssistantSaid, Said, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.prompt import (
+    AssistantOutput,
+    PromptMessage,
+    ToolAnswer,
+    ToolResults,
+    UserInput,
+)
 from actors.prompts.compaction.fullness import BYTES_PER_TOKEN
 
 PORTION_BYTES_PER_TOKEN = 3  # few: parts that turn out too long have been paid for in vain
@@ -16,14 +22,14 @@ PORTION_BYTES_MIN = 4 * 1024  # with a window for less than that nothing can be 
 PORTIONS_MAX = 64  # calls in a row for one summary; what needs more is refused
 
 
-def portion_bytes(messages: Iterable[Said], window: int | None) -> int:
+def portion_bytes(messages: Iterable[PromptMessage], window: int | None) -> int:
     """How long a part may be; of a window that nobody knows, half of what was too long."""
     if window is not None:
         return window // SHARE * PORTION_BYTES_PER_TOKEN
     return max(sum(map(_size, _entries(messages))) // SHARE, PORTION_BYTES_MIN)
 
 
-def portions(messages: Iterable[Said], bytes_max: int) -> Sequence[str]:
+def portions(messages: Iterable[PromptMessage], bytes_max: int) -> Sequence[str]:
     found: list[str] = []
     part: list[str] = []
     room = bytes_max
@@ -37,18 +43,18 @@ def portions(messages: Iterable[Said], bytes_max: int) -> Sequence[str]:
     return [*found, "".join(part)] if part else found
 
 
-def tokens_about(messages: Iterable[Said]) -> int:
+def tokens_about(messages: Iterable[PromptMessage]) -> int:
     """As far as can be told without a provider."""
     return sum(map(_size, _entries(messages))) // BYTES_PER_TOKEN
 
 
-def _entries(messages: Iterable[Said]) -> Iterator[str]:
+def _entries(messages: Iterable[PromptMessage]) -> Iterator[str]:
     for said in messages:
         match said:
-            case UserSaid(parts):
+            case UserInput(parts):
                 for part in parts:
                     yield _entry("the user", _text(part))
-            case AssistantSaid(said_parts):
+            case AssistantOutput(said_parts):
                 for said_part in said_parts:
                     match said_part:
                         case TextPart(text):
@@ -60,7 +66,7 @@ def _entries(messages: Iterable[Said]) -> Iterator[str]:
                             yield _entry(f"{said_part.name} answers", said_part.result)
                         case _:
                             pass
-            case ToolsSaid(answers):
+            case ToolResults(answers):
                 yield from map(_answer, answers)
 
 

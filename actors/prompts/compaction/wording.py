@@ -7,7 +7,7 @@ be told a cap) it is asked again *plainly*: with as few thoughts as can be, and 
 
 from dataclasses import replace
 
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import (
@@ -20,7 +20,7 @@ from actors.law.parts.prompt import (
     OpenRouterOptions,
     Prompt,
     ProviderOptions,
-    UserSaid,
+    UserInput,
     VercelOptions,
 )
 
@@ -74,7 +74,7 @@ def asking_for_summary(prompt: Prompt) -> Prompt:
     the length of the answer is the model's own affair."""
     return replace(
         prompt,
-        messages=(*prompt.messages, UserSaid((TextPart(INSTRUCTIONS),))),
+        messages=(*prompt.messages, UserInput((TextPart(INSTRUCTIONS),))),
         tool_choice="none",
         settings=_uncapped(prompt.settings),
     )
@@ -93,7 +93,7 @@ def asking_for_part(
     )
     return replace(
         prompt,
-        messages=(UserSaid((TextPart(text),)),),
+        messages=(UserInput((TextPart(text),)),),
         system=(),
         tools=(),
         provider_tools=(),
@@ -110,7 +110,7 @@ def plainly(prompt: Prompt, usual: CallSettings) -> Prompt:
     return replace(prompt, settings=replace(usual, effort=effort, options=options))
 
 
-def summary_in(answer: Answer) -> str:
+def summary_in(answer: ModelAnswer) -> str:
     """Empty: there is none, or only its beginning; what is to be done next stands at its end."""
     if answer.reason is FinishReason.LENGTH:
         return ""

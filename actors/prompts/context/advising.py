@@ -15,15 +15,15 @@ from actors.law.parts.json_text import parsed
 from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import (
     AnthropicOptions,
-    AssistantSaid,
+    AssistantOutput,
     CallSettings,
     OpenAIOptions,
     Prompt,
+    PromptMessage,
     ProviderOptions,
-    Said,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolResults,
+    UserInput,
 )
 from actors.tools.gating import allowed, kind_of
 from actors.tools.truncation import truncated
@@ -117,7 +117,7 @@ def without_call(history: Sequence[Message], id: str) -> tuple[Message, ...]:
 
 def advisor_prompt(prompt: Prompt, question: str, *, output_tokens_max: int) -> Prompt:
     """Made of what the advisor would be asked if it were in the chat itself."""
-    asked = UserSaid((TextPart(question[:QUESTION_CHARACTERS_MAX]),))
+    asked = UserInput((TextPart(question[:QUESTION_CHARACTERS_MAX]),))
     return replace(
         prompt,
         system=(*_inherited(prompt.system), RULES),
@@ -141,38 +141,38 @@ def _inherited(system: Sequence[str]) -> Sequence[str]:
     return kept[::-1]
 
 
-def _excerpt(messages: Sequence[Said]) -> Sequence[Said]:
+def _excerpt(messages: Sequence[PromptMessage]) -> Sequence[PromptMessage]:
     """The latest without a gap. It begins with a user's, as every provider wants it."""
     room = MESSAGES_BYTES_MAX
-    kept: list[Said] = []
+    kept: list[PromptMessage] = []
     for said in reversed(list(_in_words(messages))):
         size = sum(_size(part.text) for part in said.parts if isinstance(part, TextPart))
         if size > room or len(kept) == MESSAGES_MAX:
             break
         room -= size
         kept.append(said)
-    if kept and isinstance(kept[-1], AssistantSaid):
+    if kept and isinstance(kept[-1], AssistantOutput):
         told = "".join(part.text for part in kept[-1].parts if isinstance(part, TextPart))
-        kept[-1] = UserSaid((TextPart(f"[the assistant said before]\n{told}"),))
+        kept[-1] = UserInput((TextPart(f"[the assistant said before]\n{told}"),))
     return kept[::-1]
 
 
-def _in_words(messages: Iterable[Said]) -> Iterator[UserSaid | AssistantSaid]:
+def _in_words(messages: Iterable[PromptMessage]) -> Iterator[UserInput | AssistantOutput]:
     calls: dict[str, ToolCallPart] = {}
     for said in messages:
         match said:
-            case UserSaid(parts):
-                yield UserSaid(tuple(TextPart(_user_text(part)) for part in parts))
-            case AssistantSaid(parts):
+            case UserInput(parts):
+                yield UserInput(tuple(TextPart(_user_text(part)) for part in parts))
+            case AssistantOutput(parts):
                 calls |= {part.id: part for part in parts if isinstance(part, ToolCallPart)}
                 texts = tuple(part for part in parts if isinstance(part, TextPart))
                 if texts:
-                    yield AssistantSaid(tuple(TextPart(part.text) for part in texts))
+                    yield AssistantOutput(tuple(TextPart(part.text) for part in texts))
                 for part in parts:
                     if isinstance(part, ToolResultPart):
                         answer = ToolAnswer(part.id, part.name, part.result, part.is_error)
                         yield _note(calls.get(part.id), answer)
-            case ToolsSaid(answers):
+            case ToolResults(answers):
                 for answer in answers:
                     yield _note(calls.get(answer.id), answer)
 
@@ -183,23 +183,23 @@ def _user_text(part: TextPart | FilePart) -> str:
     return f"[a file: {part.name or 'without a name'}, {part.media_type}]"
 
 
-def _note(call: ToolCallPart | None, answer: ToolAnswer) -> UserSaid:
+def _note(call: ToolCallPart | None, answer: ToolAnswer) -> UserInput:
     args = truncated((call.args if call else None) or "{}", NOTE_BYTES_MAX)
     text = truncated(answer.text, NOTE_BYTES_MAX)
     media = f"\n[{answer.media.media_type}, not shown here]" if answer.media else ""
     ended = "it failed" if answer.is_error else "it said"
-    return UserSaid(
+    return UserInput(
         (TextPart(f"[the assistant called {answer.name} with {args}; {ended}:]\n{text}{media}"),)
     )
 
 
-def _joined(messages: Iterable[Said]) -> tuple[Said, ...]:
+def _joined(messages: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
     """What users say in a row is one message: some providers take no two of them."""
-    joined: list[Said] = []
+    joined: list[PromptMessage] = []
     for said in messages:
         last = joined[-1] if joined else None
-        if isinstance(said, UserSaid) and isinstance(last, UserSaid):
-            joined[-1] = UserSaid((*last.parts, *said.parts))
+        if isinstance(said, UserInput) and isinstance(last, UserInput):
+            joined[-1] = UserInput((*last.parts, *said.parts))
         else:
             joined.append(said)
     return tuple(joined)

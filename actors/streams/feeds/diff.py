@@ -10,8 +10,17 @@ before the status that came with it or later. So the last answer of a turn comes
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from actors.law.chat import Body, Chat, ChatError, Message, Queued, RetryState, Role, Visibility
-from actors.law.closing import outstanding_dynamic
+from actors.law.chat import (
+    Body,
+    Chat,
+    ChatError,
+    Message,
+    QueuedMessage,
+    RetryState,
+    Role,
+    Visibility,
+)
+from actors.law.closing import unanswered_dynamic_calls
 from actors.law.ids import WorkerId
 from actors.law.parts.message import ToolCallPart
 from actors.law.states import Status
@@ -67,7 +76,7 @@ class SnapshotChange:
     versions: Versions
     messages: tuple[Message, ...] = ()  # new or changed, by id
     is_whole: bool = False  # a message has gone: these are all that are left
-    queue: tuple[Queued, ...] = ()
+    queue: tuple[QueuedMessage, ...] = ()
     statuses: tuple[tuple[int, Status], ...] = ()  # that it has had, with their versions
     error: ChatError | None = None
     retry: RetryState | None = None
@@ -91,7 +100,7 @@ class ChatSnapshot:
     chat: Chat
     messages: tuple[Message, ...]  # that are not deleted, by id
     gone_at: int  # the history version in which a message went last; 0: none ever did
-    queue: tuple[Queued, ...]
+    queue: tuple[QueuedMessage, ...]
     statuses: tuple[tuple[int, Status], ...]  # the last ones, with their versions
     calls: tuple[ToolCallPart, ...]  # that the client has to answer
     approvals: tuple[PendingApprovals, ...] = ()  # of the chat and its agents
@@ -188,10 +197,10 @@ def change_of_commit(applied: Applied) -> SnapshotChange | None:
     """Return what this process has committed. None if that does not say enough: then it is read."""
     change, chat = applied.change, applied.chat
     calls: tuple[ToolCallPart, ...] = ()
-    if change.unsaid:
+    if change.deleted:
         return None
     if chat.status is Status.REQUIRES_ACTION:
-        calls = outstanding_dynamic(change.after)
+        calls = unanswered_dynamic_calls(change.after)
         if any(call.args is None for call in calls):  # as it is where the tail was read
             return None
     versions = versions_of(chat)
@@ -201,7 +210,7 @@ def change_of_commit(applied: Applied) -> SnapshotChange | None:
         messages=tuple(
             [
                 Message(id, version, applied.at, False, body)
-                for id, body in zip(applied.message_ids, change.said, strict=True)
+                for id, body in zip(applied.message_ids, change.added, strict=True)
             ]
         ),
         queue=applied.stored.queue if versions.queue_version == version else (),

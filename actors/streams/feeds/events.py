@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from actors.law.chat import Approval, ChatError, Message, Queued, RetryState
+from actors.law.chat import Approval, ChatError, Message, QueuedMessage, RetryState
 from actors.law.ids import ChatId
 from actors.law.parts.message import ToolCallPart
 from actors.law.states import Status
@@ -24,7 +24,7 @@ class HistoryReset:
 class QueueChanged:
     """The whole queue, in the order in which it will be taken."""
 
-    queue: tuple[Queued, ...]
+    queue: tuple[QueuedMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)

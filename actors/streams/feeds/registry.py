@@ -17,7 +17,7 @@ from typing import Annotated, Generic, Protocol, TypeVar
 import trio
 
 from actors.law.ids import ChatId, UserId, chat_name
-from actors.law.store.hints import AsksChanged, ChatMoved, LookAtEverything, News
+from actors.law.store.hints import ChatMoved, HintsLost, News, OpenApprovalsChanged
 from actors.law.store.ports import Applied, Bus
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import Position
@@ -215,11 +215,11 @@ class ChatFeeds:
         self._registry.tell(applied.chat.id, lambda feed: feed.note_commit(applied))
 
     def note_news(self, news: News) -> None:
-        if isinstance(news, LookAtEverything):
+        if isinstance(news, HintsLost):
             self._is_unsure.set()
         elif isinstance(news, ChatMoved):
             self._registry.tell(news.chat, lambda feed: feed.note_hint(news))
-        elif isinstance(news, AsksChanged):
+        elif isinstance(news, OpenApprovalsChanged):
             for chat in {news.chat, news.root_id}:
                 self._registry.tell(chat, ChatFeed.note_approvals)
 
@@ -246,7 +246,7 @@ class ChatFeeds:
         """Ask which of these chats have moved on, and whether their approvals have changed.
 
         The approvals of a chat move no snapshot of its root. They are asked about only when a hint
-        may have been lost, which is told as `LookAtEverything`.
+        may have been lost, which is told as `HintsLost`.
         """
         try:
             moved = await self._reading.moved(known)
@@ -341,7 +341,7 @@ async def open_chat_feeds(
         )
         with (
             bus.follow_commits(feeds.note_commit),
-            bus.follow(feeds.note_news, ChatMoved, AsksChanged),
+            bus.follow(feeds.note_news, ChatMoved, OpenApprovalsChanged),
             previews.follow(feeds.note_attempt, fail=feeds.fail),
         ):
             children.start(Child(name="poll", body=feeds.poll, restart=Restart()))

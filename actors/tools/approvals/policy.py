@@ -17,7 +17,7 @@ from typing import Protocol
 from uuid import UUID
 
 from actors.law.parts.message import JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 
 RULES_MAX = 100  # of a deployment; one more is refused at its start
 SERVERS = "mcp:"  # in front of a pattern: for tools of servers only
@@ -79,7 +79,7 @@ class Known(Protocol):
     and what it starts, if it starts a server of the workspace."""
 
     @property
-    def tool(self) -> Tool: ...
+    def tool(self) -> ToolDefinition: ...
     @property
     def is_foreign(self) -> bool: ...
     @property

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from actors.law.chat import Chat
 from actors.law.parts.message import JsonText, ToolCallPart
-from actors.law.requests import Ask
+from actors.law.requests import CallToApprove
 from actors.tools.approvals.policy import Consent, Known, Policy, known_as
 from actors.tools.refusing import Bound, refusals
 
@@ -29,7 +29,7 @@ class Offered(Bound, Known, Protocol):
 class Sorted:
     run: tuple[ToolCallPart, ...]  # with what is refused or denied, which is answered there
     denied: Mapping[str, str]  # of these, by their ids: the words that the model is told
-    asks: tuple[Ask, ...]
+    asks: tuple[CallToApprove, ...]
 
 
 def sorted_out(
@@ -38,7 +38,7 @@ def sorted_out(
     answered = refusals(calls, tools)
     allowed = {(one.tool_call_id, one.tool) for one in chat.approvals if not one.is_open}
     denied: dict[str, str] = {}
-    asks: list[Ask] = []
+    asks: list[CallToApprove] = []
     for call in calls:
         if call in answered:
             continue
@@ -46,7 +46,7 @@ def sorted_out(
         name = known_as(tool)
         match consent.to(tool, by_person=(call.id, name) in allowed):
             case Policy.ASK:
-                asks.append(Ask(call.id, name, _shown(call, tool)))
+                asks.append(CallToApprove(call.id, name, _shown(call, tool)))
             case Policy.DENY:
                 words = NOBODY if consent.policy is Policy.DENY else RULED_OUT
                 denied[call.id] = words.format(tool=tool.tool.name)

@@ -15,7 +15,7 @@ from actors.chat.turn import retries
 from actors.chat.turn.ports import Model, Side
 from actors.law.chat import ChatError
 from actors.law.ids import ChatId
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import (
     AnthropicOptions,
@@ -34,14 +34,16 @@ from runtime.clock import wall
 class AnswerBooks(Protocol):
     """Keeps what answers cost that become no message of a chat."""
 
-    async def book_answer(self, chat: ChatId, what: Side, model: Model, answer: Answer) -> None:
+    async def book_answer(
+        self, chat: ChatId, what: Side, model: Model, answer: ModelAnswer
+    ) -> None:
         """Note the cost of one answer. What cannot be noted is logged, and disturbs nobody."""
         ...
 
 
 async def ask(
     model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId, what: Side
-) -> Answer | ProviderFailure:
+) -> ModelAnswer | ProviderFailure:
     """Return the answer, or the failure after which the model is not asked again.
 
     A model that takes no temperature is asked once more without one. The answer is booked for the
@@ -50,7 +52,7 @@ async def ask(
     said = await _asked(model, prompt)
     if isinstance(said, ProviderFailure) and rejects_temperature(said):
         said = await _asked(model, without_temperature(prompt))
-    if isinstance(said, Answer):
+    if isinstance(said, ModelAnswer):
         await books.book_answer(chat, what, model, said)
     return said
 
@@ -66,10 +68,10 @@ def rejects_temperature(failure: ProviderFailure) -> bool:
     return "temperature" in f"{failure.message} {failure.detail}".lower()
 
 
-async def _asked(model: Model, prompt: Prompt) -> Answer | ProviderFailure:
+async def _asked(model: Model, prompt: Prompt) -> ModelAnswer | ProviderFailure:
     for failures_count in count(1):
         said = await model.provider.generate(prompt)
-        if isinstance(said, Answer):
+        if isinstance(said, ModelAnswer):
             return said
         following = retries.after(said, failures_count=failures_count, now=wall(), chance=random())
         if isinstance(following, ChatError):

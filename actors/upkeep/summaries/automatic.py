@@ -13,7 +13,7 @@ from typing import Annotated
 from actors.chat.turn.ports import Model, Models
 from actors.law.chat import Body, Chat, ChatError, Message
 from actors.law.ids import ChatId, chat_name
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.store.ports import Applied
@@ -83,7 +83,7 @@ class AutomaticSummaries:
         ended, chat = how(applied.change), applied.chat
         if ended is None or (ended is not Ended.DONE and not chat.is_root):
             return
-        said = applied.change.said
+        said = applied.change.added
         job = (
             partial(self._told, chat, ended, said)
             if chat.is_root
@@ -147,13 +147,13 @@ class AutomaticSummaries:
         chat: ChatId,
         model: Model,
         prompt: Prompt,
-        reading: Callable[[Answer], str | None],
+        reading: Callable[[ModelAnswer], str | None],
         seconds: float,
     ) -> str | None:
-        said: Answer | ProviderFailure | None = None
+        said: ModelAnswer | ProviderFailure | None = None
         with CausedScope(seconds=seconds):
             said = await ask(model, prompt, books=self._books, chat=chat, what="summary")
-        found = reading(said) if isinstance(said, Answer) else None
+        found = reading(said) if isinstance(said, ModelAnswer) else None
         self._failed_count += found is None
         return found
 

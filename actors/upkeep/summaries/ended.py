@@ -34,7 +34,7 @@ class Ended(Enum):
 def how(change: Change) -> Ended | None:
     """None: no turn has ended with this, or the next one has begun with it."""
     before, after = change.before.chat.status, change.chat.status
-    if change.said and all(body.compressed for body in change.said):
+    if change.added and all(body.compressed for body in change.added):
         return None  # a summary of what had ended before, which somebody asked for
     match before, after:
         case Status.RUNNING, Status.WAITING:

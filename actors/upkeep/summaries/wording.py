@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from actors.chat.turn.ports import Model
 from actors.law.chat import Chat
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import Asker, Prompt, UserSaid
+from actors.law.parts.prompt import Asker, Prompt, UserInput
 from actors.upkeep.background.asking import brief
 from actors.upkeep.summaries.ended import middle_left_out, sentences
 
@@ -49,7 +49,7 @@ def summary_prompt(chat: Chat, model: Model, transcript: str) -> Prompt:
     return _prompt(chat, model, (SUMMARY_RULES, asked), tokens_max=SUMMARY_TOKENS_MAX)
 
 
-def label_in(answer: Answer) -> str | None:
+def label_in(answer: ModelAnswer) -> str | None:
     """None: the model said something, but no label."""
     text = _text(answer)
     if "\n" in text or len(sentences(text)) > 1 or len(text) > LABEL_CHARACTERS_MAX:
@@ -58,14 +58,14 @@ def label_in(answer: Answer) -> str | None:
     return None if not label or _EMPTY_BEGINNING.match(label) else label
 
 
-def summary_in(answer: Answer) -> str | None:
+def summary_in(answer: ModelAnswer) -> str | None:
     """None: the model said something, but no summary."""
     text = " ".join(_text(answer).split())
     is_short = len(text) <= SUMMARY_CHARACTERS_MAX
     return text if text and is_short and len(sentences(text)) <= SUMMARY_SENTENCES_MAX else None
 
 
-def _text(answer: Answer) -> str:
+def _text(answer: ModelAnswer) -> str:
     return "".join(part.text for part in answer.parts if isinstance(part, TextPart)).strip()
 
 
@@ -73,7 +73,7 @@ def _prompt(chat: Chat, model: Model, words: Sequence[str], *, tokens_max: int) 
     rules, asked = words
     return Prompt(
         model.name,
-        (UserSaid((TextPart(asked),)),),
+        (UserInput((TextPart(asked),)),),
         system=(rules,),
         settings=brief(model.settings, output_tokens_max=tokens_max),
         cached=False,

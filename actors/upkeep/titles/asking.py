@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from actors.chat.turn.ports import Model
 from actors.law.ids import ChatId
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.upkeep.background.asking import AnswerBooks, ask
@@ -29,7 +29,7 @@ async def title_for(
     model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId
 ) -> str | NoTitle:
     """Return the title that the model finds, or why there is none."""
-    said: Answer | ProviderFailure | None = None
+    said: ModelAnswer | ProviderFailure | None = None
     with CausedScope(seconds=ASK_SECONDS_MAX):
         said = await ask(model, prompt, books=books, chat=chat, what="title")
     match said:
@@ -37,5 +37,5 @@ async def title_for(
             return NoTitle("nothing came in time", FailureKind.TIMEOUT)
         case ProviderFailure():
             return NoTitle(said.message, said.kind)
-        case Answer():
+        case ModelAnswer():
             return title_in(said) or NoTitle("no title in the answer")

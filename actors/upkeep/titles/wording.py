@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from actors.chat.turn.ports import Model
 from actors.law.chat import Chat, Message, Role, Visibility
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import JsonText, TextPart
-from actors.law.parts.prompt import AnswerSchema, Asker, Prompt, UserSaid
+from actors.law.parts.prompt import AnswerSchema, Asker, Prompt, UserInput
 from actors.upkeep.background.asking import brief
 from actors.upkeep.titles.fallback import TITLE_CHARACTERS_MAX, printable
 
@@ -74,7 +74,7 @@ def _short(text: str) -> str:
 def _prompt(chat: Chat, model: Model, asked: str) -> Prompt:
     return Prompt(
         model.name,
-        (UserSaid((TextPart(asked),)),),
+        (UserInput((TextPart(asked),)),),
         system=(RULES,),
         answer_schema=SCHEMA,
         settings=brief(model.settings, output_tokens_max=OUTPUT_TOKENS_MAX),
@@ -83,7 +83,7 @@ def _prompt(chat: Chat, model: Model, asked: str) -> Prompt:
     )
 
 
-def title_in(answer: Answer) -> str | None:
+def title_in(answer: ModelAnswer) -> str | None:
     """None: the model said something, but no title."""
     text = "".join(part.text for part in answer.parts if isinstance(part, TextPart))
     try:

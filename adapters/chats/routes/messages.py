@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from actors.law.chat import Queued, UserMessage
+from actors.law.chat import QueuedMessage, UserMessage
 from actors.law.ids import MessageId
-from actors.law.requests import Busy, EditMessage, Furniture, SendMessage
+from actors.law.requests import BusyBehaviour, ChatOptions, EditMessage, SendMessage
 from actors.law.store.ports import Applied, Receipt
 from adapters.access.admission import Admission, Visible
 from adapters.access.answers_of_law import archived, refused
@@ -44,7 +44,7 @@ PROMPTS_MAX = 2_000  # likewise
 PLAN_MODES = ("", "plan")
 EXPLORES = "explore"
 KEEPS_ITS_SERVERS = "mcp_server_ids: ignored, an exploring agent keeps those it was spawned with"
-_BUSY = {busy.value: busy for busy in Busy}
+_BUSY = {busy.value: busy for busy in BusyBehaviour}
 
 
 class Messages:
@@ -171,7 +171,7 @@ class Messages:
             sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
         return json_response(200, sent)
 
-    async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> Furniture:
+    async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> ChatOptions:
         """How the chat is to be furnished from now on. What it has already it may keep, and one
         that explores has to."""
         servers = None
@@ -183,7 +183,7 @@ class Messages:
             raise _invalid("mcp_server_ids", f"unknown or disabled: {named}")
         if body.plan_mode is not None and body.plan_mode not in PLAN_MODES:
             raise _invalid("plan_mode", f"{body.plan_mode[:32]!r} is neither 'plan' nor empty")
-        return Furniture(body.plan_mode, servers)
+        return ChatOptions(body.plan_mode, servers)
 
     async def _sent_before(self, call: Call, done: Done) -> HttpResponse:
         page = await self._pages.some(done.chat, done.message_ids, done.queued_ids)
@@ -219,8 +219,8 @@ class Messages:
         return chosen(await self._catalogue.choose(user, wanted, effort, last=last))
 
 
-def _busy(said: str | None) -> Busy:
-    busy = _BUSY.get(said or Busy.QUEUE.value)
+def _busy(said: str | None) -> BusyBehaviour:
+    busy = _BUSY.get(said or BusyBehaviour.QUEUE.value)
     if busy is None:
         raise _invalid("busy_behavior", f"{(said or '')[:32]!r} is none of {', '.join(_BUSY)}")
     return busy
@@ -232,7 +232,7 @@ def _invalid(field: str, fact: str) -> HttpError:
     )
 
 
-def _as_they_came(page: Page) -> list[Queued]:
+def _as_they_came(page: Page) -> list[QueuedMessage]:
     """In pages the queue is shown in the order in which it was said; streams show the order in
     which it will be taken."""
     return sorted(page.queue, key=lambda row: (row.created_at, row.id))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from actors.law.chat import ChatError
 from actors.law.parts.deltas import FailureKind
 from actors.law.refusals import ChatNotFound
-from actors.law.store.ports import Reading
+from actors.law.store.ports import ChatReader
 from actors.upkeep.titles.asking import NoTitle, title_for
 from actors.upkeep.titles.wording import later_title_prompt
 from adapters.access.admission import Admission, Visible
@@ -25,7 +25,7 @@ class Titles:
     def __init__(
         self,
         admission: Admission,
-        reading: Reading,
+        reading: ChatReader,
         shelf: Shelf,
         *,
         catalogue: Catalogue,

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from msgspec import UNSET
 
-from actors.law.chat import Message, Queued
+from actors.law.chat import Message, QueuedMessage
 from actors.law.ids import ChatId
 from actors.streams.feeds import events
 from actors.streams.feeds.events import Event
@@ -82,6 +82,6 @@ def _mended_message(message: Message) -> Message:
     return replace(message, body=replace(body, parts=tuple(map(whole, body.parts))))
 
 
-def _mended_row(row: Queued) -> Queued:
+def _mended_row(row: QueuedMessage) -> QueuedMessage:
     message = row.message
     return replace(row, message=replace(message, parts=tuple(map(whole, message.parts))))

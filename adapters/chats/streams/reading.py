@@ -6,8 +6,8 @@ from uuid import UUID
 import msgspec
 import trio
 
-from actors.law.chat import Message, Stored
-from actors.law.closing import outstanding_dynamic
+from actors.law.chat import Message, StoredChat
+from actors.law.closing import unanswered_dynamic_calls
 from actors.law.ids import ChatId
 from actors.law.parts.message import ToolCallPart
 from actors.law.refusals import ChatNotFound
@@ -86,7 +86,7 @@ def _calls_of(read: ChatRow, tail: Sequence[rows.MessageRow]) -> tuple[ToolCallP
     if not tail:
         return ()
     bodies = tuple([rows.message_of(row).body for row in tail])
-    return outstanding_dynamic(Stored(rows.chat_of(read), read.now, tail=bodies))
+    return unanswered_dynamic_calls(StoredChat(rows.chat_of(read), read.now, tail=bodies))
 
 
 def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[PendingApprovals, ...]:

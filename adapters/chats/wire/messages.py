@@ -18,7 +18,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from actors.law import chat as stored
-from actors.law.chat import Body, Message, Queued, RetryState
+from actors.law.chat import Body, Message, QueuedMessage, RetryState
 from actors.law.ids import ChatId
 from actors.law.parts import message as model
 from actors.law.parts.message import JsonText, Part
@@ -131,7 +131,7 @@ def message_of(chat: ChatId, message: Message) -> ChatMessage:
     )
 
 
-def queued_of(chat: ChatId, queued: Queued) -> ChatQueuedMessage:
+def queued_of(chat: ChatId, queued: QueuedMessage) -> ChatQueuedMessage:
     assert queued.created_at is not None, "what is shown is stored"
     return ChatQueuedMessage(
         id=queued.id,

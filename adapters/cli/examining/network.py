@@ -9,7 +9,7 @@ import trio
 
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import CallSettings, Prompt, UserSaid
+from actors.law.parts.prompt import CallSettings, Prompt, UserInput
 from adapters.cli.asking.nearby import NEAR
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
 from adapters.models.connecting import connect
@@ -148,7 +148,7 @@ async def _asked(model: ModelConfig, environ: Mapping[str, str]) -> Finding:
     context = tls_context()
     direct, proxy = dialler(context), proxy_of(environ)
     client = HttpClient(direct if proxy is None else proxied(direct, proxy, context))
-    hello = UserSaid((TextPart("Say OK."),))
+    hello = UserInput((TextPart("Say OK."),))
     settings = CallSettings(max_output_tokens=ANSWER_TOKENS)
     prompt = Prompt(model.model, (hello,), settings=settings, cached=False)
     began = trio.current_time()

@@ -6,7 +6,7 @@ from actors.chat.turn.ports import Calling, CompactionResult, Model, ToolOutput
 from actors.law.ids import ModelConfigId
 from actors.law.parts.deltas import FailureKind
 from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.prompt import AssistantSaid, Prompt, Said, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantOutput, Prompt, PromptMessage, ToolResults, UserInput
 from adapters.daemon.metrics.figures import Figures
 
 Labels = tuple[str, str]
@@ -68,14 +68,14 @@ class PrometheusTelemetry:
         return name
 
 
-def _size(messages: Iterable[Said]) -> int:
+def _size(messages: Iterable[PromptMessage]) -> int:
     """Return the bytes of text and data: of what is said, not of how it is wrapped."""
     size = 0
     for said in messages:
         match said:
-            case UserSaid(parts) | AssistantSaid(parts):
+            case UserInput(parts) | AssistantOutput(parts):
                 size += sum(map(_part_size, parts))
-            case ToolsSaid(answers):
+            case ToolResults(answers):
                 size += sum(_bytes_of(answer.text) for answer in answers)
     return size
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Annotated
 
 from actors.law.failures.classify import classify
-from actors.law.failures.signals import BODY_BYTES_MAX, Cut, Signals
+from actors.law.failures.signals import BODY_BYTES_MAX, Signals, TransportEnd
 from actors.law.parts.deltas import ProviderFailure
 from runtime.statistics import CounterMetric
 
@@ -64,7 +64,7 @@ class Accused:
 
 def call_failed(error: CallFailed, who: Accused, now: datetime) -> ProviderFailure:
     """Return the failure for a response that is missing, cut short, or reports a failure."""
-    cut = Cut.RESET if isinstance(error, ConnectionLost | ProviderUnreachable) else None
+    cut = TransportEnd.RESET if isinstance(error, ConnectionLost | ProviderUnreachable) else None
     return classify(Signals(_safe(str(error), who), who.provider, cut=cut), now)
 
 

@@ -1,7 +1,7 @@
 """One call to a provider, from request to deltas, the same for every provider.
 
 Each provider brings a `Decoder` of its own, which is pure. Whatever goes wrong in either becomes a
-`Failed` in our own words.
+`AnswerFailed` in our own words.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -12,8 +12,8 @@ import msgspec
 import trio
 
 from actors.chat.turn.ports import Batch
-from actors.law.parts.assemble import Answer, Assembly
-from actors.law.parts.deltas import Delta, Failed, Finished, ProviderFailure
+from actors.law.parts.assemble import Assembly, ModelAnswer
+from actors.law.parts.deltas import AnswerFailed, AnswerFinished, Delta, ProviderFailure
 from adapters.models.providers.faults import (
     Accused,
     BrokenStream,
@@ -43,7 +43,7 @@ class Decoder(Protocol):
     truncated: str  # the failure that is told when the body ends before the last delta
 
     def feed(self, data: bytes) -> list[Delta]:
-        """Return the deltas that these bytes complete; the last of all is `Finished`."""
+        """Return the deltas that these bytes complete; the last of all is `AnswerFinished`."""
         ...
 
     def close(self) -> list[Delta]:
@@ -66,7 +66,7 @@ async def answered(
     *,
     decode: Callable[[bytes], list[Delta]],
     who: Accused,
-) -> Answer | ProviderFailure:
+) -> ModelAnswer | ProviderFailure:
     """Make a call whose answer comes whole; `decode` makes the deltas of its body."""
     try:
         async with client.call(request) as response:
@@ -117,7 +117,7 @@ class _Batches:
             await self._drain()
             raise StopAsyncIteration
         batch = await self._next()
-        self._over = isinstance(batch[-1], Finished | Failed)
+        self._over = isinstance(batch[-1], AnswerFinished | AnswerFailed)
         return batch
 
     async def _next(self) -> Batch:
@@ -126,10 +126,10 @@ class _Batches:
                 call = self._client.call(self._request)
                 self._response = await self._stack.enter_async_context(call)
                 if failure := await _refusal(self._response, self._who):
-                    return (Failed(failure),)
+                    return (AnswerFailed(failure),)
             return await self._read(self._response)
         except CallFailed as error:
-            return (Failed(call_failed(error, self._who, clock.wall())),)
+            return (AnswerFailed(call_failed(error, self._who, clock.wall())),)
 
     async def _read(self, response: ProviderResponse) -> Batch:
         while data := await response.receive():

@@ -16,7 +16,7 @@ import trio
 from argon2 import PasswordHasher
 
 from actors.law.ids import UserId
-from actors.law.store.hints import LookAtEverything, News, PersonChanged
+from actors.law.store.hints import HintsLost, News, PersonChanged
 from actors.law.store.ports import Bus
 from adapters.people.auth.callers import Callers
 from adapters.people.auth.open_streams import OpenStreams
@@ -63,7 +63,7 @@ class Auth:
                 self.callers.forget(news.user)
                 self.known.forget(news.user)
                 self.streams.doubt(news.user)
-            case LookAtEverything():
+            case HintsLost():
                 self.callers.forget_all()
                 self.known.forget_all()
                 self.streams.doubt_all()

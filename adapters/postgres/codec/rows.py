@@ -12,10 +12,10 @@ from actors.law.chat import (
     Body,
     Chat,
     ChatError,
-    Files,
     HistoryRow,
+    KnownFiles,
     Message,
-    Queued,
+    QueuedMessage,
     RetryState,
     Role,
     Suffix,
@@ -33,7 +33,7 @@ from actors.law.ids import (
     UserId,
     WorkerId,
 )
-from actors.law.parts.message import Cost, Usage
+from actors.law.parts.message import Cost, TokenUsage
 from actors.law.requests import DynamicTool
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
@@ -240,13 +240,13 @@ def dynamic_tools_of(raw: bytes) -> tuple[DynamicTool, ...]:
     return record(raw, tuple[DynamicTool, ...])
 
 
-def queued_of(row: QueuedRow) -> Queued:
+def queued_of(row: QueuedRow) -> QueuedMessage:
     """Return a message of the queue."""
     parts = from_json(
         bytes(row.content), version=row.content_version, where=f"queued message {row.id}"
     )
     message = UserMessage(parts, row.created_by, row.model_config_id, row.reasoning_effort)
-    return Queued(row.id, row.position, message, row.steers, row.created_at.astimezone(UTC))
+    return QueuedMessage(row.id, row.position, message, row.steers, row.created_at.astimezone(UTC))
 
 
 def tail_of(rows: Sequence[TailRow]) -> tuple[Body, ...]:
@@ -286,15 +286,15 @@ def suffix_of(rows: Sequence[SuffixRow], message: MessageId | None) -> Suffix | 
     )
 
 
-def files_of(rows: Sequence[Row]) -> Files:
+def files_of(rows: Sequence[Row]) -> KnownFiles:
     """Return which files the chat links, and which others could be linked."""
     linked = frozenset(file for file, is_linked in rows if is_linked)
-    return Files(linked, frozenset(file for file, is_linked in rows if not is_linked))
+    return KnownFiles(linked, frozenset(file for file, is_linked in rows if not is_linked))
 
 
 def message_of(row: MessageRow) -> Message:
     """Return a message of a history, its content read."""
-    usage = Usage(
+    usage = TokenUsage(
         input_tokens=row.input_tokens,
         output_tokens=row.output_tokens,
         total_tokens=row.total_tokens,

@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 
 from actors.law.change import Change
-from actors.law.chat import Approval, Body, Decided, Queued
+from actors.law.chat import Approval, ApprovalDecision, Body, QueuedMessage
 from actors.law.ids import ChatId
 from actors.law.requests import NewChat
 from adapters.postgres.codec.parts import escaped, kept_id, kept_text, to_json, whole
@@ -155,13 +155,13 @@ def write(change: Change, *, held: int, by_holder: bool) -> Write:
     if after.approvals != before.approvals:
         changed.approvals = _escaped_all(after.approvals)
     if change.queue == change.before.queue and not (
-        change.unsaid or change.links or change.decided
+        change.deleted or change.links or change.decisions
     ):
-        return Write(_encode(changed), Extent.STEPS if change.said else Extent.COLUMNS)
-    changed.decided = [_decided(one, after.root) for one in change.decided]
+        return Write(_encode(changed), Extent.STEPS if change.added else Extent.COLUMNS)
+    changed.decided = [_decided(one, after.root) for one in change.decisions]
     waited = {row.id: row for row in change.before.queue}
     waits = {row.id for row in change.queue}
-    changed.unsaid = [row.id for row in change.unsaid]
+    changed.unsaid = [row.id for row in change.deleted]
     changed.queued = [_queued(row) for row in change.queue if row.id < 0]
     changed.requeued = [_queued(r) for r in change.queue if r.id in waited and r != waited[r.id]]
     changed.unqueued = [id for id in waited if id not in waits]
@@ -217,7 +217,7 @@ def _law_columns(change: Change) -> dict[str, Any]:
         "pin_order": chat.pin_order,
         "last_model_config_id": chat.last_model_config_id,
         "last_reasoning_effort": chat.last_reasoning_effort,
-        "said": [_said(body) for body in change.said],
+        "said": [_said(body) for body in change.added],
         "links": sorted(change.links),
     }
 
@@ -246,7 +246,7 @@ def _said(body: Body) -> _Said:
     )
 
 
-def _queued(row: Queued) -> _Queued:
+def _queued(row: QueuedMessage) -> _Queued:
     message = row.message
     return _Queued(
         row.id,
@@ -259,7 +259,7 @@ def _queued(row: Queued) -> _Queued:
     )
 
 
-def _decided(one: Decided, root: ChatId) -> _Decided:
+def _decided(one: ApprovalDecision, root: ChatId) -> _Decided:
     return _Decided(
         root,
         kept_id(one.tool_call_id),

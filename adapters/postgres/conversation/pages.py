@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from actors.law.chat import Message, Queued
+from actors.law.chat import Message, QueuedMessage
 from actors.law.ids import ChatId, MessageId, ModelConfigId, QueuedId
 from actors.law.parts.message import TextPart
 from adapters.postgres.codec import rows, statements
@@ -18,7 +18,7 @@ NEWEST = 2**63 - 1
 class Page:
     messages: tuple[Message, ...]
     has_more: bool  # in the direction of the page
-    queue: tuple[Queued, ...] = ()  # in the order in which it will be taken
+    queue: tuple[QueuedMessage, ...] = ()  # in the order in which it will be taken
 
 
 @dataclass(frozen=True, slots=True)

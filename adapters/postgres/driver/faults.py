@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from psycopg import errors
 
-from actors.law.store.ports import StoreAway
+from actors.law.store.ports import StoreUnavailable
 
 
-class DatabaseFault(StoreAway):
+class DatabaseFault(StoreUnavailable):
     """The database's side failed, not the statement. psycopg's error is the `__cause__`."""
 
     retryable = True

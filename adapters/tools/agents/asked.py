@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from actors.agents.places import CHILDREN_MAX
 from actors.agents.rules import SAYS
 from actors.chat.turn.ports import LocalTool
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from adapters.models.call_config import efforts_offered
 from adapters.models.snapshot import ListedModel
 from adapters.tools.schemas import schema_of
@@ -118,7 +118,7 @@ def _tool(
 ) -> LocalTool:
     """All of them may be run again after a crash: what was done is found done."""
     return LocalTool(
-        Tool(name, says, schema_of(arguments)),
+        ToolDefinition(name, says, schema_of(arguments)),
         seconds,
         repeatable=True,
         only_waits=only_waits,

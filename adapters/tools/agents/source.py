@@ -20,11 +20,11 @@ from actors.law.chat import Chat, Message, UserMessage
 from actors.law.ids import ChatId, ModelConfigId
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import EFFORTS
-from actors.law.refusals import InvalidState, NotAllowed, QueueFull, Refusal, Repeated
-from actors.law.requests import Busy, CreateChat, Interrupt, NewChat, Request, SendMessage
+from actors.law.refusals import AlreadyServed, InvalidState, NotAllowed, QueueFull, Refusal
+from actors.law.requests import BusyBehaviour, CreateChat, Interrupt, NewChat, Request, SendMessage
 from actors.law.states import Status
-from actors.law.store.patience import patiently
 from actors.law.store.ports import Applied, Bus, Receipt
+from actors.law.store.retry import retry_store
 from actors.upkeep.titles.fallback import (
     SOURCE_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,
@@ -95,7 +95,7 @@ class AgentTools:
         child = rules.child_id(chat, calling.call.id)
         with self.places.coming(chat.id, child) as before:
             asking = partial(self.family.household, chat.id, besides=[*before, child])
-            household = await patiently(chat.id, "agents", asking)
+            household = await retry_store(chat.id, "agents", asking)
             if why := no_place(household, before=len(before)):
                 raise Wrong(why)
             new = await self._new(chat, child, type)
@@ -126,7 +126,7 @@ class AgentTools:
         place = place_text(has_workspace=new.workspace_id is not None, is_root=False)
         hidden = await self.catalogue.system_messages(place=place)
         request = CreateChat(new, (*hidden, said.as_body()))
-        made = await patiently(chat.id, "agents", partial(self.sending.create, request))
+        made = await retry_store(chat.id, "agents", partial(self.sending.create, request))
         if isinstance(made, Applied):
             status, at = made.chat.status, made.at
             born = Kin(new.id, new.parent_id, new.title, new.mode, status, False, None, at, at)
@@ -197,13 +197,13 @@ class AgentTools:
         if child.archived:
             raise Wrong("this agent is archived; spawn another", type=child.type)
         message = UserMessage((TextPart(text),), chat.owner_id)
-        busy = Busy.INTERRUPT if asked.interrupt else Busy.QUEUE
+        busy = BusyBehaviour.INTERRUPT if asked.interrupt else BusyBehaviour.QUEUE
         sent = await self._once(calling, child.id, [SendMessage(message, busy)], text)
         if isinstance(sent, QueueFull):
             raise Wrong(
                 f"{sent.rows_max} messages wait for this agent; wait for it first", type=child.type
             )
-        if not isinstance(sent, Applied | Repeated):
+        if not isinstance(sent, Applied | AlreadyServed):
             raise Wrong(str(sent), type=child.type)
         was = sent.change.before.chat.status if isinstance(sent, Applied) else child.status
         now = await self._now(chat, child, sent)
@@ -221,9 +221,9 @@ class AgentTools:
             if child.status not in INTERRUPTIBLE:
                 break
             done = await self._once(calling, child.id, _stop(child.status), "stop", look=look)
-            if not isinstance(done, Applied | Repeated | NotAllowed | InvalidState):
+            if not isinstance(done, Applied | AlreadyServed | NotAllowed | InvalidState):
                 raise Wrong(str(done), type=child.type)
-            if isinstance(done, Repeated) or _stops(done):
+            if isinstance(done, AlreadyServed) or _stops(done):
                 now = await self._now(calling.chat, child, done)
                 return {**rules.introduced(now), "interrupted": True}
         stopping = child.status is Status.INTERRUPTING
@@ -249,14 +249,14 @@ class AgentTools:
             tries += 1
             return await self.sending.apply(child, requests, is_root=False, receipt=receipt)
 
-        done = await patiently(chat.id, "agents", write)
+        done = await retry_store(chat.id, "agents", write)
         # What is not allowed any more, after a try whose answer got lost, was done by that try.
-        return Repeated(key) if isinstance(done, NotAllowed) and tries > 1 else done
+        return AlreadyServed(key) if isinstance(done, NotAllowed) and tries > 1 else done
 
     async def _list(self, calling: Calling, asked: ListAgents) -> Told:
         chat, limit = calling.chat.id, min(max(asked.limit, 1), LISTED_MAX)
         asking = partial(self.family.children, chat, limit=limit, offset=asked.offset)
-        page = await patiently(chat, "agents", asking)
+        page = await retry_store(chat, "agents", asking)
         agents = [
             {
                 **rules.introduced(child),
@@ -282,7 +282,7 @@ class AgentTools:
 
     async def _descendants(self, chat: Chat, agent: ChatId) -> Sequence[Kin]:
         asking = partial(self.family.descendants, chat.id, [agent])
-        return await patiently(chat.id, "agents", asking)
+        return await retry_store(chat.id, "agents", asking)
 
     async def _now(self, chat: Chat, child: Kin, done: object) -> Kin:
         """As it stands since this was done to it."""

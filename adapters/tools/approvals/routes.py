@@ -6,7 +6,7 @@ from uuid import UUID
 
 from actors.law.chat import Approval, Verdict
 from actors.law.ids import ChatId
-from actors.law.refusals import NotAllowed, NotAsked, Refusal
+from actors.law.refusals import NotAllowed, NotAwaitingDecision, Refusal
 from actors.law.requests import DecideApproval
 from actors.law.store.ports import Applied
 from adapters.access.admission import Admission, Visible
@@ -173,7 +173,7 @@ def _chosen(found: Sequence[tuple[ChatId, Approval]], chat: Visible) -> tuple[Ch
 def _is_not_asked(answer: Refusal) -> bool:
     """The call waits no more, or its chat does not."""
     return isinstance(answer, NotAllowed) and (
-        answer.fault is None or isinstance(answer.fault, NotAsked)
+        answer.fault is None or isinstance(answer.fault, NotAwaitingDecision)
     )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from actors.chat.turn.ports import LocalTool
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from adapters.tools.schemas import schema_of
 
 DEADLINE_SECONDS = 60.0  # of those that only look
@@ -44,7 +44,7 @@ def _tool(
     name: str, arguments: type[Struct], says: str, *, seconds: float, serial: bool = False
 ) -> LocalTool:
     """All of them may be run again after a crash: what was done is found done."""
-    tool = Tool(name, says, schema_of(arguments))
+    tool = ToolDefinition(name, says, schema_of(arguments))
     return LocalTool(tool, seconds, repeatable=True, strict=True, serial=serial)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.law.chat import Chat, Message
-from actors.law.store.patience import patiently
+from actors.law.store.retry import retry_store
 from actors.tools.workspace.ranking import NO_USES, Candidate, ranked
 from adapters.tools.deeds import Arguments, Deed, Told, Wrong, served, told
 from adapters.tools.lifecycle.asked import (
@@ -56,7 +56,7 @@ class LifecycleTools:
         found = await self.lifecycle.templates.all()
         templates = {each.name: each for each in found if isinstance(each, Template)}
         counting = partial(self.lifecycle.workspaces.registry.uses, calling.chat.owner_id)
-        uses = await patiently(calling.chat.id, "workspaces", counting)
+        uses = await retry_store(calling.chat.id, "workspaces", counting)
         ranking = ranked(
             [
                 Candidate(
@@ -135,7 +135,7 @@ class LifecycleTools:
 
     async def _own(self, chat: Chat) -> Registered:
         look = partial(self.lifecycle.workspaces.registry.of, chat.id)
-        row = await patiently(chat.id, "workspace", look)
+        row = await retry_store(chat.id, "workspace", look)
         if row is None:
             raise Wrong("this chat has no workspace; create_workspace makes one")
         return row

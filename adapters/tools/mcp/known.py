@@ -12,7 +12,7 @@ import msgspec
 
 from actors.law.chat import Chat
 from actors.law.ids import UserId
-from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.law.store.hints import CatalogueChanged, HintsLost, News
 from actors.law.store.ports import Bus
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
@@ -75,7 +75,7 @@ class Known:
                 self._tokens.drop_all()
             case CatalogueChanged(user=UUID() as user):
                 self._tokens.drop(UserId(user))
-            case LookAtEverything():
+            case HintsLost():
                 self._all.drop(_ALL)
                 self._tokens.drop_all()
             case _:

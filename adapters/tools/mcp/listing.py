@@ -13,7 +13,7 @@ from uuid import UUID
 
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.json_text import well_formed
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from adapters.tools.mcp.naming import (
     accepted_schema,
     distinct,
@@ -130,7 +130,7 @@ def _offered(listed: "ListedTool", source: Source) -> ServerTool:
     hints = listed.annotations
     harmless = hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
     local = LocalTool(
-        Tool(tool_name(source.slug, listed.name), says, schema),
+        ToolDefinition(tool_name(source.slug, listed.name), says, schema),
         DEADLINE_SECONDS,
         repeatable=harmless,
         is_foreign=True,

@@ -19,7 +19,7 @@ from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import MessageId
 from actors.law.parts.message import JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.law.store.hints import ChatMoved, News
 from actors.law.store.ports import Bus
 from actors.tools.gating import kind_of
@@ -218,5 +218,5 @@ def _find_tools(tools: Sequence[Deferred], window: int | None) -> LocalTool:
         " on. A tool whose name you know may also be called at once. There are:\n"
         + finding.catalogue(tools, window)
     )
-    tool = Tool(FIND_TOOLS, says, schema_of(FindTools))
+    tool = ToolDefinition(FIND_TOOLS, says, schema_of(FindTools))
     return LocalTool(tool, FIND_SECONDS, serial=True, repeatable=True, strict=True)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from actors.chat.turn.ports import LocalTool
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.tools.workspace.editing import Edit
 from actors.tools.workspace.numbering import LINES_MAX
 from adapters.tools.schemas import schema_of
@@ -121,7 +121,7 @@ def _tool(
     repeatable: bool = False,
     accepts: type[Struct] | None = None,
 ) -> LocalTool:
-    tool = Tool(name, says, schema_of(arguments))
+    tool = ToolDefinition(name, says, schema_of(arguments))
     taken = None if accepts is None else schema_of(accepts)
     return LocalTool(tool, seconds, repeatable=repeatable, strict=True, accepts=taken)
 

@@ -11,7 +11,7 @@ from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.law.ids import FileId
 from actors.law.parts.message import FilePart
-from actors.law.store.patience import patiently
+from actors.law.store.retry import retry_store
 from actors.prompts.context.ports import ChatFiles, Document
 from actors.tools.workspace.changes import FileEdits
 from actors.tools.workspace.commands import meant, seconds_of
@@ -59,7 +59,7 @@ class WorkspaceTools:
         async def do_there(calling: Calling, asked: Any) -> Told | ToolOutput:
             chat = calling.chat
             look = partial(self.workspaces.of, chat)
-            return await do(_granted(await patiently(chat.id, "workspace", look)), calling, asked)
+            return await do(_granted(await retry_store(chat.id, "workspace", look)), calling, asked)
 
         return await served(calling, arguments, do_there)
 

@@ -19,7 +19,7 @@ import trio
 
 from actors.law.chat import Chat
 from actors.law.ids import ChatId
-from actors.law.store.hints import ContextChanged, LookAtEverything, News
+from actors.law.store.hints import ContextChanged, HintsLost, News
 from actors.law.store.ports import Bus
 from actors.prompts.context.ports import SkillText, Unreadable
 from actors.prompts.context.resources import Resource, Snapshot, told_of
@@ -107,7 +107,7 @@ class PinnedContexts:
         match news:
             case ContextChanged(chat=chat):
                 self._pinned.drop(chat)
-            case LookAtEverything():
+            case HintsLost():
                 self._pinned.drop_all()
             case _:
                 pass

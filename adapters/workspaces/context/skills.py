@@ -10,7 +10,7 @@ from uuid import UUID
 
 from actors.law.chat import Chat
 from actors.law.ids import UserId
-from actors.law.store.hints import CatalogueChanged, LookAtEverything, News
+from actors.law.store.hints import CatalogueChanged, HintsLost, News
 from actors.law.store.ports import Bus
 from actors.prompts.context.ports import NO_SKILLS, SkillText, Unreadable, WorkspaceSkills
 from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Known, Source, merged
@@ -42,7 +42,7 @@ class SkillIndex:
         match news:
             case CatalogueChanged(user=UUID() as user):
                 self._personal.drop(UserId(user))
-            case LookAtEverything():
+            case HintsLost():
                 self._personal.drop_all()
             case _:
                 pass

@@ -23,7 +23,7 @@ from actors.chat.turn.ports import Model
 from actors.chat.turn.world import World
 from actors.law.chat import Role
 from actors.law.ids import ChatId, ModelConfigId
-from actors.law.parts.deltas import Finished, FinishReason, TextDelta, TextEnded, ToolCall
+from actors.law.parts.deltas import AnswerFinished, FinishReason, TextDelta, TextEnded, ToolCall
 from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Asker, CallSettings, Prompt
 from actors.law.requests import CreateChat, NewChat
@@ -294,9 +294,9 @@ def _line(results):
 
 
 def _spoken(text):
-    return [TextDelta("t", text), TextEnded("t"), Finished(FinishReason.STOP)]
+    return [TextDelta("t", text), TextEnded("t"), AnswerFinished(FinishReason.STOP)]
 
 
 def _called(name, **arguments):
     call = ToolCall(f"call-{name}", name, JsonText(json.dumps(arguments)))
-    return [call, Finished(FinishReason.TOOL_CALLS)]
+    return [call, AnswerFinished(FinishReason.TOOL_CALLS)]

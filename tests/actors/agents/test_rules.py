@@ -8,7 +8,7 @@ import pytest
 from actors.agents import rules
 from actors.agents.ports import Kin, Said
 from actors.law.chat import ChatError, Role
-from actors.law.failures.wording import words
+from actors.law.failures.wording import failure_messages
 from actors.law.ids import ChatId
 from actors.law.parts.deltas import FailureKind
 from actors.law.parts.message import CUT_SHORT, UNPRICED, ReasoningPart, TextPart
@@ -86,7 +86,7 @@ def test_only_of_work_that_is_done_the_last_words_are_a_report(status, is_whole,
     assert {**INTRODUCED, "status": status.value, **expected} == rules.settled(child)
 
 
-GENERIC = words(FailureKind.GENERIC, "openai", retryable=True, status=None).ended
+GENERIC = failure_messages(FailureKind.GENERIC, "openai", retryable=True, status=None).ended
 
 
 @pytest.mark.parametrize(

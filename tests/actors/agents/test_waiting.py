@@ -12,7 +12,7 @@ from actors.agents.ports import Kin
 from actors.agents.waiting import LAST_LOOK_SECONDS, wait_for
 from actors.law.ids import ChatId
 from actors.law.states import Status
-from actors.law.store.hints import LookAtEverything, hints_of
+from actors.law.store.hints import HintsLost, hints_of_chat
 from adapters.postgres.bus import Switchboard
 from tests.actors.law.chats import NOW, a_chat
 
@@ -47,7 +47,7 @@ class Stage:
         self.status[child] = status
         self.snapshot += 1
         now = replace(CHAT, id=child, status=status, snapshot_version=self.snapshot)
-        moved, *_ = hints_of(now, holder_is_fresh=True)
+        moved, *_ = hints_of_chat(now, holder_is_fresh=True)
         if tells:
             self.bus.tell(moved)
         return moved
@@ -152,7 +152,7 @@ async def test_doubt_makes_look(autojump_clock):
         nursery.start_soon(stage.wait)
         await trio.sleep(5)
         stage.move(stage.children[0], Status.WAITING, tells=False)
-        stage.bus.hear(LookAtEverything())
+        stage.bus.hear(HintsLost())
 
     assert trio.current_time() < 6
 

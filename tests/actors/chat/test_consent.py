@@ -11,7 +11,7 @@ from actors.chat.verbs import drain
 from actors.law import requests as ask
 from actors.law.answers import DENIED, LATE
 from actors.law.chat import Verdict
-from actors.law.closing import outstanding
+from actors.law.closing import unanswered_calls
 from actors.law.ids import UserId
 from actors.tools.approvals.policy import Policy, read_rules
 from actors.tools.approvals.ports import Approving
@@ -277,7 +277,7 @@ async def test_an_allowed_call_that_had_begun_is_not_begun_again(
     tools = ScriptedTools().add("execute", 2, repeatable=repeatable)
     async with asking(journal=journal, tools=tools) as stage:
         await trio.sleep(1)
-        begun = outstanding(stage.store._locked(stage.chat).tail)
+        begun = unanswered_calls(stage.store._locked(stage.chat).tail)
         await journal.begin(stage.row, begun)
         await stage.ask(decide())
         await trio.sleep(5)

@@ -11,7 +11,7 @@ from actors.chat.actor import LEAVE_SECONDS, ChatActor
 from actors.chat.turn.work import Held
 from actors.chat.verbs import drain, look_again
 from actors.law.ids import Holder, RunnerId, WorkerId
-from actors.law.requests import Acquire, Busy, FinishTurn, RecordGenerationAttempt
+from actors.law.requests import Acquire, BusyBehaviour, FinishTurn, RecordGenerationAttempt
 from runtime.ends import Finished
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.balky import Away
@@ -69,7 +69,7 @@ async def test_who_drains_still_keeps_what_was_said_before_an_interrupt(autojump
     async with a_chat_at_work(ScriptedProvider(["Hel", HANGS])) as stage:
         await trio.sleep(1)
         drain(stage.actor.address)
-        await stage.send("stop", busy=Busy.INTERRUPT)
+        await stage.send("stop", busy=BusyBehaviour.INTERRUPT)
         await trio.sleep(1)
 
         assert [HELLO, ("assistant", "Hel"), ("user", "stop")] == stage.said
@@ -238,7 +238,7 @@ async def test_a_chat_that_moves_while_it_is_given_back_is_still_given_back(auto
         await trio.sleep(1)
         assert stage.balky.reached.is_set()
 
-        await stage.send("stop", busy=Busy.INTERRUPT)
+        await stage.send("stop", busy=BusyBehaviour.INTERRUPT)
         await trio.sleep(1)
 
         assert ("user", "stop") == stage.said[-1]

@@ -10,8 +10,8 @@ from actors.chat.partials import partial_rows
 from actors.law.chat import Body, Role
 from actors.law.parts.assemble import Assembly
 from actors.law.parts.deltas import (
+    AnswerFinished,
     FileMade,
-    Finished,
     FinishReason,
     ProviderToolResult,
     ReasoningDelta,
@@ -135,7 +135,9 @@ def test_no_time_at_all_is_no_runtime():
 
 
 def test_an_answer_that_was_whole_is_kept_whole():
-    made = parts(TextDelta("t", "so"), ToolCall("a", "f", "{}"), Finished(FinishReason.TOOL_CALLS))
+    made = parts(
+        TextDelta("t", "so"), ToolCall("a", "f", "{}"), AnswerFinished(FinishReason.TOOL_CALLS)
+    )
 
     assert {TextPart("so"), ToolCallPart("a", "f", "{}", created_at=NOW + timedelta(0, 1))} == {
         *made
@@ -165,7 +167,7 @@ def test_whatever_had_come_an_interruption_settles_and_loses_no_text(deltas, end
 
     change = done(a_chat(State.I0, tail=()), FinishInterruption(rows))
     calls = [part for row in rows for part in row.parts if isinstance(part, ToolCallPart)]
-    answers = [part.id for body in change.said[len(rows) :] for part in body.parts]
+    answers = [part.id for body in change.added[len(rows) :] for part in body.parts]
     assert State.W is change.state
     assert [call.id for call in calls] == answers
     assert len(answers) == len(set(answers))

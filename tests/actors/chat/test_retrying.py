@@ -9,7 +9,7 @@ import trio
 
 from actors.chat.turn.retries import DEATHS_MAX, FAILURES_MAX
 from actors.chat.verbs import drain
-from actors.law.parts.deltas import Failed
+from actors.law.parts.deltas import AnswerFailed
 from actors.law.requests import Interrupt
 from runtime.ends import Finished
 from tests.actors.chat.stage import a_chat_at_work, moves, run_time
@@ -45,7 +45,7 @@ async def test_each_attempt_has_an_episode_of_its_own(autojump_clock):
 
 async def test_a_provider_that_asks_for_a_longer_pause_gets_it(autojump_clock):
     patient = replace(OVERLOADED.failure, retry_after_seconds=90)
-    provider = ScriptedProvider([Failed(patient)], ["Hello"])
+    provider = ScriptedProvider([AnswerFailed(patient)], ["Hello"])
     async with a_chat_at_work(provider) as stage:
         await trio.sleep(89)
         before = len(provider.prompts)

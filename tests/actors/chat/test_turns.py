@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from actors.law.requests import Busy, Interrupt
+from actors.law.requests import BusyBehaviour, Interrupt
 from runtime.cause import Shutdown
 from runtime.ends import Finished
 from tests.actors.chat.stage import a_chat_at_work, moves
@@ -105,7 +105,7 @@ async def test_an_interrupt_keeps_the_results_of_tools_that_had_finished(autojum
 async def test_a_message_that_interrupts_is_answered_next(autojump_clock):
     async with a_chat_at_work(ScriptedProvider(["Hel", HANGS], ["Better"])) as stage:
         await trio.sleep(1)
-        await stage.send("stop", busy=Busy.INTERRUPT)
+        await stage.send("stop", busy=BusyBehaviour.INTERRUPT)
         await trio.sleep(2)
 
     assert [
@@ -146,7 +146,7 @@ async def test_a_message_that_steers_enters_between_two_steps(autojump_clock):
     tools = ScriptedTools().add("slow", 3.0)
     async with a_chat_at_work(provider, tools=tools) as stage:
         await trio.sleep(1)
-        await stage.send("rather so", busy=Busy.STEER)
+        await stage.send("rather so", busy=BusyBehaviour.STEER)
         await trio.sleep(5)
 
     assert [
@@ -163,7 +163,7 @@ async def test_a_message_that_steers_into_the_last_step_is_answered_all_the_same
     tools = ScriptedTools().add("plan", 3.0, ends_turn=True)
     async with a_chat_at_work(provider, tools=tools) as stage:
         await trio.sleep(1)
-        await stage.send("rather so", busy=Busy.STEER)
+        await stage.send("rather so", busy=BusyBehaviour.STEER)
         await trio.sleep(5)
 
     assert [("user", "rather so"), ("assistant", "as you say")] == stage.said[-2:]

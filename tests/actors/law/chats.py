@@ -17,10 +17,10 @@ from actors.law.chat import (
     ChatError,
     HistoryRow,
     Message,
-    Queued,
+    QueuedMessage,
     RetryState,
     Role,
-    Stored,
+    StoredChat,
     Suffix,
     UserMessage,
     Visibility,
@@ -126,7 +126,7 @@ def _stored(status, archived, queue, tail, suffix, files, columns):
     }
     chat = Chat(**(known | columns))
     tail = (assistant(call("a", DYNAMIC)),) if tail is None else tail
-    return Stored(chat, NOW, queue=tuple(queue), tail=tuple(tail), suffix=suffix, files=files)
+    return StoredChat(chat, NOW, queue=tuple(queue), tail=tuple(tail), suffix=suffix, files=files)
 
 
 # What is said
@@ -187,7 +187,7 @@ def interrupted(id, name=LOCAL, *, model=FAST):
 
 def queued(id, *parts, steers=False, position=None, **who):
     position = id * 10 if position is None else position
-    return Queued(QueuedId(id), position, message(*parts, **who), steers)
+    return QueuedMessage(QueuedId(id), position, message(*parts, **who), steers)
 
 
 def steering(id, *parts, **who):
@@ -211,16 +211,16 @@ def _part(part):
 # What is asked, and what came of it
 
 
-def send(*parts, busy=ask.Busy.QUEUE, **who):
+def send(*parts, busy=ask.BusyBehaviour.QUEUE, **who):
     return ask.SendMessage(message(*parts, **who), busy)
 
 
 def interrupt_with(*parts, **who):
-    return send(*parts, busy=ask.Busy.INTERRUPT, **who)
+    return send(*parts, busy=ask.BusyBehaviour.INTERRUPT, **who)
 
 
 def steer(*parts, **who):
-    return send(*parts, busy=ask.Busy.STEER, **who)
+    return send(*parts, busy=ask.BusyBehaviour.STEER, **who)
 
 
 def edit(*parts, id=40, then=(), **who):
@@ -275,7 +275,7 @@ def waiting_texts(change):
 
 def said_texts(change):
     """What the change added to the history: texts, and ids of answered calls."""
-    return [getattr(p, "text", None) or p.id for body in change.said for p in body.parts]
+    return [getattr(p, "text", None) or p.id for body in change.added for p in body.parts]
 
 
 USER_ONLY, MODEL_ONLY, BOTH = Visibility.USER, Visibility.MODEL, Visibility.BOTH

@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from actors.law.log_events import ENTRIES
+from actors.law.log_events import LOG_EVENTS
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,12 +18,12 @@ def written():
 
 
 def test_every_entry_stands_in_the_table_with_its_fields():
-    table = {(entry.name, entry.level, frozenset(entry.fields)) for entry in ENTRIES}
+    table = {(entry.name, entry.level, frozenset(entry.fields)) for entry in LOG_EVENTS}
 
     assert table == set(written()), "name it in actors/law/log_events.py, or take it out there"
 
 
 def test_an_entry_has_one_row_in_words_of_the_past():
-    assert len(ENTRIES) == len({entry.name for entry in ENTRIES})
-    assert all(entry.name.count(".") == 1 for entry in ENTRIES)
-    assert all(entry.meaning for entry in ENTRIES)
+    assert len(LOG_EVENTS) == len({entry.name for entry in LOG_EVENTS})
+    assert all(entry.name.count(".") == 1 for entry in LOG_EVENTS)
+    assert all(entry.meaning for entry in LOG_EVENTS)

@@ -3,8 +3,8 @@
 import pytest
 
 from actors.law import requests as ask
-from actors.law.change import unchanged
-from actors.law.chat import Files
+from actors.law.change import no_change
+from actors.law.chat import KnownFiles
 from actors.law.refusals import MessageNotFound, NotAllowed, QueuedNotFound
 from actors.law.states import State
 from tests.actors.law.chats import (
@@ -46,7 +46,7 @@ def test_three_in_one_are_one_change_of_one_snapshot():
     assert State.W is made.after.state
     assert chat is made.before
     assert SNAPSHOT == made.chat.snapshot_version
-    assert ((), HISTORY, QUEUE) == (made.said, made.chat.history_version, made.chat.queue_version)
+    assert ((), HISTORY, QUEUE) == (made.added, made.chat.history_version, made.chat.queue_version)
 
 
 def test_archiving_there_and_back_loses_the_pin():
@@ -72,7 +72,7 @@ def test_nothing_asked_changes_nothing():
 
     made = done(chat, *())
 
-    assert unchanged(chat) == made
+    assert no_change(chat) == made
     assert chat.chat == made.chat
     assert not made.touched
 
@@ -83,7 +83,7 @@ def test_a_message_that_is_sent_and_taken_in_one_bundle_was_never_queued():
     made = done(chat, send("now"), ask.FinishTurn())
 
     assert State.R0 is made.after.state
-    assert ((user("now"),), ()) == (made.said, made.queue)
+    assert ((user("now"),), ()) == (made.added, made.queue)
 
 
 def test_rows_that_are_not_stored_yet_are_told_apart_and_found():
@@ -102,7 +102,7 @@ def test_a_step_and_the_end_of_its_turn_are_one_change():
 
     made = done(chat, step(assistant("done")), ask.FinishTurn())
 
-    assert (assistant("done"), user("queued")) == made.said
+    assert (assistant("done"), user("queued")) == made.added
     assert (State.R0, SNAPSHOT) == (made.after.state, made.chat.history_version)
 
 
@@ -110,7 +110,7 @@ def test_what_a_step_leaves_open_is_closed_by_the_next_in_the_bundle():
     made = done(a_chat(State.R0, tail=ANSWERED), step(assistant(call("z"))), ask.Interrupt())
     ended = done(made.after, ask.FinishInterruption())
 
-    assert ["z"] == [part.id for body in ended.said for part in body.parts]
+    assert ["z"] == [part.id for body in ended.added for part in body.parts]
 
 
 def test_an_attempt_and_a_step_count_anew():
@@ -138,8 +138,8 @@ def test_an_edit_may_be_followed_by_others():
     made = done(chat, edit("new"), ask.Acquire(OTHER_HOLDER), send("more"))
 
     assert (State.R1, OTHER_HOLDER) == (made.after.state, made.chat.holder)
-    assert [40] == [row.id for row in made.unsaid]
-    assert ((user("new"),), ["more"]) == (made.said, waiting_texts(made))
+    assert [40] == [row.id for row in made.deleted]
+    assert ((user("new"),), ["more"]) == (made.added, waiting_texts(made))
 
 
 def test_an_edit_may_follow_what_says_nothing():
@@ -148,13 +148,13 @@ def test_an_edit_may_follow_what_says_nothing():
     made = done(chat, ask.SetArchived(False), edit("new"))
 
     assert State.R0 is made.after.state
-    assert ((user("new"),), [40, 41]) == (made.said, [row.id for row in made.unsaid])
+    assert ((user("new"),), [40, 41]) == (made.added, [row.id for row in made.deleted])
 
 
 def test_an_edit_of_a_history_that_its_bundle_has_added_to_is_a_bug_of_the_caller():
     chat = a_chat(State.R0, tail=(), suffix=suffix(user("old")))
 
-    with pytest.raises(AssertionError, match="nothing is said before an edit in its bundle"):
+    with pytest.raises(AssertionError, match="nothing is added before an edit in its bundle"):
         done(chat, step(assistant("so")), edit("new"))
 
 
@@ -165,7 +165,7 @@ def test_a_second_edit_in_a_bundle_finds_its_message_gone():
 
 
 def test_files_are_linked_once_however_often_a_bundle_names_them():
-    stored = Files(stored=frozenset({file_id(1), file_id(2)}))
+    stored = KnownFiles(stored=frozenset({file_id(1), file_id(2)}))
     chat = a_chat(State.R0, tail=ANSWERED, files=stored)
 
     made = done(chat, send(file(1)), send(file(1), file(2)), ask.FinishTurn())
@@ -204,7 +204,7 @@ def test_a_whole_turn_in_one_bundle():
     )
 
     said = (user("do"), assistant(call("z")), tool(result("z")), assistant("done"))
-    assert (State.W, said) == (made.after.state, made.said)
+    assert (State.W, said) == (made.after.state, made.added)
     assert (0, None) == (made.chat.generation_attempt, made.chat.last_error)
     failed = done(made.after, ask.FinishError(BROKEN))
     assert State.E0 is failed.after.state

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from actors.law import requests as ask
-from actors.law.closing import advance, outstanding
+from actors.law.closing import advance_tail, unanswered_calls
 from actors.law.states import State
 from tests.actors.law.chats import (
     BOTH,
@@ -99,21 +99,21 @@ def test_whoever_ends_the_wait_answers_for_the_tools(request_, state, ids, reaso
         tool(result(id, names.get(id, "shell"), f'"{reason}"', error=True), model_config_id=SMART)
         for id in ids.split()
     ]
-    assert expected == list(made.said[: len(expected)])
-    assert not any(b.role.value == "tool" for b in made.said[len(expected) :])
+    assert expected == list(made.added[: len(expected)])
+    assert not any(b.role.value == "tool" for b in made.added[len(expected) :])
 
 
 @pytest.mark.parametrize(("request_", "state"), NOTHING_CLOSED)
 def test_nobody_answers_for_tools_that_may_still_answer(request_, state):
     made = done(chat_in(state), request_)
 
-    assert () == made.said
+    assert () == made.added
 
 
 def test_a_made_up_result_is_seen_by_all_and_comes_from_nobody():
     made = done(chat_in(State.W), send("m"))
 
-    row = made.said[0]
+    row = made.added[0]
     assert (BOTH, False, None) == (row.visibility, row.compressed, row.created_by)
 
 
@@ -122,14 +122,14 @@ def test_a_made_up_result_names_the_server_that_was_called():
 
     made = done(a_chat(State.W, tail=(assistant(asked),)), send("m"))
 
-    assert UUID(int=5) == made.said[0].parts[0].mcp_server_config_id
+    assert UUID(int=5) == made.added[0].parts[0].mcp_server_config_id
 
 
 @pytest.mark.parametrize("state", [State.A0, State.A1])
 def test_without_tools_of_the_client_nothing_is_closed_for_it(state):
     made = done(chat_in(state, dynamic_tools=frozenset()), ask.Interrupt())
 
-    assert () == made.said
+    assert () == made.added
 
 
 # Which calls are open
@@ -165,21 +165,21 @@ TAILS = [
 
 @pytest.mark.parametrize(("tail", "open_ids"), [t[1:] for t in TAILS], ids=[t[0] for t in TAILS])
 def test_a_call_is_open_until_a_visible_result_names_it(tail, open_ids):
-    assert open_ids.split() == [part.id for part in outstanding(tail)]
+    assert open_ids.split() == [part.id for part in unanswered_calls(tail)]
 
 
 def test_only_the_last_assistant_message_has_open_calls():
-    tail = advance((assistant(X),), (user("go on"), assistant(Y), user("and?")))
+    tail = advance_tail((assistant(X),), (user("go on"), assistant(Y), user("and?")))
 
     assert (assistant(Y),) == tail
-    assert ["y"] == [part.id for part in outstanding(tail)]
+    assert ["y"] == [part.id for part in unanswered_calls(tail)]
 
 
 def test_a_result_counts_however_many_messages_of_users_stand_before_it():
-    tail = advance((assistant(X),), (user("wait"), tool(result("x"))))
+    tail = advance_tail((assistant(X),), (user("wait"), tool(result("x"))))
 
-    assert () == outstanding(tail)
+    assert () == unanswered_calls(tail)
 
 
 def test_results_without_an_assistant_message_are_no_tail():
-    assert () == advance((), (user("hi"), tool(result("x"))))
+    assert () == advance_tail((), (user("hi"), tool(result("x"))))

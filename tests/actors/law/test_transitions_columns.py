@@ -253,7 +253,7 @@ def test_a_compaction_is_a_new_epoch_of_the_same_history(state, attempt):
     assert (0, 0) == (after.provider_failures_count, after.process_deaths_count)
     assert SNAPSHOT == after.retry_state_version
     assert NOW == after.compaction_requested_at
-    assert ((), chat.queue) == (made.said, made.queue)
+    assert ((), chat.queue) == (made.added, made.queue)
 
 
 SUMMARISED = (
@@ -312,6 +312,6 @@ def test_a_made_up_result_does_not_change_the_choice():
 
     made = done(chat, ask.Interrupt())
 
-    assert tool(result("a", DYNAMIC, '"interrupted by user"', error=True)) == made.said[0]
+    assert tool(result("a", DYNAMIC, '"interrupted by user"', error=True)) == made.added[0]
     assert made.chat.last_model_config_id is None
-    assert () == done(a_chat(State.A0, tail=tail), ask.Interrupt()).said
+    assert () == done(a_chat(State.A0, tail=tail), ask.Interrupt()).added

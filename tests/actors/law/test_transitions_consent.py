@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from actors.law import requests as ask
-from actors.law.chat import Approval, Decided, Verdict
-from actors.law.closing import outstanding_dynamic
-from actors.law.refusals import NotAllowed, NotAsked
+from actors.law.chat import Approval, ApprovalDecision, Verdict
+from actors.law.closing import unanswered_dynamic_calls
+from actors.law.refusals import NotAllowed, NotAwaitingDecision
 from actors.law.states import State
 from tests.actors.law.chats import (
     ANN,
@@ -68,31 +68,35 @@ LATE = "nobody allowed this call in time, and it was not run; go on without it"
 
 @pytest.mark.parametrize(("seconds", "until"), [(9, LATER), (0, None)])
 def test_asks_are_put_down_with_their_time_and_the_chat_waits(seconds, until):
-    request = ask.EnterRequiresAction((ask.Ask("a", LOCAL, '{"x": 1}'),), seconds)
+    request = ask.EnterRequiresAction((ask.CallToApprove("a", LOCAL, '{"x": 1}'),), seconds)
 
     made = done(a_chat(tail=CALLS), request)
 
     asked = Approval("a", LOCAL, '{"x": 1}', NOW, until)
     assert (State.A0, (asked,)) == (made.state, made.chat.approvals)
     assert made.chat.requires_action_deadline_at is None
-    assert () == made.said
+    assert () == made.added
 
 
 def test_a_client_and_a_person_are_waited_for_together_each_with_their_own_time():
     both = (assistant(call("a"), call("d", DYNAMIC)),)
 
-    made = done(a_chat(tail=both), ask.EnterRequiresAction((ask.Ask("a", LOCAL, "{}"),), 9))
+    made = done(
+        a_chat(tail=both), ask.EnterRequiresAction((ask.CallToApprove("a", LOCAL, "{}"),), 9)
+    )
 
     assert NOW + timedelta(minutes=5) == made.chat.requires_action_deadline_at
     assert [LATER] == [approval.until for approval in made.chat.approvals]
-    assert ["d"] == [call.id for call in outstanding_dynamic(made.after)]
+    assert ["d"] == [call.id for call in unanswered_dynamic_calls(made.after)]
 
 
 @pytest.mark.parametrize("id", ["nobody's", "answered"])
 def test_nobody_is_asked_about_a_call_that_is_not_open(id):
     tail = (assistant(call("a"), call("answered")), tool(result("answered")))
 
-    refusal = refused(a_chat(tail=tail), ask.EnterRequiresAction((ask.Ask(id, LOCAL, "{}"),)))
+    refusal = refused(
+        a_chat(tail=tail), ask.EnterRequiresAction((ask.CallToApprove(id, LOCAL, "{}"),))
+    )
 
     assert "a call is asked about that is not open" == refusal.rule
 
@@ -100,9 +104,11 @@ def test_nobody_is_asked_about_a_call_that_is_not_open(id):
 def test_a_call_that_a_person_is_asked_about_is_not_the_client_s():
     same_name = (assistant(call("d", DYNAMIC)),)
 
-    made = done(a_chat(tail=same_name), ask.EnterRequiresAction((ask.Ask("d", DYNAMIC, "{}"),)))
+    made = done(
+        a_chat(tail=same_name), ask.EnterRequiresAction((ask.CallToApprove("d", DYNAMIC, "{}"),))
+    )
 
-    assert () == outstanding_dynamic(made.after)
+    assert () == unanswered_dynamic_calls(made.after)
     assert made.chat.requires_action_deadline_at is None
 
 
@@ -117,7 +123,7 @@ def test_the_turn_goes_on_when_the_last_ask_is_decided():
     assert (State.A0, State.R0) == (first.state, second.state)
     by = [(a.tool_call_id, a.allowed_by) for a in second.chat.approvals]
     assert [("a", ANN), ("b", BOB)] == by
-    assert () == first.said + second.said
+    assert () == first.added + second.added
 
 
 def test_always_allows_what_else_is_asked_of_that_tool():
@@ -125,23 +131,23 @@ def test_always_allows_what_else_is_asked_of_that_tool():
 
     assert ["c"] == [one.tool_call_id for one in made.chat.asks]
     assert State.A0 is made.state
-    decided = (Decided("a", LOCAL, ALWAYS, ANN), Decided("b", LOCAL, ONCE, ANN))
-    assert decided == made.decided
+    decided = (ApprovalDecision("a", LOCAL, ALWAYS, ANN), ApprovalDecision("b", LOCAL, ONCE, ANN))
+    assert decided == made.decisions
 
 
 def test_a_denied_call_has_its_result_and_the_others_still_wait():
     made = done(asking(), decide("b", DENY))
 
-    assert (denied("b", WORDLESS),) == made.said
+    assert (denied("b", WORDLESS),) == made.added
     assert ["a", "c"] == [one.tool_call_id for one in made.chat.asks]
-    assert (Decided("b", LOCAL, DENY, ANN),) == made.decided
+    assert (ApprovalDecision("b", LOCAL, DENY, ANN),) == made.decisions
 
 
 def test_the_model_reads_why_a_call_was_denied():
     made = done(asking(approval("a")), decide("a", DENY, words="not on a Friday"))
 
-    assert (denied("a", f"{WORDLESS}. They say: not on a Friday"),) == made.said
-    assert (Decided("a", LOCAL, DENY, ANN, "not on a Friday"),) == made.decided
+    assert (denied("a", f"{WORDLESS}. They say: not on a Friday"),) == made.added
+    assert (ApprovalDecision("a", LOCAL, DENY, ANN, "not on a Friday"),) == made.decisions
     assert State.R0 is made.state
 
 
@@ -151,7 +157,7 @@ def test_the_first_decision_stands():
     for verdict in Verdict:
         refusal = refused(first.after, decide("a", verdict, by=BOB))
 
-        assert NotAsked("a") == refusal.fault
+        assert NotAwaitingDecision("a") == refusal.fault
         assert isinstance(refusal, NotAllowed)
         assert "tool call a does not wait for a decision" in str(refusal)
 
@@ -162,7 +168,7 @@ def test_who_was_asked_about_an_earlier_call_of_the_same_id_has_not_decided_abou
     for verdict in Verdict:
         refusal = refused(chat, replace(decide("a", verdict), asked_at=NOW))
 
-        assert NotAsked("a") == refusal.fault
+        assert NotAwaitingDecision("a") == refusal.fault
     made = done(chat, replace(decide("a"), asked_at=chat.chat.asks[0].asked_at))
     assert ["b", "c"] == [one.tool_call_id for one in made.chat.asks]
 
@@ -191,9 +197,9 @@ def test_what_is_late_is_denied_and_what_has_time_still_waits():
 
     made = done(chat, ask.ExpireApprovals())
 
-    assert (denied("a", LATE, by=None),) == made.said
+    assert (denied("a", LATE, by=None),) == made.added
     assert ["b", "c"] == [one.tool_call_id for one in made.chat.asks]
-    assert (State.A0, (Decided("a", LOCAL, DENY, None),)) == (made.state, made.decided)
+    assert (State.A0, (ApprovalDecision("a", LOCAL, DENY, None),)) == (made.state, made.decisions)
 
 
 def test_nothing_is_denied_before_its_time_nor_what_has_been_allowed_meanwhile():
@@ -201,7 +207,7 @@ def test_nothing_is_denied_before_its_time_nor_what_has_been_allowed_meanwhile()
 
     made = done(chat, ask.ExpireApprovals())
 
-    assert (chat.chat, (), ()) == (made.chat, made.said, made.decided)
+    assert (chat.chat, (), ()) == (made.chat, made.added, made.decisions)
 
 
 def test_whoever_allows_a_call_in_the_last_moment_is_in_no_one_s_way():
@@ -250,9 +256,9 @@ def test_asked_and_allowed_calls_are_closed_by(request_, reason):
 
     made = done(chat, request_)
 
-    assert (cancelled("a", reason), cancelled("b", reason)) == made.said[:2]
+    assert (cancelled("a", reason), cancelled("b", reason)) == made.added[:2]
     assert () == made.chat.approvals
-    assert () == made.decided
+    assert () == made.decisions
 
 
 def test_a_promoted_message_closes_them_too():

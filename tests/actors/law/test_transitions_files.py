@@ -3,7 +3,7 @@
 import pytest
 
 from actors.law import requests as ask
-from actors.law.chat import Files
+from actors.law.chat import KnownFiles
 from actors.law.parts.message import FilePart
 from actors.law.refusals import FilesFull, FilesUnavailable
 from actors.law.states import State
@@ -36,7 +36,7 @@ from tests.actors.law.chats import (
 
 
 def files(linked=(), stored=()):
-    return Files(frozenset(map(file_id, linked)), frozenset(map(file_id, stored)))
+    return KnownFiles(frozenset(map(file_id, linked)), frozenset(map(file_id, stored)))
 
 
 def links(*numbers):
@@ -132,7 +132,7 @@ def test_a_queued_message_brings_no_files_when_its_turn_comes(state, request_):
     """They were linked when it was queued; nobody has to look them up again."""
     made = done(a_chat(state, queue=[queued(1, file(1))]), request_)
 
-    assert user(file(1)) == made.said[-1]
+    assert user(file(1)) == made.added[-1]
     assert frozenset() == made.links
 
 
@@ -141,7 +141,7 @@ def test_a_steering_message_brings_no_files_when_it_enters():
 
     made = done(chat, step(tool(result("x"))))
 
-    assert user(file(1)) == made.said[-1]
+    assert user(file(1)) == made.added[-1]
     assert frozenset() == made.links
 
 

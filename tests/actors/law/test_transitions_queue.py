@@ -46,7 +46,7 @@ def test_deleting_the_last_queued_message_empties_the_queue_and_nothing_else(sta
 
     assert state.value[0] + "0" == made.after.state.value
     assert (SNAPSHOT, HISTORY) == (made.chat.queue_version, made.chat.history_version)
-    assert () == made.said
+    assert () == made.added
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_promoting_a_later_message_puts_it_first_and_stops_the_turn(state):
     assert ["three", "one", "two"] == waiting_texts(made)
     assert THREE[:2] == made.queue[1:]
     assert made.queue[0].position < THREE[0].position
-    assert () == made.said
+    assert () == made.added
     assert SNAPSHOT == made.chat.queue_version
 
 
@@ -93,7 +93,7 @@ def test_promoting_in_a_chat_that_waits_takes_the_message_at_once(state, id, tex
     made = done(three(state, tail=()), promote(id))
 
     assert State.R1 is made.after.state
-    assert (user(text),) == made.said
+    assert (user(text),) == made.added
     assert [t for t in ("one", "two", "three") if t != text] == waiting_texts(made)
     assert made.chat.last_error is None
     assert made.chat.requires_action_deadline_at is None
@@ -112,7 +112,7 @@ def test_promoting_closes_client_s_and_local_calls_before_the_message():
 
     taken = user("mine", by=BOB, model_config_id=SMART, reasoning_effort="high")
     closed = (cancelled("x", PROMOTION), cancelled("a", PROMOTION, DYNAMIC))
-    assert (*closed, taken) == made.said
+    assert (*closed, taken) == made.added
     assert (SMART, "high") == (made.chat.last_model_config_id, made.chat.last_reasoning_effort)
 
 

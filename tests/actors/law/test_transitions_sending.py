@@ -9,7 +9,7 @@ from actors.law.chat import Role, Status
 from actors.law.closing import MESSAGE_EDITED, NEW_USER_MESSAGE, PROMOTION, USER_MESSAGE
 from actors.law.ids import ChatId, MessageId
 from actors.law.refusals import MessageNotFound, NotAllowed, NotAUserMessage, QueueFull
-from actors.law.requests import Busy
+from actors.law.requests import BusyBehaviour
 from actors.law.states import State
 from actors.law.transitions import create
 from tests.actors.law.chats import (
@@ -70,7 +70,7 @@ def test_a_new_chat_is_running_at_its_first_versions_and_held_by_nobody():
     assert (1, 1, 0) == versions
     assert (0, 0) == (chat.generation_attempt, chat.retry_state_version)
     assert chat.holder is None
-    assert (user("hi"),) == made.said
+    assert (user("hi"),) == made.added
 
 
 def test_a_chat_without_a_message_is_not_created():
@@ -89,7 +89,7 @@ def test_a_chat_without_a_name_of_its_own_is_not_created():
     [(assistant("hello"),), (user("a"), user("b")), (user("a"), system("b"), assistant("c"))],
 )
 def test_a_new_chat_begins_with_any_messages_in_any_order(bodies):
-    assert bodies == new_chat(*bodies).said
+    assert bodies == new_chat(*bodies).added
 
 
 def test_a_new_chat_takes_the_last_choices_of_its_messages():
@@ -114,13 +114,13 @@ def test_a_new_chat_knows_the_names_of_its_client_s_tools():
 # Sending
 
 
-@pytest.mark.parametrize("busy", Busy)
+@pytest.mark.parametrize("busy", BusyBehaviour)
 @pytest.mark.parametrize("state", [State.W, State.E0])
 def test_a_message_to_an_idle_chat_starts_a_turn(state, busy):
     made = done(a_chat(state, tail=ANSWERED), send("hi", busy=busy))
 
     assert State.R0 is made.after.state
-    assert (user("hi"),) == made.said
+    assert (user("hi"),) == made.added
     assert made.chat.last_error is None
     assert QUEUE == made.chat.queue_version
 
@@ -129,17 +129,17 @@ def test_a_message_to_an_idle_chat_starts_a_turn(state, busy):
 def test_a_message_to_an_idle_chat_first_closes_its_open_calls(state):
     made = done(a_chat(state, tail=OPEN_LOCAL), send("hi"))
 
-    assert (cancelled("x", NEW_USER_MESSAGE), user("hi")) == made.said
+    assert (cancelled("x", NEW_USER_MESSAGE), user("hi")) == made.added
 
 
-@pytest.mark.parametrize("busy", [Busy.QUEUE, Busy.INTERRUPT])
+@pytest.mark.parametrize("busy", [BusyBehaviour.QUEUE, BusyBehaviour.INTERRUPT])
 def test_a_message_to_a_stopped_chat_with_a_queue_starts_its_head(busy):
     chat = a_chat(State.E1, queue=[queued(1, "old", by=BOB)], tail=OPEN_LOCAL)
 
     made = done(chat, send("new", busy=busy))
 
     assert State.R1 is made.after.state
-    assert (cancelled("x", PROMOTION), user("old", by=BOB)) == made.said
+    assert (cancelled("x", PROMOTION), user("old", by=BOB)) == made.added
     assert ["new"] == waiting_texts(made)
     assert made.chat.last_error is None
 
@@ -152,7 +152,7 @@ def test_a_message_to_a_busy_chat_waits_behind_the_others(state):
 
     assert ["queued", "new"][-len(made.queue) :] == waiting_texts(made)
     assert message("new", by=BOB) == made.queue[-1].message
-    assert () == made.said
+    assert () == made.added
     assert chat.chat.status is made.chat.status
 
 
@@ -162,7 +162,7 @@ def test_an_interrupting_message_stops_the_turn_and_waits_behind_the_others(stat
 
     assert State.I1 is made.after.state
     assert "new" == waiting_texts(made)[-1]
-    assert () == made.said
+    assert () == made.added
 
 
 @pytest.mark.parametrize("state", INTERRUPTING)
@@ -180,7 +180,7 @@ def test_an_interrupting_message_cancels_the_client_s_calls_and_still_waits(stat
     made = done(a_chat(state, tail=tail), interrupt_with("new"))
 
     assert State.R1 is made.after.state
-    assert (cancelled("a", USER_MESSAGE, DYNAMIC),) == made.said
+    assert (cancelled("a", USER_MESSAGE, DYNAMIC),) == made.added
     assert "new" == waiting_texts(made)[-1]
     assert made.chat.requires_action_deadline_at is None
 
@@ -192,7 +192,7 @@ def test_a_waiting_message_leaves_the_client_its_deadline(state):
     assert NOW == made.chat.requires_action_deadline_at
 
 
-@pytest.mark.parametrize("busy", Busy)
+@pytest.mark.parametrize("busy", BusyBehaviour)
 @pytest.mark.parametrize("state", [State.E1, State.R1, State.I1, State.A1])
 def test_the_21st_queued_message_is_refused(state, busy):
     full = [queued(n, f"{n}") for n in range(1, 21)]
@@ -202,7 +202,7 @@ def test_the_21st_queued_message_is_refused(state, busy):
 
 
 def test_there_are_three_ways_to_come_into_a_busy_chat():
-    assert ["queue", "interrupt", "steer"] == [busy.value for busy in Busy]
+    assert ["queue", "interrupt", "steer"] == [busy.value for busy in BusyBehaviour]
 
 
 # Editing
@@ -216,9 +216,9 @@ def test_an_edit_starts_over_from_the_edited_message_in_every_live_state(state):
 
     assert State.R0 is made.after.state
     assert [(40, BOTH), (41, BOTH), (42, MODEL_ONLY), (43, USER_ONLY)] == [
-        (gone.id, gone.visibility) for gone in made.unsaid
+        (gone.id, gone.visibility) for gone in made.deleted
     ]
-    assert (user("new", model_config_id=None),) == made.said
+    assert (user("new", model_config_id=None),) == made.added
     assert () == made.queue
     assert made.chat.last_error is None
     assert made.chat.requires_action_deadline_at is None
@@ -231,7 +231,7 @@ def test_an_edit_closes_every_open_call_that_it_leaves_standing():
     made = done(chat, edit("new", then=(system("one"), system("two"))))
 
     closed = (cancelled("x", MESSAGE_EDITED), cancelled("a", MESSAGE_EDITED, DYNAMIC))
-    assert (*closed, user("new"), system("one"), system("two")) == made.said
+    assert (*closed, user("new"), system("one"), system("two")) == made.added
 
 
 def test_an_edit_belongs_to_its_editor_and_keeps_the_rest_of_the_message():
@@ -240,7 +240,7 @@ def test_an_edit_belongs_to_its_editor_and_keeps_the_rest_of_the_message():
     made = done(a_chat(tail=(), suffix=suffix(old)), edit("new", by=BOB))
 
     kept = {"visibility": MODEL_ONLY, "model_config_id": SMART, "reasoning_effort": "high"}
-    assert (user("new", by=BOB, **kept),) == made.said
+    assert (user("new", by=BOB, **kept),) == made.added
     assert (SMART, "high") == (made.chat.last_model_config_id, made.chat.last_reasoning_effort)
 
 
@@ -249,7 +249,7 @@ def test_an_edit_may_choose_another_model_and_effort():
 
     made = done(a_chat(tail=(), suffix=suffix(old)), edit("new", model=FAST, effort="low"))
 
-    assert (user("new", model_config_id=FAST, reasoning_effort="low"),) == made.said
+    assert (user("new", model_config_id=FAST, reasoning_effort="low"),) == made.added
 
 
 @pytest.mark.parametrize("body", [assistant("said"), tool(result("x")), system("rules")])

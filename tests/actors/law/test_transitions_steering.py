@@ -55,7 +55,7 @@ MIXED_QUEUE = (steering(1, "s1"), steering(2, "s2"), queued(3, "q1"), queued(4, 
 def test_with_no_turn_to_steer_it_starts_one(state):
     made = done(a_chat(state, tail=ONE_CALL), steer("s"))
 
-    assert (cancelled("x", NEW_USER_MESSAGE), user("s")) == made.said
+    assert (cancelled("x", NEW_USER_MESSAGE), user("s")) == made.added
     assert () == made.queue
 
 
@@ -67,7 +67,7 @@ def test_a_steering_message_to_a_busy_chat_waits_and_is_marked(state):
 
     assert state.value.replace("0", "1") == made.after.state.value
     assert [True] == [row.steers for row in made.queue]
-    assert () == made.said
+    assert () == made.added
     deadline = chat.chat.requires_action_deadline_at
     assert deadline == made.chat.requires_action_deadline_at
 
@@ -94,7 +94,7 @@ def test_a_stopped_chat_with_a_queue_begins_with_the_steering_message():
     made = done(a_chat(State.E1, tail=ONE_CALL), steer("s"))
 
     assert State.R1 is made.after.state
-    assert (cancelled("x", PROMOTION), user("s")) == made.said
+    assert (cancelled("x", PROMOTION), user("s")) == made.added
     assert ["queued"] == waiting_texts(made)
 
 
@@ -107,7 +107,7 @@ def test_they_enter_behind_the_results_of_a_step_in_the_order_of_the_queue():
     made = done(chat, step(tool(result("x"))))
 
     assert State.R1 is made.after.state
-    assert (tool(result("x")), user("s1"), user("s2")) == made.said
+    assert (tool(result("x")), user("s1"), user("s2")) == made.added
     assert ["q1", "q2"] == waiting_texts(made)
     assert (SNAPSHOT, SNAPSHOT) == (made.chat.history_version, made.chat.queue_version)
 
@@ -123,7 +123,7 @@ def test_they_enter_wherever_a_user_has_put_them_in_the_queue():
 
     made = done(chat, step(tool(result("x"))))
 
-    assert (tool(result("x")), user("s2"), user("s1")) == made.said
+    assert (tool(result("x")), user("s2"), user("s1")) == made.added
     assert ["q2", "q1"] == waiting_texts(made)
 
 
@@ -133,7 +133,7 @@ def test_a_message_that_enters_keeps_its_sender_and_its_choices():
     made = done(a_chat(State.R1, queue=[mine], tail=ONE_CALL), step(tool(result("x"))))
 
     entered = user("s", by=BOB, model_config_id=SMART, reasoning_effort="high")
-    assert entered == made.said[-1]
+    assert entered == made.added[-1]
     assert (SMART, "high") == (made.chat.last_model_config_id, made.chat.last_reasoning_effort)
 
 
@@ -182,7 +182,7 @@ def test_the_model_is_asked_next_so_they_enter(case):
 
     made = done(a_chat(State.R1, queue=MIXED_QUEUE, tail=tail), step(*said))
 
-    assert (*said, user("s1"), user("s2")) == made.said
+    assert (*said, user("s1"), user("s2")) == made.added
 
 
 @pytest.mark.parametrize("case", NO_BOUNDARIES)
@@ -191,7 +191,7 @@ def test_the_model_may_not_be_asked_next_so_they_wait(case):
 
     made = done(a_chat(State.R1, queue=MIXED_QUEUE, tail=tail), step(*said))
 
-    assert said == made.said
+    assert said == made.added
     assert MIXED_QUEUE == made.queue
 
 
@@ -206,7 +206,7 @@ def test_they_enter_behind_the_cancelled_calls_of_a_client(request_, reason):
     made = done(a_chat(State.A1, queue=MIXED_QUEUE), request_)
 
     assert State.R1 is made.after.state
-    assert (cancelled("a", reason, DYNAMIC), user("s1"), user("s2")) == made.said
+    assert (cancelled("a", reason, DYNAMIC), user("s1"), user("s2")) == made.added
     assert ["q1", "q2"] == waiting_texts(made)
 
 
@@ -214,7 +214,7 @@ def test_they_enter_behind_the_calls_that_an_interrupting_message_cancels():
     made = done(a_chat(State.A1, queue=MIXED_QUEUE), interrupt_with("now"))
 
     assert State.R1 is made.after.state
-    assert (cancelled("a", USER_MESSAGE, DYNAMIC), user("s1"), user("s2")) == made.said
+    assert (cancelled("a", USER_MESSAGE, DYNAMIC), user("s1"), user("s2")) == made.added
     assert ["q1", "q2", "now"] == waiting_texts(made)
 
 
@@ -222,8 +222,8 @@ def test_they_enter_behind_the_calls_that_an_interrupting_message_cancels():
 def test_they_enter_behind_the_results_of_a_client(then):
     made = done(a_chat(State.A1, queue=MIXED_QUEUE), submit(answer("a"), then=then))
 
-    assert [user("s1"), user("s2")] == list(made.said[-2:])
-    assert 1 + len(then) + 2 == len(made.said)
+    assert [user("s1"), user("s2")] == list(made.added[-2:])
+    assert 1 + len(then) + 2 == len(made.added)
 
 
 @pytest.mark.parametrize("state", ACTION)
@@ -243,8 +243,8 @@ def test_a_turn_that_ends_takes_the_first_and_the_next_boundary_the_others():
 
     made = done(ended.after, step(assistant(call("z")), tool(result("z"))))
 
-    assert (user("s1"),) == ended.said
-    assert user("s2") == made.said[-1]
+    assert (user("s1"),) == ended.added
+    assert user("s2") == made.added[-1]
     assert ["q1", "q2"] == waiting_texts(made)
 
 
@@ -253,7 +253,7 @@ def test_a_step_that_ends_the_turn_leaves_them_to_its_end():
 
     made = done(a_chat(State.R1, queue=MIXED_QUEUE, tail=ONE_CALL), last, ask.FinishTurn())
 
-    assert (tool(result("x")), user("s1")) == made.said
+    assert (tool(result("x")), user("s1")) == made.added
     assert State.R1 is made.state
 
 
@@ -262,7 +262,7 @@ def test_an_interrupted_turn_takes_the_first_as_its_next_message():
 
     made = done(chat, ask.FinishInterruption())
 
-    assert (interrupted("x"), user("s1")) == made.said
+    assert (interrupted("x"), user("s1")) == made.added
     assert ["s2", "q1", "q2"] == waiting_texts(made)
 
 
@@ -270,7 +270,7 @@ def test_a_message_sent_while_the_turn_is_stopped_is_its_next_one():
     made = done(a_chat(State.I0, tail=ANSWERED), steer("s"), ask.FinishInterruption())
 
     assert State.R0 is made.after.state
-    assert (user("s"),) == made.said
+    assert (user("s"),) == made.added
 
 
 def test_a_failed_turn_keeps_them_for_when_the_chat_goes_on():
@@ -279,7 +279,7 @@ def test_a_failed_turn_keeps_them_for_when_the_chat_goes_on():
     made = done(failed.after, send("go on"))
 
     assert MIXED_QUEUE == failed.queue
-    assert (user("s1"),) == made.said
+    assert (user("s1"),) == made.added
     assert ["s2", "q1", "q2", "go on"] == waiting_texts(made)
 
 
@@ -289,14 +289,14 @@ def test_a_promoted_one_comes_next_and_stops_the_turn():
     made = done(stopped.after, ask.FinishInterruption())
 
     assert State.I1 is stopped.after.state
-    assert (user("s2"),) == made.said
+    assert (user("s2"),) == made.added
     assert ["s1", "q1", "q2"] == waiting_texts(made)
 
 
 def test_a_promoted_plain_message_comes_before_them():
     made = done(a_chat(State.I1, queue=MIXED_QUEUE, tail=()), promote(4), ask.FinishInterruption())
 
-    assert (user("q2"),) == made.said
+    assert (user("q2"),) == made.added
 
 
 def test_a_client_s_turn_leaves_them_waiting():
@@ -309,7 +309,7 @@ def test_a_client_s_turn_leaves_them_waiting():
 def test_nothing_else_lets_them_in(request_):
     made = done(a_chat(State.R1, queue=MIXED_QUEUE, tail=ANSWERED), request_)
 
-    assert () == made.said
+    assert () == made.added
     assert MIXED_QUEUE[:3] == made.queue[:3]
 
 

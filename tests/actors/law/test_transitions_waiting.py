@@ -52,7 +52,7 @@ def test_an_interrupt_of_a_running_turn_only_says_so(state):
     made = done(chat, ask.Interrupt())
 
     assert state.value.replace("R", "I") == made.after.state.value
-    assert () == made.said
+    assert () == made.added
     assert chat.queue == made.queue
     assert HISTORY == made.chat.history_version
 
@@ -75,7 +75,7 @@ def test_ending_the_wait_for_a_client_cancels_its_calls_and_lets_the_model_go_on
     made = done(chat, request_)
 
     assert state.value.replace("A", "R") == made.after.state.value
-    assert (cancelled("a", reason, DYNAMIC),) == made.said
+    assert (cancelled("a", reason, DYNAMIC),) == made.added
     assert made.chat.requires_action_deadline_at is None
     assert chat.queue == made.queue
 
@@ -84,7 +84,7 @@ def test_an_interrupt_with_nothing_pending_lets_the_turn_go_on_without_a_word():
     made = done(a_chat(State.A1, tail=ANSWERED), ask.Interrupt())
 
     assert State.R1 is made.after.state
-    assert () == made.said
+    assert () == made.added
     assert HISTORY == made.chat.history_version
 
 
@@ -98,7 +98,7 @@ def test_an_interruption_ends_in_waiting_and_says_nothing_by_itself():
     made = done(a_chat(State.I0, tail=ANSWERED), ask.FinishInterruption())
 
     assert State.W is made.after.state
-    assert () == made.said
+    assert () == made.added
     assert HISTORY == made.chat.history_version
 
 
@@ -107,7 +107,7 @@ def test_an_interruption_goes_on_with_the_head_of_the_queue(queue, state):
     made = done(a_chat(State.I1, queue=queue, tail=ANSWERED), ask.FinishInterruption())
 
     assert state is made.after.state
-    assert (user("one", by=BOB),) == made.said
+    assert (user("one", by=BOB),) == made.added
     assert queue[1:] == made.queue
 
 
@@ -115,7 +115,7 @@ def test_an_interruption_closes_every_open_call_that_is_ours_to_answer():
     made = done(a_chat(State.I0, tail=MIXED), ask.FinishInterruption())
 
     assert State.W is made.after.state
-    assert (interrupted("x"), interrupted("a", DYNAMIC)) == made.said
+    assert (interrupted("x"), interrupted("a", DYNAMIC)) == made.added
 
 
 def test_an_interruption_keeps_what_was_said_before_it_closes_the_rest():
@@ -125,7 +125,7 @@ def test_an_interruption_keeps_what_was_said_before_it_closes_the_rest():
 
     made = done(chat, ask.FinishInterruption((said, finished)))
 
-    assert (said, finished, interrupted("z"), user("one", by=BOB)) == made.said
+    assert (said, finished, interrupted("z"), user("one", by=BOB)) == made.added
 
 
 def test_an_interruption_keeps_the_results_of_siblings_that_had_finished():
@@ -133,7 +133,7 @@ def test_an_interruption_keeps_the_results_of_siblings_that_had_finished():
 
     made = done(chat, ask.FinishInterruption((tool(result("y")),)))
 
-    assert (tool(result("y")), interrupted("x")) == made.said
+    assert (tool(result("y")), interrupted("x")) == made.added
 
 
 def test_the_results_of_an_interruption_name_the_model_that_was_speaking():
@@ -141,7 +141,7 @@ def test_the_results_of_an_interruption_name_the_model_that_was_speaking():
 
     made = done(a_chat(State.I0, tail=ANSWERED), ask.FinishInterruption((said,)))
 
-    assert interrupted("y", model=SMART) == made.said[-1]
+    assert interrupted("y", model=SMART) == made.added[-1]
     assert SMART == made.chat.last_model_config_id
 
 
@@ -154,7 +154,7 @@ def test_a_chat_waits_five_minutes_for_its_client(state):
 
     assert state.value.replace("R", "A") == made.after.state.value
     assert NOW + timedelta(minutes=5) == made.chat.requires_action_deadline_at
-    assert () == made.said
+    assert () == made.added
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_client_s_results_are_stored_in_the_order_submitted_and_the_turn_goes_
         tool(result("b", DYNAMIC, "[1]", at=NOW), **origin),
         tool(result("a", DYNAMIC, '"no"', error=True, at=NOW), **origin),
         system("noted"),
-    ) == made.said
+    ) == made.added
     assert made.chat.requires_action_deadline_at is None
     assert chat.queue == made.queue
 
@@ -246,4 +246,4 @@ def test_an_output_that_is_not_json_is_refused(output):
 def test_an_output_is_stored_byte_for_byte(output):
     made = done(a_chat(State.A0), submit(answer("a", output)))
 
-    assert output == made.said[0].parts[0].result
+    assert output == made.added[0].parts[0].result

@@ -87,7 +87,7 @@ def test_a_step_is_added_and_counting_of_attempts_starts_anew(state):
     made = done(chat, step(*said))
 
     assert state is made.after.state
-    assert said == made.said
+    assert said == made.added
     assert chat.queue == made.queue
     assert (SNAPSHOT, 0) == (made.chat.history_version, made.chat.generation_attempt)
 
@@ -105,7 +105,7 @@ def test_a_turn_that_ends_waits_for_the_user():
     made = done(a_chat(State.R0, tail=ANSWERED), ask.FinishTurn())
 
     assert State.W is made.after.state
-    assert () == made.said
+    assert () == made.added
 
 
 @pytest.mark.parametrize(("queue", "state"), [(TWO[:1], State.R0), (TWO, State.R1)])
@@ -114,7 +114,7 @@ def test_a_turn_that_ends_with_a_queue_goes_on_with_its_head(queue, state):
 
     assert state is made.after.state
     closed = (cancelled("x", PROMOTION), cancelled("a", PROMOTION, DYNAMIC))
-    assert (*closed, user("one", by=BOB)) == made.said
+    assert (*closed, user("one", by=BOB)) == made.added
     assert queue[1:] == made.queue
     assert SNAPSHOT == made.chat.queue_version
 
@@ -127,7 +127,7 @@ def test_a_failure_stops_the_chat_and_keeps_history_and_queue(state):
 
     assert "E" + ("1" if chat.queue else "0") == made.after.state.value
     assert BROKEN == made.chat.last_error
-    assert () == made.said
+    assert () == made.added
     assert chat.queue == made.queue
     assert (HISTORY, QUEUE) == (made.chat.history_version, made.chat.queue_version)
 
@@ -144,7 +144,7 @@ def test_the_rest_of_the_queue_keeps_its_order_through_many_turns():
     made = done(chat, ask.FinishTurn(), ask.FinishTurn())
 
     assert ["3", "4", "5"] == waiting_texts(made)
-    assert (user("1", by=ANN), user("2", by=ANN)) == made.said
+    assert (user("1", by=ANN), user("2", by=ANN)) == made.added
     assert FAST == made.chat.last_model_config_id
 
 
@@ -160,7 +160,7 @@ def test_taking_a_chat_changes_its_holder_and_nothing_else(state, holder):
     made = done(chat, ask.Acquire(OTHER_HOLDER))
 
     assert replace(chat.chat, holder=OTHER_HOLDER) == made.chat
-    assert (chat.queue, ()) == (made.queue, made.said)
+    assert (chat.queue, ()) == (made.queue, made.added)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_reconciling_stops_the_chat_and_cancels_the_client_s_calls(columns):
     made = done(chat, ask.ReconcileInvalidState())
 
     assert DEFAULT_INVALID_STATE_ERROR == made.chat.last_error
-    assert (cancelled("a", INVALID_STATE, DYNAMIC),) == made.said
+    assert (cancelled("a", INVALID_STATE, DYNAMIC),) == made.added
     assert chat.queue == made.queue
     assert (False, None) == (made.chat.archived, made.chat.requires_action_deadline_at)
     assert HOLDER == made.chat.holder

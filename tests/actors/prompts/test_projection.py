@@ -22,7 +22,7 @@ from actors.law.parts.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.law.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantOutput, ToolAnswer, ToolResults, UserInput
 from actors.law.parts.vendors import IMAGE_BYTES_MAX, vendor_of
 from actors.prompts.files import PASTED_BYTES_MAX, StoredFile
 from actors.prompts.projection import Projected, Target, projected
@@ -77,9 +77,9 @@ def test_a_conversation_is_said_again_in_order():
     assert project(*rows) == Projected(
         ("be kind",),
         (
-            UserSaid((TextPart("hi"),)),
-            AssistantSaid((TextPart("look"), ToolCallPart("c", "f", "{}"))),
-            ToolsSaid((OK,)),
+            UserInput((TextPart("hi"),)),
+            AssistantOutput((TextPart("look"), ToolCallPart("c", "f", "{}"))),
+            ToolResults((OK,)),
         ),
     )
 
@@ -151,8 +151,8 @@ def test_a_call_without_result_gets_an_error_right_behind_it():
     messages = said(user("a"), assistant(call("c"), call("d")), tool(result("d")), assistant("b"))
 
     ok = ToolAnswer("d", "f", "ok")
-    assert messages[2] == ToolsSaid((unanswered("c"), ok))
-    assert messages[3] == AssistantSaid((TextPart("b"),))
+    assert messages[2] == ToolResults((unanswered("c"), ok))
+    assert messages[3] == AssistantOutput((TextPart("b"),))
 
 
 def test_a_result_is_brought_next_to_its_call_over_other_rows():
@@ -161,9 +161,9 @@ def test_a_result_is_brought_next_to_its_call_over_other_rows():
     messages = said(user("a"), assistant(call("c")), hook, tool(result("c")), user("b"))
 
     assert messages[2:] == (
-        ToolsSaid((OK,)),
-        UserSaid((TextPart("hook"),)),
-        UserSaid((TextPart("b"),)),
+        ToolResults((OK,)),
+        UserInput((TextPart("hook"),)),
+        UserInput((TextPart("b"),)),
     )
 
 
@@ -176,7 +176,7 @@ def test_results_in_several_rows_stand_in_call_order_and_the_first_counts():
         tool(result("c", '"late"')),
     )
 
-    assert said(*rows)[2:] == (ToolsSaid((OK, ToolAnswer("d", "f", "ok"))),)
+    assert said(*rows)[2:] == (ToolResults((OK, ToolAnswer("d", "f", "ok"))),)
 
 
 def test_an_id_that_comes_again_goes_out_with_a_number():
@@ -197,7 +197,7 @@ def test_a_result_without_call_gets_an_empty_call_before_it():
 
     names = [part.name for each in messages[4::2] for part in each.parts]
     assert names == ["known", "unknown_tool", "g"]
-    assert [type(each) for each in messages[4:]] == [AssistantSaid, ToolsSaid] * 3
+    assert [type(each) for each in messages[4:]] == [AssistantOutput, ToolResults] * 3
 
 
 def test_a_result_of_a_providers_tool_in_a_tool_row_is_dropped():

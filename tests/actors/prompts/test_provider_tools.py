@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from actors.law.failures.classify import mismatch
+from actors.law.failures.classify import history_mismatch
 from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantOutput, ToolAnswer, ToolResults, UserInput
 from actors.law.parts.vendors import ANTHROPIC, vendor_of
 from actors.prompts.projection import Target, projected
 from actors.prompts.provider_tools import Guarded, guarded, sanitised, sanitised_step
 from tests.actors.prompts.rows import assistant, call, history, searched, user
 
 CALL, RESULT = searched()
-HI = UserSaid((TextPart("hi"),))
+HI = UserInput((TextPart("hi"),))
 YES = TextPart("yes")
 SIGNED = ReasoningPart("hm", provider_metadata='{"anthropic":{"signature":"s"}}')
 REDACTED = ReasoningPart("", provider_metadata='{"anthropic":{"redacted_data":"x"}}')
@@ -24,8 +24,8 @@ TARGET = Target("anthropic", None, ANTHROPIC.rules)
 
 def left(*parts):
     """What is left of an assistant's message between two of a user."""
-    messages = sanitised((HI, AssistantSaid(parts), HI))
-    return [part for each in messages if isinstance(each, AssistantSaid) for part in each.parts]
+    messages = sanitised((HI, AssistantOutput(parts), HI))
+    return [part for each in messages if isinstance(each, AssistantOutput) for part in each.parts]
 
 
 def test_a_valid_pair_stays_as_it_is():
@@ -63,70 +63,72 @@ def test_local_calls_are_none_of_its_business_whatever_their_ids():
 
 
 def test_an_emptied_message_goes_and_its_neighbours_become_one():
-    assert sanitised((HI, AssistantSaid((CALL,)), HI)) == (
-        UserSaid((TextPart("hi"), TextPart("hi"))),
+    assert sanitised((HI, AssistantOutput((CALL,)), HI)) == (
+        UserInput((TextPart("hi"), TextPart("hi"))),
     )
 
 
 def test_neighbours_of_every_role_become_one():
     one, two = ToolAnswer("a", "f", "1"), ToolAnswer("b", "f", "2")
 
-    assert sanitised((ToolsSaid((one,)), ToolsSaid((two,)))) == (ToolsSaid((one, two)),)
-    assert sanitised((AssistantSaid((YES,)), AssistantSaid((YES,)))) == (AssistantSaid((YES, YES)),)
+    assert sanitised((ToolResults((one,)), ToolResults((two,)))) == (ToolResults((one, two)),)
+    assert sanitised((AssistantOutput((YES,)), AssistantOutput((YES,)))) == (
+        AssistantOutput((YES, YES)),
+    )
 
 
 def test_neighbours_that_break_each_other_by_becoming_one_are_repaired():
-    messages = sanitised((AssistantSaid((CALL, RESULT)), AssistantSaid((YES, CALL, RESULT))))
+    messages = sanitised((AssistantOutput((CALL, RESULT)), AssistantOutput((YES, CALL, RESULT))))
 
-    assert messages == (AssistantSaid((YES,)),)
+    assert messages == (AssistantOutput((YES,)),)
 
 
 @pytest.mark.parametrize("thought", [SIGNED, REDACTED])
 def test_the_latest_message_with_signed_thoughts_is_neither_edited_nor_merged(thought):
-    latest = AssistantSaid((thought, RESULT, CALL))
+    latest = AssistantOutput((thought, RESULT, CALL))
 
-    messages = sanitised((HI, AssistantSaid((YES,)), latest, HI))
+    messages = sanitised((HI, AssistantOutput((YES,)), latest, HI))
 
-    assert messages == (HI, AssistantSaid((YES,)), latest, HI)
+    assert messages == (HI, AssistantOutput((YES,)), latest, HI)
 
 
 def test_an_older_signed_message_and_an_unsigned_latest_one_are_repaired():
-    older = AssistantSaid((SIGNED, RESULT, YES))
+    older = AssistantOutput((SIGNED, RESULT, YES))
 
-    messages = sanitised((HI, older, HI, AssistantSaid((FOREIGN, RESULT, YES))))
+    messages = sanitised((HI, older, HI, AssistantOutput((FOREIGN, RESULT, YES))))
 
     assert messages == (
         HI,
-        AssistantSaid((SIGNED, YES)),
+        AssistantOutput((SIGNED, YES)),
         HI,
-        AssistantSaid((FOREIGN, YES)),
+        AssistantOutput((FOREIGN, YES)),
     )
 
 
 def test_the_guard_passes_what_is_valid():
-    messages = (HI, AssistantSaid((CALL, RESULT)), HI)
+    messages = (HI, AssistantOutput((CALL, RESULT)), HI)
 
     assert guarded(messages, "anthropic") == Guarded(messages, 0)
 
 
 def test_the_guard_takes_a_call_without_result_even_out_of_signed_thoughts():
-    messages = (HI, AssistantSaid((SIGNED, CALL, YES)), HI)
+    messages = (HI, AssistantOutput((SIGNED, CALL, YES)), HI)
 
-    assert guarded(messages, "anthropic") == Guarded((HI, AssistantSaid((SIGNED, YES)), HI), 1)
+    assert guarded(messages, "anthropic") == Guarded((HI, AssistantOutput((SIGNED, YES)), HI), 1)
 
 
 def test_the_guard_repairs_the_rest_as_a_history_is_repaired():
-    messages = (HI, AssistantSaid((RESULT, YES)), HI, AssistantSaid((SIGNED, YES)))
+    messages = (HI, AssistantOutput((RESULT, YES)), HI, AssistantOutput((SIGNED, YES)))
 
     assert guarded(messages, "anthropic") == Guarded(
-        (HI, AssistantSaid((YES,)), HI, AssistantSaid((SIGNED, YES))), 1
+        (HI, AssistantOutput((YES,)), HI, AssistantOutput((SIGNED, YES))), 1
     )
 
 
 def test_the_guard_refuses_what_cannot_be_repaired():
-    messages = (HI, AssistantSaid((SIGNED, RESULT, YES)), HI)
+    messages = (HI, AssistantOutput((SIGNED, RESULT, YES)), HI)
 
-    assert guarded(messages, "anthropic") == mismatch("anthropic")
+    assert guarded(messages, "anthropic") == history_mismatch("anthropic")
 
 
 @pytest.mark.parametrize(
@@ -151,14 +153,14 @@ def test_only_who_speaks_anthropics_protocol_has_these_rules():
 
     assert messages("openai") == (
         HI,
-        AssistantSaid((CALL, TextPart("b"))),
-        UserSaid((TextPart("x"),)),
-        UserSaid((TextPart("y"),)),
+        AssistantOutput((CALL, TextPart("b"))),
+        UserInput((TextPart("x"),)),
+        UserInput((TextPart("y"),)),
     )
     assert messages("bedrock") == (
         HI,
-        AssistantSaid((TextPart("b"),)),
-        UserSaid((TextPart("x"), TextPart("y"))),
+        AssistantOutput((TextPart("b"),)),
+        UserInput((TextPart("x"), TextPart("y"))),
     )
 
 
@@ -172,8 +174,8 @@ def test_a_search_of_an_earlier_turn_is_sent_again_and_answered_by_nobody_else()
         files={},
     )
 
-    assert found.messages[1] == AssistantSaid((CALL, RESULT, TextPart("found")))
-    assert not any(isinstance(each, ToolsSaid) for each in found.messages)
+    assert found.messages[1] == AssistantOutput((CALL, RESULT, TextPart("found")))
+    assert not any(isinstance(each, ToolResults) for each in found.messages)
 
 
 def test_a_local_call_and_a_search_in_one_message_are_both_complete():

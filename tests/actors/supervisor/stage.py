@@ -17,7 +17,7 @@ import trio.testing
 from actors.chat.mail import DrainNow
 from actors.law.ids import ChatId, chat_name
 from actors.law.requests import Abandon, CreateChat, DynamicTool, FinishTurn, NewChat
-from actors.law.store.ports import Unreadable, fence_of
+from actors.law.store.ports import UnreadableChat, fence_of
 from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.world import Limits, World
@@ -87,7 +87,7 @@ class Cable:
     def _as_read(self, stored):
         chat = stored.chat
         if chat.id in self.torn:
-            return Unreadable(chat.id, chat.holder.runner, ValueError("torn"))
+            return UnreadableChat(chat.id, chat.holder.runner, ValueError("torn"))
         return stored
 
 

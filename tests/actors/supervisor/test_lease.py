@@ -12,7 +12,7 @@ import trio.testing
 from actors.chat.mail import LookAgain
 from actors.law.ids import ChatId, WorkerId
 from actors.law.requests import Interrupt
-from actors.law.store.hints import LookAtEverything
+from actors.law.store.hints import HintsLost
 from actors.supervisor import verbs
 from actors.supervisor.heartbeat import Heartbeat
 from adapters.postgres.bus import Switchboard
@@ -311,7 +311,7 @@ async def test_when_another_process_has_died_whoever_waits_for_news_looks_for_hi
             await trio.sleep(100)
 
     assert [] == too_early
-    assert [LookAtEverything()] == heard
+    assert [HintsLost()] == heard
 
 
 async def test_a_process_that_has_left_in_good_order_has_told_all_it_did(autojump_clock):

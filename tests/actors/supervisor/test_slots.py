@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import TakeUp
-from actors.law.store.ports import Room
+from actors.law.store.ports import AcquireLimits
 from actors.supervisor.slots import Slots
 from actors.supervisor.world import Limits
 
@@ -28,7 +28,7 @@ def slots(roots=2, children=3, ending=1, *, waiting=2, batch=100, is_open=True):
 
 
 def room(at_most, roots, children):
-    return Room(at_most=at_most, roots=roots, children=children)
+    return AcquireLimits(at_most=at_most, roots=roots, children=children)
 
 
 def runner(number):

@@ -9,7 +9,7 @@ import trio.testing
 from actors.chat.mail import LookAgain
 from actors.law.requests import Acquire, FinishTurn, Interrupt
 from actors.law.states import Status
-from actors.law.store.hints import LookAtEverything
+from actors.law.store.hints import HintsLost
 from actors.supervisor import verbs
 from actors.supervisor.decide import CRASHES_MAX, FAULT
 from adapters.postgres.bus import Switchboard
@@ -255,7 +255,7 @@ async def test_after_a_deaf_time_everything_is_compared_at_once(autojump_clock):
         await store.apply(chat, [Interrupt()])
         another = await a_new_chat(store)
 
-        deaf.hear(LookAtEverything())
+        deaf.hear(HintsLost())
         await settled()
 
         assert [LookAgain()] == process.actor_of(chat).heard

@@ -5,8 +5,8 @@ from uuid import UUID
 from actors.chat.turn.ports import Model
 from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey
-from actors.law.parts.assemble import Answer
-from actors.law.parts.deltas import Failed
+from actors.law.parts.assemble import ModelAnswer
+from actors.law.parts.deltas import AnswerFailed
 from actors.law.parts.message import ReasoningPart, TextPart
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.upkeep.consulting import advice_in, consult
@@ -55,12 +55,12 @@ async def test_an_advisor_that_hangs_is_asked_again(autojump_clock):
 async def test_what_cannot_help_is_not_done_again(autojump_clock):
     said, told = await asking([NO_CREDIT], ["go left"])
 
-    assert isinstance(NO_CREDIT, Failed)
+    assert isinstance(NO_CREDIT, AnswerFailed)
     assert NO_CREDIT.failure == said
     assert [] == told
 
 
 async def test_thoughts_are_no_advice():
-    answer = Answer((ReasoningPart("hm"), TextPart(" go "), TextPart("left\n")), None)
+    answer = ModelAnswer((ReasoningPart("hm"), TextPart(" go "), TextPart("left\n")), None)
 
     assert "go left" == advice_in(answer)

@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import Prompt, UserSaid
+from actors.law.parts.prompt import Prompt, UserInput
 from adapters.models.provider_config import ModelConfig, ProviderConfig, named_model
 from adapters.models.providers.bedrock.aws import Bearer
 
@@ -15,4 +15,4 @@ def a_config(type="anthropic", model="claude-sonnet-4-5", *, base_url=None, **mo
 
 
 def hello(model="m"):
-    return Prompt(model, (UserSaid((TextPart("hello"),)),))
+    return Prompt(model, (UserInput((TextPart("hello"),)),))

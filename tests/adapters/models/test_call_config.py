@@ -8,12 +8,12 @@ from actors.law.parts.prompt import (
     AnthropicOptions,
     CallSettings,
     GoogleOptions,
+    GoogleSafetySetting,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
     OpenRouterRouting,
     RoutedReasoning,
-    SafetySetting,
     VercelOptions,
     WebSearch,
 )
@@ -98,7 +98,7 @@ def test_what_is_said_is_what_is_asked_for():
             GoogleOptions(
                 thinking_level="low",
                 include_thoughts=False,
-                safety_settings=(SafetySetting("c", "t"),),
+                safety_settings=(GoogleSafetySetting("c", "t"),),
             ),
         ),
         ("openai-compat", "openaicompat", {"user": "u"}, OpenAICompatOptions("u")),

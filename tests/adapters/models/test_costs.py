@@ -7,13 +7,13 @@ from decimal import Decimal
 import pytest
 
 from actors.chat.turn.ports import Model
-from actors.law.parts.message import NO_USAGE, UNPRICED, Cost, Usage
+from actors.law.parts.message import NO_USAGE, UNPRICED, Cost, TokenUsage
 from actors.law.parts.prompt import CallSettings
 from adapters.models.costs import ModelPrices, Price, load_table
 
 MILLION = 1_000_000
-ONE_EACH = Usage(input_tokens=MILLION, output_tokens=MILLION)
-WITH_CACHE = Usage(
+ONE_EACH = TokenUsage(input_tokens=MILLION, output_tokens=MILLION)
+WITH_CACHE = TokenUsage(
     input_tokens=MILLION,
     output_tokens=MILLION,
     cache_creation_tokens=MILLION,
@@ -92,7 +92,7 @@ def test_what_nobody_knows_is_unknown_and_never_free(name, table):
 
 @pytest.mark.slow
 def test_counts_that_cannot_be_are_unknown_too(table):
-    negative = Usage(input_tokens=-5, output_tokens=MILLION)
+    negative = TokenUsage(input_tokens=-5, output_tokens=MILLION)
 
     assert UNPRICED == table.cost(a_model("openai/gpt-4o"), negative)
 
@@ -101,10 +101,10 @@ def test_counts_that_cannot_be_are_unknown_too(table):
     "usage",
     [
         NO_USAGE,
-        Usage(total_tokens=10),
-        Usage(output_tokens=10),
-        Usage(input_tokens=10),
-        Usage(cache_read_tokens=10),
+        TokenUsage(total_tokens=10),
+        TokenUsage(output_tokens=10),
+        TokenUsage(input_tokens=10),
+        TokenUsage(cache_read_tokens=10),
     ],
 )
 def test_a_part_of_what_was_used_is_no_basis_for_a_price(usage):
@@ -159,8 +159,8 @@ def test_an_administrators_price_is_for_that_provider_only():
 def test_parts_of_a_millionth_are_rounded():
     prices = ModelPrices(lambda *_: None, {"a/b": Price(Decimal("0.4"), Decimal("0.4"))})
 
-    assert 1 == prices.cost(a_model("a/b"), Usage(1, 1)).micros
-    assert 0 == prices.cost(a_model("a/b"), Usage(1, 0)).micros
+    assert 1 == prices.cost(a_model("a/b"), TokenUsage(1, 1)).micros
+    assert 0 == prices.cost(a_model("a/b"), TokenUsage(1, 0)).micros
 
 
 @pytest.mark.slow

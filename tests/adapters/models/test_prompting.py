@@ -12,7 +12,13 @@ from actors.chat.turn.ports import Model
 from actors.law.chat import Body, ChatError, Message, Role, Visibility
 from actors.law.ids import ChatId, FileId
 from actors.law.parts.message import FilePart, JsonText, ReasoningPart, TextPart, ToolResultPart
-from actors.law.parts.prompt import AssistantSaid, CallSettings, Tool, UserSaid, WebSearch
+from actors.law.parts.prompt import (
+    AssistantOutput,
+    CallSettings,
+    ToolDefinition,
+    UserInput,
+    WebSearch,
+)
 from actors.law.parts.vendors import ANTHROPIC, AZURE, OPENAI, RESPONSES_RULES
 from actors.prompts.files import StoredFile
 from actors.prompts.growing import Growing
@@ -69,7 +75,7 @@ async def prompt_of(*bodies, model=None, tools=(), files=None, chat=None, words=
 
 
 async def test_it_is_what_was_said_and_how_the_model_is_called():
-    tool = Tool("look", "", JsonText("{}"))
+    tool = ToolDefinition("look", "", JsonText("{}"))
     prompt = await prompt_of(
         system("be kind", visibility=Visibility.MODEL),
         user("hello"),
@@ -81,9 +87,9 @@ async def test_it_is_what_was_said_and_how_the_model_is_called():
 
     assert ("model-1", ("be kind",)) == (prompt.model, prompt.system)
     assert (
-        UserSaid((TextPart("hello"),)),
-        AssistantSaid((TextPart("hi"),)),
-        UserSaid((TextPart("again"),)),
+        UserInput((TextPart("hello"),)),
+        AssistantOutput((TextPart("hi"),)),
+        UserInput((TextPart("again"),)),
     ) == prompt.messages
     assert ((tool,), (WebSearch(),)) == (prompt.tools, prompt.provider_tools)
     assert CallSettings(top_k=7) == prompt.settings
@@ -163,7 +169,7 @@ async def test_what_had_to_be_taken_out_of_a_history_is_logged(caplog):
             user("and?"),
         )
 
-    assert AssistantSaid((signed,)) in prompt.messages
+    assert AssistantOutput((signed,)) in prompt.messages
     [record] = caplog.records
     assert ("prompt.repaired", {"chat": CHAT, "removed": 1}) == (record.message, record.fields)
 

@@ -17,7 +17,7 @@ import psycopg
 import trio
 from psycopg.conninfo import make_conninfo
 
-from actors.law.chat import Decided, Verdict
+from actors.law.chat import ApprovalDecision, Verdict
 from actors.law.ids import ChatId, FileId, Holder
 from actors.law.requests import DynamicTool, NewChat
 from actors.law.states import Status
@@ -214,7 +214,7 @@ _ALL = (
 
 
 def _decided(call, tool, verdict, by, words):
-    return Decided(call, tool, Verdict(verdict), by, words)
+    return ApprovalDecision(call, tool, Verdict(verdict), by, words)
 
 
 def _new_chat(columns):

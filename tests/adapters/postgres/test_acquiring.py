@@ -7,10 +7,10 @@ import pytest
 import trio
 import trio.testing
 
-from actors.law.chat import Stored
+from actors.law.chat import StoredChat
 from actors.law.ids import WorkerId
 from actors.law.store.hints import ChatMoved
-from actors.law.store.ports import Room, Unreadable
+from actors.law.store.ports import AcquireLimits, UnreadableChat
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.queries import SQL
 from tests.actors.law.chats import ANN, BOB, send
@@ -19,7 +19,7 @@ from tests.contracts.given import a_chat, applied
 from tests.patience import PATIENCE_SECONDS
 
 ME, OTHER = WorkerId(uuid4()), WorkerId(uuid4())
-ROOMY = Room(at_most=100, roots=100, children=100)
+ROOMY = AcquireLimits(at_most=100, roots=100, children=100)
 
 
 @pytest.fixture
@@ -109,7 +109,9 @@ async def test_many_searches_at_once_take_each_chat_once(conninfo):
 
         async def search(worker):
             for _ in range(12):
-                found.extend(await taken(store, worker, Room(at_most=3, roots=3, children=3)))
+                found.extend(
+                    await taken(store, worker, AcquireLimits(at_most=3, roots=3, children=3))
+                )
 
         async with trio.open_nursery() as nursery:
             for worker in workers:
@@ -130,13 +132,13 @@ async def test_a_chat_that_nobody_can_read_does_not_take_the_others_with_it(stor
     store.told.clear()
 
     found = {
-        (one.chat.id if isinstance(one, Stored) else one.chat): one
+        (one.chat.id if isinstance(one, StoredChat) else one.chat): one
         for one in await store.leases.acquire(ME, ROOMY)
     }
 
     assert {*chats} == {*found}
     unreadable = found[chats[1]]
-    assert isinstance(unreadable, Unreadable)
+    assert isinstance(unreadable, UnreadableChat)
     [(runner,)] = await store.execute("SELECT runner_id FROM chats WHERE id = %(c)s", c=chats[1])
     assert runner == unreadable.runner
     assert {chats[0], chats[2]} == {h.chat for h in store.told if isinstance(h, ChatMoved)}

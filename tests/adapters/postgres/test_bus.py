@@ -8,13 +8,13 @@ import pytest
 from actors.law import requests as ask
 from actors.law.ids import ChatId, UserId
 from actors.law.states import Status
-from actors.law.store.hints import ChatMoved, LookAtEverything, TitleChanged, WorkWaits
+from actors.law.store.hints import ChatMoved, HintsLost, TitleChanged, WorkWaits
 from adapters.postgres.bus import Switchboard
 from tests.actors.law.chats import user
 from tests.fakes.store import MemoryStore
 
 ANN = UserId(uuid4())
-EVERYTHING = LookAtEverything()
+EVERYTHING = HintsLost()
 
 
 def moved():

@@ -8,7 +8,7 @@ from trio.testing import wait_all_tasks_blocked
 from actors.law import requests as ask
 from actors.law.parts.message import JsonText
 from actors.law.store.hints import ChatMoved
-from actors.law.store.ports import Applied, MovedOn, fence_of
+from actors.law.store.ports import Applied, StaleFence, fence_of
 from adapters.postgres import committing
 from adapters.postgres.driver.connection import Connection
 from tests.actors.law.chats import HOLDER, RETRY, assistant, result, send, step, tool, user
@@ -74,7 +74,7 @@ async def test_a_locked_chat_does_not_hold_up_its_neighbours(store, other):
         nursery.start_soon(tx.commit)
 
     assert isinstance(answers[locked], Applied)
-    assert {made.change.said for made in answers.values()} == {(assistant("x"),)}
+    assert {made.change.added for made in answers.values()} == {(assistant("x"),)}
     assert 1 == len({answers[chat].at for chat in free})
 
 
@@ -174,7 +174,7 @@ async def test_what_a_cancelled_asker_committed_keeps_out_what_he_commits_next(s
     moved = await store.ledger.commit(held, [step(assistant("second"))], fence=fence)
 
     # The server may have been faster than the cancellation: then the same holds.
-    assert isinstance(moved, MovedOn)
+    assert isinstance(moved, StaleFence)
     assert [user("hello"), assistant("first")] == [
         m.body for m in await store.reading.history(chat)
     ]

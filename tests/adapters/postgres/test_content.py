@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.law.closing import outstanding
+from actors.law.closing import unanswered_calls
 from actors.law.parts.message import (
     JsonText,
     Part,
@@ -128,7 +128,7 @@ async def test_a_tool_message_that_cannot_be_read_answers_nothing(store):
 
     view = await store.reading.view(chat)
 
-    assert ["a"] == [open_.id for open_ in outstanding(view.tail)]
+    assert ["a"] == [open_.id for open_ in unanswered_calls(view.tail)]
 
 
 async def test_an_assistants_message_that_cannot_be_read_is_no_silence(store):

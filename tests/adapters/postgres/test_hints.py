@@ -11,14 +11,14 @@ import trio.testing
 
 from actors.law.ids import ChatId, RunnerId, UserId, WorkerId
 from actors.law.states import Status
-from actors.law.store.hints import CatalogueChanged, ChatMoved, Hint, LookAtEverything, WorkWaits
+from actors.law.store.hints import CatalogueChanged, ChatMoved, Hint, HintsLost, WorkWaits
 from adapters.postgres import hints as hints_module
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import CHANNEL, Hints
 from tests.fakes.records import full
 from tests.patience import PATIENCE_SECONDS
 
-EVERYTHING = LookAtEverything()
+EVERYTHING = HintsLost()
 
 
 def moved(number=1, *, held=True):

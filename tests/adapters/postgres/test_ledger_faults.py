@@ -13,7 +13,7 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.store.hints import ChatMoved
-from actors.law.store.ports import Applied, MovedOn
+from actors.law.store.ports import Applied, StaleFence
 from adapters.postgres.driver.faults import DatabaseFault, OutcomeUnknown, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
 from tests.actors.law.chats import ANN, assistant, call, send, step, user
@@ -117,7 +117,7 @@ async def check(operation, before, answer, store, far):
             said = [m for m in rows.messages if m.revision == made.chat.snapshot_version]
             assert made.chat == rows.chat
             assert made.message_ids == tuple(m.id for m in said)
-            assert made.change.said == tuple(m.body for m in said)
+            assert made.change.added == tuple(m.body for m in said)
             assert made.queued_ids == tuple(row.id for row in rows.queue)
     return True
 
@@ -258,7 +258,7 @@ async def test_of_two_workers_who_commit_from_one_view_one_has_moved_on(store):
         nursery.start_soon(commit, store.ledger, "mine")
         nursery.start_soon(commit, other.ledger, "theirs")
 
-    assert {Applied, MovedOn} == {type(answer) for answer in answers}
+    assert {Applied, StaleFence} == {type(answer) for answer in answers}
     assert 2 == len((await store.rows(chat)).messages)
 
 

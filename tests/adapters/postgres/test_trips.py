@@ -97,7 +97,7 @@ async def test_a_hot_transition_that_moved_on_goes_the_long_way_after_its_trip(s
 
 @pytest.mark.parametrize(
     "requests",
-    [[send("a")], [send("a", busy=ask.Busy.INTERRUPT)], [ask.Interrupt("enough")], []],
+    [[send("a")], [send("a", busy=ask.BusyBehaviour.INTERRUPT)], [ask.Interrupt("enough")], []],
     ids=["a message", "an interrupting one", "an interrupt", "nothing"],
 )
 async def test_a_transition_is_two_trips_its_commit_among_them(store, far, network, requests):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.law.parts.message import JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import DynamicTool
 from adapters.tools.declared import (
     CHARACTERS_MAX,
@@ -92,7 +92,7 @@ async def test_a_tool_whose_schema_cannot_be_read_is_offered_without_parameters(
     tools = DeclaredTools(Stored(DynamicTool("look", "Looks.", JsonText(declared))))
 
     with caplog.at_level(logging.WARNING):
-        assert (Tool("look", "Looks.", NO_PARAMETERS),) == await tools.of(chat)
+        assert (ToolDefinition("look", "Looks.", NO_PARAMETERS),) == await tools.of(chat)
 
     assert ["tool.unreadable"] == [record.message for record in caplog.records]
 

@@ -7,7 +7,7 @@ import pytest
 
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.message import JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import DynamicTool
 from adapters.tools.declared import DeclaredTools
 from adapters.tools.toolbox import Toolbox
@@ -19,7 +19,9 @@ from tests.adapters.tools.offering import local_tools
 class Source:
     def __init__(self, *names, description="here", **facts):
         schema = JsonText('{"type":"object","properties":{}}')
-        self._tools = [LocalTool(Tool(name, description, schema), 1.0, **facts) for name in names]
+        self._tools = [
+            LocalTool(ToolDefinition(name, description, schema), 1.0, **facts) for name in names
+        ]
 
     async def offered(self, chat, history):
         return self._tools

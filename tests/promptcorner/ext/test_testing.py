@@ -87,7 +87,7 @@ def a_provider(*deltas, name="parrot", models=(GREY,)):
 
 
 TEXT, END = ext.TextDelta("0", "hello"), ext.TextEnded("0")
-OVER = ext.Finished(ext.FinishReason.STOP)
+OVER = ext.AnswerFinished(ext.FinishReason.STOP)
 CALL = ext.ToolCall("c", "f", "{}")
 
 

@@ -17,7 +17,7 @@ from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits, World
 from actors.law.chat import Role
 from actors.law.failures.wording import failure
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import UNPRICED
 from actors.law.parts.prompt import Prompt
@@ -124,11 +124,11 @@ class Scribe:
         said = await self._asked(plainly(prompt, self._model.settings))
         return said if isinstance(said, ProviderFailure) else summary_in(said)
 
-    async def _asked(self, prompt: Prompt) -> Answer | ProviderFailure:
+    async def _asked(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         """Nothing of it is shown or kept by halves."""
         await book_due(self.attempt, self._world)
         asking = Attempt(self._compaction.key)
-        answer: Answer | ProviderFailure | None = None
+        answer: ModelAnswer | ProviderFailure | None = None
         try:
             with CausedScope(seconds=self._world.limits.summary_seconds):
                 asked = await ask(
@@ -145,8 +145,8 @@ class Scribe:
             self._note(answer, asking)
         return answer or failure(FailureKind.TIMEOUT, self._model.vendor, retryable=True)
 
-    def _note(self, answer: Answer | ProviderFailure | None, asking: Attempt) -> None:
-        if isinstance(answer, Answer):
+    def _note(self, answer: ModelAnswer | ProviderFailure | None, asking: Attempt) -> None:
+        if isinstance(answer, ModelAnswer):
             self.attempt.unbooked = self._world.prices.cost(self._model, answer.usage)
         elif asking.has_said:  # what it had said by then is paid for
             self.attempt.unbooked = UNPRICED

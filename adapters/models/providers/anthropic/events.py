@@ -15,23 +15,23 @@ from typing import assert_never, get_args
 import msgspec
 
 from actors.law.parts.deltas import (
+    AnswerFinished,
     Delta,
-    Finished,
     FinishReason,
+    ProviderRefusal,
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
     ToolCall,
     ToolInputDelta,
     ToolInputStarted,
-    UsageSeen,
+    UsageReported,
 )
 from actors.law.parts.json_text import ANTHROPIC
-from actors.law.parts.message import JsonText, Usage
+from actors.law.parts.message import JsonText, TokenUsage
 from adapters.models.providers.anthropic import wire
 from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
 from adapters.models.providers.sse import EventParser
@@ -130,11 +130,11 @@ class MessageDecoder:
             case wire.MessageStart():
                 self._id = event.message.id
                 self._usage = event.message.usage
-                return (UsageSeen(_usage(self._usage)),)
+                return (UsageReported(_usage(self._usage)),)
             case wire.MessageDelta():
                 self._ending = event.delta
                 self._usage = _newer(self._usage, event.usage)
-                return (UsageSeen(_usage(self._usage)),)
+                return (UsageReported(_usage(self._usage)),)
             case wire.MessageStop():
                 return (self._finished(),)
             case wire.Ping():
@@ -215,11 +215,11 @@ class MessageDecoder:
             case wire.ServerToolUse(id, name, input):
                 yield ToolCall(id, name, _args(opened, input), provider_executed=True)
 
-    def _finished(self) -> Finished:
+    def _finished(self) -> AnswerFinished:
         reason = _REASONS.get(self._ending.stop_reason or "", FinishReason.OTHER)
         details = self._ending.stop_details
-        refusal = Refusal(details.category, details.explanation) if details else None
-        return Finished(reason, _usage(self._usage), self._id, refusal=refusal)
+        refusal = ProviderRefusal(details.category, details.explanation) if details else None
+        return AnswerFinished(reason, _usage(self._usage), self._id, refusal=refusal)
 
 
 def sse_split() -> Callable[[bytes], Iterable[bytes]]:
@@ -264,9 +264,9 @@ def _newer(older: wire.Usage, newer: wire.Usage) -> wire.Usage:
     )
 
 
-def _usage(usage: wire.Usage) -> Usage:
+def _usage(usage: wire.Usage) -> TokenUsage:
     counted = usage.input_tokens is not None or usage.output_tokens is not None
-    return Usage(
+    return TokenUsage(
         usage.input_tokens,
         usage.output_tokens,
         (usage.input_tokens or 0) + (usage.output_tokens or 0) if counted else None,

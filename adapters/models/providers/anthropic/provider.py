@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
 from actors.chat.turn.ports import Batch
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import ANTHROPIC
@@ -40,7 +40,7 @@ class AnthropicProvider:
         request = self._request(prompt, streamed=True)
         return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
 
-    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+    async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         request = self._request(prompt, streamed=False)
         decode = self._decoder(prompt).whole
         return await answered(self._client, request, decode=decode, who=self._who)

@@ -17,17 +17,17 @@ from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCall
 from actors.law.parts.prompt import (
     OUTPUT_TOKENS_MAX,
     AnthropicOptions,
-    AssistantSaid,
+    AssistantOutput,
     ComputerUse,
     Effort,
     OnlyTool,
     Prompt,
+    PromptMessage,
     ProviderTool,
-    Said,
-    Tool,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolDefinition,
+    ToolResults,
+    UserInput,
     WebSearch,
 )
 
@@ -113,7 +113,7 @@ def _tools(prompt: Prompt, options: AnthropicOptions) -> Json:
     tools += [_provider_tool(tool, prompt.model) for tool in prompt.provider_tools]
     choice = prompt.tool_choice
     if (schema := prompt.answer_schema) is not None:
-        tools.append(_tool(Tool(schema.name, schema.description, schema.schema)))
+        tools.append(_tool(ToolDefinition(schema.name, schema.description, schema.schema)))
         choice = OnlyTool(schema.name)
     if not tools:
         return {}
@@ -132,7 +132,7 @@ def _tools(prompt: Prompt, options: AnthropicOptions) -> Json:
     return {"tools": tools, "tool_choice": chosen}
 
 
-def _tool(tool: Tool) -> Json:
+def _tool(tool: ToolDefinition) -> Json:
     schema = msgspec.Raw(tool.schema.encode())
     return {"name": tool.name, "description": tool.description, "input_schema": schema}
 
@@ -171,8 +171,8 @@ def _messages(prompt: Prompt, options: AnthropicOptions) -> list[Json]:
     ]
 
 
-def _role(said: Said) -> str:
-    return "assistant" if isinstance(said, AssistantSaid) else "user"
+def _role(said: PromptMessage) -> str:
+    return "assistant" if isinstance(said, AssistantOutput) else "user"
 
 
 def _marked(blocks: list[Json]) -> list[Json]:
@@ -184,15 +184,15 @@ def _marked(blocks: list[Json]) -> list[Json]:
     return blocks
 
 
-def _blocks(said: Said, options: AnthropicOptions) -> Iterator[Json]:
+def _blocks(said: PromptMessage, options: AnthropicOptions) -> Iterator[Json]:
     match said:
-        case UserSaid(parts):
+        case UserInput(parts):
             for part in parts:
                 yield from _text(part) if isinstance(part, TextPart) else _file(part)
-        case AssistantSaid(said_parts):
+        case AssistantOutput(said_parts):
             for said_part in said_parts:
                 yield from _assistant(said_part, options)
-        case ToolsSaid(answers):
+        case ToolResults(answers):
             yield from map(_answer, answers)
         case _:
             assert_never(said)

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from urllib.parse import quote
 
 from actors.chat.turn.ports import Batch
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from adapters.models.providers.anthropic.events import MessageDecoder
@@ -49,7 +49,7 @@ class BedrockProvider:
         request = self._request(prompt, "invoke-with-response-stream")
         return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
 
-    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+    async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         decode = self._decoder(prompt).whole
         request = self._request(prompt, "invoke")
         return await answered(self._client, request, decode=decode, who=self._who)

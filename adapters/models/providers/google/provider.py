@@ -6,7 +6,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from actors.chat.turn.ports import Batch
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import GOOGLE
@@ -42,7 +42,7 @@ class GeminiProvider:
         request = self._request(prompt, "streamGenerateContent?alt=sse")
         return streamed(self._client, request, decoder=self._decoder(), who=self._who)
 
-    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+    async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         request = self._request(prompt, "generateContent")
         decode = self._decoder().whole
         return await answered(self._client, request, decode=decode, who=self._who)

@@ -13,14 +13,14 @@ from msgspec import UNSET, Raw, UnsetType
 from actors.law.parts.json_text import notes_of
 from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import (
-    AssistantSaid,
+    AssistantOutput,
     GoogleOptions,
     OnlyTool,
     Prompt,
-    Said,
+    PromptMessage,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolResults,
+    UserInput,
     WebSearch,
 )
 from adapters.models.providers.facts.gemini import (
@@ -157,7 +157,7 @@ def _choice(prompt: Prompt) -> wire.FunctionCalling | UnsetType:
 
 def _contents(prompt: Prompt, *, sends_ids: bool) -> list[wire.Content]:
     begins = max(
-        (at for at, said in enumerate(prompt.messages) if isinstance(said, UserSaid)), default=0
+        (at for at, said in enumerate(prompt.messages) if isinstance(said, UserInput)), default=0
     )
     contents: list[wire.Content] = []
     for at, said in enumerate(prompt.messages):
@@ -167,24 +167,24 @@ def _contents(prompt: Prompt, *, sends_ids: bool) -> list[wire.Content]:
         if not sends_ids:
             _drop_ids(parts)
         if parts:
-            role = wire.Content("model" if isinstance(said, AssistantSaid) else "user", parts)
+            role = wire.Content("model" if isinstance(said, AssistantOutput) else "user", parts)
             contents.append(role)
     return contents
 
 
-def _parts(said: Said, prompt: Prompt) -> Iterator[wire.Part | Raw]:
+def _parts(said: PromptMessage, prompt: Prompt) -> Iterator[wire.Part | Raw]:
     match said:
-        case UserSaid(parts):
+        case UserInput(parts):
             for part in parts:
                 yield (
                     wire.Part(text=part.text)
                     if isinstance(part, TextPart)
                     else wire.Part(inline_data=_blob(part))
                 )
-        case AssistantSaid(said_parts):
+        case AssistantOutput(said_parts):
             for said_part in said_parts:
                 yield from _assistant(said_part, prompt)
-        case ToolsSaid(answers):
+        case ToolResults(answers):
             for answer in answers:
                 yield wire.Part(function_response=_answer(answer, prompt))
         case _:

@@ -13,20 +13,20 @@ import msgspec
 from msgspec import UNSET
 
 from actors.law.parts.deltas import (
+    AnswerFinished,
     Delta,
     FileMade,
-    Finished,
     FinishReason,
+    ProviderRefusal,
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
     ToolCall,
 )
-from actors.law.parts.message import NO_USAGE, JsonText, Usage
+from actors.law.parts.message import NO_USAGE, JsonText, TokenUsage
 from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
 from adapters.models.providers.google import wire
 from adapters.models.providers.google.request import METADATA
@@ -73,7 +73,7 @@ class GeminiDecoder:
         self._sources: set[str] = set()
         self._usage = NO_USAGE
         self._id: str | None = None
-        self._end: tuple[FinishReason, Refusal | None] | None = None
+        self._end: tuple[FinishReason, ProviderRefusal | None] | None = None
 
     def feed(self, data: bytes) -> list[Delta]:
         deltas: list[Delta] = []
@@ -87,7 +87,7 @@ class GeminiDecoder:
         reason, refusal = self._end
         if self._called and reason is FinishReason.STOP:
             reason = FinishReason.TOOL_CALLS
-        end = Finished(reason, self._usage, self._id, refusal=refusal)
+        end = AnswerFinished(reason, self._usage, self._id, refusal=refusal)
         return [*self._end_block(None), end]
 
     def whole(self, body: bytes) -> list[Delta]:
@@ -112,7 +112,7 @@ class GeminiDecoder:
             self._usage = usage_of(counts)
         blocked = chunk.prompt_feedback
         if blocked is not None and blocked.block_reason:
-            why = Refusal(blocked.block_reason, blocked.block_reason_message)
+            why = ProviderRefusal(blocked.block_reason, blocked.block_reason_message)
             self._end = FinishReason.CONTENT_FILTER, why
         for candidate in chunk.candidates or ():
             if candidate.index == 0:  # one answer was asked for
@@ -130,7 +130,7 @@ class GeminiDecoder:
             said = f": {candidate.finish_message}" if candidate.finish_message else ""
             raise Reported(f"server error: {reason}{said}")
         if reason in _WITHHELD:
-            why = Refusal(reason, candidate.finish_message)
+            why = ProviderRefusal(reason, candidate.finish_message)
             self._end = FinishReason.CONTENT_FILTER, why
         else:
             self._end = _REASONS.get(reason, FinishReason.OTHER), None
@@ -203,7 +203,7 @@ class GeminiDecoder:
                 yield SourceFound(f"source_{len(self._sources)}", chunk.web.uri, chunk.web.title)
 
 
-def usage_of(counts: wire.Usage) -> Usage:
+def usage_of(counts: wire.Usage) -> TokenUsage:
     """Return the tokens that were paid.
 
     Tokens read from a cache are counted apart; what a search fed back is input; thoughts are
@@ -212,7 +212,7 @@ def usage_of(counts: wire.Usage) -> Usage:
     cached = counts.cached_content_token_count
     prompt = (counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0)
     output = (counts.candidates_token_count or 0) + (counts.thoughts_token_count or 0)
-    return Usage(
+    return TokenUsage(
         max(0, prompt - (cached or 0)),
         output,
         counts.total_token_count,

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from actors.law.parts.json_text import notes_of
 from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart
-from actors.law.parts.prompt import AssistantSaid, Prompt, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantOutput, Prompt, ToolAnswer, ToolResults, UserInput
 from actors.law.parts.vendors import Dialect
 from adapters.models.providers.openai_chat import wire
 
@@ -35,12 +35,12 @@ def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
     systems = len(said)
     for message in prompt.messages:
         match message:
-            case UserSaid():
+            case UserInput():
                 said.append(wire.Message("user", _content(message)))
-            case AssistantSaid():
+            case AssistantOutput():
                 if (spoken := _assistant(message, dialect)) is not None:
                     said.append(spoken)
-            case ToolsSaid(answers):
+            case ToolResults(answers):
                 said.extend(map(_answer, answers))
             case _:
                 assert_never(message)
@@ -53,7 +53,7 @@ def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
     return said
 
 
-def _content(message: UserSaid) -> str | list[wire.ContentPart]:
+def _content(message: UserInput) -> str | list[wire.ContentPart]:
     match message.parts:
         case (TextPart(text),):
             return text
@@ -87,7 +87,7 @@ def _data_url(file: FilePart) -> str:
     return f"data:{file.media_type};base64,{file.data}"
 
 
-def _assistant(message: AssistantSaid, dialect: Dialect) -> wire.Message | None:
+def _assistant(message: AssistantOutput, dialect: Dialect) -> wire.Message | None:
     text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
     calls = [
         _call(part)

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from uuid import uuid4
 
 from actors.chat.turn.ports import Batch
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import Vendor
@@ -42,7 +42,7 @@ class ChatCompletionsProvider:
         request = self._request(prompt, stream=True)
         return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
 
-    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+    async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         request = self._request(prompt, stream=False)
         decode = self._decoder(prompt).whole
         return await answered(self._client, request, decode=decode, who=self._who)

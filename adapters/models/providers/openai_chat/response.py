@@ -10,17 +10,17 @@ from collections.abc import Iterator
 import msgspec
 
 from actors.law.parts.deltas import (
+    AnswerFinished,
     Delta,
-    Finished,
     FinishReason,
+    ProviderRefusal,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
 )
-from actors.law.parts.message import NO_USAGE, Usage
+from actors.law.parts.message import NO_USAGE, TokenUsage
 from adapters.models.providers.facts.gemini import THOUGHT_BEGINS, THOUGHT_ENDS
 from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
 from adapters.models.providers.openai_chat import wire
@@ -123,7 +123,7 @@ class _Reading:
             return []
         self._over = True
         reason, refusal = self._outcome()
-        end = Finished(reason, self._usage, self._id, refusal=refusal)
+        end = AnswerFinished(reason, self._usage, self._id, refusal=refusal)
         return [*self._end_block(), *self._calls.end(), end]
 
     def _more(self, choice: wire.Choice) -> TextDelta | None:
@@ -225,13 +225,13 @@ class _Reading:
         self._blocks += 1
         self._text = self._thoughts = None
 
-    def _outcome(self) -> tuple[FinishReason, Refusal | None]:
+    def _outcome(self) -> tuple[FinishReason, ProviderRefusal | None]:
         """Return why the answer ended; some servers end one that calls tools with `stop`."""
         if self._refusal:
-            return FinishReason.CONTENT_FILTER, Refusal(None, "".join(self._refusal))
+            return FinishReason.CONTENT_FILTER, ProviderRefusal(None, "".join(self._refusal))
         reason = _REASONS.get(self._reason or "", FinishReason.OTHER)
         if reason is FinishReason.CONTENT_FILTER:
-            return reason, Refusal(self._filtered)
+            return reason, ProviderRefusal(self._filtered)
         if self._called and reason in (FinishReason.STOP, FinishReason.OTHER):
             return FinishReason.TOOL_CALLS, None
         if self._answer_tool is not None and reason is FinishReason.TOOL_CALLS:
@@ -239,7 +239,7 @@ class _Reading:
         return reason, None
 
 
-def usage_of(counts: wire.Usage) -> Usage:
+def usage_of(counts: wire.Usage) -> TokenUsage:
     """Return the tokens that were paid.
 
     Tokens read from or written to a cache are counted apart; thoughts are output. Most servers
@@ -257,7 +257,7 @@ def usage_of(counts: wire.Usage) -> Usage:
         output += thoughts if counts.total_tokens == prompt + output + thoughts else 0
     if prompt is not None:
         prompt = max(0, prompt - (read or 0) - (written or 0))
-    return Usage(prompt, output, counts.total_tokens, thoughts, written, read)
+    return TokenUsage(prompt, output, counts.total_tokens, thoughts, written, read)
 
 
 def _filtered_by(results: dict[str, object]) -> str | None:

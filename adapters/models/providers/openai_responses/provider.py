@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
 from actors.chat.turn.ports import Batch
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, Vendor
@@ -43,7 +43,7 @@ class ResponsesProvider:
         decoder = ResponsesDecoder(self._skipped)
         return streamed(self._client, request, decoder=decoder, who=self._who)
 
-    async def generate(self, prompt: Prompt) -> Answer | ProviderFailure:
+    async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         request = self._request(prompt, stream=False)
         decode = ResponsesDecoder(self._skipped).whole
         return await answered(self._client, request, decode=decode, who=self._who)

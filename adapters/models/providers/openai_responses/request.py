@@ -24,13 +24,13 @@ from actors.law.parts.message import (
 )
 from actors.law.parts.prompt import (
     AnswerSchema,
-    AssistantSaid,
+    AssistantOutput,
     OnlyTool,
     OpenAIOptions,
     Prompt,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolResults,
+    UserInput,
     WebSearch,
 )
 from adapters.models.providers.facts.openai import reasons, samples, strict_schema
@@ -127,11 +127,11 @@ def _input(prompt: Prompt) -> Iterator[wire.InputItem]:
         yield wire.InputMessage("developer" if reasoning else "system", text)
     for message in prompt.messages:
         match message:
-            case UserSaid(parts):
+            case UserInput(parts):
                 yield wire.InputMessage("user", [_content(part) for part in parts])
-            case AssistantSaid():
+            case AssistantOutput():
                 yield from _assistant(message, reasoning=reasoning)
-            case ToolsSaid(answers):
+            case ToolResults(answers):
                 yield from map(_answer, answers)
             case _:
                 assert_never(message)
@@ -154,7 +154,7 @@ def _content(part: TextPart | FilePart) -> wire.InputContent:
     return wire.InputContent("input_text", text=f"[file {part.name or kind}, not shown]")
 
 
-def _assistant(message: AssistantSaid, *, reasoning: bool) -> Iterator[wire.InputItem]:
+def _assistant(message: AssistantOutput, *, reasoning: bool) -> Iterator[wire.InputItem]:
     sent: set[str] = set()  # ids of the reasoning that goes back
     for part in message.parts:
         noted = notes_of(part.provider_metadata, METADATA)

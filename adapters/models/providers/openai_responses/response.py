@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from actors.law.parts.deltas import (
+    AnswerFinished,
     Delta,
-    Finished,
     FinishReason,
+    ProviderRefusal,
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
@@ -26,7 +26,7 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.message import NO_USAGE, JsonText, Usage
+from actors.law.parts.message import NO_USAGE, JsonText, TokenUsage
 from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
 from adapters.models.providers.openai_responses import wire
 from adapters.models.providers.openai_responses.request import METADATA
@@ -205,18 +205,18 @@ class ResponsesDecoder:
             raise Reported(error_text(response.error or "server error: the response failed"))
         reason, refusal = self._outcome(response)
         usage = usage_of(response.usage) if response.usage else NO_USAGE
-        yield Finished(reason, usage, response.id, refusal=refusal)
+        yield AnswerFinished(reason, usage, response.id, refusal=refusal)
 
-    def _outcome(self, response: wire.Response) -> tuple[FinishReason, Refusal | None]:
+    def _outcome(self, response: wire.Response) -> tuple[FinishReason, ProviderRefusal | None]:
         if self._refusal:
-            return FinishReason.CONTENT_FILTER, Refusal(None, "".join(self._refusal))
+            return FinishReason.CONTENT_FILTER, ProviderRefusal(None, "".join(self._refusal))
         if response.status != "incomplete":
             return FinishReason.TOOL_CALLS if self._called else FinishReason.STOP, None
         match response.incomplete_details:
             case wire.IncompleteDetails("max_output_tokens"):
                 return FinishReason.LENGTH, None
             case wire.IncompleteDetails("content_filter"):
-                return FinishReason.CONTENT_FILTER, Refusal()
+                return FinishReason.CONTENT_FILTER, ProviderRefusal()
         return FinishReason.OTHER, None
 
 
@@ -257,7 +257,7 @@ _SILENT = frozenset(
 )
 
 
-def usage_of(counts: wire.Usage) -> Usage:
+def usage_of(counts: wire.Usage) -> TokenUsage:
     """Return the tokens that were paid.
 
     Tokens read from or written to the cache are counted apart; thoughts are output.
@@ -268,7 +268,7 @@ def usage_of(counts: wire.Usage) -> Usage:
     if fresh is not None:
         cached = (details.cached_tokens or 0) + (details.cache_write_tokens or 0)
         fresh = max(0, fresh - cached)
-    return Usage(
+    return TokenUsage(
         fresh,
         counts.output_tokens,
         counts.total_tokens,

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.message import JsonText
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from actors.tools.approvals.policy import START_TOOL, Policy, ServerStart
 from adapters.tools.mcp.listing import ServerTool, source_in_workspace
 from adapters.tools.mcp.naming import offered_schema, tool_name
@@ -61,7 +61,9 @@ def start_tool(workspace: UUID, named: Named, consent: Policy = Policy.ASK) -> S
         f" .mcp.json. Its tools are there from the next step on.{_SAID[consent]}"
     )
     local = LocalTool(
-        Tool(tool_name(named.name, START_TOOL), says, offered_schema({}, with_intent=False)),
+        ToolDefinition(
+            tool_name(named.name, START_TOOL), says, offered_schema({}, with_intent=False)
+        ),
         START_SECONDS_MAX,
         repeatable=True,
         hidden=consent is Policy.ALLOW,

@@ -6,7 +6,7 @@ from actors.chat.turn.ports import LocalTool
 from actors.law.chat import Body, Message, Role, Visibility
 from actors.law.ids import MessageId
 from actors.law.parts.message import JsonText, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from tests.actors.law.chats import NOW
 
 SCHEMA = JsonText('{"type":"object","properties":{}}')
@@ -30,7 +30,7 @@ def calls(id, name="read", args="{}", **more):
 
 
 def tool(name="read", **rules):
-    return LocalTool(Tool(name, "", SCHEMA), rules.pop("seconds", 60.0), **rules)
+    return LocalTool(ToolDefinition(name, "", SCHEMA), rules.pop("seconds", 60.0), **rules)
 
 
 def history(*bodies, deleted=()):

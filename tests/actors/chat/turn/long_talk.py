@@ -10,15 +10,15 @@ import trio
 from actors.chat.turn.ports import CompactionPlan, Model, ToolOutput, Unmeasured
 from actors.law.failures import wording
 from actors.law.parts.deltas import (
-    Failed,
+    AnswerFailed,
+    AnswerFinished,
     FailureKind,
-    Finished,
     FinishReason,
     ReasoningDelta,
     ReasoningEnded,
 )
-from actors.law.parts.message import JsonText, Usage
-from actors.law.parts.prompt import AnthropicOptions, CallSettings, Prompt, UserSaid
+from actors.law.parts.message import JsonText, TokenUsage
+from actors.law.parts.prompt import AnthropicOptions, CallSettings, Prompt, UserInput
 from actors.prompts.compaction.wording import INSTRUCTIONS
 from actors.prompts.projection import Target, projected
 from tests.actors.chat.stage import a_chat_at_work
@@ -29,12 +29,12 @@ from tests.fakes.scripted import (
     call,
 )
 
-ROOMY = Usage(input_tokens=10, output_tokens=1)
-FULL = Usage(input_tokens=80_000, output_tokens=1)  # of a window of 100,000
+ROOMY = TokenUsage(input_tokens=10, output_tokens=1)
+FULL = TokenUsage(input_tokens=80_000, output_tokens=1)  # of a window of 100,000
 WINDOW = 100_000
-TOO_LONG = Failed(wording.failure(FailureKind.CONFIG, "anthropic", status=400, too_long=True))
-NO_SUCH_CAP = Failed(wording.failure(FailureKind.CONFIG, "anthropic", status=400))
-OUT_OF_ROOM = Finished(FinishReason.LENGTH, ROOMY)
+TOO_LONG = AnswerFailed(wording.failure(FailureKind.CONFIG, "anthropic", status=400, too_long=True))
+NO_SUCH_CAP = AnswerFailed(wording.failure(FailureKind.CONFIG, "anthropic", status=400))
+OUT_OF_ROOM = AnswerFinished(FinishReason.LENGTH, ROOMY)
 THOUGHT = [ReasoningDelta("r", "hm "), ReasoningEnded("r")]
 SETTINGS = CallSettings(
     max_output_tokens=4096, effort="high", options=AnthropicOptions(thinking_budget_tokens=4000)
@@ -42,7 +42,7 @@ SETTINGS = CallSettings(
 
 
 def ended(usage=ROOMY, reason=FinishReason.STOP):
-    return Finished(reason, usage)
+    return AnswerFinished(reason, usage)
 
 
 WORKS = [call("a", "read"), ended(FULL, FinishReason.TOOL_CALLS)]  # and fills the window with it
@@ -134,7 +134,7 @@ async def settled(*scripts, seconds=600, **more):
 
 def asked_for_summary(prompt):
     [*_, last] = prompt.messages
-    return isinstance(last, UserSaid) and INSTRUCTIONS in last.parts[-1].text
+    return isinstance(last, UserInput) and INSTRUCTIONS in last.parts[-1].text
 
 
 def roles(stage):

@@ -17,15 +17,15 @@ from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
-from actors.law.parts.assemble import Answer, Assembly
+from actors.law.parts.assemble import Assembly, ModelAnswer
 from actors.law.parts.deltas import (
+    AnswerFinished,
     FailureKind,
-    Finished,
     FinishReason,
+    ProviderRefusal,
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
@@ -108,7 +108,7 @@ async def test_a_listener_that_fails_is_no_failure_of_the_provider(autojump_cloc
 async def test_an_answer_of_nothing_is_an_answer(autojump_clock):
     made = await heard(DONE)
 
-    assert Answer((), FinishReason.STOP) == made.said
+    assert ModelAnswer((), FinishReason.STOP) == made.said
 
 
 async def test_a_failure_is_handed_on_as_it_is(autojump_clock):
@@ -117,7 +117,9 @@ async def test_a_failure_is_handed_on_as_it_is(autojump_clock):
     assert NO_CREDIT.failure is made.said
 
 
-WITHHELD = Finished(FinishReason.CONTENT_FILTER, refusal=Refusal("violence", "no fights"))
+WITHHELD = AnswerFinished(
+    FinishReason.CONTENT_FILTER, refusal=ProviderRefusal("violence", "no fights")
+)
 
 
 @pytest.mark.parametrize("before", [[], [ReasoningDelta("r", "hm"), ReasoningEnded("r")]])

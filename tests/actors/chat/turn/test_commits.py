@@ -14,7 +14,7 @@ from actors.law.requests import (
     FinishError,
     RecordGenerationAttempt,
 )
-from actors.law.store.patience import TRIES_MAX, patiently
+from actors.law.store.retry import TRIES_MAX, retry_store
 from tests.actors.chat.stage import a_chat_at_work
 from tests.actors.law.chats import CHAT, assistant, send
 from tests.fakes.balky import Away
@@ -127,7 +127,7 @@ class Store:
 async def test_a_store_that_is_away_for_a_moment_is_asked_again(autojump_clock):
     store, began = Store(*[Away()] * 3), trio.current_time()
 
-    assert "here" == await patiently(CHAT, "view", store.ask)
+    assert "here" == await retry_store(CHAT, "view", store.ask)
     assert 0.1 + 0.2 + 0.4 == pytest.approx(trio.current_time() - began)
 
 
@@ -135,7 +135,7 @@ async def test_patience_has_an_end(autojump_clock):
     store, began = Store(*[Away()] * 100), trio.current_time()
 
     with pytest.raises(Away):
-        await patiently(CHAT, "view", store.ask)
+        await retry_store(CHAT, "view", store.ask)
 
     assert TRIES_MAX == store.asked
     assert 20 < trio.current_time() - began < 30
@@ -148,6 +148,6 @@ async def test_a_failed_assertion_is_not_waited_out(autojump_clock, error):
     store = Store(error)
 
     with pytest.raises((AssertionError, ExceptionGroup)):
-        await patiently(CHAT, "view", store.ask)
+        await retry_store(CHAT, "view", store.ask)
 
     assert 1 == store.asked

@@ -6,9 +6,9 @@ import trio
 from actors.chat.turn.ports import Entry, ToolOutput
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN
 from actors.law.chat import ChatError
-from actors.law.parts.deltas import Finished, FinishReason, TextEnded
-from actors.law.parts.message import Cost, JsonText, Usage
-from actors.law.requests import Busy
+from actors.law.parts.deltas import AnswerFinished, FinishReason, TextEnded
+from actors.law.parts.message import Cost, JsonText, TokenUsage
+from actors.law.requests import BusyBehaviour
 from runtime.ends import Finished as Ended
 from tests.actors.chat.stage import a_chat_at_work
 from tests.actors.law.chats import NOW
@@ -42,14 +42,20 @@ async def test_an_answer_of_nothing_ends_the_turn_without_a_message(autojump_clo
 
 
 async def test_an_answer_stands_with_what_it_took(autojump_clock):
-    stage = await settled([2, "Hello", TextEnded("t"), Finished(FinishReason.STOP, Usage(3, 5))])
+    stage = await settled(
+        [2, "Hello", TextEnded("t"), AnswerFinished(FinishReason.STOP, TokenUsage(3, 5))]
+    )
 
     [_, answer] = stage.rows
-    assert (Usage(3, 5), Cost(2, "table"), 2000) == (answer.usage, answer.cost, answer.runtime_ms)
+    assert (TokenUsage(3, 5), Cost(2, "table"), 2000) == (
+        answer.usage,
+        answer.cost,
+        answer.runtime_ms,
+    )
 
 
 async def test_an_answer_that_is_withheld_stops_the_chat_and_says_why(autojump_clock):
-    stage = await settled([Finished(FinishReason.CONTENT_FILTER)])
+    stage = await settled([AnswerFinished(FinishReason.CONTENT_FILTER)])
 
     assert ("error", "content_filter") == (stage.status, stage.row.last_error.kind)
     assert [HELLO] == stage.said
@@ -102,7 +108,7 @@ async def test_a_message_that_steers_enters_behind_the_step(autojump_clock):
     tools = ScriptedTools().add("read", 2)
     async with a_chat_at_work(provider, tools=tools) as stage:
         await trio.sleep(1)
-        await stage.send("left", busy=Busy.STEER)
+        await stage.send("left", busy=BusyBehaviour.STEER)
         await trio.sleep(5)
 
         said = [("user", "left"), ("assistant", "turned")]

@@ -18,7 +18,7 @@ from actors.chat.turn.next_action import (
 from actors.chat.turn.ports import Offered
 from actors.law.chat import Role
 from actors.law.parts.message import ToolResultPart
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from tests.actors.chat.turn.given import SCHEMA, answered, calls, hidden, history, tool
 from tests.actors.law.chats import ANN, a_chat, approval, assistant, user
 
@@ -27,7 +27,7 @@ TOOLS = (tool("read"), tool("write"), tool("plan", ends_turn=True), tool("think"
 
 
 def after(*bodies, tools=TOOLS, deleted=(), chat=CHAT):
-    declared = tuple(Tool(name, "", SCHEMA) for name in sorted(CHAT.dynamic_tools))
+    declared = tuple(ToolDefinition(name, "", SCHEMA) for name in sorted(CHAT.dynamic_tools))
     return next_action(chat, history(*bodies, deleted=deleted), Offered(tuple(tools), declared))
 
 

@@ -8,7 +8,7 @@ from actors.chat.turn.ports import Model, ToolOutput
 from actors.chat.turn.steps import Ended, answer_rows, error_output, tool_rows
 from actors.law.chat import Body, Role
 from actors.law.ids import FileId
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import (
     Cost,
@@ -16,9 +16,9 @@ from actors.law.parts.message import (
     JsonText,
     ReasoningPart,
     TextPart,
+    TokenUsage,
     ToolCallPart,
     ToolResultPart,
-    Usage,
 )
 from actors.law.parts.prompt import CallSettings
 from actors.law.parts.vendors import ANTHROPIC, BEDROCK
@@ -35,7 +35,7 @@ SEARCHED = (
 
 
 def rows(*parts, model=MODEL, runtime_ms=7, context_limit=None):
-    answer = Answer(parts, FinishReason.STOP, Usage(1, 2), context_limit=context_limit)
+    answer = ModelAnswer(parts, FinishReason.STOP, TokenUsage(1, 2), context_limit=context_limit)
     return answer_rows(answer, model, runtime_ms=runtime_ms, cost=COST)
 
 
@@ -47,7 +47,7 @@ def test_an_answer_is_one_message_in_the_order_in_which_it_was_said():
             Role.ASSISTANT,
             said,
             model_config_id=SMART,
-            usage=Usage(1, 2),
+            usage=TokenUsage(1, 2),
             context_limit=9000,
             runtime_ms=7,
             cost=COST,

@@ -10,7 +10,7 @@ from actors.chat.turn.work import Held
 from actors.law.chat import UserMessage
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import Cost, TextPart
-from actors.law.requests import Acquire, Busy, EditMessage, Interrupt, RequestCompaction
+from actors.law.requests import Acquire, BusyBehaviour, EditMessage, Interrupt, RequestCompaction
 from runtime.children import run_child
 from runtime.scope import CausedScope
 from tests.actors.chat.stage import ANN
@@ -161,7 +161,7 @@ async def test_a_message_that_steers_is_read_behind_the_summary(autojump_clock):
     provider, chat = a_long_chat(WORKS, [5, *SUMS_UP], GOES_ON)
     async with chat as stage:
         await trio.sleep(3)
-        await stage.send("left", busy=Busy.STEER)
+        await stage.send("left", busy=BusyBehaviour.STEER)
         await trio.sleep(60)
 
         assert "uatsssua" == roles(stage)
@@ -175,7 +175,7 @@ async def test_a_message_that_interrupts_ends_the_summary_and_leaves_nothing_of_
     provider, chat = a_long_chat(WORKS, [5, *SUMS_UP], SUMS_UP, GOES_ON)
     async with chat as stage:
         await trio.sleep(3)
-        await stage.send("left", busy=Busy.INTERRUPT)
+        await stage.send("left", busy=BusyBehaviour.INTERRUPT)
         await trio.sleep(60)
 
         assert ("uatusssa", "waiting") == (roles(stage), stage.status)

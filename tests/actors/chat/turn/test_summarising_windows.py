@@ -8,8 +8,8 @@ import trio
 from actors.chat.turn.compacting.scribe import TOO_SMALL
 from actors.chat.turn.ports import Model
 from actors.law.failures import wording
-from actors.law.parts.deltas import Failed, FailureKind
-from actors.law.parts.message import Usage
+from actors.law.parts.deltas import AnswerFailed, FailureKind
+from actors.law.parts.message import TokenUsage
 from actors.law.parts.prompt import CallSettings
 from actors.prompts.compaction.wording import INSTRUCTIONS
 from tests.actors.chat.turn.long_talk import (
@@ -122,7 +122,7 @@ async def test_a_part_that_fails_on_is_left_to_the_next_attempt(autojump_clock, 
     away = wording.failure(
         FailureKind.OVERLOADED, "anthropic", retryable=True, retry_after_seconds=wait
     )
-    parts = [["one", ended()], *[[Failed(away)]] * tries, SUMS_UP]
+    parts = [["one", ended()], *[[AnswerFailed(away)]] * tries, SUMS_UP]
 
     stage = await settled(WORKS, [TOO_LONG], *parts, GOES_ON, text="word " * 5_000, says="z")
 
@@ -165,7 +165,10 @@ async def test_where_it_would_take_too_many_parts_it_is_said_so(autojump_clock, 
 
 async def test_a_result_that_would_not_fit_is_summed_up_before_it_is_sent(autojump_clock):
     """The step before was below the threshold; what its tool said is not."""
-    below, usage = [call("a", "read")], Usage(input_tokens=69_000)  # and 16,000 for each result
+    below, usage = (
+        [call("a", "read")],
+        TokenUsage(input_tokens=69_000),
+    )  # and 16,000 for each result
     twice = [*below, call("b", "read"), ended(usage)]
 
     stage = await settled(twice, ["part", ended()], GOES_ON, says="z" * 65_000)
@@ -183,7 +186,9 @@ class Windowed(OneModel):
 async def test_what_may_not_fit_is_tried(autojump_clock):
     """What came since is only estimated, and what a provider refuses costs nothing."""
     provider = ScriptedProvider(
-        [call("a", "read"), call("b", "read"), ended(Usage(input_tokens=69_000))], SUMS_UP, GOES_ON
+        [call("a", "read"), call("b", "read"), ended(TokenUsage(input_tokens=69_000))],
+        SUMS_UP,
+        GOES_ON,
     )
 
     _, chat = a_long_chat(says="z" * 65_000, models=Windowed(provider))
@@ -196,7 +201,7 @@ async def test_what_may_not_fit_is_tried(autojump_clock):
 
 async def test_what_clearly_does_not_fit_is_not_tried_at_once(autojump_clock):
     provider = ScriptedProvider(
-        [*(call(id, "read") for id in "abcd"), ended(Usage(input_tokens=69_000))],
+        [*(call(id, "read") for id in "abcd"), ended(TokenUsage(input_tokens=69_000))],
         *[["part", ended()]] * 4, GOES_ON,
     )  # fmt: skip
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from actors.law.failures.classify import classify, mismatch
-from actors.law.failures.signals import Cut, Http2Reset, Signals
-from actors.law.failures.wording import failure, silent, withheld
-from actors.law.parts.deltas import FailureKind, ProviderFailure, Refusal
+from actors.law.failures.classify import classify, history_mismatch
+from actors.law.failures.signals import Http2Reset, Signals, TransportEnd
+from actors.law.failures.wording import failure, silent_stream, withheld_answer
+from actors.law.parts.deltas import FailureKind, ProviderFailure, ProviderRefusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HTML = b"<html><body>Forbidden</body></html>"
@@ -90,12 +90,12 @@ def test_a_prompt_that_is_too_long_is_known_by_its_words(text, too_long):
 @pytest.mark.parametrize(
     ("signals", "kind", "retryable"),
     [
-        ({"cut": Cut.DEADLINE}, "timeout", False),
-        ({"cut": Cut.CANCELLED}, "generic", False),
-        ({"cut": Cut.CANCELLED, "status": 500}, "generic", True),
-        ({"cut": Cut.RESET}, "timeout", True),
-        ({"cut": Cut.RESET, "status": 401}, "auth", False),
-        ({"cut": Cut.RESET, "status": 400}, "generic", False),
+        ({"cut": TransportEnd.DEADLINE}, "timeout", False),
+        ({"cut": TransportEnd.CANCELLED}, "generic", False),
+        ({"cut": TransportEnd.CANCELLED, "status": 500}, "generic", True),
+        ({"cut": TransportEnd.RESET}, "timeout", True),
+        ({"cut": TransportEnd.RESET, "status": 401}, "auth", False),
+        ({"cut": TransportEnd.RESET, "status": 400}, "generic", False),
         ({"status": 408}, "timeout", True),
         ({"status": 504}, "timeout", True),
         ({"status": 400, "body": b'{"error":{"message":"AI budget of 3"}}'}, "usage_limit", False),
@@ -173,7 +173,7 @@ def test_without_configuration_the_text_names_the_provider(text, provider, messa
 def test_a_mismatched_history_tells_no_ids():
     found = classify(Signals("No tool output found for function call call_SECRET.", "openai"), NOW)
 
-    assert mismatch("openai") == found
+    assert history_mismatch("openai") == found
     assert "call_" not in found.message + (found.detail or "")
 
 
@@ -210,19 +210,19 @@ def test_every_kind_has_words_that_are_sentences_without_a_status(kind, status, 
 
 
 def test_a_timeout_of_our_own_says_that_time_ran_out():
-    found = classify(Signals("x", "google", cut=Cut.DEADLINE), NOW)
+    found = classify(Signals("x", "google", cut=TransportEnd.DEADLINE), NOW)
 
     assert found.message == "The request ran out of time before it finished."
 
 
 def test_a_withheld_reply_names_its_category_and_keeps_the_explanation():
-    found = withheld("anthropic", Refusal("bio", "it explains"))
+    found = withheld_answer("anthropic", ProviderRefusal("bio", "it explains"))
 
     assert found.message == "Anthropic withheld the reply for policy reasons (bio)."
     assert (found.detail, found.retryable) == ("it explains", False)
 
 
 def test_silence_is_tried_again():
-    found = silent(None)
+    found = silent_stream(None)
 
     assert (found.message, found.retryable) == ("No data came from the AI provider in time.", True)

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from actors.law.parts.assemble import Assembly, merged
+from actors.law.parts.assemble import Assembly, merge_usage
 from actors.law.parts.deltas import (
+    AnswerFinished,
     FileMade,
-    Finished,
     FinishReason,
     ProviderToolResult,
     ReasoningDelta,
@@ -19,21 +19,21 @@ from actors.law.parts.deltas import (
     ToolCall,
     ToolInputDelta,
     ToolInputStarted,
-    UsageSeen,
+    UsageReported,
 )
 from actors.law.parts.message import (
     FilePart,
     ReasoningPart,
     SourcePart,
     TextPart,
+    TokenUsage,
     ToolCallPart,
     ToolResultPart,
-    Usage,
 )
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 SERVER = UUID(int=7)
-END = Finished(FinishReason.STOP)
+END = AnswerFinished(FinishReason.STOP)
 
 
 def at(second):
@@ -149,16 +149,17 @@ def test_add_hands_back_each_part_as_it_is_completed():
 
 def test_a_count_is_replaced_only_by_a_count():
     assembly = assembled(
-        UsageSeen(Usage(input_tokens=10, output_tokens=1)), UsageSeen(Usage(output_tokens=5))
+        UsageReported(TokenUsage(input_tokens=10, output_tokens=1)),
+        UsageReported(TokenUsage(output_tokens=5)),
     )
 
-    assembly.add(Finished(FinishReason.LENGTH, Usage(total_tokens=15)), T0)
+    assembly.add(AnswerFinished(FinishReason.LENGTH, TokenUsage(total_tokens=15)), T0)
 
-    assert Usage(10, 5, 15) == assembly.answer().usage
+    assert TokenUsage(10, 5, 15) == assembly.answer().usage
 
 
 def test_merging_nothing_changes_nothing():
-    assert Usage(1, 2) == merged(Usage(1, 2), Usage())
+    assert TokenUsage(1, 2) == merge_usage(TokenUsage(1, 2), TokenUsage())
 
 
 def test_an_answer_cut_short_keeps_what_was_said_and_calls_that_are_whole():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actors.law.states import State, Status
-from actors.law.store.ports import Fence, MovedOn, fence_of, stands
+from actors.law.store.ports import Fence, StaleFence, fence_holds, fence_of
 from tests.actors.law.chats import ATTEMPT, HISTORY, HOLDER, OTHER_HOLDER, QUEUE, SNAPSHOT, a_chat
 
 CHAT = a_chat(State.R0).chat
@@ -14,8 +14,8 @@ ONE_ATTEMPT = replace(FENCE, attempt=ATTEMPT)
 
 
 def test_a_fence_stands_while_nothing_it_names_has_moved():
-    assert stands(FENCE, CHAT)
-    assert stands(ONE_ATTEMPT, CHAT)
+    assert fence_holds(FENCE, CHAT)
+    assert fence_holds(ONE_ATTEMPT, CHAT)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_fence_stands_while_nothing_it_names_has_moved():
     ],
 )
 def test_a_fence_falls_with_whatever_it_names(moved):
-    assert not stands(FENCE, replace(CHAT, **moved))
+    assert not fence_holds(FENCE, replace(CHAT, **moved))
 
 
 @pytest.mark.parametrize(
@@ -47,30 +47,30 @@ def test_a_fence_falls_with_whatever_it_names(moved):
     ],
 )
 def test_a_fence_does_not_care_for_anything_else(moved):
-    assert stands(FENCE, replace(CHAT, **moved))
+    assert fence_holds(FENCE, replace(CHAT, **moved))
 
 
 @pytest.mark.parametrize("attempt", [0, ATTEMPT - 1, ATTEMPT + 1])
 def test_the_write_of_one_attempt_falls_with_the_next(attempt):
-    assert not stands(ONE_ATTEMPT, replace(CHAT, generation_attempt=attempt))
+    assert not fence_holds(ONE_ATTEMPT, replace(CHAT, generation_attempt=attempt))
 
 
 def test_a_fence_of_attempt_nought_is_not_a_fence_without_attempt():
-    assert not stands(replace(FENCE, attempt=0), CHAT)
+    assert not fence_holds(replace(FENCE, attempt=0), CHAT)
 
 
 def test_an_archived_chat_can_still_be_given_back():
     archived = replace(CHAT, archived=True)
 
-    assert stands(replace(FENCE, archived=True), archived)
-    assert stands(replace(FENCE, archived=True), CHAT)
+    assert fence_holds(replace(FENCE, archived=True), archived)
+    assert fence_holds(replace(FENCE, archived=True), CHAT)
 
 
 @pytest.mark.parametrize("state", [s for s in State if s is not State.INVALID])
 def test_the_fence_of_a_chat_as_it_is_stands_for_it(state):
     chat = a_chat(state).chat
 
-    assert stands(fence_of(chat), chat)
+    assert fence_holds(fence_of(chat), chat)
     assert ATTEMPT == fence_of(chat).attempt
 
 
@@ -79,7 +79,7 @@ def test_nobody_s_chat_has_no_fence():
 
 
 def test_a_fallen_fence_says_what_was_found():
-    moved = MovedOn(FENCE, replace(CHAT, history_version=HISTORY + 1))
+    moved = StaleFence(FENCE, replace(CHAT, history_version=HISTORY + 1))
 
     assert str(HISTORY + 1) in str(moved)
     assert "no longer stands: found" in str(moved)

@@ -4,7 +4,7 @@ import pytest
 
 from actors.law.chat import Message, Role, Visibility
 from actors.law.ids import EpisodeKey
-from actors.law.parts.message import UNPRICED, JsonText, TextPart, ToolResultPart, Usage
+from actors.law.parts.message import UNPRICED, JsonText, TextPart, TokenUsage, ToolResultPart
 from actors.prompts.compaction.fullness import (
     SUMMARIES_PER_TURN_MAX,
     Fullness,
@@ -18,7 +18,7 @@ from actors.prompts.compaction.fullness import (
 from actors.prompts.compaction.rows import Compaction, Source, Summary
 from tests.actors.law.chats import CHAT, FAST, NOW, assistant, call, result, tool, user
 
-USED_80 = Usage(input_tokens=80)
+USED_80 = TokenUsage(input_tokens=80)
 COMPACTION = Compaction(EpisodeKey(CHAT, 5, 2), Source.AUTOMATIC, Fullness(80, 100, 70))
 SUMMARY = COMPACTION.rows(Summary("what was said", 1200, UNPRICED), FAST)
 
@@ -39,14 +39,14 @@ def verdict_on(*bodies, limit=100, threshold=70):
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
-        (Usage(input_tokens=80, output_tokens=1000), 80),
-        (Usage(input_tokens=10, cache_read_tokens=60, cache_creation_tokens=10), 80),
-        (Usage(cache_read_tokens=80), 80),
-        (Usage(total_tokens=80), 80),
-        (Usage(input_tokens=0, total_tokens=80), 80),
-        (Usage(input_tokens=5, total_tokens=80), 5),
-        (Usage(input_tokens=-5, total_tokens=-80), 0),
-        (Usage(), 0),
+        (TokenUsage(input_tokens=80, output_tokens=1000), 80),
+        (TokenUsage(input_tokens=10, cache_read_tokens=60, cache_creation_tokens=10), 80),
+        (TokenUsage(cache_read_tokens=80), 80),
+        (TokenUsage(total_tokens=80), 80),
+        (TokenUsage(input_tokens=0, total_tokens=80), 80),
+        (TokenUsage(input_tokens=5, total_tokens=80), 5),
+        (TokenUsage(input_tokens=-5, total_tokens=-80), 0),
+        (TokenUsage(), 0),
     ],
 )
 def test_what_counts_is_what_the_last_step_had_read(usage, tokens):
@@ -55,8 +55,8 @@ def test_what_counts_is_what_the_last_step_had_read(usage, tokens):
 
 def test_steps_are_not_added_up_and_one_that_counted_nothing_is_passed_over():
     said = [
-        assistant("a", usage=Usage(input_tokens=10)),
-        assistant("b", usage=Usage(input_tokens=30)),
+        assistant("a", usage=TokenUsage(input_tokens=10)),
+        assistant("b", usage=TokenUsage(input_tokens=30)),
         assistant("c"),
     ]
 
@@ -115,7 +115,7 @@ def test_what_is_still_too_long_right_after_a_summary_is_an_end():
 
 def test_what_has_grown_since_a_summary_is_summarised_again():
     said = (user("a"), assistant("b", usage=USED_80), *SUMMARY)
-    small = assistant("c", usage=Usage(input_tokens=10))
+    small = assistant("c", usage=TokenUsage(input_tokens=10))
     grown = assistant("d", usage=USED_80)
 
     assert Verdict.SUMMARISE is verdict_on(*said, small, user("e"), grown, user("f"))
@@ -131,7 +131,7 @@ def test_where_users_have_seen_nothing_since_a_summary_another_would_be_the_same
 
 
 def test_what_came_since_counts_where_the_next_call_would_not_fit():
-    used_60 = assistant(call("b"), usage=Usage(input_tokens=60, output_tokens=10_000))
+    used_60 = assistant(call("b"), usage=TokenUsage(input_tokens=60, output_tokens=10_000))
     fits, too_long = (tool(result("b", value=f'"{"x" * size}"')) for size in (140, 180))
 
     assert Verdict.PROCEED is verdict_on(user("a"), used_60, fits)
@@ -159,9 +159,9 @@ def test_with_a_threshold_of_zero_every_call_is_preceded_by_a_summary():
 
 
 def test_in_one_turn_only_so_many_are_made_unasked():
-    again = (assistant("b", usage=Usage(input_tokens=1)), *SUMMARY)
+    again = (assistant("b", usage=TokenUsage(input_tokens=1)), *SUMMARY)
     most = (user("a"), *again * (SUMMARIES_PER_TURN_MAX - 1))
-    grown = (assistant("c", usage=Usage(input_tokens=1)), assistant("d", usage=USED_80))
+    grown = (assistant("c", usage=TokenUsage(input_tokens=1)), assistant("d", usage=USED_80))
 
     assert Verdict.SUMMARISE is verdict_on(*most, *grown)
     assert Verdict.PROCEED is verdict_on(*most, *again, *grown)

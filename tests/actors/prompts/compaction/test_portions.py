@@ -11,7 +11,7 @@ from actors.law.parts.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.law.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.prompt import AssistantOutput, ToolAnswer, ToolResults, UserInput
 from actors.prompts.compaction.portions import (
     PORTION_BYTES_MIN,
     portion_bytes,
@@ -20,8 +20,8 @@ from actors.prompts.compaction.portions import (
 )
 
 TALK = (
-    UserSaid((TextPart("never touch prod"), FilePart("image/png", "plan.png", data="AAAA"))),
-    AssistantSaid(
+    UserInput((TextPart("never touch prod"), FilePart("image/png", "plan.png", data="AAAA"))),
+    AssistantOutput(
         (
             ReasoningPart("hm"),
             TextPart("I look"),
@@ -30,7 +30,7 @@ TALK = (
             ToolResultPart("s", "search", JsonText('"found"'), provider_executed=True),
         )
     ),
-    ToolsSaid(
+    ToolResults(
         (
             ToolAnswer("a", "look", "seen", media=FilePart("image/png", data="AAAA")),
             ToolAnswer("b", "run", "broken", is_error=True),
@@ -55,14 +55,14 @@ def test_everything_that_was_said_stands_there_with_who_said_it():
 
 
 def test_a_part_ends_between_two_entries_if_it_can():
-    talk = [UserSaid((TextPart(word * 10),)) for word in "abc"]
+    talk = [UserInput((TextPart(word * 10),)) for word in "abc"]
 
     assert [entries.count("[the user]") for entries in portions(talk, 60)] == [2, 1]
 
 
 @given(st.lists(st.text(max_size=40), max_size=8), st.integers(8, 60))
 def test_nothing_is_lost_or_doubled_and_no_part_is_too_long(texts, bytes_max):
-    talk = [UserSaid((TextPart(text),)) for text in texts]
+    talk = [UserInput((TextPart(text),)) for text in texts]
 
     parts = portions(talk, bytes_max)
 
@@ -75,7 +75,7 @@ def test_no_conversation_has_no_parts():
 
 
 def test_a_part_fills_half_of_a_window_and_half_of_what_is_too_long_for_one_that_nobody_knows():
-    long = (UserSaid((TextPart("x" * 100_000),)),)
+    long = (UserInput((TextPart("x" * 100_000),)),)
 
     assert 1500 == portion_bytes(long, 1000)
     assert 50_000 < portion_bytes(long, None) < 50_100
@@ -83,4 +83,4 @@ def test_a_part_fills_half_of_a_window_and_half_of_what_is_too_long_for_one_that
 
 
 def test_four_bytes_are_about_a_token():
-    assert 25 <= tokens_about((UserSaid((TextPart("x" * 100),)),)) <= 30
+    assert 25 <= tokens_about((UserInput((TextPart("x" * 100),)),)) <= 30

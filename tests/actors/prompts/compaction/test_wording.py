@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import JsonText, ReasoningPart, TextPart
 from actors.law.parts.prompt import (
@@ -14,8 +14,8 @@ from actors.law.parts.prompt import (
     OpenRouterOptions,
     Prompt,
     RoutedReasoning,
-    Tool,
-    UserSaid,
+    ToolDefinition,
+    UserInput,
     VercelOptions,
 )
 from actors.prompts.compaction.wording import (
@@ -26,7 +26,7 @@ from actors.prompts.compaction.wording import (
     summary_in,
 )
 
-HELLO = UserSaid((TextPart("hello"),))
+HELLO = UserInput((TextPart("hello"),))
 
 
 def test_the_same_prompt_is_asked_with_one_question_more_and_no_tool_may_be_called():
@@ -34,13 +34,13 @@ def test_the_same_prompt_is_asked_with_one_question_more_and_no_tool_may_be_call
         "m",
         (HELLO,),
         system=("be kind",),
-        tools=(Tool("look", "", JsonText("{}")),),
+        tools=(ToolDefinition("look", "", JsonText("{}")),),
         settings=CallSettings(max_output_tokens=9, temperature=0.5),
     )
 
     asked = asking_for_summary(prompt)
 
-    assert (HELLO, UserSaid((TextPart(INSTRUCTIONS),))) == asked.messages
+    assert (HELLO, UserInput((TextPart(INSTRUCTIONS),))) == asked.messages
     assert (prompt.system, prompt.tools, "none") == (asked.system, asked.tools, asked.tool_choice)
     assert CallSettings(max_output_tokens=None, temperature=0.5) == asked.settings
 
@@ -56,11 +56,11 @@ def test_the_same_prompt_is_asked_with_one_question_more_and_no_tool_may_be_call
     ],
 )
 def test_a_summary_is_what_was_written(parts, summary):
-    assert summary == summary_in(Answer(parts, FinishReason.STOP))
+    assert summary == summary_in(ModelAnswer(parts, FinishReason.STOP))
 
 
 def test_a_summary_that_was_cut_off_is_none():
-    assert "" == summary_in(Answer((TextPart("the beginn"),), FinishReason.LENGTH))
+    assert "" == summary_in(ModelAnswer((TextPart("the beginn"),), FinishReason.LENGTH))
 
 
 def test_no_cap_is_left_wherever_it_was_set():
@@ -73,7 +73,9 @@ def test_no_cap_is_left_wherever_it_was_set():
 
 
 def test_a_part_is_asked_about_by_itself():
-    prompt = Prompt("m", (HELLO,), system=("be kind",), tools=(Tool("look", "", JsonText("{}")),))
+    prompt = Prompt(
+        "m", (HELLO,), system=("be kind",), tools=(ToolDefinition("look", "", JsonText("{}")),)
+    )
 
     first = asking_for_part(prompt, "[the user]\nhello {x}", "", number=1, count=2)
     second = asking_for_part(prompt, "[the user]\nbye", "so {far}", number=2, count=2)

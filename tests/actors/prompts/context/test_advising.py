@@ -9,14 +9,14 @@ from actors.law.chat import Body, Role
 from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import (
     AnthropicOptions,
-    AssistantSaid,
+    AssistantOutput,
     CallSettings,
     OpenAIOptions,
     Prompt,
-    Tool,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolDefinition,
+    ToolResults,
+    UserInput,
     WebSearch,
 )
 from actors.prompts.context.advising import (
@@ -43,7 +43,7 @@ def asked(*messages, system=(), question="what now?", settings=None, tokens=0):
         "m",
         messages,
         system=system,
-        tools=(Tool("look", "", JsonText("{}")),),
+        tools=(ToolDefinition("look", "", JsonText("{}")),),
         provider_tools=(WebSearch(),),
         settings=settings or CallSettings(),
     )
@@ -51,16 +51,16 @@ def asked(*messages, system=(), question="what now?", settings=None, tokens=0):
 
 
 def says(text):
-    return AssistantSaid((TextPart(text),))
+    return AssistantOutput((TextPart(text),))
 
 
 def wants(text):
-    return UserSaid((TextPart(text),))
+    return UserInput((TextPart(text),))
 
 
 def ran(name, text, args="{}", id="c1", **more):
-    call = AssistantSaid((ToolCallPart(id, name, JsonText(args)),))
-    return call, ToolsSaid((ToolAnswer(id, name, text, **more),))
+    call = AssistantOutput((ToolCallPart(id, name, JsonText(args)),))
+    return call, ToolResults((ToolAnswer(id, name, text, **more),))
 
 
 def texts(prompt):
@@ -163,7 +163,7 @@ def test_what_a_provider_ran_itself_is_a_note_too():
     call = ToolCallPart("s", "web_search", JsonText("{}"), provider_executed=True)
     found = ToolResultPart("s", "web_search", JsonText('["x"]'), provider_executed=True)
 
-    prompt = asked(wants("go"), AssistantSaid((TextPart("I look"), call, found)))
+    prompt = asked(wants("go"), AssistantOutput((TextPart("I look"), call, found)))
 
     assert [["go"], ["I look"]] == texts(prompt)[:2]
     assert 'web_search with {}; it said:]\n["x"]' in texts(prompt)[2][0]
@@ -172,7 +172,7 @@ def test_what_a_provider_ran_itself_is_a_note_too():
 def test_files_are_named_and_not_sent():
     picture = FilePart("image/png", "a.png", data="A" * 100_000)
 
-    assert [["[a file: a.png, image/png]", "what now?"]] == texts(asked(UserSaid((picture,))))
+    assert [["[a file: a.png, image/png]", "what now?"]] == texts(asked(UserInput((picture,))))
 
 
 def test_no_more_than_so_many_messages_are_read():
@@ -204,7 +204,7 @@ def test_it_begins_with_a_user_even_where_the_beginning_is_cut_off():
 
     first, *_ = asked(*many[:-1]).messages
 
-    assert isinstance(first, UserSaid)
+    assert isinstance(first, UserInput)
     assert ["[the assistant said before]\n19", "20"] == [part.text for part in first.parts]
 
 

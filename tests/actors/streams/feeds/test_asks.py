@@ -9,14 +9,14 @@ import trio
 from actors.law import requests as ask
 from actors.law.chat import Verdict
 from actors.law.ids import ChatId
-from actors.law.store.hints import LookAtEverything
+from actors.law.store.hints import HintsLost
 from actors.streams.feeds.diff import Position
 from tests.actors.law.chats import ANN, HOLDER, assistant, call, step, user
 from tests.actors.streams.feeds.test_feed import Stage, as_lines, feeds_of
 
 
 def asking(*ids):
-    asks = tuple(ask.Ask(id, "execute", "{}") for id in ids)
+    asks = tuple(ask.CallToApprove(id, "execute", "{}") for id in ids)
     calls = assistant(*(call(id, "execute") for id in ids))
     return step(calls), ask.EnterRequiresAction(asks)
 
@@ -150,11 +150,11 @@ async def test_asks_that_nobody_told_of_are_found_when_a_loss_is_told(autojump_c
             await stage.child_does(*asking("x"))
             await settled()
             unheard = watcher.asks
-            stage.bus.hear(LookAtEverything())
+            stage.bus.hear(HintsLost())
             await settled()
             found = watcher.asks
             await stage.child_does(decide("x"))
-            stage.bus.hear(LookAtEverything())
+            stage.bus.hear(HintsLost())
             await settled()
             nursery.cancel_scope.cancel()
 

@@ -8,7 +8,7 @@ from actors.law import requests as ask
 from actors.law.chat import Message, Visibility
 from actors.law.ids import MessageId, QueuedId
 from actors.law.states import State, Status
-from actors.law.store.hints import hints_of
+from actors.law.store.hints import hints_of_chat
 from actors.law.store.ports import Applied
 from actors.streams.feeds.diff import (
     ChatSnapshot,
@@ -277,7 +277,7 @@ def test_what_somebody_got_when_he_came_is_not_told_again():
 
 def applied(state, request, **columns):
     change = done(a_chat(state, **columns), request)
-    ids = tuple(MessageId(100 + n) for n in range(len(change.said)))
+    ids = tuple(MessageId(100 + n) for n in range(len(change.added)))
     fresh = tuple(QueuedId(200 + n) for n, row in enumerate(change.queue) if row.id < 0)
     return Applied(change, NOW, ids, fresh)
 
@@ -287,7 +287,7 @@ def test_a_commit_says_all_that_is_told_of_it():
 
     stood = change_of_commit(made)
 
-    expected = said(100, made.change.said[0], made.chat.snapshot_version)
+    expected = said(100, made.change.added[0], made.chat.snapshot_version)
     assert (expected,) == stood.messages
     assert made.chat.snapshot_version == stood.versions.snapshot_version
 
@@ -310,7 +310,7 @@ def test_calls_whose_arguments_the_committer_never_read_have_to_be_read():
 def hint(**columns):
     then = {name: getattr(THEN, name) for name in THEN.__slots__ if name != "worker"}
     chat = replace(a_chat(State.R0).chat, **(then | {"snapshot_version": 11} | columns))
-    return hints_of(chat, holder_is_fresh=True)[0]
+    return hints_of_chat(chat, holder_is_fresh=True)[0]
 
 
 def test_a_hint_that_says_everything_need_not_be_read():

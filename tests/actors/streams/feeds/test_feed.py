@@ -14,7 +14,7 @@ from actors.law.chat import Role
 from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
-from actors.law.store.hints import hints_of
+from actors.law.store.hints import hints_of_chat
 from actors.streams.feeds import log as logs
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
@@ -428,7 +428,7 @@ async def test_a_chat_that_is_gone_ends_its_feed(autojump_clock, stage):
             assert ["waiting"] == await told(watcher)
             del stage.memory.chats[stage.chat]
             version = made.chat.snapshot_version + 1
-            hint = hints_of(made.chat, holder_is_fresh=True)[0]
+            hint = hints_of_chat(made.chat, holder_is_fresh=True)[0]
             stage.bus.tell(replace(hint, snapshot_version=version, history_version=version))
 
             assert FeedEnd.GONE is await told(watcher)

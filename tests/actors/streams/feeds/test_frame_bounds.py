@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.law import requests as ask
 from actors.law.ids import ChatId, UserId
-from actors.law.store.hints import LookAtEverything, TitleChanged
+from actors.law.store.hints import HintsLost, TitleChanged
 from actors.streams.feeds import log as logs
 from actors.streams.feeds import owner_feed, subscription
 from actors.streams.feeds import registry as all_feeds
@@ -173,7 +173,7 @@ async def test_so_many_chats_are_polled_in_one_question(
         with ExitStack() as watching:
             for chat in chats:
                 await told(watching.enter_context(feeds.subscribe(chat, Position())))
-            stage.bus.hear(LookAtEverything())
+            stage.bus.hear(HintsLost())
             await wait_all_tasks_blocked()
 
             assert expected == [len(known) for known in stage.reading.polled]

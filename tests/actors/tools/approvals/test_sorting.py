@@ -3,7 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
-from actors.law.requests import Ask
+from actors.law.requests import CallToApprove
 from actors.tools.approvals.policy import FREELY, Consent, Policy, ServerStart, read_rules
 from actors.tools.approvals.sorting import NOBODY, RULED_OUT, sorted_out
 from tests.actors.chat.turn.given import calls, tool
@@ -33,7 +33,7 @@ def test_what_needs_no_consent_runs_and_the_rest_is_asked_about():
     sorted_ = found(READ, RUN)
 
     assert (READ,) == sorted_.run
-    assert (Ask("x", "execute", RUN.args),) == sorted_.asks
+    assert (CallToApprove("x", "execute", RUN.args),) == sorted_.asks
 
 
 def test_a_tool_is_asked_about_by_its_own_name_whatever_it_is_called_by():
@@ -59,7 +59,7 @@ def test_what_was_allowed_to_a_server_is_asked_again_where_a_workspace_has_its_n
     after = sorted_out([call], chat, {"git__push": near}, ASKING)
 
     assert ((call,), ()) == (before.run, before.asks)
-    assert ((), (Ask("x", "workspace:git__push", "{}"),)) == (after.run, after.asks)
+    assert ((), (CallToApprove("x", "workspace:git__push", "{}"),)) == (after.run, after.asks)
 
 
 def test_a_person_is_shown_what_would_be_started_and_not_what_the_model_says_of_it():
@@ -70,7 +70,7 @@ def test_a_person_is_shown_what_would_be_started_and_not_what_the_model_says_of_
 
     for chat in (CHAT, other):
         found = sorted_out([lies], chat, tools, ASKING)
-        assert ((), (Ask("x", "start:kit:d1", start.shown),)) == (found.run, found.asks)
+        assert ((), (CallToApprove("x", "start:kit:d1", start.shown),)) == (found.run, found.asks)
     allowed = replace(CHAT, approvals=(approval("x", "start:kit:d1", by=ANN),))
     assert (lies,) == sorted_out([lies], allowed, tools, ASKING).run
 

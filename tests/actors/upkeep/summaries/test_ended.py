@@ -63,8 +63,8 @@ def test_a_turn_has_ended_when_its_chat_comes_to_rest(before, after, expected):
 def test_a_conversation_that_is_compacted_has_not_ended_another_turn():
     was = a_change(Status.RUNNING, Status.WAITING)
 
-    assert how(replace(was, said=compacted())) is None
-    assert Ended.DONE is how(replace(was, said=(*compacted(), assistant("a"))))
+    assert how(replace(was, added=compacted())) is None
+    assert Ended.DONE is how(replace(was, added=(*compacted(), assistant("a"))))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from actors.chat.turn.ports import Model
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings
 from actors.upkeep.summaries.wording import (
@@ -21,7 +21,7 @@ MODEL = Model(None, None, "me", "anthropic", "m", CallSettings(top_k=7))
 
 
 def answer(text):
-    return Answer((TextPart(text),), None)
+    return ModelAnswer((TextPart(text),), None)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import trio
 from actors.chat.turn.ports import Model
 from actors.law.chat import Body, Message, Role, Visibility
 from actors.law.failures import wording
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FailureKind, FinishReason
 from actors.law.parts.message import FilePart, TextPart
 from actors.law.parts.prompt import CallSettings
@@ -35,7 +35,7 @@ NO_TEMPERATURE = wording.failure(
 
 def says(value):
     text = value if isinstance(value, str) else json.dumps(value)
-    return Answer((TextPart(text),), FinishReason.STOP)
+    return ModelAnswer((TextPart(text),), FinishReason.STOP)
 
 
 class Oracle:

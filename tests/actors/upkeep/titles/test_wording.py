@@ -7,7 +7,7 @@ import pytest
 
 from actors.chat.turn.ports import Model
 from actors.law.ids import ModelConfigId
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import ReasoningPart, TextPart
 from actors.law.parts.prompt import (
@@ -121,7 +121,7 @@ def test_what_is_not_of_the_schema_is_no_title(text):
 def test_thoughts_before_the_answer_do_not_matter():
     parts = (ReasoningPart("hm"), TextPart('{"title": '), TextPart('"Crash"}'))
 
-    assert "Crash" == title_in(Answer(parts, FinishReason.STOP))
+    assert "Crash" == title_in(ModelAnswer(parts, FinishReason.STOP))
 
 
 def test_a_provider_that_takes_no_temperature_says_so_in_words():

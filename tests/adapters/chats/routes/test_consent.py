@@ -21,7 +21,7 @@ async def asking(ground, *ids, tool="execute", parent=None, seconds=300.0, more=
     """A chat that waits for consent to these calls, and its id."""
     chat = await a_chat(ground.store, parent=parent, tools=[DYNAMIC])
     calls = [call(id, tool) for id in ids or ("x",)]
-    asks = tuple(ask.Ask(one.id, tool, '{"command": "ls"}') for one in calls)
+    asks = tuple(ask.CallToApprove(one.id, tool, '{"command": "ls"}') for one in calls)
     waiting = [step(assistant(*calls, *more)), ask.EnterRequiresAction(asks, seconds)]
     await applied(ground.store.ledger.apply(chat, waiting))
     return chat
@@ -168,7 +168,7 @@ async def test_who_may_not_change_a_chat_may_not_decide_for_it(ground):
 async def asking_again(ground, chat, *ids):
     """The chat is interrupted, and the model calls anew, by the same ids."""
     calls = [call(id, "execute") for id in ids]
-    asks = tuple(ask.Ask(one.id, "execute", '{"command": "rm"}') for one in calls)
+    asks = tuple(ask.CallToApprove(one.id, "execute", '{"command": "rm"}') for one in calls)
     again = [ask.Interrupt(), step(assistant(*calls)), ask.EnterRequiresAction(asks, 300.0)]
     await applied(ground.store.ledger.apply(chat, again))
 
@@ -232,7 +232,7 @@ async def test_who_comes_too_late_is_not_told_of_what_was_decided_before_his_cal
     chat = await asking(ground)
     await decide(ground, chat, "deny", words="no")
     calls = [step(assistant(call("x", "execute")))]
-    asks = ask.EnterRequiresAction((ask.Ask("x", "execute", "{}"),), 300.0)
+    asks = ask.EnterRequiresAction((ask.CallToApprove("x", "execute", "{}"),), 300.0)
     await applied(ground.store.ledger.apply(chat, [*calls, asks]))
     shown = await asked_at(ground, chat)
     await applied(ground.store.ledger.apply(chat, [ask.Interrupt()]))
@@ -336,7 +336,7 @@ async def test_always_allows_what_the_whole_family_asks_about_that_tool(ground):
 async def test_what_an_agent_asks_meanwhile_about_that_tool_is_allowed_too(ground):
     root = await asking(ground)
     child = await a_chat(ground.store, parent=root)
-    asks = ask.EnterRequiresAction((ask.Ask("y", "execute", "{}"),), 300.0)
+    asks = ask.EnterRequiresAction((ask.CallToApprove("y", "execute", "{}"),), 300.0)
     late = [step(assistant(call("y", "execute"))), asks]
     ground.meanwhile.comes(ground.store.ledger.apply, child, late)
 

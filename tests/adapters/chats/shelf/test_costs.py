@@ -6,9 +6,9 @@ import trio
 
 from actors.chat.turn.ports import Model
 from actors.law import requests as ask
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.message import UNPRICED, Cost, TextPart, Usage
+from actors.law.parts.message import UNPRICED, Cost, TextPart, TokenUsage
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.upkeep.background.asking import ask as ask_aside
 from adapters.models.costs import Bookkeeper, SideCosts
@@ -101,7 +101,7 @@ def a_model(*said):
 
 
 def answer(tokens):
-    return Answer((TextPart("yes"),), FinishReason.STOP, Usage(input_tokens=tokens))
+    return ModelAnswer((TextPart("yes"),), FinishReason.STOP, TokenUsage(input_tokens=tokens))
 
 
 def keeper_on(ground):

@@ -86,7 +86,7 @@ async def test_an_agent_has_that_of_its_root(ground):
 async def test_what_waits_for_consent_is_shown_with_the_chat(ground):
     root = await ground.a_chat("root")
     child = await ground.a_chat("child", parent=root, done=False)
-    asks = (ask.Ask("x", "execute", '{"command": "ls"}'),)
+    asks = (ask.CallToApprove("x", "execute", '{"command": "ls"}'),)
     waiting = [step(assistant(call("x", "execute"))), ask.EnterRequiresAction(asks)]
     await applied(ground.store.ledger.apply(child, waiting))
 

@@ -96,7 +96,7 @@ class Stage:
         assert isinstance(made, Applied), str(made)
         return new.id
 
-    async def send(self, chat, text, busy=ask.Busy.QUEUE):
+    async def send(self, chat, text, busy=ask.BusyBehaviour.QUEUE):
         return await self.ask(chat, ask.SendMessage(a_message(text), busy))
 
     async def ask(self, chat, *requests):

@@ -12,7 +12,7 @@ from actors.law.chat import (
     Body,
     ChatError,
     Message,
-    Queued,
+    QueuedMessage,
     RetryState,
     Role,
     UserMessage,
@@ -20,7 +20,7 @@ from actors.law.chat import (
 )
 from actors.law.ids import ChatId, FileId, MessageId, ModelConfigId, QueuedId, UserId
 from actors.law.parts import message as model
-from actors.law.parts.message import JsonText, TextPart, Usage
+from actors.law.parts.message import JsonText, TextPart, TokenUsage
 from adapters.chats.wire.messages import (
     error_of,
     is_shown,
@@ -142,7 +142,7 @@ def test_a_message_has_what_was_recorded_of_it():
         TextPart("a"),
         created_by=ANN,
         model_config_id=SMART,
-        usage=Usage(input_tokens=10, output_tokens=0, cache_read_tokens=3),
+        usage=TokenUsage(input_tokens=10, output_tokens=0, cache_read_tokens=3),
         context_limit=4096,
     )
 
@@ -180,7 +180,9 @@ def test_clients_see_neither_systems_nor_models_messages_nor_deleted_ones():
 
 
 def test_what_waits_has_the_time_at_which_it_came():
-    row = Queued(QueuedId(7), 1, UserMessage((TextPart("later"),), ANN, SMART), created_at=AT)
+    row = QueuedMessage(
+        QueuedId(7), 1, UserMessage((TextPart("later"),), ANN, SMART), created_at=AT
+    )
 
     shown = on_the_wire(queued_of(CHAT, row))
 
@@ -232,15 +234,15 @@ HIDDEN = {
     model.SkillPart: {"directory", "meta_file"},
     Message: {"revision", "deleted"},  # they say whether it is shown
     Body: {"visibility", "compressed", "reasoning_effort", "runtime_ms", "cost"},
-    Queued: {"position", "steers"},  # the order of the queue says it
+    QueuedMessage: {"position", "steers"},  # the order of the queue says it
     UserMessage: {"created_by", "reasoning_effort"},
 }
 SHOWN = {
     **{kind: part_of for kind in get_args(model.Part) if kind is not model.HookContextPart},
     Message: lambda message: message_of(CHAT, message),
     Body: lambda body: message_of(CHAT, Message(MessageId(1), 1, AT, False, body)),
-    Queued: lambda row: queued_of(CHAT, row),
-    UserMessage: lambda sent: queued_of(CHAT, Queued(QueuedId(1), 1, sent, created_at=AT)),
+    QueuedMessage: lambda row: queued_of(CHAT, row),
+    UserMessage: lambda sent: queued_of(CHAT, QueuedMessage(QueuedId(1), 1, sent, created_at=AT)),
     ChatError: error_of,
     RetryState: retry_of,
 }

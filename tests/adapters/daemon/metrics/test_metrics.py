@@ -14,7 +14,7 @@ from actors.chat.turn.work import Attempt
 from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey, ModelConfigId
 from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart
-from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolsSaid, UserSaid
+from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolResults, UserInput
 from actors.streams.previews import Preview, Previews
 from actors.supervisor.slots import SlotsStatistics
 from adapters.daemon.metrics.figures import Figures
@@ -28,8 +28,8 @@ LIMITS = Limits(startup_seconds=60, silence_seconds=600)
 PROMPT = Prompt(
     "rehearsal",
     (
-        UserSaid((TextPart("1234é"), FilePart("image/png", data="abc"))),
-        ToolsSaid((ToolAnswer("c1", "f", "12"),)),
+        UserInput((TextPart("1234é"), FilePart("image/png", data="abc"))),
+        ToolResults((ToolAnswer("c1", "f", "12"),)),
     ),
 )
 

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from actors.law.parts.assemble import Assembly
-from actors.law.parts.deltas import Failed, Finished
-from actors.law.parts.prompt import AssistantSaid, ToolAnswer, ToolsSaid
+from actors.law.parts.deltas import AnswerFailed, AnswerFinished
+from actors.law.parts.prompt import AssistantOutput, ToolAnswer, ToolResults
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -14,7 +14,7 @@ def deltas_of(decoder, pieces):
     deltas = []
     for piece in pieces:
         deltas.extend(decoder.feed(piece))
-    if not (deltas and isinstance(deltas[-1], Finished | Failed)):
+    if not (deltas and isinstance(deltas[-1], AnswerFinished | AnswerFailed)):
         deltas.extend(decoder.close())
     return deltas
 
@@ -42,13 +42,13 @@ def local_calls(answer):
 def replayed(answer):
     """The answer as a later prompt says it again: sources and files are not replayed."""
     kinds = ("TextPart", "ReasoningPart", "ToolCallPart", "ToolResultPart")
-    return AssistantSaid(tuple(part for part in answer.parts if type(part).__name__ in kinds))
+    return AssistantOutput(tuple(part for part in answer.parts if type(part).__name__ in kinds))
 
 
 def answered_by(answer, texts):
     """The results of an answer's calls, in order."""
     calls = local_calls(answer)
     assert len(calls) == len(texts)
-    return ToolsSaid(
+    return ToolResults(
         tuple(ToolAnswer(call.id, call.name, text) for call, text in zip(calls, texts, strict=True))
     )

@@ -13,18 +13,18 @@ from actors.law.parts.message import JsonText, ReasoningPart, TextPart
 from actors.law.parts.prompt import (
     AnswerSchema,
     AnthropicOptions,
-    AssistantSaid,
+    AssistantOutput,
     CallSettings,
     GoogleOptions,
+    GoogleSafetySetting,
     OpenAICompatOptions,
     OpenAIOptions,
     OpenRouterOptions,
     OpenRouterRouting,
     Prompt,
     RoutedReasoning,
-    SafetySetting,
-    Tool,
-    UserSaid,
+    ToolDefinition,
+    UserInput,
     VercelOptions,
 )
 from actors.law.parts.vendors import AZURE, OPENAI, OPENAI_COMPAT, OPENROUTER, VERCEL
@@ -36,11 +36,11 @@ from adapters.models.providers.openai_responses import request as responses
 SCHEMA = JsonText('{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}')
 SIGNED = JsonText('{"anthropic":{"signature":"s"}}')
 MESSAGES = (
-    UserSaid((TextPart("hi"),)),
-    AssistantSaid((ReasoningPart("hm", provider_metadata=SIGNED), TextPart("so"))),
-    UserSaid((TextPart("and"),)),
+    UserInput((TextPart("hi"),)),
+    AssistantOutput((ReasoningPart("hm", provider_metadata=SIGNED), TextPart("so"))),
+    UserInput((TextPart("and"),)),
 )
-TOOLS = (Tool("look", "", SCHEMA),)
+TOOLS = (ToolDefinition("look", "", SCHEMA),)
 ANSWER = AnswerSchema("title", "", SCHEMA)
 
 A_SEARCH = "is a tool of the provider by then, and sent as one"
@@ -78,7 +78,7 @@ VALUES = {
     GoogleOptions: {
         "thinking_budget": 128,
         "include_thoughts": False,
-        "safety_settings": (SafetySetting("HARM_CATEGORY_HARASSMENT", "BLOCK_NONE"),),
+        "safety_settings": (GoogleSafetySetting("HARM_CATEGORY_HARASSMENT", "BLOCK_NONE"),),
     },
     OpenAICompatOptions: {},
     OpenRouterOptions: {

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import Prompt, UserSaid
+from actors.law.parts.prompt import Prompt, UserInput
 from actors.law.parts.vendors import VENDORS, Wire
 from adapters.models.providers.anthropic.provider import AnthropicProvider
 from adapters.models.providers.bedrock.aws import Bearer
@@ -19,7 +19,7 @@ from tests.adapters.models.providers.replay import events
 from tests.fakes.network import Network, streamed, whole
 
 KEY = "not-like-any-vendors-key"
-PROMPT = Prompt("model", (UserSaid((TextPart("hi"),)),))
+PROMPT = Prompt("model", (UserInput((TextPart("hi"),)),))
 BASE = "https://own.test/v1"
 
 

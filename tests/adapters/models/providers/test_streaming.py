@@ -5,15 +5,15 @@ import json
 import pytest
 import trio
 
-from actors.law.parts.deltas import Failed, FailureKind, Finished, ProviderFailure
+from actors.law.parts.deltas import AnswerFailed, AnswerFinished, FailureKind, ProviderFailure
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import Prompt, UserSaid
+from actors.law.parts.prompt import Prompt, UserInput
 from adapters.models.providers import streaming
 from adapters.models.providers.anthropic.provider import AnthropicProvider
 from adapters.models.providers.http import HttpClient
 from tests.fakes.network import Network, chunk, head, streamed
 
-PROMPT = Prompt("claude", (UserSaid((TextPart("hi"),)),))
+PROMPT = Prompt("claude", (UserInput((TextPart("hi"),)),))
 STOP = b'data: {"type":"message_stop"}\n\n'
 OPENED = head(Transfer_Encoding="chunked")
 
@@ -33,7 +33,7 @@ async def test_an_answer_that_is_too_long_is_cut_off(autojump_clock, nursery, mo
     (delta,) = await deltas(provider)
     answer = await provider.generate(PROMPT)
 
-    assert isinstance(delta, Failed)
+    assert isinstance(delta, AnswerFailed)
     assert isinstance(answer, ProviderFailure)
     assert {delta.failure.detail, answer.detail} == {"http: the answer is too long"}
 
@@ -56,7 +56,7 @@ async def test_a_body_that_does_not_end_is_not_waited_for(autojump_clock, nurser
 
     found = await deltas(AnthropicProvider(HttpClient(network.dial), "key"))
 
-    assert isinstance(found[-1], Finished)
+    assert isinstance(found[-1], AnswerFinished)
     assert trio.current_time() < 1
 
 
@@ -115,7 +115,7 @@ async def test_a_character_that_was_cut_in_two_does_not_cost_the_answer(
 
     assert "so \ufffd" == text.text
     assert {"a": "\ufffd"} == json.loads(call.args)
-    assert isinstance(end, Finished)
+    assert isinstance(end, AnswerFinished)
 
 
 @pytest.mark.parametrize("key", ["a\nb", "schl\u00fcssel\u20ac"])

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.law.ids import ModelConfigId
-from actors.law.store.hints import LookAtEverything
+from actors.law.store.hints import HintsLost
 from adapters.models import catalogue
 from adapters.models.choosing import ModelChoice, NoChoice
 from adapters.models.settings import OWN_PROMPT, SYSTEM_PROMPT
@@ -62,7 +62,7 @@ async def test_a_cold_catalogue_is_read_once_for_all_who_ask_together(ground):
 async def test_a_provider_is_made_once_for_all_chats_and_kept_over_readings(ground):
     model = await ground.add_model(await ground.add_provider())
     first = await ground.catalogue.model_for(a_chat_for(model))
-    ground.catalogue.hear(LookAtEverything())
+    ground.catalogue.hear(HintsLost())
 
     second = await ground.catalogue.model_for(a_chat_for(model))
 
@@ -101,7 +101,7 @@ async def test_where_news_may_have_got_lost_everything_is_read_again(ground):
     await ground.catalogue.own(ANN)
     before = ground.reading.asked
 
-    ground.catalogue.hear(LookAtEverything())
+    ground.catalogue.hear(HintsLost())
     await ground.catalogue.contents()
     await ground.catalogue.own(ANN)
 

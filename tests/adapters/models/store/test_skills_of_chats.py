@@ -4,7 +4,7 @@ import json
 
 from actors.chat.turn.ports import Calling
 from actors.law.parts.message import ToolCallPart
-from actors.law.store.hints import LookAtEverything
+from actors.law.store.hints import HintsLost
 from actors.prompts.context.ports import SkillText, Unreadable
 from actors.prompts.context.skills import Known
 from adapters.tools.skills import SkillTools
@@ -90,7 +90,7 @@ async def test_news_that_got_lost_are_made_good(ground):
     await keep(ground)
 
     assert [] == await names(other)
-    other.hear(LookAtEverything())
+    other.hear(HintsLost())
 
     assert ["read_skill"] == await names(other)
 

@@ -4,7 +4,7 @@ import pytest
 import trio
 
 from actors.law.chat import ChatError, Role, Visibility
-from actors.law.parts.assemble import Answer
+from actors.law.parts.assemble import ModelAnswer
 from actors.prompts.context.advising import GUIDANCE, Advised
 from adapters.models.prompt_texts import (
     ATTACHED,
@@ -169,7 +169,7 @@ async def test_a_first_chat_is_answered_by_a_rehearsal_that_says_so(ground):
 
     answer = await model.provider.generate(hello(model.name))
 
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     assert answer.parts[0].text.startswith("This is a rehearsal, not a real model")
     assert "ANTHROPIC_API_KEY" in answer.parts[0].text
     assert REHEARSAL_MODEL == model.config_id

@@ -6,7 +6,7 @@ from time import time
 import pytest
 import trio
 
-from actors.law.store.hints import LookAtEverything, PersonChanged
+from actors.law.store.hints import HintsLost, PersonChanged
 from adapters.http.scopes import ALL, SCOPES
 from adapters.people.store.user import OWNER, Standing
 from tests.adapters.people.auth.stage import ADMIN_TOKEN, a_door
@@ -163,7 +163,7 @@ async def test_who_may_have_missed_news_believes_nothing_that_he_kept(door):
     await door.asks("GET", CHAT, token=ann.token)
     await door.auth.tokens.revoke(ann.user.id, ann.token[:10])
 
-    door.bus.hear(LookAtEverything())
+    door.bus.hear(HintsLost())
 
     assert 401 == (await door.asks("GET", CHAT, token=ann.token)).status
 

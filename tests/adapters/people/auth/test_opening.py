@@ -6,7 +6,7 @@ import sys
 import pytest
 import trio
 
-from actors.law.store.hints import LookAtEverything
+from actors.law.store.hints import HintsLost
 from adapters.people.auth import callers
 from adapters.people.store import known
 from adapters.people.store.usage import NOTE_SECONDS
@@ -103,7 +103,7 @@ async def test_who_may_have_missed_news_reads_names_anew(people):
         await door.asks("GET", ME, token=ADMIN_TOKEN)
         reads = door.auth.known.statistics().read_count
 
-        door.bus.hear(LookAtEverything())
+        door.bus.hear(HintsLost())
         await door.asks("GET", ME, token=ADMIN_TOKEN)
 
         assert reads + 1 == door.auth.known.statistics().read_count

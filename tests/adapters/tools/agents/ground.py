@@ -8,7 +8,7 @@ from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import (
     Abandon,
     Acquire,
-    Ask,
+    CallToApprove,
     CommitStep,
     CreateChat,
     EnterRequiresAction,
@@ -59,7 +59,7 @@ class Parent:
         new = NewChat(id, owner, parent_id=self.chat.id, root_id=self.chat.id)
         asked = [
             CommitStep((assistant(call("c", "push")),)),
-            EnterRequiresAction((Ask("c", "push", JsonText("{}")),), 600.0),
+            EnterRequiresAction((CallToApprove("c", "push", JsonText("{}")),), 600.0),
             Abandon(),
         ]
         store = self.daemon.chats.store

@@ -10,7 +10,7 @@ import trio
 import trio.testing
 
 from actors.law.ids import EpisodeKey
-from actors.law.store.hints import LookAtEverything
+from actors.law.store.hints import HintsLost
 from adapters.postgres.queries import SQL
 from tests.adapters.tools.agents.ground import SLOW, a_parent, error
 from tests.patience import PATIENCE_SECONDS
@@ -299,4 +299,4 @@ class Deaf:
 
     def doubt(self):
         for heard in self._heard:
-            heard(LookAtEverything())
+            heard(HintsLost())

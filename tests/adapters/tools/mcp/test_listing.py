@@ -3,14 +3,14 @@
 from uuid import UUID
 
 from actors.chat.turn.ports import LocalTool
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from adapters.tools.mcp.listing import ServerTool, Source, all_distinct
 from adapters.tools.mcp.naming import tool_name
 
 
 def a_tool(slug, name, id=None):
     source = Source(id, slug, slug, allows=lambda tool: True)
-    return ServerTool(source, name, LocalTool(Tool(tool_name(slug, name), "", "{}"), 1.0))
+    return ServerTool(source, name, LocalTool(ToolDefinition(tool_name(slug, name), "", "{}"), 1.0))
 
 
 def named(*tools):

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from actors.chat.turn.ports import LocalTool
-from actors.law.parts.prompt import Tool
+from actors.law.parts.prompt import ToolDefinition
 from adapters.tools.mcp.listing import ServerTool, Source
 from adapters.tools.mcp.workspaces.named import Named, Program
 from adapters.tools.mcp.workspaces.server_starts import start_tool
@@ -38,7 +38,7 @@ class Near(NoWorkspaces):
     async def tools(self, chat):
         self.looks += 1
         source = Source(None, "kit", "kit", allows=lambda tool: True)
-        local = [LocalTool(Tool(f"kit__{at}", "", "{}"), 1.0) for at in range(self.ready)]
+        local = [LocalTool(ToolDefinition(f"kit__{at}", "", "{}"), 1.0) for at in range(self.ready)]
         return [ServerTool(source, each.tool.name, each) for each in local]
 
 

@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from actors.law.store.hints import LookAtEverything, WorkspaceClosed
+from actors.law.store.hints import HintsLost, WorkspaceClosed
 from adapters.postgres.bus import Switchboard
 from adapters.workspaces.lifecycle import Keeping
 from adapters.workspaces.store import Lives
@@ -170,7 +170,7 @@ async def test_a_deaf_process_looks_at_once(store, tmp_path):
         id = await a_server(daemon, chat)
         await store.execute("UPDATE workspaces SET is_stopped = true")
 
-        daemon.lifecycle.caretaker.hear(LookAtEverything())
+        daemon.lifecycle.caretaker.hear(HintsLost())
 
         assert "its workspace was stopped" == (await ended(daemon, chat, id)).why
         nursery.cancel_scope.cancel()

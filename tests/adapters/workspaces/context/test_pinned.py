@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.law.store.hints import ContextChanged, LookAtEverything
+from actors.law.store.hints import ContextChanged, HintsLost
 from actors.prompts.context.ports import Unreadable
 from actors.prompts.context.skills import Known
 from adapters.workspaces.context.snapshots import Snapshots
@@ -225,7 +225,7 @@ async def test_news_that_got_lost_are_made_good(process, store, tmp_path):
     async with a_process(store, tmp_path) as another:
         await another.refreshed(chat)
 
-    process.bus.hear(LookAtEverything())
+    process.bus.hear(HintsLost())
 
     assert "\ntwo\n" in await process.contexts.told(chat)
 
@@ -302,7 +302,7 @@ async def test_what_was_pinned_stays_when_the_workspace_is_gone(process):
     shutil.rmtree(home)
 
     refused = await process.contexts.refresh(chat.id)
-    process.contexts.hear(LookAtEverything())
+    process.contexts.hear(HintsLost())
 
     assert Unreadable(GONE) == refused
     assert before == await process.contexts.told(chat)

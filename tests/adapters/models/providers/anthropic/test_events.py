@@ -5,21 +5,21 @@ import json
 import pytest
 
 from actors.law.parts.deltas import (
-    Finished,
+    AnswerFinished,
     FinishReason,
+    ProviderRefusal,
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
     ToolCall,
     ToolInputDelta,
     ToolInputStarted,
-    UsageSeen,
+    UsageReported,
 )
-from actors.law.parts.message import Usage
+from actors.law.parts.message import TokenUsage
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.models.providers.faults import KINDS_MAX, BrokenStream, Reported, SkippedKinds
 
@@ -170,11 +170,11 @@ def test_usage_grows_and_the_end_tells_all_of_it():
         OVER,
     )
 
-    usage = Usage(10, 7, 17, None, 3, 5)
+    usage = TokenUsage(10, 7, 17, None, 3, 5)
     assert deltas == [
-        UsageSeen(Usage(10, 1, 11, None, None, 5)),
-        UsageSeen(usage),
-        Finished(FinishReason.STOP, usage, "msg_1"),
+        UsageReported(TokenUsage(10, 1, 11, None, None, 5)),
+        UsageReported(usage),
+        AnswerFinished(FinishReason.STOP, usage, "msg_1"),
     ]
 
 
@@ -201,7 +201,7 @@ def test_a_refusal_tells_its_category_and_explanation():
 
     end = heard(ending("refusal", details), OVER)[-1]
 
-    assert end.refusal == Refusal("cyber", "because")
+    assert end.refusal == ProviderRefusal("cyber", "because")
 
 
 def test_nothing_is_heard_after_the_end():
@@ -287,7 +287,7 @@ def test_a_whole_message_is_read_as_if_it_had_been_streamed():
         TextEnded("2"),
         ToolInputStarted("t", "f"),
         ToolCall("t", "f", '{"a": 1}'),
-        Finished(FinishReason.TOOL_CALLS, Usage(1, 2, 3), "msg_2"),
+        AnswerFinished(FinishReason.TOOL_CALLS, TokenUsage(1, 2, 3), "msg_2"),
     ]
 
 

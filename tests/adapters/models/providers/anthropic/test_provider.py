@@ -7,22 +7,22 @@ import pytest
 import trio
 
 from actors.law.parts.deltas import (
-    Failed,
+    AnswerFailed,
+    AnswerFinished,
     FailureKind,
-    Finished,
     ProviderFailure,
     TextDelta,
     TextEnded,
-    UsageSeen,
+    UsageReported,
 )
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import AnthropicOptions, Asker, CallSettings, Prompt, UserSaid
+from actors.law.parts.prompt import AnthropicOptions, Asker, CallSettings, Prompt, UserInput
 from adapters.models.providers.anthropic.provider import AnthropicProvider
 from adapters.models.providers.dial import Origin
 from adapters.models.providers.http import HttpClient
 from tests.fakes.network import Hangup, Network, Reset, Wait, chunk, head, whole
 
-PROMPT = Prompt("claude", (UserSaid((TextPart("hi"),)),))
+PROMPT = Prompt("claude", (UserInput((TextPart("hi"),)),))
 OPENED = head(Transfer_Encoding="chunked")
 KEY = "sk-ant-REDACTED"
 
@@ -52,7 +52,7 @@ async def heard(network, prompt=PROMPT, **more):
 
 async def failed(network, **more):
     (*_, (_, batch)) = await heard(network, **more)
-    assert isinstance(batch[-1], Failed)
+    assert isinstance(batch[-1], AnswerFailed)
     return batch[-1].failure
 
 
@@ -62,10 +62,10 @@ async def test_deltas_that_arrive_together_are_handed_over_together(autojump_clo
 
     (first, second, third) = await heard(network)
 
-    assert [type(delta) for delta in first[1]] == [UsageSeen]
+    assert [type(delta) for delta in first[1]] == [UsageReported]
     assert second == (3, [TextDelta("0", "a"), TextDelta("0", "b")])
     assert third[0] == 7
-    assert [type(delta) for delta in third[1]] == [TextEnded, Finished]
+    assert [type(delta) for delta in third[1]] == [TextEnded, AnswerFinished]
 
 
 async def test_the_request_says_who_asks_and_nothing_else(autojump_clock, nursery):
@@ -201,7 +201,7 @@ async def test_a_failure_to_connect_is_one_batch(autojump_clock, nursery):
 
     ((_, batch),) = await heard(network)
 
-    assert [type(delta) for delta in batch] == [Failed]
+    assert [type(delta) for delta in batch] == [AnswerFailed]
     assert batch[0].failure.kind is FailureKind.TIMEOUT
 
 

@@ -9,22 +9,22 @@ from actors.law.parts.prompt import (
     OUTPUT_TOKENS_MAX,
     AnswerSchema,
     AnthropicOptions,
-    AssistantSaid,
+    AssistantOutput,
     CallSettings,
     ComputerUse,
     OnlyTool,
     OpenAIOptions,
     Prompt,
-    Tool,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolDefinition,
+    ToolResults,
+    UserInput,
     WebSearch,
 )
 from adapters.models.providers.anthropic.request import CACHE, CONTEXT_1M, betas, body
 
-HI = UserSaid((TextPart("hi"),))
-LOOK = Tool("look", "Look it up", '{"type":"object","properties":{}}')
+HI = UserInput((TextPart("hi"),))
+LOOK = ToolDefinition("look", "Look it up", '{"type":"object","properties":{}}')
 
 
 def asked(*messages, **more):
@@ -240,11 +240,11 @@ def test_a_long_context_is_asked_for_by_name():
     ],
 )
 def test_files_go_in_the_form_that_their_type_has(file, sent):
-    assert contents(UserSaid((file,))) == [[sent]]
+    assert contents(UserInput((file,))) == [[sent]]
 
 
 def test_thoughts_go_back_only_as_they_were_signed():
-    said = AssistantSaid(
+    said = AssistantOutput(
         (
             ReasoningPart("mine", provider_metadata='{"anthropic":{"signature":"s"}}'),
             ReasoningPart("", provider_metadata='{"anthropic":{"redacted_data":"x"}}'),
@@ -266,7 +266,7 @@ def test_thoughts_go_back_only_as_they_were_signed():
 def test_a_search_goes_back_with_the_content_it_came_with():
     content = [{"type": "web_search_result", "url": "u", "encrypted_content": "x"}]
     notes = json.dumps({"anthropic": {"web_search": content}})
-    said = AssistantSaid(
+    said = AssistantOutput(
         (
             ToolCallPart("s", "web_search", '{"query":"q"}', provider_executed=True),
             ToolResultPart(
@@ -283,9 +283,9 @@ def test_a_search_goes_back_with_the_content_it_came_with():
 
 
 def test_calls_and_answers_stand_in_turn():
-    call = AssistantSaid((ToolCallPart("t", "look", '{"a":1}'), ToolCallPart("u", "look")))
+    call = AssistantOutput((ToolCallPart("t", "look", '{"a":1}'), ToolCallPart("u", "look")))
     image = FilePart("image/png", data="AA==")
-    answers = ToolsSaid(
+    answers = ToolResults(
         (ToolAnswer("t", "look", "found"), ToolAnswer("u", "look", "bad", True, image))
     )
 
@@ -308,10 +308,10 @@ def test_calls_and_answers_stand_in_turn():
 
 
 def test_messages_of_one_role_become_one_and_empty_ones_none():
-    blank = AssistantSaid((TextPart("  "),))
-    answers = ToolsSaid((ToolAnswer("t", "f", ""),))
+    blank = AssistantOutput((TextPart("  "),))
+    answers = ToolResults((ToolAnswer("t", "f", ""),))
 
-    (user,) = asked(answers, HI, blank, UserSaid((TextPart("more"),)))["messages"]
+    (user,) = asked(answers, HI, blank, UserInput((TextPart("more"),)))["messages"]
 
     kinds = [block["type"] for block in user["content"]]
     assert (user["role"], kinds) == ("user", ["tool_result", "text", "text"])
@@ -319,7 +319,7 @@ def test_messages_of_one_role_become_one_and_empty_ones_none():
 
 def test_the_end_of_the_system_and_the_last_two_messages_are_marked():
     thought = ReasoningPart("x", provider_metadata='{"anthropic":{"signature":"s"}}')
-    said = AssistantSaid((TextPart("a"), thought))
+    said = AssistantOutput((TextPart("a"), thought))
 
     request = asked(HI, HI, said, HI, system=("one", "two"), cached=True)
 

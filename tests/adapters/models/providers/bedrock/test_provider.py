@@ -7,15 +7,15 @@ import zlib
 
 import pytest
 
-from actors.law.parts.deltas import Failed, FailureKind, Finished
+from actors.law.parts.deltas import AnswerFailed, AnswerFinished, FailureKind
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import AnswerSchema, AnthropicOptions, CallSettings, Prompt, UserSaid
+from actors.law.parts.prompt import AnswerSchema, AnthropicOptions, CallSettings, Prompt, UserInput
 from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
 from adapters.models.providers.bedrock.provider import BedrockProvider, model_id
 from adapters.models.providers.http import HttpClient
 from tests.fakes.network import Network, streamed, whole
 
-PROMPT = Prompt("anthropic.claude-x-v1:0", (UserSaid((TextPart("hi"),)),))
+PROMPT = Prompt("anthropic.claude-x-v1:0", (UserInput((TextPart("hi"),)),))
 KEYS = AwsKeys("AKID", "SECRET", "TOKEN")
 STREAM = "application/vnd.amazon.eventstream"
 
@@ -53,7 +53,7 @@ async def test_an_answer_ends_with_message_stop(autojump_clock, nursery):
 
     deltas = await heard(network)
 
-    assert isinstance(deltas[-1], Finished)
+    assert isinstance(deltas[-1], AnswerFinished)
     assert network.requests[0].target == (
         "/model/eu.anthropic.claude-x-v1%3A0/invoke-with-response-stream"
     )
@@ -109,7 +109,7 @@ async def test_an_exception_in_the_stream_is_classified(
 
     (delta,) = await heard(network)
 
-    assert isinstance(delta, Failed)
+    assert isinstance(delta, AnswerFailed)
     assert (delta.failure.kind, delta.failure.retryable) == (kind, retryable)
     assert delta.failure.provider == "bedrock"
 

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from actors.law.parts.deltas import Failed, FailureKind, Finished, FinishReason
+from actors.law.parts.deltas import AnswerFailed, AnswerFinished, FailureKind, FinishReason
 from actors.law.parts.message import TextPart, ToolCallPart
-from actors.law.parts.prompt import AssistantSaid, Prompt, UserSaid
+from actors.law.parts.prompt import AssistantOutput, Prompt, UserInput
 from adapters.models.providers.google.provider import GeminiProvider
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.providers.replay import events
 from tests.fakes.network import Hangup, Network, head, streamed, whole
 
-HELLO = UserSaid((TextPart("hello"),))
+HELLO = UserInput((TextPart("hello"),))
 PROMPT = Prompt("gemini-2.5-flash", (HELLO,))
 HI = b'{"candidates":[{"content":{"parts":[{"text":"hi"}],"role":"model"}}],"responseId":"r1"}'
 END = b'{"candidates":[{"finishReason":"STOP"}],"responseId":"r1"}'
@@ -60,13 +60,13 @@ async def test_requests_go_to_the_model_with_the_key(
     ]
     headers = network.requests[0].headers
     assert {n: headers[n] for n in ("x-goog-api-key", "authorization") if n in headers} == shown
-    assert deltas[-1] == Finished(FinishReason.STOP, response_id="r1")
+    assert deltas[-1] == AnswerFinished(FinishReason.STOP, response_id="r1")
     assert answer.parts == ()
 
 
 async def test_vertex_is_told_no_ids(autojump_clock, nursery):
     network = Network(nursery, [[streamed(events(END))]])
-    said = AssistantSaid((ToolCallPart("c1", "add"),))
+    said = AssistantOutput((ToolCallPart("c1", "add"),))
 
     await heard(
         GeminiProvider(HttpClient(network.dial), "key", base_url=VERTEX),
@@ -81,7 +81,7 @@ async def test_a_stream_that_ends_early_is_tried_again(autojump_clock, nursery):
 
     failed = (await heard(GeminiProvider(HttpClient(network.dial), "key")))[-1]
 
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, AnswerFailed)
     assert (failed.failure.kind, failed.failure.retryable) == (FailureKind.TIMEOUT, True)
     assert failed.failure.message == "Google stream closed before the response completed."
 

@@ -18,16 +18,16 @@ from actors.law.parts.message import (
     JsonText,
     ReasoningPart,
     TextPart,
+    TokenUsage,
     ToolCallPart,
-    Usage,
 )
 from actors.law.parts.prompt import (
     AnswerSchema,
     CallSettings,
     GoogleOptions,
     Prompt,
-    Tool,
-    UserSaid,
+    ToolDefinition,
+    UserInput,
 )
 from adapters.models.providers.google.request import request_body
 from adapters.models.providers.google.response import GeminiDecoder
@@ -113,10 +113,12 @@ def first_prompt(recording):
     schema = config.get("responseJsonSchema")
     return Prompt(
         re.search(r"/models/(.*):", exchange.url)[1],
-        (UserSaid(tuple(map(_part, request["contents"][0]["parts"]))),),
+        (UserInput(tuple(map(_part, request["contents"][0]["parts"]))),),
         tuple(part["text"] for part in system["parts"]),
         tools=tuple(
-            Tool(f["name"], f["description"], JsonText(json.dumps(_lowered(f["parameters"]))))
+            ToolDefinition(
+                f["name"], f["description"], JsonText(json.dumps(_lowered(f["parameters"])))
+            )
             for tool in request.get("tools", ())
             for f in tool["functionDeclarations"]
         ),
@@ -188,7 +190,7 @@ def _recorded_text(said, *, thought):
 
 def _recorded_usage(counts):
     cached = counts.get("cachedContentTokenCount")
-    return Usage(
+    return TokenUsage(
         counts["promptTokenCount"] - (cached or 0),
         counts["totalTokenCount"] - counts["promptTokenCount"],
         counts["totalTokenCount"],

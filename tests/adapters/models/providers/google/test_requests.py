@@ -8,23 +8,25 @@ from actors.law.parts.message import FilePart, JsonText, ReasoningPart, TextPart
 from actors.law.parts.message import ToolResultPart as ResultPart
 from actors.law.parts.prompt import (
     AnswerSchema,
-    AssistantSaid,
+    AssistantOutput,
     CallSettings,
     GoogleOptions,
+    GoogleSafetySetting,
     OnlyTool,
     OpenAIOptions,
     Prompt,
-    SafetySetting,
-    Tool,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolDefinition,
+    ToolResults,
+    UserInput,
     WebSearch,
 )
 from adapters.models.providers.google.request import request_body
 
-HELLO = UserSaid((TextPart("hello"),))
-ADD = Tool("add", "Adds", JsonText('{"type":"object","properties":{"a":{"type":"integer"}}}'))
+HELLO = UserInput((TextPart("hello"),))
+ADD = ToolDefinition(
+    "add", "Adds", JsonText('{"type":"object","properties":{"a":{"type":"integer"}}}')
+)
 OLD, NEW = "gemini-2.5-flash", "gemini-3-pro-preview"
 
 
@@ -74,7 +76,7 @@ def test_every_option_is_sent():
         thinking_budget=128,
         include_thoughts=False,
         cached_content="cachedContents/1",
-        safety_settings=(SafetySetting("HARM_CATEGORY_HATE_SPEECH", "BLOCK_NONE"),),
+        safety_settings=(GoogleSafetySetting("HARM_CATEGORY_HATE_SPEECH", "BLOCK_NONE"),),
         threshold="BLOCK_ONLY_HIGH",
     )
 
@@ -162,7 +164,7 @@ def test_an_answer_may_have_a_schema():
 def test_files_of_every_kind_go_as_they_are():
     files = (FilePart("image/png", data="aW1n"), FilePart("video/mp4", data="dmlk"))
 
-    (content,) = sent(messages=(UserSaid(files),))["contents"]
+    (content,) = sent(messages=(UserInput(files),))["contents"]
 
     assert content["parts"] == [
         {"inlineData": {"mimeType": "image/png", "data": "aW1n"}},
@@ -176,12 +178,12 @@ def noted(**notes):
 
 CALLED = ToolCallPart("c1", "add", JsonText('{"a":1}'))
 SIGNED = ToolCallPart("c2", "add", JsonText("{}"), provider_metadata=noted(thought_signature="s"))
-ANSWERED = ToolsSaid((ToolAnswer("c1", "add", "2"), ToolAnswer("c2", "add", "no", is_error=True)))
+ANSWERED = ToolResults((ToolAnswer("c1", "add", "2"), ToolAnswer("c2", "add", "no", is_error=True)))
 
 
 def test_calls_and_their_results_go_back_with_ids_and_signatures():
     foreign = ReasoningPart("hm", provider_metadata=JsonText('{"anthropic":{"signature":"x"}}'))
-    said = AssistantSaid((foreign, TextPart("so"), CALLED, SIGNED))
+    said = AssistantOutput((foreign, TextPart("so"), CALLED, SIGNED))
 
     assert sent(messages=(HELLO, said, ANSWERED))["contents"][1:] == [
         {
@@ -206,7 +208,7 @@ def test_calls_and_their_results_go_back_with_ids_and_signatures():
 
 
 def test_vertex_gets_no_ids():
-    body = sent(messages=(HELLO, AssistantSaid((CALLED,)), ANSWERED), sends_ids=False)
+    body = sent(messages=(HELLO, AssistantOutput((CALLED,)), ANSWERED), sends_ids=False)
 
     assert '"id"' not in json.dumps(body)
 
@@ -219,7 +221,7 @@ def test_vertex_gets_no_ids():
     ],
 )
 def test_gemini_3_gets_a_signature_for_the_first_call_of_each_step_under_way(model, signatures):
-    step = (AssistantSaid((CALLED, CALLED)), ANSWERED)
+    step = (AssistantOutput((CALLED, CALLED)), ANSWERED)
 
     body = sent(model, messages=(HELLO, *step, HELLO, *step))
 
@@ -229,7 +231,7 @@ def test_gemini_3_gets_a_signature_for_the_first_call_of_each_step_under_way(mod
 
 
 def test_a_signature_of_a_text_or_a_thought_goes_back_with_it():
-    said = AssistantSaid(
+    said = AssistantOutput(
         (
             ReasoningPart("hm", provider_metadata=noted(thought_signature="t")),
             TextPart("so", noted(thought_signature="s")),
@@ -244,7 +246,7 @@ def test_a_signature_of_a_text_or_a_thought_goes_back_with_it():
 
 ASKED = {"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "args": {}, "id": "t"}}
 TOLD = {"toolResponse": {"toolType": "GOOGLE_SEARCH_WEB", "response": {}, "id": "t"}}
-SEARCHED = AssistantSaid(
+SEARCHED = AssistantOutput(
     (
         ToolCallPart(
             "t", "web_search", provider_executed=True, provider_metadata=noted(part=ASKED)
@@ -274,7 +276,7 @@ def test_a_search_goes_back_where_it_may_be_mixed_with_functions(tools, parts):
 def test_only_gemini_3_looks_at_pictures_in_results(model, shown):
     answer = ToolAnswer("c", "shot", "the screen", media=FilePart("image/png", data="aW1n"))
 
-    body = sent(model, (HELLO, ToolsSaid((answer,))))
+    body = sent(model, (HELLO, ToolResults((answer,))))
 
     response = body["contents"][1]["parts"][0]["functionResponse"]
     picture = {"inlineData": {"mimeType": "image/png", "data": "aW1n"}}
@@ -283,4 +285,4 @@ def test_only_gemini_3_looks_at_pictures_in_results(model, shown):
 
 
 def test_a_message_with_nothing_to_send_is_left_out():
-    assert len(sent(messages=(HELLO, AssistantSaid((ReasoningPart("hm"),))))["contents"]) == 1
+    assert len(sent(messages=(HELLO, AssistantOutput((ReasoningPart("hm"),))))["contents"]) == 1

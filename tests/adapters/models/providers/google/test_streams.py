@@ -5,19 +5,19 @@ import json
 import pytest
 
 from actors.law.parts.deltas import (
+    AnswerFinished,
     FileMade,
-    Finished,
     FinishReason,
+    ProviderRefusal,
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
     ToolCall,
 )
-from actors.law.parts.message import Usage
+from actors.law.parts.message import TokenUsage
 from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
 from adapters.models.providers.google.response import GeminiDecoder
 from tests.adapters.models.providers.replay import deltas_of, events
@@ -42,7 +42,7 @@ def call(name, id=None, **args):
     return {"functionCall": {"name": name, "args": args} | ({"id": id} if id else {})}
 
 
-END = Finished(FinishReason.STOP, response_id="r1")
+END = AnswerFinished(FinishReason.STOP, response_id="r1")
 
 
 def test_calls_come_whole_and_get_ids_where_they_have_none():
@@ -55,7 +55,7 @@ def test_calls_come_whole_and_get_ids_where_they_have_none():
         ToolCall("call_n_0", "add", '{"x": 1}', metadata=signed("s")),
         ToolCall("call_n_1", "sub", "{}"),
         ToolCall("own", "add", "{}"),
-        Finished(FinishReason.TOOL_CALLS, response_id="r1"),
+        AnswerFinished(FinishReason.TOOL_CALLS, response_id="r1"),
     ]
 
 
@@ -157,20 +157,22 @@ def test_a_picture_that_the_model_made_is_a_file():
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (chunk(finish="MAX_TOKENS"), Finished(FinishReason.LENGTH, response_id="r1")),
-        (chunk(finish="OTHER"), Finished(FinishReason.OTHER, response_id="r1")),
+        (chunk(finish="MAX_TOKENS"), AnswerFinished(FinishReason.LENGTH, response_id="r1")),
+        (chunk(finish="OTHER"), AnswerFinished(FinishReason.OTHER, response_id="r1")),
         (
             chunk(finish="SAFETY", candidate={"content": None, "finishMessage": "no"}),
-            Finished(
-                FinishReason.CONTENT_FILTER, response_id="r1", refusal=Refusal("SAFETY", "no")
+            AnswerFinished(
+                FinishReason.CONTENT_FILTER,
+                response_id="r1",
+                refusal=ProviderRefusal("SAFETY", "no"),
             ),
         ),
         (
             b'{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"responseId":"r1"}',
-            Finished(
+            AnswerFinished(
                 FinishReason.CONTENT_FILTER,
                 response_id="r1",
-                refusal=Refusal("PROHIBITED_CONTENT"),
+                refusal=ProviderRefusal("PROHIBITED_CONTENT"),
             ),
         ),
         (
@@ -185,7 +187,7 @@ def test_a_picture_that_the_model_made_is_a_file():
                     "totalTokenCount": 20,
                 },
             ),
-            Finished(FinishReason.STOP, Usage(8, 8, 20, 5, None, 4), "r1"),
+            AnswerFinished(FinishReason.STOP, TokenUsage(8, 8, 20, 5, None, 4), "r1"),
         ),
     ],
 )
@@ -201,7 +203,7 @@ def test_counts_that_say_nothing_take_nothing_away():
         chunk(finish="STOP", usageMetadata={"trafficType": "ON_DEMAND"}),
     )[-1]
 
-    assert end.usage == Usage(1, 2, 3)
+    assert end.usage == TokenUsage(1, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +267,7 @@ def test_further_candidates_are_not_ours():
     assert read(chunk({"text": "a"}), other, chunk(finish="MAX_TOKENS")) == [
         TextDelta("text_0", "a"),
         TextEnded("text_0"),
-        Finished(FinishReason.LENGTH, response_id="r1"),
+        AnswerFinished(FinishReason.LENGTH, response_id="r1"),
     ]
 
 

@@ -10,8 +10,8 @@ from actors.law.parts.prompt import (
     OpenRouterOptions,
     Prompt,
     RoutedReasoning,
-    Tool,
-    UserSaid,
+    ToolDefinition,
+    UserInput,
     VercelOptions,
 )
 from actors.law.parts.vendors import vendor_of
@@ -83,7 +83,7 @@ def tool_texts(exchange):
 
 
 def _tool(function):
-    return Tool(function["name"], function["description"], _json(function["parameters"]))
+    return ToolDefinition(function["name"], function["description"], _json(function["parameters"]))
 
 
 def _schema(request, functions):
@@ -121,8 +121,8 @@ def _settings(request, asked):
 
 def _said(content):
     if isinstance(content, str):
-        return UserSaid((TextPart(content),))
-    return UserSaid(tuple(map(_part, content)))
+        return UserInput((TextPart(content),))
+    return UserInput(tuple(map(_part, content)))
 
 
 def _part(part):

@@ -6,16 +6,22 @@ from uuid import UUID
 import pytest
 
 from actors.law.ids import ChatId, UserId
-from actors.law.parts.deltas import Failed, FailureKind, Finished, FinishReason, TextDelta
+from actors.law.parts.deltas import (
+    AnswerFailed,
+    AnswerFinished,
+    FailureKind,
+    FinishReason,
+    TextDelta,
+)
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import Asker, Prompt, UserSaid
+from actors.law.parts.prompt import Asker, Prompt, UserInput
 from actors.law.parts.vendors import AZURE, OPENAI, OPENAI_COMPAT, OPENROUTER, VERCEL
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_chat.provider import ChatCompletionsProvider
 from tests.adapters.models.providers.replay import events
 from tests.fakes.network import Hangup, Network, head, streamed, whole
 
-PROMPT = Prompt("gpt-4o", (UserSaid((TextPart("hello"),)),))
+PROMPT = Prompt("gpt-4o", (UserInput((TextPart("hello"),)),))
 HI = b'{"id":"c1","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":null}]}'
 STOP = b'{"id":"c1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'
 ANSWER = events(HI, STOP, b"[DONE]")
@@ -97,7 +103,7 @@ async def test_an_answer_streams(autojump_clock, nursery):
     deltas = await heard(provider)
 
     assert deltas[0] == TextDelta("text_0", "hi")
-    assert deltas[-1] == Finished(FinishReason.STOP, response_id="c1")
+    assert deltas[-1] == AnswerFinished(FinishReason.STOP, response_id="c1")
 
 
 async def test_an_answer_may_come_whole(autojump_clock, nursery):
@@ -118,7 +124,7 @@ async def test_a_stream_that_ends_early_is_tried_again(autojump_clock, nursery):
 
     failed = (await heard(provider))[-1]
 
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, AnswerFailed)
     assert (failed.failure.kind, failed.failure.retryable) == (FailureKind.TIMEOUT, True)
     assert failed.failure.message == "OpenRouter stream closed before the response completed."
 

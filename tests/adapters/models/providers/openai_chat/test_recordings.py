@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from actors.law.parts.deltas import FinishReason
-from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, Usage
+from actors.law.parts.message import ReasoningPart, TextPart, TokenUsage, ToolCallPart
 from adapters.models.providers.openai_chat.request import answer_tool, request_body
 from adapters.models.providers.openai_chat.response import ChatDecoder
 from tests.adapters.models.providers.openai_chat.recorded import (
@@ -94,7 +94,7 @@ def recorded_usage(counts):
     details = counts.get("completion_tokens_details") or {}
     cached = prompt.get("cached_tokens")
     written = prompt.get("cache_write_tokens", counts.get("cache_creation_input_tokens"))
-    return Usage(
+    return TokenUsage(
         counts["prompt_tokens"] - (cached or 0) - (written or 0),
         counts["total_tokens"] - counts["prompt_tokens"],
         counts["total_tokens"],

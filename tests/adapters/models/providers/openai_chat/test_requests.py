@@ -9,7 +9,7 @@ from actors.law.parts.message import FilePart, JsonText, ReasoningPart, TextPart
 from actors.law.parts.prompt import (
     AnswerSchema,
     AnthropicOptions,
-    AssistantSaid,
+    AssistantOutput,
     CallSettings,
     OnlyTool,
     OpenAICompatOptions,
@@ -18,18 +18,20 @@ from actors.law.parts.prompt import (
     OpenRouterRouting,
     Prompt,
     RoutedReasoning,
-    Tool,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolDefinition,
+    ToolResults,
+    UserInput,
     VercelOptions,
     WebSearch,
 )
 from actors.law.parts.vendors import vendor_of
 from adapters.models.providers.openai_chat.request import answer_tool, request_body
 
-HELLO = (UserSaid((TextPart("hello"),)),)
-ADD = Tool("add", "Adds", JsonText('{"type":"object","properties":{"a":{"type":"integer"}}}'))
+HELLO = (UserInput((TextPart("hello"),)),)
+ADD = ToolDefinition(
+    "add", "Adds", JsonText('{"type":"object","properties":{"a":{"type":"integer"}}}')
+)
 OPENAI, AZURE, OPENAI_COMPAT, OPENROUTER, VERCEL = (
     vendor_of(type).dialect for type in ("openai", "azure", "openai-compat", "openrouter", "vercel")
 )
@@ -277,7 +279,7 @@ def test_gemini_gets_no_empty_properties_and_no_null_required():
         '{"type":"object","required":null,"properties":{"o":{"type":"object","properties":{}}}}'
     )
 
-    (tool,) = sent(GEMINI, tools=(Tool("t", "", schema),))["tools"]
+    (tool,) = sent(GEMINI, tools=(ToolDefinition("t", "", schema),))["tools"]
 
     expected = {"type": "object", "properties": {"o": {"type": "object"}}}
     assert tool["function"]["parameters"] == expected
@@ -345,7 +347,7 @@ def test_files_go_in_the_form_of_their_kind():
         FilePart("application/zip", "a.zip", data="emlw"),
     )
 
-    (message,) = sent(OPENAI, messages=(UserSaid((TextPart("see"), *files)),))["messages"]
+    (message,) = sent(OPENAI, messages=(UserInput((TextPart("see"), *files)),))["messages"]
 
     assert message["content"] == [
         {"type": "text", "text": "see"},
@@ -369,8 +371,8 @@ SEARCHED = ToolCallPart("ws", "web_search", JsonText("{}"), provider_executed=Tr
 CALLED = ToolCallPart("c1", "add", JsonText('{"a": 1}'))
 TURN = (
     *HELLO,
-    AssistantSaid((THOUGHT, TextPart("on"), TextPart("e"), SEARCHED, CALLED)),
-    ToolsSaid((ToolAnswer("c1", "add", "2"),)),
+    AssistantOutput((THOUGHT, TextPart("on"), TextPart("e"), SEARCHED, CALLED)),
+    ToolResults((ToolAnswer("c1", "add", "2"),)),
 )
 
 
@@ -403,7 +405,7 @@ def test_earlier_turns_are_said_again(dialect, thoughts):
 
 
 def test_thoughts_alone_are_not_said_again():
-    assert len(sent(OPENROUTER, messages=(*HELLO, AssistantSaid((THOUGHT,))))["messages"]) == 1
+    assert len(sent(OPENROUTER, messages=(*HELLO, AssistantOutput((THOUGHT,))))["messages"]) == 1
 
 
 def test_gemini_gets_a_signature_for_each_call_of_the_turn_under_way():
@@ -411,13 +413,13 @@ def test_gemini_gets_a_signature_for_each_call_of_the_turn_under_way():
     real = ToolCallPart(
         "c1", "add", JsonText("{}"), provider_metadata=JsonText(json.dumps({"openai_chat": signed}))
     )
-    unsigned = AssistantSaid((CALLED, CALLED))
-    answers = ToolsSaid((ToolAnswer("c1", "add", "2"),))
+    unsigned = AssistantOutput((CALLED, CALLED))
+    answers = ToolResults((ToolAnswer("c1", "add", "2"),))
 
     said = sent(
         GEMINI,
         "gemini-3-pro-preview",
-        messages=(*HELLO, unsigned, answers, *HELLO, AssistantSaid((real,)), unsigned, answers),
+        messages=(*HELLO, unsigned, answers, *HELLO, AssistantOutput((real,)), unsigned, answers),
     )["messages"]
 
     extras = [
@@ -448,7 +450,7 @@ def test_what_a_gateway_should_keep_for_anthropic_is_marked(dialect, model, cach
 
 
 def test_a_mark_on_a_message_of_parts_stands_on_its_last_part():
-    parts = UserSaid((TextPart("see"), FilePart("image/png", data="aW1n")))
+    parts = UserInput((TextPart("see"), FilePart("image/png", data="aW1n")))
 
     (message,) = sent(OPENROUTER, "anthropic/claude-haiku-4.5", messages=(parts,))["messages"]
 

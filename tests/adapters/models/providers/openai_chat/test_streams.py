@@ -5,11 +5,11 @@ import json
 import pytest
 
 from actors.law.parts.deltas import (
-    Finished,
+    AnswerFinished,
     FinishReason,
+    ProviderRefusal,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
@@ -17,7 +17,7 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.message import Usage
+from actors.law.parts.message import TokenUsage
 from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
 from adapters.models.providers.openai_chat.response import ChatDecoder
 from tests.adapters.models.providers.replay import deltas_of, events
@@ -66,7 +66,7 @@ def test_parallel_calls_may_stream_interleaved_and_end_in_the_order_of_their_beg
         ToolInputDelta("b", "multiply", "2}"),
         ToolCall("a", "add", '{"y":1}'),
         ToolCall("b", "multiply", '{"x":2}'),
-        Finished(FinishReason.TOOL_CALLS, response_id="c1"),
+        AnswerFinished(FinishReason.TOOL_CALLS, response_id="c1"),
     ]
 
 
@@ -129,7 +129,7 @@ def test_thoughts_end_where_the_text_begins():
         ReasoningEnded("reasoning_0"),
         TextDelta("text_1", "a"),
         TextEnded("text_1"),
-        Finished(FinishReason.STOP, response_id="c1"),
+        AnswerFinished(FinishReason.STOP, response_id="c1"),
     ]
 
 
@@ -218,21 +218,21 @@ def test_arguments_of_the_answer_tool_are_the_answer():
         TextDelta("text_0", '{"a":'),
         TextDelta("text_0", "1}"),
         TextEnded("text_0"),
-        Finished(FinishReason.STOP, response_id="c1"),
+        AnswerFinished(FinishReason.STOP, response_id="c1"),
     ]
 
 
 @pytest.mark.parametrize(
     ("chunks", "expected"),
     [
-        ([chunk(finish="length")], Finished(FinishReason.LENGTH, response_id="c1")),
-        ([chunk(finish="eos")], Finished(FinishReason.OTHER, response_id="c1")),
+        ([chunk(finish="length")], AnswerFinished(FinishReason.LENGTH, response_id="c1")),
+        ([chunk(finish="eos")], AnswerFinished(FinishReason.OTHER, response_id="c1")),
         (
             [chunk({"refusal": "I will "}), chunk({"refusal": "not"}), chunk(finish="stop")],
-            Finished(
+            AnswerFinished(
                 FinishReason.CONTENT_FILTER,
                 response_id="c1",
-                refusal=Refusal(None, "I will not"),
+                refusal=ProviderRefusal(None, "I will not"),
             ),
         ),
         (
@@ -241,8 +241,10 @@ def test_arguments_of_the_answer_tool_are_the_answer():
                 b'"content_filter_results":{"hate":{"filtered":false},"violence":'
                 b'{"filtered":true,"severity":"high"}}}]}'
             ],
-            Finished(
-                FinishReason.CONTENT_FILTER, response_id="c1", refusal=Refusal("violence", None)
+            AnswerFinished(
+                FinishReason.CONTENT_FILTER,
+                response_id="c1",
+                refusal=ProviderRefusal("violence", None),
             ),
         ),
     ],
@@ -253,7 +255,7 @@ def test_an_answer_says_why_it_ended(chunks, expected):
 
 def test_counts_may_come_before_with_or_after_the_finish_reason():
     counts = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
-    usage = Usage(5, 2, 7)
+    usage = TokenUsage(5, 2, 7)
     after = b'{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7}}'
 
     ends = [
@@ -267,7 +269,7 @@ def test_counts_may_come_before_with_or_after_the_finish_reason():
 
 
 def test_a_connection_that_ends_after_the_finish_reason_ends_the_answer():
-    assert read(chunk({"content": "a"}), chunk(finish="stop"))[-1] == Finished(
+    assert read(chunk({"content": "a"}), chunk(finish="stop"))[-1] == AnswerFinished(
         FinishReason.STOP, response_id="c1"
     )
 
@@ -283,7 +285,7 @@ def test_a_connection_that_ends_before_the_finish_reason_has_no_end_of_its_own()
 
 def test_nothing_is_heard_after_the_end():
     assert read(chunk(finish="stop"), DONE, chunk({"content": "late"}), DONE) == [
-        Finished(FinishReason.STOP, response_id="c1")
+        AnswerFinished(FinishReason.STOP, response_id="c1")
     ]
 
 

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from actors.law.parts.deltas import Failed, FailureKind, Finished, FinishReason
+from actors.law.parts.deltas import AnswerFailed, AnswerFinished, FailureKind, FinishReason
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import Prompt, UserSaid
+from actors.law.parts.prompt import Prompt, UserInput
 from actors.law.parts.vendors import AZURE
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_responses.provider import ResponsesProvider
 from tests.adapters.models.providers.replay import events
 from tests.fakes.network import Hangup, Network, head, streamed, whole
 
-PROMPT = Prompt("gpt-5", (UserSaid((TextPart("hello"),)),))
+PROMPT = Prompt("gpt-5", (UserInput((TextPart("hello"),)),))
 HI = b'{"type":"response.output_text.delta","item_id":"m","content_index":0,"delta":"hi"}'
 WHOLE = {
     "id": "r1",
@@ -61,7 +61,7 @@ async def test_requests_go_to_the_base_url_with_the_key(
     assert request.target == target
     named = ("authorization", "api-key")
     assert {n: request.headers[n] for n in named if n in request.headers} == shown
-    assert deltas[-1] == Finished(FinishReason.STOP, response_id="r1")
+    assert deltas[-1] == AnswerFinished(FinishReason.STOP, response_id="r1")
 
 
 async def test_an_answer_may_come_whole(autojump_clock, nursery):
@@ -78,7 +78,7 @@ async def test_a_stream_that_ends_early_is_tried_again(autojump_clock, nursery):
 
     failed = (await heard(ResponsesProvider(HttpClient(network.dial), "key")))[-1]
 
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, AnswerFailed)
     assert (failed.failure.kind, failed.failure.retryable) == (FailureKind.TIMEOUT, True)
     assert failed.failure.message == "OpenAI stream closed before the response completed."
 

@@ -15,17 +15,17 @@ from actors.law.parts.message import (
     ReasoningPart,
     SourcePart,
     TextPart,
+    TokenUsage,
     ToolCallPart,
     ToolResultPart,
-    Usage,
 )
 from actors.law.parts.prompt import (
     AnswerSchema,
     CallSettings,
     OpenAIOptions,
     Prompt,
-    Tool,
-    UserSaid,
+    ToolDefinition,
+    UserInput,
     WebSearch,
 )
 from adapters.models.providers.openai_responses.request import request_body
@@ -92,13 +92,15 @@ def first_prompt(recording):
     return Prompt(
         request["model"],
         tuple(
-            UserSaid(tuple(TextPart(part["text"]) for part in item["content"]))
+            UserInput(tuple(TextPart(part["text"]) for part in item["content"]))
             for item in request["input"]
             if item["role"] == "user"
         ),
         tuple(i["content"] for i in request["input"] if i["role"] in ("system", "developer")),
         tools=tuple(
-            Tool(tool["name"], tool["description"], JsonText(json.dumps(tool["parameters"])))
+            ToolDefinition(
+                tool["name"], tool["description"], JsonText(json.dumps(tool["parameters"]))
+            )
             for tool in functions
         ),
         provider_tools=tuple(WebSearch() for _ in searches),
@@ -180,7 +182,7 @@ def _said(part):
 
 def check_usage(answer, usage):
     cached = usage["input_tokens_details"]["cached_tokens"]
-    assert answer.usage == Usage(
+    assert answer.usage == TokenUsage(
         usage["input_tokens"] - cached,
         usage["output_tokens"],
         usage["total_tokens"],

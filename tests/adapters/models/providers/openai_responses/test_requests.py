@@ -16,21 +16,23 @@ from actors.law.parts.message import (
 from actors.law.parts.prompt import (
     AnswerSchema,
     AnthropicOptions,
-    AssistantSaid,
+    AssistantOutput,
     CallSettings,
     OnlyTool,
     OpenAIOptions,
     Prompt,
-    Tool,
     ToolAnswer,
-    ToolsSaid,
-    UserSaid,
+    ToolDefinition,
+    ToolResults,
+    UserInput,
     WebSearch,
 )
 from adapters.models.providers.openai_responses.request import request_body
 
-HELLO = (UserSaid((TextPart("hello"),)),)
-ADD = Tool("add", "Adds", JsonText('{"type":"object","properties":{"a":{"type":"integer"}}}'))
+HELLO = (UserInput((TextPart("hello"),)),)
+ADD = ToolDefinition(
+    "add", "Adds", JsonText('{"type":"object","properties":{"a":{"type":"integer"}}}')
+)
 
 
 def sent(model="gpt-4o", messages=HELLO, *, settings=None, **more):
@@ -174,7 +176,7 @@ def test_files_go_in_the_form_of_their_kind():
         FilePart("audio/wav", "a.wav", data="YXVk"),
     )
 
-    (message,) = sent(messages=(UserSaid(files),))["input"]
+    (message,) = sent(messages=(UserInput(files),))["input"]
 
     assert message["content"] == [
         {"type": "input_image", "image_url": "data:image/png;base64,aW1n"},
@@ -191,7 +193,7 @@ def test_files_go_in_the_form_of_their_kind():
 def test_a_tool_may_answer_with_a_picture():
     answer = ToolAnswer("c1", "shot", "the screen", media=FilePart("image/png", data="aW1n"))
 
-    (output,) = sent(messages=(ToolsSaid((answer,)),))["input"]
+    (output,) = sent(messages=(ToolResults((answer,)),))["input"]
 
     assert output == {
         "type": "function_call_output",
@@ -240,13 +242,13 @@ CALL = {"type": "function_call", "call_id": "c1", "name": "add", "arguments": '{
     ],
 )
 def test_reasoning_goes_back_where_it_is_understood_and_takes_its_search_along(model, parts, items):
-    body = sent(model, messages=(AssistantSaid(parts),))
+    body = sent(model, messages=(AssistantOutput(parts),))
 
     assert body["input"] == items
 
 
 def test_results_of_tools_go_back_under_the_ids_of_their_calls():
-    answers = ToolsSaid((ToolAnswer("c1", "add", "2"),))
+    answers = ToolResults((ToolAnswer("c1", "add", "2"),))
 
     assert sent(messages=(answers,))["input"] == [
         {"type": "function_call_output", "call_id": "c1", "output": "2"}

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from actors.law.parts.deltas import (
-    Finished,
+    AnswerFinished,
     FinishReason,
+    ProviderRefusal,
     ProviderToolResult,
     ReasoningDelta,
     ReasoningEnded,
-    Refusal,
     SourceFound,
     TextDelta,
     TextEnded,
@@ -18,7 +18,7 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.message import Usage
+from actors.law.parts.message import TokenUsage
 from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
 from adapters.models.providers.openai_responses.response import ResponsesDecoder
 from tests.adapters.models.providers.replay import deltas_of, events
@@ -53,7 +53,7 @@ def message(*parts, **more):
 
 
 SAID = {"type": "output_text", "text": "hi", "annotations": []}
-END = Finished(FinishReason.STOP, response_id="r1")
+END = AnswerFinished(FinishReason.STOP, response_id="r1")
 
 
 def test_parallel_calls_may_stream_interleaved():
@@ -74,7 +74,7 @@ def test_parallel_calls_may_stream_interleaved():
         ToolInputDelta("a", "add", '{"x":1}'),
         ToolCall("b", "sub", "{}"),
         ToolCall("a", "add", '{"x":1}'),
-        Finished(FinishReason.TOOL_CALLS, response_id="r1"),
+        AnswerFinished(FinishReason.TOOL_CALLS, response_id="r1"),
     ]
 
 
@@ -182,13 +182,15 @@ def test_a_text_remembers_its_phase():
     [
         (
             [over("incomplete", incomplete_details={"reason": "max_output_tokens"})],
-            Finished(FinishReason.LENGTH, response_id="r1"),
+            AnswerFinished(FinishReason.LENGTH, response_id="r1"),
         ),
         (
             [over("incomplete", incomplete_details={"reason": "content_filter"})],
-            Finished(FinishReason.CONTENT_FILTER, response_id="r1", refusal=Refusal()),
+            AnswerFinished(
+                FinishReason.CONTENT_FILTER, response_id="r1", refusal=ProviderRefusal()
+            ),
         ),
-        ([over("incomplete")], Finished(FinishReason.OTHER, response_id="r1")),
+        ([over("incomplete")], AnswerFinished(FinishReason.OTHER, response_id="r1")),
         (
             [
                 event("refusal.delta", item_id="m", content_index=0, delta="I will "),
@@ -196,10 +198,10 @@ def test_a_text_remembers_its_phase():
                 message({"type": "refusal", "refusal": "I will not"}),
                 over(),
             ],
-            Finished(
+            AnswerFinished(
                 FinishReason.CONTENT_FILTER,
                 response_id="r1",
-                refusal=Refusal(None, "I will not"),
+                refusal=ProviderRefusal(None, "I will not"),
             ),
         ),
         (
@@ -214,7 +216,7 @@ def test_a_text_remembers_its_phase():
                     }
                 )
             ],
-            Finished(FinishReason.STOP, Usage(6, 3, 13, 2, None, 4), "r1"),
+            AnswerFinished(FinishReason.STOP, TokenUsage(6, 3, 13, 2, None, 4), "r1"),
         ),
     ],
 )

@@ -21,7 +21,7 @@ CAP_SECONDS = 5.0
 T = TypeVar("T")
 
 
-async def patiently(chat: ChatId, what: str, ask: Callable[[], Awaitable[T]]) -> T:
+async def retry_store(chat: ChatId, what: str, ask: Callable[[], Awaitable[T]]) -> T:
     """What `ask` answers, at last; or the error of the last try. A failed assertion is no error of
     the store and comes out at once."""
     for attempt in range(1, TRIES_MAX):
