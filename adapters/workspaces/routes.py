@@ -5,10 +5,9 @@ Everybody has his own; administrators see and keep everybody's. Chats make them,
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from uuid import UUID
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET
 
 from adapters.http.endpoints import (
     Call,
@@ -23,6 +22,7 @@ from adapters.http.refusals import HttpError, not_found
 from adapters.workspaces.commands.sandbox import Limits
 from adapters.workspaces.disk import DiskSilent
 from adapters.workspaces.lifecycle import WorkspaceLifecycle
+from adapters.workspaces.schemas import Workspace, WorkspaceLimits, Workspaces, WorkspaceTemplate
 from adapters.workspaces.store import Owned, OwnedWorkspaces, Wanted, Whose
 from adapters.workspaces.templates import Faulty, Template
 
@@ -37,52 +37,6 @@ KEYS = ("name", "owner", "template", "status")
 STATUSES = {"running": False, "stopped": True}
 
 _TERM = re.compile(r'(?:(\w+):)?(?:"([^"]*)"|(\S+))')
-
-
-class WorkspaceLimits(Struct, frozen=True):
-    """Of each process, of each command's life, and of the disk."""
-
-    memory_mb: int
-    file_mb: int
-    processes: int
-    seconds: int
-    disk_mb: int
-
-
-class Workspace(Struct, frozen=True, kw_only=True):
-    id: UUID
-    organization_id: UUID
-    owner_id: UUID
-    owner_name: str
-    name: str
-    template_name: str
-    status: str  # running or stopped
-    is_set_up: bool  # the template's command for that has run to its end, or there is none
-    path: str  # on the server's disk
-    limits: WorkspaceLimits
-    created_at: datetime
-    started_at: datetime
-    last_used_at: datetime
-
-
-class Workspaces(Struct, frozen=True):
-    workspaces: Sequence[Workspace]
-    count: int  # on all pages
-
-
-class WorkspaceTemplate(Struct, frozen=True, kw_only=True):
-    """`error`: its file cannot be read, and nothing is made of it."""
-
-    id: str
-    name: str
-    display_name: str = ""
-    description: str = ""
-    git: str | UnsetType = UNSET
-    branch: str | UnsetType = UNSET
-    setup: str | UnsetType = UNSET
-    limits: WorkspaceLimits | UnsetType = UNSET
-    readme: str | UnsetType = UNSET
-    error: str | UnsetType = UNSET
 
 
 class WorkspaceRoutes:

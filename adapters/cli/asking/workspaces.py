@@ -13,7 +13,7 @@ from adapters.settings.refusals import CannotStart
 if TYPE_CHECKING:
     from adapters.cli.asking.daemon import Daemon
     from adapters.cli.settings import Commands
-    from adapters.workspaces.routes import Workspace, WorkspaceTemplate
+    from adapters.workspaces.schemas import Workspace, WorkspaceTemplate
 
 NAME = "workspaces"
 WORKSPACES, TEMPLATES = "/api/v2/workspaces", "/api/v2/templates"
@@ -53,7 +53,7 @@ def add_to(commands: "Commands") -> None:
 
 
 def list_(options: argparse.Namespace) -> int:
-    from adapters.workspaces.routes import Workspaces
+    from adapters.workspaces.schemas import Workspaces
 
     query = {"limit": str(LISTED_MAX), **({"q": options.search} if options.search else {})}
     with speaking(options) as daemon:
@@ -76,7 +76,7 @@ def remove(options: argparse.Namespace) -> int:
 
 
 def templates(options: argparse.Namespace) -> int:
-    from adapters.workspaces.routes import WorkspaceTemplate
+    from adapters.workspaces.schemas import WorkspaceTemplate
 
     with speaking(options) as daemon:
         found, answer = daemon.get(TEMPLATES, list[WorkspaceTemplate])
@@ -84,7 +84,7 @@ def templates(options: argparse.Namespace) -> int:
 
 
 def _change(options: argparse.Namespace, verb: str) -> int:
-    from adapters.workspaces.routes import Workspace
+    from adapters.workspaces.schemas import Workspace
 
     with speaking(options) as daemon:
         path = f"{WORKSPACES}/{_id_of(daemon, options.workspace)}/{verb}"
@@ -94,7 +94,7 @@ def _change(options: argparse.Namespace, verb: str) -> int:
 
 def _id_of(daemon: "Daemon", name: str) -> UUID:
     """Names are those of one user each; ids are everybody's."""
-    from adapters.workspaces.routes import Workspaces
+    from adapters.workspaces.schemas import Workspaces
 
     try:
         return UUID(name)

@@ -7,8 +7,8 @@ was pinned anew, and after a while in any case, should the news have got lost.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from posixpath import dirname
@@ -25,13 +25,17 @@ from actors.prompts.context.ports import SkillText, Unreadable
 from actors.prompts.context.resources import Resource, Snapshot, told_of
 from actors.prompts.context.skills import Known
 from actors.tools.workspace.ports import Refused, Workspaces
+from adapters.postgres.bus import Switchboard
+from adapters.postgres.driver.pool import Pool
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.workspaces.beneath import Denied
-from adapters.workspaces.context import skill_files
+from adapters.workspaces.context import skills as skill_files
 from adapters.workspaces.context.looking import Looked
-from adapters.workspaces.context.pins import Pins
-from adapters.workspaces.context.snapshots import Snapshots, SnapshotsStatistics
+from adapters.workspaces.context.pins import Pins, Snapshots, SnapshotsStatistics
 from adapters.workspaces.context.watching import WatchStatistics, WorkspaceWatch
+from adapters.workspaces.local import LocalWorkspaces
+from runtime.children import Child, open_children
+from runtime.restart import Restart
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read
 
@@ -274,3 +278,31 @@ class PinnedContexts:
         except (Denied, OSError):
             pass
         return ()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPlaces:
+    """Fulfils `adapters.workspaces.context.pinned.Places`."""
+
+    workspaces: LocalWorkspaces
+
+    async def workspace_of(self, chat: ChatId) -> UUID | None:
+        row = await self.workspaces.registry.of(chat)
+        return None if row is None else row.id
+
+    def home(self, workspace: UUID) -> str:
+        return self.workspaces.home(workspace)
+
+
+@asynccontextmanager
+async def open_contexts(
+    workspaces: LocalWorkspaces, pool: Pool, bus: Switchboard
+) -> AsyncIterator[PinnedContexts]:
+    """Workspaces are watched as long as the block is."""
+    pins = Pins(pool, tell=bus.tell)
+    watch = WorkspaceWatch(workspaces.home, pins)
+    async with open_children("contexts", capacity=1) as children:
+        children.start(Child(name="workspace watch", body=watch.run, restart=Restart()))
+        contexts = PinnedContexts(LocalPlaces(workspaces), workspaces, pins=pins, watch=watch)
+        with contexts.follow(bus):
+            yield contexts

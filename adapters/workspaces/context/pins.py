@@ -1,8 +1,9 @@
 """What chats have pinned of their workspaces, on PostgreSQL. Whoever watches is told of it."""
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -13,6 +14,7 @@ from actors.prompts.context.resources import Snapshot
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
+from runtime.statistics import GaugeMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +70,40 @@ class Pins:
     async def _run(self, sql: str, /, **facts: Any) -> list[Row]:
         async with self._pool.connection() as connection:
             return await connection.execute(sql, facts)
+
+
+KEPT_CHARACTERS_MAX = 64 * 1024 * 1024  # of their texts; at the bound the one used longest ago goes
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotsStatistics:
+    kept: Annotated[
+        int, GaugeMetric("Snapshots of context files that are kept in memory.", name="")
+    ]
+    kept_characters: Annotated[
+        int, GaugeMetric("Characters of context files that are kept in memory.", name="characters")
+    ]
+
+
+class Snapshots:
+    def __init__(self, *, kept_characters_max: int = KEPT_CHARACTERS_MAX) -> None:
+        self._most = kept_characters_max
+        self._kept: OrderedDict[bytes, Snapshot] = OrderedDict()  # the one used last is last
+        self._characters = 0
+
+    def get(self, digest: bytes) -> Snapshot | None:
+        if digest in self._kept:
+            self._kept.move_to_end(digest)
+        return self._kept.get(digest)
+
+    def put(self, digest: bytes, snapshot: Snapshot) -> None:
+        if digest in self._kept:
+            return
+        self._kept[digest] = snapshot
+        self._characters += snapshot.characters
+        while self._characters > self._most and len(self._kept) > 1:
+            _, gone = self._kept.popitem(last=False)
+            self._characters -= gone.characters
+
+    def statistics(self) -> SnapshotsStatistics:
+        return SnapshotsStatistics(len(self._kept), self._characters)

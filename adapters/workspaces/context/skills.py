@@ -4,8 +4,11 @@ A warm index asks the database nothing: it forgets a user's skills as soon as it
 changed one, in whatever process, and after a while in any case, should the news have got lost.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
+from posixpath import dirname
 from uuid import UUID
 
 from actors.law.chat import Chat
@@ -18,6 +21,8 @@ from adapters.models.prompt_texts import visible_text
 from adapters.models.skill_file import InvalidSkill, parse_skill
 from adapters.models.store.settings import SkillStore
 from adapters.settings.caching import Cache, CacheStatistics
+from adapters.workspaces.beneath import Denied, Found, opened, walked
+from adapters.workspaces.context.looking import ENTRIES_MAX, SKILL, is_directory, piece
 
 KEEP_SECONDS = 60.0  # should news of a change have got lost unnoticed
 USERS_MAX = 16_384  # whose skills are kept; the one not asked about for longest is forgotten
@@ -75,3 +80,55 @@ class SkillIndex:
             Known(skill.name, visible_text(skill.description))
             for skill in await self._skills.of(user)
         )
+
+
+FILES_MAX = 200  # of a skill's directory; those that are over are not listed
+_OUT = "leads out of the skill's directory"
+
+
+def listed(home: str, directory: str) -> tuple[str, ...]:
+    """Directories end with a slash; what cannot be read by its name is left out. OSError, Denied:
+    there is nothing to list."""
+    with walked(home, f"{home}/{directory}") as found:
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(found.name or ".", flags, dir_fd=found.directory)
+    try:
+        with os.scandir(descriptor) as entries:
+            shown = (each for each in islice(entries, ENTRIES_MAX) if _is_shown(each.name))
+            names = [f"{each.name}/" if is_directory(each) else each.name for each in shown]
+    finally:
+        os.close(descriptor)
+    return tuple(islice(sorted(names), FILES_MAX))
+
+
+def _is_shown(name: str) -> bool:
+    return name != SKILL and not name.startswith(".") and name.isprintable()
+
+
+def content(home: str, directory: str, path: str, bytes_max: int) -> bytes | Unreadable:
+    """As much of a file as that. `path` has been looked at; where it leads has not."""
+    try:
+        with walked(home, f"{home}/{directory}") as top:
+            above = f"{top.path}/"
+        with walked(home, f"{home}/{directory}/{path}") as found:
+            if fault := _fault(found, above):
+                return Unreadable(f"{path}: {fault}")
+            with opened(found) as descriptor:
+                return piece(descriptor, bytes_max)
+    except Denied:
+        return Unreadable(f"{path}: {_OUT}, or to nothing that can be read")
+    except OSError as error:
+        assert error.errno is not None, "the system has said why"
+        return Unreadable(f"{path}: {os.strerror(error.errno).lower()}")
+
+
+def _fault(found: Found, above: str) -> str | None:
+    if not f"{found.path}/".startswith(above):
+        return _OUT
+    if any(part.startswith(".") for part in found.path[len(above) :].split("/")):
+        return "hidden files are not shown"
+    if found.status is None:
+        return f"not found; read_skill lists what is there in {dirname(above)}"
+    if found.is_directory:
+        return "a directory, not a file"
+    return None if found.is_file else "not a file"

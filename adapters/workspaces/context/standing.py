@@ -6,6 +6,7 @@ may ask for advice.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import trio
@@ -14,9 +15,17 @@ from actors.agents.rules import EXPLORE, told_of_family
 from actors.law.chat import Chat
 from actors.law.ids import ModelConfigId
 from actors.prompts.context.advising import GUIDANCE, NOBODY, Advised
-from actors.prompts.context.ports import NO_WORDS, NO_WORKSPACES, PlanFiles, WorkspaceWords
+from actors.prompts.context.ports import (
+    NO_WORDS,
+    NO_WORKSPACES,
+    PlanFiles,
+    Unreadable,
+    WorkspaceWords,
+)
 from actors.prompts.context.skills import index
 from actors.tools.gating import Kind, kind_of
+from actors.tools.workspace.plans import plan_path
+from actors.tools.workspace.ports import Refused, Workspaces
 from adapters.models.catalogue import Catalogue
 from adapters.models.prompt_texts import (
     PLAN_MODE,
@@ -95,3 +104,25 @@ def identity_of(contents: CatalogueSnapshot, id: ModelConfigId | None) -> str | 
     else:
         provider = None if contents.default is None else contents.default.provider_id
     return None if provider is None else str(provider)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspacePlans:
+    """Fulfils `actors.prompts.context.ports.PlanFiles`."""
+
+    workspaces: Workspaces
+
+    async def place(self, chat: Chat) -> str | None:
+        workspace = await self.workspaces.of(chat)
+        return None if isinstance(workspace, Refused) else plan_path(workspace.home, chat.id)
+
+    async def read(self, chat: Chat, path: str, *, bytes_max: int) -> bytes | Unreadable:
+        workspace = await self.workspaces.of(chat)
+        if isinstance(workspace, Refused):
+            return Unreadable(workspace.says)
+        where = await workspace.files.resolve(path)
+        if where != path:
+            why = where.says if isinstance(where, Refused) else "a symbolic link leads elsewhere"
+            return Unreadable(f"{path}: {why}; write the plan there, as a file")
+        found = await workspace.files.read(path, bytes_max=bytes_max)
+        return Unreadable(found.says) if isinstance(found, Refused) else found

@@ -1,7 +1,7 @@
 """Snapshots in memory: the one used longest ago goes first."""
 
 from actors.prompts.context.resources import Kind, Resource, Snapshot
-from adapters.workspaces.context.snapshots import Snapshots, SnapshotsStatistics
+from adapters.workspaces.context.pins import Snapshots, SnapshotsStatistics
 
 
 def of(characters):

@@ -1,0 +1,53 @@
+"""The JSON of workspaces and templates, exactly as clients get it. Pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from msgspec import UNSET, Struct, UnsetType
+
+
+class WorkspaceLimits(Struct, frozen=True):
+    """Of each process, of each command's life, and of the disk."""
+
+    memory_mb: int
+    file_mb: int
+    processes: int
+    seconds: int
+    disk_mb: int
+
+
+class Workspace(Struct, frozen=True, kw_only=True):
+    id: UUID
+    organization_id: UUID
+    owner_id: UUID
+    owner_name: str
+    name: str
+    template_name: str
+    status: str  # running or stopped
+    is_set_up: bool  # the template's command for that has run to its end, or there is none
+    path: str  # on the server's disk
+    limits: WorkspaceLimits
+    created_at: datetime
+    started_at: datetime
+    last_used_at: datetime
+
+
+class Workspaces(Struct, frozen=True):
+    workspaces: Sequence[Workspace]
+    count: int  # on all pages
+
+
+class WorkspaceTemplate(Struct, frozen=True, kw_only=True):
+    """`error`: its file cannot be read, and nothing is made of it."""
+
+    id: str
+    name: str
+    display_name: str = ""
+    description: str = ""
+    git: str | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    setup: str | UnsetType = UNSET
+    limits: WorkspaceLimits | UnsetType = UNSET
+    readme: str | UnsetType = UNSET
+    error: str | UnsetType = UNSET
