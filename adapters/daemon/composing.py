@@ -57,9 +57,9 @@ from adapters.tools.mcp.opening import Mcp, open_mcp
 from adapters.tools.mcp.workspaces.running import WorkspaceServers, open_workspace_servers, trust_of
 from adapters.tools.servers.source import ServerTools
 from adapters.tools.toolbox import Toolbox
-from adapters.workspaces.context.pinned import PinnedContexts, open_contexts
+from adapters.workspaces.context.pinned_contexts import PinnedContexts, open_contexts
 from adapters.workspaces.context.skills import SkillIndex
-from adapters.workspaces.context.standing import TurnWords, WorkspacePlans
+from adapters.workspaces.context.turn_context import TurnWords, WorkspacePlans
 from adapters.workspaces.lifecycle import WorkspaceLifecycle, open_lifecycle
 from adapters.workspaces.local import open_workspaces
 from runtime.children import Child, Children, open_children

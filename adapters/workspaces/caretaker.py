@@ -24,8 +24,8 @@ from actors.law.store.ports import Bus
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.workspaces.commands.processes import ProcessTable
 from adapters.workspaces.disk import MAKING, Disk, DiskSilent
-from adapters.workspaces.store import Lives
-from adapters.workspaces.templates import UNREGISTERED, disk_of, registered
+from adapters.workspaces.store import CaretakerStore
+from adapters.workspaces.templates import UNREGISTERED, disk_of, mark_registered
 from adapters.workspaces.usage import WorkspaceUsage, words_of_full
 from runtime.clock import now, wall
 from runtime.log import emit
@@ -45,7 +45,7 @@ _NAME = re.compile(rf"\.?(?P<id>{_UUID})(?:\.(?P<what>new|gone))?")
 
 
 @dataclass(frozen=True, slots=True)
-class KeepingStatistics:
+class CaretakerStatistics:
     full: Annotated[
         int, GaugeMetric("Workspaces that were over their limit when they were last looked at.")
     ]
@@ -87,7 +87,7 @@ class Caretaker:
 
     def __init__(
         self,
-        lives: Lives,
+        lives: CaretakerStore,
         table: ProcessTable,
         usage: WorkspaceUsage,
         directory: Path,
@@ -139,10 +139,10 @@ class Caretaker:
         self._left_over.set()
         return True
 
-    def statistics(self) -> KeepingStatistics:
+    def statistics(self) -> CaretakerStatistics:
         usage = self._usage
         counts = usage.measured_count, self._closed_count, self._removed_count
-        return KeepingStatistics(usage.full, *counts, usage.noted, usage.programs.running)
+        return CaretakerStatistics(usage.full, *counts, usage.noted, usage.programs.running)
 
     async def run(self) -> NoReturn:
         async with trio.open_nursery() as nursery:
@@ -193,7 +193,7 @@ class Caretaker:
             if workspace in unknown:
                 left.append(path)
             else:
-                await registered(path)  # which was cut short
+                await mark_registered(path)  # which was cut short
         for path in left:
             await self._delete(path)
         await self._lives.forget()

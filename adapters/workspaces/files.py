@@ -15,8 +15,8 @@ import trio
 from actors.tools.workspace.changes import Edited, FileEdits, applied, diff
 from actors.tools.workspace.editing import CannotEdit
 from actors.tools.workspace.ports import Entry, Refused
-from adapters.workspaces.beneath import Denied, Found, opened, walked
 from adapters.workspaces.disk import Disk, DiskSilent
+from adapters.workspaces.safe_paths import FoundPath, PathDenied, open_found, walk_below
 
 EDITED_BYTES_MAX = 1024 * 1024  # of a file; a larger one is refused
 WRITTEN_BYTES_MAX = 10 * 1024 * 1024  # of a file; a larger one is refused
@@ -96,50 +96,52 @@ class LocalFiles:
             return Refused(f"{path}: {silent}" if path else str(silent))
 
     def _read(self, path: str, bytes_max: int) -> bytes:
-        with walked(self._home, path) as found:
+        with walk_below(self._home, path) as found:
             return _content(found, bytes_max)
 
     def _write(self, path: str, content: bytes) -> None:
         if len(content) > WRITTEN_BYTES_MAX:
-            raise Denied(f"{path}: {len(content)} bytes are too many (at most {WRITTEN_BYTES_MAX})")
-        with walked(self._home, path, makes=True) as found:
+            raise PathDenied(
+                f"{path}: {len(content)} bytes are too many (at most {WRITTEN_BYTES_MAX})"
+            )
+        with walk_below(self._home, path, makes=True) as found:
             if found.status is not None:
                 _want_file(found)
             _replace(found, content)
 
     def _edit(self, files: Sequence[FileEdits]) -> Sequence[Edited]:
         edited, wrong = [], []
-        changed: list[tuple[Found, bytes]] = []
+        changed: list[tuple[FoundPath, bytes]] = []
         seen: dict[tuple[int, int], str] = {}
         with ExitStack() as stack:
             for file in files:
                 try:
-                    found = stack.enter_context(walked(self._home, file.path))
+                    found = stack.enter_context(walk_below(self._home, file.path))
                     old = _content(found, EDITED_BYTES_MAX)
                     _want_another(found, file.path, seen)
                     new = _after(file, old)
-                except (Denied, OSError) as error:
+                except (PathDenied, OSError) as error:
                     wrong.append(_said(file.path, error))
                     continue
                 changed.append((found, new))
                 edited.append(Edited(file.path, diff(file.path, _text(old), _text(new))))
             if wrong:
-                raise Denied("; ".join([*wrong, "nothing was changed"]))
+                raise PathDenied("; ".join([*wrong, "nothing was changed"]))
             for found, new in changed:
                 _replace(found, new)
         return edited
 
     def _resolve(self, path: str) -> str:
-        with walked(self._home, path) as found:
+        with walk_below(self._home, path) as found:
             return found.path
 
     def _directory(self, path: str) -> str:
-        with walked(self._home, path) as found:
+        with walk_below(self._home, path) as found:
             _want_directory(found)
             return found.path
 
     def _entries(self, path: str) -> Sequence[Entry]:
-        with walked(self._home, path) as found:
+        with walk_below(self._home, path) as found:
             _want_directory(found)
             flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(found.name or ".", flags, dir_fd=found.directory)
@@ -152,12 +154,12 @@ class LocalFiles:
 def _attempt(path: str, work: Callable[[], Result]) -> Result | Refused:
     try:
         return work()
-    except (Denied, OSError, ValueError) as error:  # ValueError: a zero byte in a path
+    except (PathDenied, OSError, ValueError) as error:  # ValueError: a zero byte in a path
         return Refused(_said(path, error))
 
 
 def _said(path: str, error: Exception) -> str:
-    if isinstance(error, Denied):
+    if isinstance(error, PathDenied):
         return str(error)
     if isinstance(error, OSError) and error.errno is not None:
         fact = _SAID.get(error.errno) or os.strerror(error.errno).lower()
@@ -165,40 +167,40 @@ def _said(path: str, error: Exception) -> str:
     return f"{path!r}: not a path"
 
 
-def _want_file(found: Found) -> None:
+def _want_file(found: FoundPath) -> None:
     if found.status is None:
-        raise Denied(f"{found.path}: not found")
+        raise PathDenied(f"{found.path}: not found")
     if found.is_directory:
-        raise Denied(f"{found.path}: a directory, not a file")
+        raise PathDenied(f"{found.path}: a directory, not a file")
     mode = found.status.st_mode
     kind = next((word for is_one, word in _KINDS if is_one(mode)), None)
     if kind is not None or not found.is_file:
-        raise Denied(f"{found.path}: {kind or 'something else'}, not a file")
+        raise PathDenied(f"{found.path}: {kind or 'something else'}, not a file")
 
 
-def _want_directory(found: Found) -> None:
+def _want_directory(found: FoundPath) -> None:
     if found.status is None:
-        raise Denied(f"{found.path}: not found")
+        raise PathDenied(f"{found.path}: not found")
     if not found.is_directory:
-        raise Denied(f"{found.path}: not a directory")
+        raise PathDenied(f"{found.path}: not a directory")
 
 
-def _want_another(found: Found, path: str, seen: dict[tuple[int, int], str]) -> None:
+def _want_another(found: FoundPath, path: str, seen: dict[tuple[int, int], str]) -> None:
     assert found.status is not None, "it has just been read"
     key = (found.status.st_dev, found.status.st_ino)
     other = seen.setdefault(key, path)
     if other != path:
-        raise Denied(f"{path}: the same file as {other}; put all its edits under one path")
+        raise PathDenied(f"{path}: the same file as {other}; put all its edits under one path")
 
 
-def _content(found: Found, bytes_max: int) -> bytes:
+def _content(found: FoundPath, bytes_max: int) -> bytes:
     _want_file(found)
-    with opened(found) as descriptor:
+    with open_found(found) as descriptor:
         size = os.fstat(descriptor).st_size
         # One byte more than we take: what grows meanwhile is seen.
         content = b"" if size > bytes_max else _read_up_to(descriptor, bytes_max + 1)
     if max(size, len(content)) > bytes_max:
-        raise Denied(
+        raise PathDenied(
             f"{found.path}: {max(size, len(content))} bytes are too many (at most {bytes_max});"
             " take a piece of it with grep, sed or awk"
         )
@@ -216,10 +218,12 @@ def _after(file: FileEdits, old: bytes) -> bytes:
     """Bytes that are no text are kept as they are."""
     new = applied(old.decode(errors="surrogateescape"), file.edits)
     if isinstance(new, CannotEdit):
-        raise Denied(f"{file.path}: {new.says}")
+        raise PathDenied(f"{file.path}: {new.says}")
     content = new.encode(errors="surrogateescape")
     if len(content) > WRITTEN_BYTES_MAX:
-        raise Denied(f"{file.path}: would have {len(content)} bytes (at most {WRITTEN_BYTES_MAX})")
+        raise PathDenied(
+            f"{file.path}: would have {len(content)} bytes (at most {WRITTEN_BYTES_MAX})"
+        )
     return content
 
 
@@ -227,7 +231,7 @@ def _text(content: bytes) -> str:
     return content.decode(errors="replace")
 
 
-def _replace(found: Found, content: bytes) -> None:
+def _replace(found: FoundPath, content: bytes) -> None:
     """Beside it first, then in its place: nobody reads half a file."""
     beside = f".{token_hex(8)}.tmp"
     descriptor = os.open(beside, _NEW, _NEW_MODE, dir_fd=found.directory)

@@ -17,7 +17,7 @@ from actors.tools.workspace.ports import Process, Refused
 from adapters.settings import Config
 from adapters.workspaces.caretaker import (
     Caretaker,
-    KeepingStatistics,
+    CaretakerStatistics,
     WorkspaceListener,
     days_of,
 )
@@ -25,15 +25,15 @@ from adapters.workspaces.commands.peers import PeersStatistics
 from adapters.workspaces.commands.processes import ProcessStatistics
 from adapters.workspaces.disk import DiskSilent
 from adapters.workspaces.local import RESOLVING, LocalWorkspaces, templates_dir
-from adapters.workspaces.store import Lives, Registered
+from adapters.workspaces.store import CaretakerStore, WorkspaceRow
 from adapters.workspaces.templates import (
-    Faulty,
-    NotMade,
+    FaultyTemplate,
     Template,
     Templates,
-    TooMany,
-    make,
-    registered,
+    TooManyWorkspaces,
+    WorkspaceNotMade,
+    make_directory,
+    mark_registered,
 )
 from runtime.children import Child, open_children
 from runtime.restart import Restart
@@ -47,7 +47,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class SetUp:
+class SetupResult:
     """How the set-up command of a workspace went; None: it could not be run."""
 
     process: Process | None
@@ -55,24 +55,24 @@ class SetUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OpenedWorkspace:
     """A workspace that a chat has, and what became of it just now."""
 
-    workspace: Registered
+    workspace: WorkspaceRow
     home: str
     made: bool = False
-    set_up: SetUp | None = None
+    set_up: SetupResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspacesStatistics:
     commands: ProcessStatistics
     peers: PeersStatistics
-    kept: KeepingStatistics
+    kept: CaretakerStatistics
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class RetentionLimits:
     """How many workspaces there may be, and how long those are kept that nobody uses."""
 
     per_user: int = 100
@@ -80,7 +80,7 @@ class Keeping:
     days_max: int = 0  # whichever have them; likewise
 
 
-USUALLY = Keeping()
+DEFAULT_RETENTION = RetentionLimits()
 
 
 class WorkspaceLifecycle:
@@ -92,7 +92,7 @@ class WorkspaceLifecycle:
         templates: Templates,
         *,
         bus: Bus,
-        limits: Keeping = USUALLY,
+        limits: RetentionLimits = DEFAULT_RETENTION,
         listeners: Sequence[WorkspaceListener] = (),
     ) -> None:
         self.workspaces = workspaces
@@ -100,7 +100,7 @@ class WorkspaceLifecycle:
         self._limits = limits
         self._listeners = listeners
         self.caretaker = Caretaker(
-            Lives(workspaces.registry.pool),
+            CaretakerStore(workspaces.registry.pool),
             workspaces.table,
             workspaces.usage,
             workspaces.directory,
@@ -110,25 +110,27 @@ class WorkspaceLifecycle:
             days_max=days_of(limits.days_max),
         )
 
-    async def create(self, chat: Chat, call: str, template: Template, name: str) -> Standing:
+    async def create(self, chat: Chat, call: str, template: Template, name: str) -> OpenedWorkspace:
         """The chat's workspace: the one that it has, or a new one. NotMade: why there is none.
         Called again for the same call, it goes on where it was cut short."""
         try:
             standing = await self._create(chat, call, template, name)
         except DiskSilent as silent:
-            raise NotMade(str(silent)) from silent
+            raise WorkspaceNotMade(str(silent)) from silent
         self._tell_opened(chat)
         return standing
 
-    async def _create(self, chat: Chat, call: str, template: Template, name: str) -> Standing:
+    async def _create(
+        self, chat: Chat, call: str, template: Template, name: str
+    ) -> OpenedWorkspace:
         row = await self.workspaces.registry.of(chat.id)
         if row is not None and (row.is_stopped or await self.workspaces.is_there(row)):
             known = await self.templates.named(row.template)
             set_up = None if row.is_stopped else await self.set_up(chat, row, known)
-            return Standing(row, self.workspaces.home(row.id), set_up=set_up)
+            return OpenedWorkspace(row, self.workspaces.home(row.id), set_up=set_up)
         await self._check_number(chat)
         limits = template.limits
-        new = Registered(
+        new = WorkspaceRow(
             # Ids of calls may come again in later steps.
             uuid5(chat.id, f"{chat.history_version}/{call}"),
             _name_of(name or template.display_name or template.name),
@@ -141,29 +143,29 @@ class WorkspaceLifecycle:
             is_set_up=not template.setup,
         )
         row = await self._made(template, new, chat)
-        return Standing(
+        return OpenedWorkspace(
             row,
             self.workspaces.home(row.id),
             made=True,
             set_up=await self.set_up(chat, row, template),
         )
 
-    async def _made(self, template: Template, new: Registered, chat: Chat) -> Registered:
+    async def _made(self, template: Template, new: WorkspaceRow, chat: Chat) -> WorkspaceRow:
         row, place = None, self.workspaces.place(new.id)
         try:
             if not await self.workspaces.is_there(new):
-                await make(template, place, self.workspaces.environ)
+                await make_directory(template, place, self.workspaces.environ)
             row = await self._register(new, chat)
         finally:
             if row is None:
                 with trio.move_on_after(GIVE_UP_SECONDS, shield=True):
                     await self.caretaker.give_up(new.id)
-        await registered(place)
+        await mark_registered(place)
         return row
 
     async def set_up(
-        self, chat: Chat, row: Registered, template: Template | Faulty | None
-    ) -> SetUp | None:
+        self, chat: Chat, row: WorkspaceRow, template: Template | FaultyTemplate | None
+    ) -> SetupResult | None:
         """Once in a workspace's life, to its end; again, if it was cut short."""
         if row.is_set_up or not isinstance(template, Template) or not template.setup:
             return None
@@ -171,19 +173,19 @@ class WorkspaceLifecycle:
         processes = self.workspaces.processes(chat, row)
         begun = await processes.begin(ports.Command(template.setup), seconds_max=seconds)
         if not isinstance(begun, str):
-            return SetUp(None, begun.says)
+            return SetupResult(None, begun.says)
         ended = await processes.wait(begun, seconds + 60)
         if isinstance(ended, Refused):
-            return SetUp(None, ended.says)
+            return SetupResult(None, ended.says)
         await self.workspaces.registry.is_set_up(row.id)
-        return SetUp(ended)
+        return SetupResult(ended)
 
-    async def start(self, chat: Chat, row: Registered) -> Standing:
+    async def start(self, chat: Chat, row: WorkspaceRow) -> OpenedWorkspace:
         await self.workspaces.registry.start(row.id)
         template = None if row.is_set_up else await self.templates.named(row.template)
         set_up = await self.set_up(chat, row, template)
         self._tell_opened(chat)
-        return Standing(row, self.workspaces.home(row.id), set_up=set_up)
+        return OpenedWorkspace(row, self.workspaces.home(row.id), set_up=set_up)
 
     async def stop(self, workspace: UUID) -> None:
         """With all that runs in it."""
@@ -193,19 +195,19 @@ class WorkspaceLifecycle:
     async def _check_number(self, chat: Chat) -> None:
         count = await self.workspaces.registry.count(chat.owner_id)
         if count >= self._limits.per_user:
-            raise TooMany(count, self._limits.per_user)
+            raise TooManyWorkspaces(count, self._limits.per_user)
 
     def _tell_opened(self, chat: Chat) -> None:
         for listener in self._listeners:
             listener.opened(chat)
 
-    async def _register(self, new: Registered, chat: Chat) -> Registered:
+    async def _register(self, new: WorkspaceRow, chat: Chat) -> WorkspaceRow:
         """Under its name, or if there is one of that name under another."""
         for suffix in ("", f"-{token_hex(2)}"):
             row = replace(new, name=f"{new.name[: NAME_CHARACTERS_MAX - len(suffix)]}{suffix}")
             if await self.workspaces.registry.add(row, chat.owner_id, chat.id):
                 return row
-        raise NotMade(f"workspace {new.name}: there is one of this name; give another")
+        raise WorkspaceNotMade(f"workspace {new.name}: there is one of this name; give another")
 
     def statistics(self) -> WorkspacesStatistics:
         return WorkspacesStatistics(
@@ -225,7 +227,9 @@ async def open_lifecycle(
 ) -> AsyncIterator[WorkspaceLifecycle]:
     """Let workspaces be made, and look after them, for the length of the block."""
     templates = Templates(await threads.read(RESOLVING, partial(templates_dir, config)))
-    limits = Keeping(config.workspaces_per_user, config.workspace_days, config.workspace_days_max)
+    limits = RetentionLimits(
+        config.workspaces_per_user, config.workspace_days, config.workspace_days_max
+    )
     lifecycle = WorkspaceLifecycle(
         workspaces, templates, bus=bus, limits=limits, listeners=listeners
     )

@@ -13,22 +13,22 @@ from actors.tools.workspace import ports
 from actors.tools.workspace.ports import NotStarted, Process, Refused, Signal, Workspace
 from adapters.postgres.driver.pool import Pool
 from adapters.settings import Config
-from adapters.workspaces.commands.bubblewrap import Ground, Unseen
+from adapters.workspaces.commands.bubblewrap import HiddenPaths, WorkspacePaths
 from adapters.workspaces.commands.peers import Peers
-from adapters.workspaces.commands.processes import Order, ProcessTable, open_processes
+from adapters.workspaces.commands.processes import ProcessSpec, ProcessTable, open_processes
 from adapters.workspaces.commands.sandbox import (
-    Limits,
+    CommandLimits,
     NoSandbox,
     Sandbox,
     command_line,
     environment,
+    log_sandbox,
     sandbox_of,
-    tell,
     variables,
 )
 from adapters.workspaces.disk import Disk, DiskSilent
 from adapters.workspaces.files import LocalFiles
-from adapters.workspaces.store import Registered, Registry
+from adapters.workspaces.store import WorkspaceRegistry, WorkspaceRow
 from adapters.workspaces.templates import HOME, PASSING
 from adapters.workspaces.usage import WorkspaceUsage
 from runtime.children import Child, open_children
@@ -49,8 +49,8 @@ class LocalProcesses:
     sandbox: Sandbox | NoSandbox
     environ: Mapping[str, str]
     chat: Chat
-    workspace: Registered
-    ground: Ground
+    workspace: WorkspaceRow
+    ground: WorkspacePaths
 
     async def start(self, command: ports.Command) -> Process | NotStarted | Refused:
         started = await self.begin(command, seconds_max=self.workspace.seconds)
@@ -62,7 +62,7 @@ class LocalProcesses:
         order = await self.order(command, seconds_max=seconds_max)
         return order if isinstance(order, Refused) else self.table.start(order)
 
-    async def order(self, command: ports.Command, *, seconds_max: float) -> Order | Refused:
+    async def order(self, command: ports.Command, *, seconds_max: float) -> ProcessSpec | Refused:
         """What is started for a command."""
         if isinstance(self.sandbox, NoSandbox):
             return Refused(self.sandbox.says)
@@ -72,7 +72,7 @@ class LocalProcesses:
         if isinstance(workdir, Refused):
             return workdir
         row = self.workspace
-        limits = Limits(row.memory_mb, row.file_mb, row.processes, row.seconds)
+        limits = CommandLimits(row.memory_mb, row.file_mb, row.processes, row.seconds)
         passing = self.sandbox.passing(self.ground)
         try:
             arguments = await command_line(
@@ -80,7 +80,7 @@ class LocalProcesses:
             )
         except DiskSilent as silent:
             return Refused(str(silent))
-        return Order(
+        return ProcessSpec(
             chat=self.chat.id,
             workspace=row.id,
             command=command,
@@ -120,7 +120,7 @@ class LocalWorkspaces:
     def __init__(
         self,
         directory: Path,
-        registry: Registry,
+        registry: WorkspaceRegistry,
         *,
         table: ProcessTable,
         sandbox: Sandbox | NoSandbox,
@@ -155,7 +155,7 @@ class LocalWorkspaces:
         files = LocalFiles(home, room, name=row.name)
         return Workspace(row.id, row.name, home, files, self.processes(chat, row))
 
-    def processes(self, chat: Chat, row: Registered) -> LocalProcesses:
+    def processes(self, chat: Chat, row: WorkspaceRow) -> LocalProcesses:
         return LocalProcesses(
             self.table, self.peers, self.sandbox, self.environ, chat, row, self._ground(row.id)
         )
@@ -173,11 +173,11 @@ class LocalWorkspaces:
     def place(self, workspace: UUID) -> Path:
         return self.directory / str(workspace)
 
-    def _ground(self, workspace: UUID) -> Ground:
+    def _ground(self, workspace: UUID) -> WorkspacePaths:
         place = self.place(workspace)
-        return Ground(str(place / HOME), str(place / PASSING))
+        return WorkspacePaths(str(place / HOME), str(place / PASSING))
 
-    async def is_there(self, row: Registered) -> bool:
+    async def is_there(self, row: WorkspaceRow) -> bool:
         """Look whether its directory exists. DiskSilent: its disk does not answer."""
         home = self.home(row.id)
         return await Disk(home, f"the workspace {row.name}").read(partial(os.path.isdir, home))
@@ -199,11 +199,11 @@ async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWork
         network=config.sandbox_network,
         unseen=unseen,
     )
-    tell(sandbox, is_root=os.geteuid() == 0)
+    log_sandbox(sandbox, is_root=os.geteuid() == 0)
     async with open_processes() as table, open_children("workspaces", capacity=1) as children:
         workspaces = LocalWorkspaces(
             data_dir / "workspaces",
-            Registry(pool),
+            WorkspaceRegistry(pool),
             table=table,
             sandbox=sandbox,
             environ=config.environ,
@@ -212,17 +212,19 @@ async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWork
         yield workspaces
 
 
-def _places(config: Config) -> tuple[Path, Unseen]:
+def _places(config: Config) -> tuple[Path, HiddenPaths]:
     """Return the data directory without symbolic links, and what commands may not see."""
     data_dir = config.data_dir.resolve()
     return data_dir, _unseen(config, data_dir, templates_dir(config))
 
 
-def _unseen(config: Config, data_dir: Path, templates_dir: Path) -> Unseen:
+def _unseen(config: Config, data_dir: Path, templates_dir: Path) -> HiddenPaths:
     """Our directories, and the files in which settings stand, secret ones among them."""
     apart = [] if templates_dir.is_relative_to(data_dir) else [templates_dir]
     files = [*config.files, *([config.tls_key] if config.tls_key else [])]
-    return Unseen(tuple(map(str, (data_dir, *apart))), tuple(str(path.resolve()) for path in files))
+    return HiddenPaths(
+        tuple(map(str, (data_dir, *apart))), tuple(str(path.resolve()) for path in files)
+    )
 
 
 def templates_dir(config: Config) -> Path:

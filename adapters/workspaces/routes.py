@@ -19,12 +19,12 @@ from adapters.http.endpoints import (
 )
 from adapters.http.numbers import number, query_refused
 from adapters.http.refusals import HttpError, not_found
-from adapters.workspaces.commands.sandbox import Limits
+from adapters.workspaces.commands.sandbox import CommandLimits
 from adapters.workspaces.disk import DiskSilent
 from adapters.workspaces.lifecycle import WorkspaceLifecycle
 from adapters.workspaces.schemas import Workspace, WorkspaceLimits, Workspaces, WorkspaceTemplate
-from adapters.workspaces.store import Owned, OwnedWorkspaces, Wanted, Whose
-from adapters.workspaces.templates import Faulty, Template
+from adapters.workspaces.store import OwnedWorkspace, OwnedWorkspaces, OwnerScope, WorkspaceFilter
+from adapters.workspaces.templates import FaultyTemplate, Template
 
 WORKSPACES = "/api/v2/workspaces"
 WORKSPACE = f"{WORKSPACES}/{{workspace}}"
@@ -160,7 +160,7 @@ class WorkspaceRoutes:
             raise not_found()
         return json_response(200, template_of(found, whole=True))
 
-    async def _templates(self) -> Sequence[Template | Faulty]:
+    async def _templates(self) -> Sequence[Template | FaultyTemplate]:
         try:
             return await self._lifecycle.templates.all()
         except DiskSilent as silent:
@@ -169,25 +169,25 @@ class WorkspaceRoutes:
                 503, "The templates cannot be read now.", detail=str(silent), headers=retry
             ) from silent
 
-    async def _one(self, call: Call) -> Owned:
+    async def _one(self, call: Call) -> OwnedWorkspace:
         row = await self._owned.one(call.uuid("workspace"), _whose(call))
         if row is None:
             raise not_found()
         return row
 
-    def _shown(self, row: Owned) -> Workspace:
+    def _shown(self, row: OwnedWorkspace) -> Workspace:
         path = self._lifecycle.workspaces.home(row.id)
         return workspace_of(row, organization=self._organization, path=path)
 
 
-def wanted_of(query: str, *, caller: str, limit: int, offset: int) -> Wanted:
+def wanted_of(query: str, *, caller: str, limit: int, offset: int) -> WorkspaceFilter:
     """Refused if it cannot be understood."""
     terms = _terms(query)
     status = terms.get("status")
     if status is not None and status not in STATUSES:
         raise query_refused("q", f"status is {' or '.join(STATUSES)}, not {status[:80]!r}")
     owner = terms.get("owner")
-    return Wanted(
+    return WorkspaceFilter(
         username=caller if owner == "me" else owner,
         name=terms.get("name"),
         template=terms.get("template"),
@@ -210,11 +210,11 @@ def _terms(query: str) -> Mapping[str, str]:
     return terms
 
 
-def _whose(call: Call) -> Whose:
-    return Whose(call.user.id, call.user.is_admin)
+def _whose(call: Call) -> OwnerScope:
+    return OwnerScope(call.user.id, call.user.is_admin)
 
 
-def workspace_of(row: Owned, *, organization: UUID, path: str) -> Workspace:
+def workspace_of(row: OwnedWorkspace, *, organization: UUID, path: str) -> Workspace:
     return Workspace(
         id=row.id,
         organization_id=organization,
@@ -232,9 +232,9 @@ def workspace_of(row: Owned, *, organization: UUID, path: str) -> Workspace:
     )
 
 
-def template_of(found: Template | Faulty, *, whole: bool = False) -> WorkspaceTemplate:
+def template_of(found: Template | FaultyTemplate, *, whole: bool = False) -> WorkspaceTemplate:
     """`whole`: with what it says of itself at length."""
-    if isinstance(found, Faulty):
+    if isinstance(found, FaultyTemplate):
         return WorkspaceTemplate(id=found.name, name=found.name, error=found.why)
     return WorkspaceTemplate(
         id=found.name,
@@ -249,5 +249,5 @@ def template_of(found: Template | Faulty, *, whole: bool = False) -> WorkspaceTe
     )
 
 
-def _limits(row: Owned | Limits) -> WorkspaceLimits:
+def _limits(row: OwnedWorkspace | CommandLimits) -> WorkspaceLimits:
     return WorkspaceLimits(row.memory_mb, row.file_mb, row.processes, row.seconds, row.disk_mb)

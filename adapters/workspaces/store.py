@@ -17,7 +17,7 @@ _DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class WorkspaceRow:
     id: UUID
     name: str
     template: str
@@ -30,15 +30,15 @@ class Registered:
     is_stopped: bool = False
 
 
-class Registry:
+class WorkspaceRegistry:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
-    async def of(self, chat: ChatId) -> Registered | None:
+    async def of(self, chat: ChatId) -> WorkspaceRow | None:
         found = await self._run(SQL["workspace_of_chat"], chat=chat)
-        return Registered(*found[0]) if found else None
+        return WorkspaceRow(*found[0]) if found else None
 
-    async def add(self, new: Registered, owner: UserId, chat: ChatId) -> bool:
+    async def add(self, new: WorkspaceRow, owner: UserId, chat: ChatId) -> bool:
         """Registered and bound to the chat. False: its owner has one of this name."""
         facts = {
             "id": new.id,
@@ -80,7 +80,7 @@ class Registry:
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class OwnedWorkspace:
     id: UUID
     owner_id: UserId
     owner_name: str
@@ -99,7 +99,7 @@ class Owned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WorkspaceFilter:
     """Which of them; None: whichever."""
 
     username: str | None = None  # of their owner
@@ -111,7 +111,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class OwnerScope:
     """Those of a user; or everybody's, for whoever may see them."""
 
     owner: UserId
@@ -124,15 +124,17 @@ class OwnedWorkspaces:
         self._tell = tell
         self._sharing = sharing  # of chats
 
-    async def one(self, workspace: UUID, whose: Whose) -> Owned | None:
+    async def one(self, workspace: UUID, whose: OwnerScope) -> OwnedWorkspace | None:
         found = await self._run(SQL["owned_workspace"], workspace=workspace, **asdict(whose))
-        return Owned(*found[0]) if found else None
+        return OwnedWorkspace(*found[0]) if found else None
 
-    async def page(self, whose: Whose, wanted: Wanted) -> tuple[Sequence[Owned], int]:
+    async def page(
+        self, whose: OwnerScope, wanted: WorkspaceFilter
+    ) -> tuple[Sequence[OwnedWorkspace], int]:
         """And how many there are on all pages."""
         asked = {**asdict(whose), **asdict(wanted)}
         found = await self._run(SQL["owned_workspaces"], **asked)
-        return [Owned(*row) for _, *row in found if row[0] is not None], found[0][0]
+        return [OwnedWorkspace(*row) for _, *row in found if row[0] is not None], found[0][0]
 
     async def bind(self, chat: ChatId, workspace: UUID | None) -> None:
         """A root works there from now on, and all its family with it; None: nowhere."""
@@ -158,7 +160,7 @@ REMOVED_MAX = 10_000  # looked for on this machine's disk at once; likewise
 FORGOTTEN_DAYS = 90.0  # after which nobody looks for the directory of one that was removed
 
 
-class Lives:
+class CaretakerStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 

@@ -34,7 +34,7 @@ from typing import Annotated
 import msgspec
 import trio
 
-from adapters.workspaces.commands.sandbox import USUAL, Limits
+from adapters.workspaces.commands.sandbox import DEFAULT_LIMITS, CommandLimits
 from adapters.workspaces.disk import MAKING, Disk, DiskSilent, Programs
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import check_wanted
@@ -53,11 +53,11 @@ _Positive = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 
 
 class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    memory_mb: _Positive = USUAL.memory_mb
-    file_mb: _Positive = USUAL.file_mb
-    processes: _Positive = USUAL.processes
-    seconds: _Positive = USUAL.seconds
-    disk_mb: _Positive = USUAL.disk_mb
+    memory_mb: _Positive = DEFAULT_LIMITS.memory_mb
+    file_mb: _Positive = DEFAULT_LIMITS.file_mb
+    processes: _Positive = DEFAULT_LIMITS.processes
+    seconds: _Positive = DEFAULT_LIMITS.seconds
+    disk_mb: _Positive = DEFAULT_LIMITS.disk_mb
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,7 +81,7 @@ class Template:
     branch: str = ""  # "": the one that the repository names
     setup: str = ""
     setup_seconds: int = SETUP_SECONDS
-    limits: Limits = USUAL
+    limits: CommandLimits = DEFAULT_LIMITS
 
     @property
     def shown_git(self) -> str:
@@ -93,7 +93,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Faulty:
+class FaultyTemplate:
     """There is such a template, but its file cannot be read."""
 
     name: str
@@ -110,14 +110,14 @@ class Templates:
         self._directory = directory
         self._disk = Disk(str(directory), "the templates")
 
-    async def all(self) -> Sequence[Template | Faulty]:
+    async def all(self) -> Sequence[Template | FaultyTemplate]:
         """By name. DiskSilent: the disk does not answer."""
         return await self._disk.read(self._all, READING)
 
-    async def named(self, name: str) -> Template | Faulty | None:
+    async def named(self, name: str) -> Template | FaultyTemplate | None:
         return next((each for each in await self.all() if each.name == name), None)
 
-    def _all(self) -> Sequence[Template | Faulty]:
+    def _all(self) -> Sequence[Template | FaultyTemplate]:
         names = sorted(set(self._names()))[:TEMPLATES_MAX]
         return [self._read(name) for name in names] or [EMPTY]
 
@@ -131,12 +131,12 @@ class Templates:
             if _NAME.fullmatch(name) and (path.is_dir() or path.suffix == ".toml"):
                 yield name
 
-    def _read(self, name: str) -> Template | Faulty:
+    def _read(self, name: str) -> Template | FaultyTemplate:
         directory = self._directory / name
         try:
             said = _said(self._directory / f"{name}.toml")
         except (OSError, ValueError) as error:
-            return Faulty(name, _fault(error))
+            return FaultyTemplate(name, _fault(error))
         has_one = directory.is_dir()
         return Template(
             name,
@@ -148,7 +148,7 @@ class Templates:
             said.branch,
             said.setup,
             said.setup_seconds,
-            Limits(
+            CommandLimits(
                 said.limits.memory_mb,
                 said.limits.file_mb,
                 said.limits.processes,
@@ -202,12 +202,12 @@ HOME, PASSING = "home", "tmp"  # in a workspace's directory: what it is about, a
 UNREGISTERED = "unregistered"
 
 
-class NotMade(Exception):
+class WorkspaceNotMade(Exception):
     """Why, in words for the model."""
 
 
 @dataclass
-class TooMany(NotMade):
+class TooManyWorkspaces(WorkspaceNotMade):
     """Its user has as many as he may have."""
 
     count: int
@@ -220,24 +220,24 @@ class TooMany(NotMade):
         )
 
 
-async def make(template: Template, place: Path, environ: Mapping[str, str]) -> None:
-    """`place` is there as a whole afterwards, or not at all. It has to be `registered` then."""
+async def make_directory(template: Template, place: Path, environ: Mapping[str, str]) -> None:
+    """Make `place`, whole or not at all. It has to be marked as registered afterwards."""
     beside, disk = place.with_name(f".{place.name}.new"), disk_of(place)
     try:
         await disk.write(partial(_begin, beside), MAKING)
         await _fill(template, beside / HOME, disk, environ)
         await disk.write(partial(os.rename, beside, place), MAKING)
     except (OSError, shutil.Error) as error:
-        raise NotMade(f"template {template.name}: {_fact(error)}") from error
+        raise WorkspaceNotMade(f"template {template.name}: {_fact(error)}") from error
     except DiskSilent as silent:
-        raise NotMade(str(silent)) from silent
+        raise WorkspaceNotMade(str(silent)) from silent
     finally:
         with trio.move_on_after(CLEANUP_SECONDS, shield=True), suppress(DiskSilent):
             remove = partial(shutil.rmtree, beside, ignore_errors=True)
             await disk.write(remove, MAKING, seconds=0)
 
 
-async def registered(place: Path) -> None:
+async def mark_registered(place: Path) -> None:
     with suppress(OSError, DiskSilent):  # that somebody knows of it counts for more
         await disk_of(place).write((place / UNREGISTERED).unlink, MAKING)
 
@@ -282,11 +282,11 @@ async def _git(template: Template, words: Sequence[str], environ: Mapping[str, s
         ["git", *words], key=None, seconds=CLONE_SECONDS, environ=quiet, hears_errors=True
     )
     if done is None:
-        raise NotMade(f"template {template.name}: not cloned within {CLONE_SECONDS:g} s")
+        raise WorkspaceNotMade(f"template {template.name}: not cloned within {CLONE_SECONDS:g} s")
     if done.code:
         said = without_credentials(done.said.decode(errors="replace").strip())
         said = said[:SAID_CHARACTERS_MAX]
-        raise NotMade(f"template {template.name}: git does not clone it: {said}")
+        raise WorkspaceNotMade(f"template {template.name}: git does not clone it: {said}")
 
 
 class _Copying:
@@ -305,7 +305,9 @@ class _Copying:
         check_wanted()
         self._bytes += os.lstat(source).st_size
         if self._bytes > COPIED_BYTES_MAX:
-            raise NotMade(f"{self._source.name}: more than {COPIED_BYTES_MAX} bytes to copy")
+            raise WorkspaceNotMade(
+                f"{self._source.name}: more than {COPIED_BYTES_MAX} bytes to copy"
+            )
         shutil.copy2(source, target, follow_symlinks=False)
 
 

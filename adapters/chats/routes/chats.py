@@ -43,7 +43,7 @@ from adapters.models.prompt_texts import place_text
 from adapters.tools.approvals.consent import Consents
 from adapters.tools.mcp.known import Known
 from adapters.tools.mcp.workspaces.running import ConsentScope, Seen
-from adapters.workspaces.context.pinned import PinnedContexts, Shown
+from adapters.workspaces.context.pinned_contexts import PinnedContexts, ShownContext
 from adapters.workspaces.store import OwnedWorkspaces
 
 CHATS = "/api/experimental/chats"
@@ -179,7 +179,7 @@ class Chats:
         return [*files, *[server async for server in self._servers_of(scope, found)]]
 
     async def _servers_of(
-        self, scope: ConsentScope, found: Shown
+        self, scope: ConsentScope, found: ShownContext
     ) -> AsyncIterator[ChatContextResource]:
         """Of two files that name a server the first counts."""
         names: set[str] = set()

@@ -19,7 +19,7 @@ from adapters.models.choosing import ModelChoice
 from adapters.models.prompt_texts import PROMPT_BYTES_MAX, is_too_long, visible_text
 from adapters.tools.mcp.known import Known, unknown_to
 from adapters.tools.mcp.servers import forced_on
-from adapters.workspaces.store import OwnedWorkspaces, Whose
+from adapters.workspaces.store import OwnedWorkspaces, OwnerScope
 
 TOOLS_MAX = 250  # of a client in one chat; one more is refused
 PLAN_MODES = ("", "plan")
@@ -51,7 +51,7 @@ async def check_workspace(
     workspace: UUID | None, owner: UserId, workspaces: OwnedWorkspaces
 ) -> None:
     """It is there, and belongs to whom the chat belongs to."""
-    if workspace is not None and await workspaces.one(workspace, Whose(owner)) is None:
+    if workspace is not None and await workspaces.one(workspace, OwnerScope(owner)) is None:
         invalid("workspace_id", f"there is no workspace {workspace}")
 
 

@@ -19,9 +19,14 @@ from adapters.tools.lifecycle.asked import (
 )
 from adapters.tools.workspace.shown import ended
 from adapters.workspaces.disk import DiskSilent
-from adapters.workspaces.lifecycle import SetUp, WorkspaceLifecycle
-from adapters.workspaces.store import Registered
-from adapters.workspaces.templates import Faulty, NotMade, Template, TooMany
+from adapters.workspaces.lifecycle import SetupResult, WorkspaceLifecycle
+from adapters.workspaces.store import WorkspaceRow
+from adapters.workspaces.templates import (
+    FaultyTemplate,
+    Template,
+    TooManyWorkspaces,
+    WorkspaceNotMade,
+)
 
 PAGE = 10
 DESCRIPTION_CHARACTERS_MAX = 200  # in a list
@@ -40,7 +45,7 @@ class LifecycleTools:
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         try:
             return await served(calling, *self._deeds()[name])
-        except (NotMade, DiskSilent) as failed:  # the call was as it should be
+        except (WorkspaceNotMade, DiskSilent) as failed:  # the call was as it should be
             return told({"error": str(failed), **_quota(failed)})
 
     def _deeds(self) -> Mapping[str, tuple[Arguments, Deed]]:
@@ -133,7 +138,7 @@ class LifecycleTools:
         await self.lifecycle.stop(row.id)
         return {"stopped": True, "workspace_name": row.name}
 
-    async def _own(self, chat: Chat) -> Registered:
+    async def _own(self, chat: Chat) -> WorkspaceRow:
         look = partial(self.lifecycle.workspaces.registry.of, chat.id)
         row = await retry_store(chat.id, "workspace", look)
         if row is None:
@@ -144,7 +149,7 @@ class LifecycleTools:
         found = await self.lifecycle.templates.named(id.strip())
         if found is None:
             raise Wrong(f"template {id.strip()[:64]!r} not found; see list_templates")
-        if isinstance(found, Faulty):
+        if isinstance(found, FaultyTemplate):
             raise Wrong(
                 f"template {found.name}: its settings cannot be read ({found.why});"
                 " take another, and tell the user"
@@ -183,8 +188,8 @@ def _next_step(recommended: str | None, is_any: bool) -> str:
     return "no template fits; look again without a query"
 
 
-def _quota(failed: NotMade | DiskSilent) -> Told:
-    if not isinstance(failed, TooMany):
+def _quota(failed: WorkspaceNotMade | DiskSilent) -> Told:
+    if not isinstance(failed, TooManyWorkspaces):
         return {}
     return {
         "error_code": "INSUFFICIENT_QUOTA",
@@ -194,7 +199,7 @@ def _quota(failed: NotMade | DiskSilent) -> Told:
     }
 
 
-def _set_up(set_up: SetUp | None) -> Told:
+def _set_up(set_up: SetupResult | None) -> Told:
     if set_up is None:
         return {}
     if set_up.process is None:

@@ -54,7 +54,7 @@ MEMORY_DISK_BYTES_MAX = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class WorkspacePaths:
     """Directories of a workspace on this machine."""
 
     home: str  # what it is about; seen by the same path inside
@@ -62,16 +62,16 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class HiddenPaths:
     """What commands see nothing of, wherever it lies, but for the workspace in one of them."""
 
     directories: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
     @property
-    def there(self) -> "Unseen":
+    def there(self) -> "HiddenPaths":
         """Those that there are: nothing can be laid over what is not."""
-        return Unseen(
+        return HiddenPaths(
             tuple(filter(os.path.isdir, self.directories)),
             tuple(filter(os.path.isfile, self.files)),
         )
@@ -82,7 +82,7 @@ class Unseen:
         return [path for path in self.files if any(_is_below(path, top) for top in _PROGRAMS)]
 
 
-ALL_SEEN = Unseen()
+NOTHING_HIDDEN = HiddenPaths()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ def layout() -> Layout:
 
 def arguments(
     program: str,
-    ground: Ground,
+    ground: WorkspacePaths,
     *,
     workdir: str,
     network: bool,
     layout: Layout,
-    unseen: Unseen,
+    unseen: HiddenPaths,
 ) -> list[str]:
     """Of bwrap itself; the command comes behind them."""
     return [
@@ -140,7 +140,7 @@ def arguments(
     ]
 
 
-def _tmp(ground: Ground, unseen: Unseen) -> list[str]:
+def _tmp(ground: WorkspacePaths, unseen: HiddenPaths) -> list[str]:
     """Not what commands have filled before, if something is to be laid into it: a link that they
     have left there would lead elsewhere. Then each command has one of its own, in memory."""
     laid = (ground.home, *unseen.directories)

@@ -44,21 +44,21 @@ _UNWRITTEN = Shown("", 0, 0)
 _PROCESS_GONE = (ConnectionRefusedError, FileNotFoundError)
 
 
-class Deed(Enum):
+class PeerAction(Enum):
     ALL = "all"
     WAIT = "wait"
     SIGNAL = "signal"
 
 
-class Asked(Struct, frozen=True):
-    do: Deed
+class PeerQuestion(Struct, frozen=True):
+    do: PeerAction
     chat: UUID
     id: str = ""  # of the process that is meant
     seconds: float = 0.0  # to wait for its end
     signal: Signal = Signal.TERMINATE
 
 
-class Told(Struct, frozen=True):
+class PeerAnswer(Struct, frozen=True):
     """`is_known`: the process that is meant runs, or has run, here."""
 
     is_known: bool = True
@@ -66,8 +66,8 @@ class Told(Struct, frozen=True):
     refused: str = ""
 
 
-_decode_asked = msgspec.json.Decoder(Asked).decode
-_decode_told = msgspec.json.Decoder(Told).decode
+_decode_asked = msgspec.json.Decoder(PeerQuestion).decode
+_decode_told = msgspec.json.Decoder(PeerAnswer).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +95,17 @@ class Peers:
         self._asked_count = self._answered_count = 0
 
     async def all(self, chat: ChatId) -> Sequence[Process]:
-        answers = await self._ask(Asked(Deed.ALL, chat), seconds=0.0)
+        answers = await self._ask(PeerQuestion(PeerAction.ALL, chat), seconds=0.0)
         return [process for told in answers for process in told.processes]
 
     async def wait(self, chat: ChatId, id: str, seconds: float) -> Process | None:
         """None: nobody knows of it."""
-        told = await self._one(Asked(Deed.WAIT, chat, id, seconds), seconds)
+        told = await self._one(PeerQuestion(PeerAction.WAIT, chat, id, seconds), seconds)
         return told.processes[0] if told is not None and told.processes else None
 
-    async def signal(self, chat: ChatId, id: str, signal: Signal) -> Told | None:
+    async def signal(self, chat: ChatId, id: str, signal: Signal) -> PeerAnswer | None:
         """What its process says to it. None: nobody knows of it."""
-        return await self._one(Asked(Deed.SIGNAL, chat, id, signal=signal), 0.0)
+        return await self._one(PeerQuestion(PeerAction.SIGNAL, chat, id, signal=signal), 0.0)
 
     def statistics(self) -> PeersStatistics:
         answering = self._places.borrowed_tokens
@@ -113,16 +113,20 @@ class Peers:
 
     # asking
 
-    async def _one(self, asked: Asked, seconds: float) -> Told | None:
+    async def _one(self, asked: PeerQuestion, seconds: float) -> PeerAnswer | None:
         """Of the one that knows what is meant; who does not says so at once."""
         known = await self._ask(asked, seconds=seconds, enough=lambda told: told.is_known)
         return next((told for told in known if told.is_known), None)
 
     async def _ask(
-        self, asked: Asked, *, seconds: float, enough: Callable[[Told], bool] = lambda told: False
-    ) -> Sequence[Told]:
+        self,
+        asked: PeerQuestion,
+        *,
+        seconds: float,
+        enough: Callable[[PeerAnswer], bool] = lambda told: False,
+    ) -> Sequence[PeerAnswer]:
         """All of them at once, until one answer is enough."""
-        answers: list[Told] = []
+        answers: list[PeerAnswer] = []
         try:
             names = await self._disk.read(partial(_names, self._directory))
         except DiskSilent:
@@ -143,7 +147,7 @@ class Peers:
                     nursery.start_soon(ask, str(self._directory / name))
         return answers
 
-    async def _told(self, path: str, asked: Asked) -> Told | None:
+    async def _told(self, path: str, asked: PeerQuestion) -> PeerAnswer | None:
         """Ask the process behind a socket. None: there is none, or it does not answer."""
         with suppress(OSError, DiskSilent, trio.BrokenResourceError, msgspec.MsgspecError):
             connected = await self._disk.write(partial(_connected, path))
@@ -207,18 +211,22 @@ class Peers:
                         await stream.send_all(msgspec.json.encode(told))
                     nursery.cancel_scope.cancel()
 
-    async def _answer(self, asked: Asked) -> Told:
+    async def _answer(self, asked: PeerQuestion) -> PeerAnswer:
         chat = ChatId(asked.chat)
-        if asked.do is Deed.ALL:
+        if asked.do is PeerAction.ALL:
             listed = self._table.all(chat)[:LISTED_MAX]
-            return Told(processes=[replace(each, output=_UNWRITTEN) for each in listed])
+            return PeerAnswer(processes=[replace(each, output=_UNWRITTEN) for each in listed])
         if not self._table.knows(chat, asked.id):
-            return Told(is_known=False)
-        if asked.do is Deed.SIGNAL:
+            return PeerAnswer(is_known=False)
+        if asked.do is PeerAction.SIGNAL:
             refused = self._table.signal(chat, asked.id, asked.signal)
-            return Told(refused="" if refused is None else refused.says)
+            return PeerAnswer(refused="" if refused is None else refused.says)
         found = await self._table.wait(chat, asked.id, asked.seconds)
-        return Told(is_known=False) if isinstance(found, Refused) else Told(processes=[found])
+        return (
+            PeerAnswer(is_known=False)
+            if isinstance(found, Refused)
+            else PeerAnswer(processes=[found])
+        )
 
 
 async def _line(stream: trio.SocketStream) -> bytes:

@@ -17,7 +17,7 @@ from typing import IO
 
 import trio
 
-from adapters.workspaces.commands.sandbox import USUAL_PATH
+from adapters.workspaces.commands.sandbox import DEFAULT_PATH
 
 LEAVE_SECONDS = 2.0  # for the shell to go when all is over; then it is killed
 CLOSE_SECONDS = 10.0  # for it and all that did not listen to go; then they are left to the kernel
@@ -115,7 +115,7 @@ def _begun() -> Popen[bytes]:
         stdout=DEVNULL,
         stderr=DEVNULL,
         cwd="/",
-        env={"PATH": USUAL_PATH},
+        env={"PATH": DEFAULT_PATH},
         start_new_session=True,
         bufsize=0,
     )

@@ -50,7 +50,7 @@ REAP_SECONDS = 5.0  # for a killed process to be gone; then it is left to the ke
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class ProcessSpec:
     """What to start."""
 
     chat: ChatId
@@ -66,7 +66,7 @@ class Order:
 @dataclass(eq=False, slots=True)
 class _Running:
     id: str
-    order: Order
+    order: ProcessSpec
     group: ProcessGroup
     began: float = field(default_factory=now)
     began_at: datetime = field(default_factory=wall)
@@ -101,7 +101,7 @@ class ProcessTable:
         self._known: dict[str, _Running] = {}  # in the order in which they began
         self._started_count = 0
 
-    def start(self, order: Order) -> str | NotStarted | Refused:
+    def start(self, order: ProcessSpec) -> str | NotStarted | Refused:
         self._forget()
         running = [each for each in self._known.values() if each.exit_code is None]
         own = sum(each.order.chat == order.chat for each in running)
@@ -162,7 +162,7 @@ class ProcessTable:
             _terminate(found)
         return None
 
-    async def end(self, belongs: Callable[[Order], bool], why: str) -> None:
+    async def end(self, belongs: Callable[[ProcessSpec], bool], why: str) -> None:
         """Kill those, and wait until they are gone."""
         ending = [each for each in self._known.values() if belongs(each.order)]
         for each in ending:

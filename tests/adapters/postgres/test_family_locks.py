@@ -7,7 +7,12 @@ import pytest
 import trio
 
 from adapters.tools.approvals.consent import Consents
-from adapters.workspaces.store import Lives, OwnedWorkspaces, Registered, Registry
+from adapters.workspaces.store import (
+    CaretakerStore,
+    OwnedWorkspaces,
+    WorkspaceRegistry,
+    WorkspaceRow,
+)
 from tests.actors.law.chats import ANN
 from tests.contracts.given import a_chat
 from tests.e2e.pausing import a_pause
@@ -28,7 +33,9 @@ async def a_family(store):
 
 
 def moves_in(store, root, id):
-    return partial(Registry(store.pool).add, Registered(id, "one", "empty", 1, 1, 1, 1), ANN, root)
+    return partial(
+        WorkspaceRegistry(store.pool).add, WorkspaceRow(id, "one", "empty", 1, 1, 1, 1), ANN, root
+    )
 
 
 def moves_out(store, root, id):
@@ -36,7 +43,7 @@ def moves_out(store, root, id):
 
 
 def is_left_without(store, root, id):
-    return partial(Lives(store.pool).remove, id)
+    return partial(CaretakerStore(store.pool).remove, id)
 
 
 @pytest.mark.parametrize("deed", [moves_in, moves_out, is_left_without])

@@ -17,7 +17,12 @@ from actors.law.ids import ChatId
 from adapters.chats.shelf.pins import Pins
 from adapters.postgres.driver.connection import Connection
 from adapters.tools.approvals.consent import Consents
-from adapters.workspaces.store import Lives, OwnedWorkspaces, Registered, Registry
+from adapters.workspaces.store import (
+    CaretakerStore,
+    OwnedWorkspaces,
+    WorkspaceRegistry,
+    WorkspaceRow,
+)
 from tests.actors.law.chats import ANN, user
 from tests.contracts.given import applied
 
@@ -46,8 +51,8 @@ def gets_a_policy(store):
 
 
 def moves_in(store):
-    other = Registered(UUID(int=2), "two", "empty", 1, 1, 1, 1)
-    return partial(Registry(store.pool).add, other, ANN, chat_id(500))
+    other = WorkspaceRow(UUID(int=2), "two", "empty", 1, 1, 1, 1)
+    return partial(WorkspaceRegistry(store.pool).add, other, ANN, chat_id(500))
 
 
 def moves_out(store):
@@ -55,7 +60,7 @@ def moves_out(store):
 
 
 def loses_its_workspace(store):
-    return partial(Lives(store.pool).remove, WORKSPACE)
+    return partial(CaretakerStore(store.pool).remove, WORKSPACE)
 
 
 def is_pinned_first(store):
@@ -79,8 +84,8 @@ async def two_families(store):
         of = None if parent is None else chat_id(parent)
         new = ask.NewChat(chat_id(number), ANN, parent_id=of, root_id=of)
         await applied(store.ledger.create(ask.CreateChat(new, (user("u"),)), [ask.FinishTurn()]))
-    registry = Registry(store.pool)
-    await registry.add(Registered(WORKSPACE, "one", "empty", 1, 1, 1, 1), ANN, chat_id(500))
+    registry = WorkspaceRegistry(store.pool)
+    await registry.add(WorkspaceRow(WORKSPACE, "one", "empty", 1, 1, 1, 1), ANN, chat_id(500))
     await OwnedWorkspaces(store.pool, tell=store.telling).bind(chat_id(400), WORKSPACE)
     for root in (500, 400):
         await Pins(store.pool).pin(ANN, chat_id(root), place=9)

@@ -12,8 +12,8 @@ import pytest
 from actors.tools.workspace.changes import FileEdits
 from actors.tools.workspace.editing import Edit
 from actors.tools.workspace.ports import Entry, Refused
-from adapters.workspaces.beneath import COMPONENTS_MAX, LINKS_MAX
 from adapters.workspaces.files import EDITED_BYTES_MAX, WRITTEN_BYTES_MAX, LocalFiles
+from adapters.workspaces.safe_paths import COMPONENTS_MAX, LINKS_MAX
 
 KIB = 1024
 

@@ -12,12 +12,12 @@ import trio
 from actors.tools.workspace.ports import Command, Refused
 from adapters.workspaces import disk as disks
 from adapters.workspaces import disk as programs
-from adapters.workspaces.commands.bubblewrap import Unseen
+from adapters.workspaces.commands.bubblewrap import HiddenPaths
 from adapters.workspaces.commands.processes import open_processes
 from adapters.workspaces.commands.sandbox import Bubblewrap
 from adapters.workspaces.disk import FILES, Programs
 from adapters.workspaces.files import LocalFiles
-from adapters.workspaces.templates import EMPTY, make
+from adapters.workspaces.templates import EMPTY, make_directory
 from runtime.threads.limits import ThreadLimits, statistics
 from runtime.threads.work import read
 from tests.adapters.workspaces.commands.test_bubblewrap import workspace
@@ -154,7 +154,7 @@ async def test_a_workspace_that_cannot_be_made_does_not_hold_its_maker_up(
     monkeypatch.setattr("adapters.workspaces.templates.CLEANUP_SECONDS", 0.2)
     began = trio.current_time()
 
-    await leave(disk, partial(make, EMPTY, tmp_path / "w", {}))
+    await leave(disk, partial(make_directory, EMPTY, tmp_path / "w", {}))
 
     assert trio.current_time() - began < 10, "it hangs for ever"
     assert not (tmp_path / "w").exists()
@@ -173,7 +173,7 @@ async def test_templates_that_hang_hold_up_a_command_and_nobody_else(disk, tmp_p
 
     monkeypatch.setattr(os.path, "isdir", isdir)
     monkeypatch.setattr("adapters.workspaces.commands.sandbox.HIDING", BRIEF)
-    sandbox = Bubblewrap("bwrap", unseen=Unseen((hung,)))
+    sandbox = Bubblewrap("bwrap", unseen=HiddenPaths((hung,)))
     async with open_processes() as table:
         processes = workspace(tmp_path, sandbox, table, {})
 

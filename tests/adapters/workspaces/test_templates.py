@@ -5,16 +5,16 @@ import subprocess
 
 import pytest
 
-from adapters.workspaces.commands.sandbox import USUAL, Limits
+from adapters.workspaces.commands.sandbox import DEFAULT_LIMITS, CommandLimits
 from adapters.workspaces.templates import (
     EMPTY,
     UNREGISTERED,
-    Faulty,
-    NotMade,
+    FaultyTemplate,
     Template,
     Templates,
-    make,
-    registered,
+    WorkspaceNotMade,
+    make_directory,
+    mark_registered,
 )
 
 ENVIRON = {
@@ -62,8 +62,8 @@ async def test_a_template_is_a_directory_a_file_or_both(top):
     a, b, c = await Templates(top).all()
 
     assert Template("a", directory=top / "a") == a
-    assert Template("b", setup="make", limits=Limits(memory_mb=1)) == b
-    assert ("both", top / "c", USUAL) == (c.description, c.directory, c.limits)
+    assert Template("b", setup="make", limits=CommandLimits(memory_mb=1)) == b
+    assert ("both", top / "c", DEFAULT_LIMITS) == (c.description, c.directory, c.limits)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ async def test_a_file_that_cannot_be_read_says_why(top, text, why):
 
     found = await Templates(top).named("a")
 
-    assert isinstance(found, Faulty)
+    assert isinstance(found, FaultyTemplate)
     assert why in found.why
 
 
@@ -91,7 +91,7 @@ async def test_a_directory_is_copied_but_not_what_waits_or_never_ends(top, tmp_p
     (source / "link").symlink_to("d/run")
     os.mkfifo(source / "pipe")
 
-    await make(Template("a", directory=source), tmp_path / "w", ENVIRON)
+    await make_directory(Template("a", directory=source), tmp_path / "w", ENVIRON)
 
     home = tmp_path / "w/home"
     assert {"d", "link"} == {each.name for each in home.iterdir()}
@@ -105,7 +105,7 @@ async def test_a_repository_is_cloned(top, tmp_path):
     a_repository(top / "a")
     found = await Templates(top).named("a")
 
-    await make(found, tmp_path / "w", ENVIRON)
+    await make_directory(found, tmp_path / "w", ENVIRON)
 
     assert "committed" == (tmp_path / "w/home/a").read_text()
     assert (tmp_path / "w/home/.git").is_dir()
@@ -117,7 +117,7 @@ async def test_a_repository_elsewhere_is_cloned_at_its_branch(top, tmp_path):
     git(tmp_path / "elsewhere", "commit", "-am", "two")
     template = Template("a", git=str(tmp_path / "elsewhere"), branch="main")
 
-    await make(template, tmp_path / "w", ENVIRON)
+    await make_directory(template, tmp_path / "w", ENVIRON)
 
     assert "committed" == (tmp_path / "w/home/a").read_text()
 
@@ -132,7 +132,7 @@ async def test_the_keys_by_which_it_was_cloned_are_in_nothing_that_others_see(tm
         "GIT_CONFIG_VALUE_0": with_keys,
     }
 
-    await make(template, tmp_path / "w", {**ENVIRON, **leads})
+    await make_directory(template, tmp_path / "w", {**ENVIRON, **leads})
 
     home = tmp_path / "w/home"
     assert "https://h.example/elsewhere" == template.shown_git
@@ -144,8 +144,8 @@ async def test_the_keys_by_which_it_was_cloned_are_in_nothing_that_others_see(tm
 async def test_nor_are_they_in_the_words_of_one_that_is_not_cloned(tmp_path):
     template = Template("a", git="http://ann:s3cret@127.0.0.1:1/x")
 
-    with pytest.raises(NotMade, match=r"'http://127\.0\.0\.1:1/x/'") as not_made:
-        await make(template, tmp_path / "w", ENVIRON)
+    with pytest.raises(WorkspaceNotMade, match=r"'http://127\.0\.0\.1:1/x/'") as not_made:
+        await make_directory(template, tmp_path / "w", ENVIRON)
 
     assert "s3cret" not in str(not_made.value)
 
@@ -153,8 +153,8 @@ async def test_nor_are_they_in_the_words_of_one_that_is_not_cloned(tmp_path):
 async def test_what_is_half_made_is_taken_away(tmp_path):
     template = Template("a", git=str(tmp_path / "nowhere"))
 
-    with pytest.raises(NotMade, match=r"^template a: git does not clone it: fatal: "):
-        await make(template, tmp_path / "top/w", ENVIRON)
+    with pytest.raises(WorkspaceNotMade, match=r"^template a: git does not clone it: fatal: "):
+        await make_directory(template, tmp_path / "top/w", ENVIRON)
 
     assert [] == list((tmp_path / "top").iterdir())
 
@@ -162,16 +162,16 @@ async def test_what_is_half_made_is_taken_away(tmp_path):
 async def test_what_a_killed_process_has_left_is_no_hindrance(top, tmp_path):
     (tmp_path / ".w.new/home").mkdir(parents=True)
 
-    await make(EMPTY, tmp_path / "w", ENVIRON)
+    await make_directory(EMPTY, tmp_path / "w", ENVIRON)
 
     assert {"home", "tmp", UNREGISTERED} == {each.name for each in (tmp_path / "w").iterdir()}
     assert not (tmp_path / ".w.new").exists()
 
 
 async def test_what_is_registered_is_marked_no_more(tmp_path):
-    await make(EMPTY, tmp_path / "w", ENVIRON)
+    await make_directory(EMPTY, tmp_path / "w", ENVIRON)
 
     for _ in range(2):
-        await registered(tmp_path / "w")
+        await mark_registered(tmp_path / "w")
 
     assert {"home", "tmp"} == {each.name for each in (tmp_path / "w").iterdir()}

@@ -15,7 +15,7 @@ import trio
 from adapters.tools.mcp.faults import Fault
 from adapters.tools.mcp.reaching import Address, Visit
 from adapters.workspaces.commands.process_groups import Lifeline
-from adapters.workspaces.commands.processes import Order
+from adapters.workspaces.commands.processes import ProcessSpec
 from runtime.threads.limits import ThreadLimits
 from runtime.threads.work import read
 
@@ -33,7 +33,7 @@ class Speaking:
     """A session with a server: entering agrees on a version of the protocol."""
 
     reached: Callable[[Address, Visit], AbstractAsyncContextManager["Client"]]
-    begun: Callable[[Order, Lifeline], AbstractAsyncContextManager["Client"]]
+    begun: Callable[[ProcessSpec, Lifeline], AbstractAsyncContextManager["Client"]]
 
 
 async def loaded() -> Speaking:

@@ -28,7 +28,7 @@ from mcp.types import (
 from adapters.tools.mcp.mending import mended
 from adapters.tools.mcp.reaching import ANSWER_BYTES_MAX, PAUSE_SECONDS, Pace
 from adapters.workspaces.commands.process_groups import Lifeline, ProcessGroup, spawn, stream_of
-from adapters.workspaces.commands.processes import Order
+from adapters.workspaces.commands.processes import ProcessSpec
 
 READ_BYTES = 65_536
 # Messages that wait to be written, and how long the program may take to read one; at either bound
@@ -50,7 +50,9 @@ class Ended(Exception):
 
 
 @asynccontextmanager
-async def piped(order: Order, lifeline: Lifeline) -> AsyncIterator[tuple["Lines", "Messages"]]:
+async def piped(
+    order: ProcessSpec, lifeline: Lifeline
+) -> AsyncIterator[tuple["Lines", "Messages"]]:
     """As a transport of the SDK's. OSError, ValueError: it could not be started."""
     with _begun(order, lifeline) as program:
         try:
@@ -281,7 +283,7 @@ async def _first(wait: Callable[[], Awaitable[object]], either: trio.Nursery) ->
 
 
 @contextmanager
-def _begun(order: Order, lifeline: Lifeline) -> Iterator[_Program]:
+def _begun(order: ProcessSpec, lifeline: Lifeline) -> Iterator[_Program]:
     """Run the program for the length of the block; then it is killed, forgotten and reaped."""
     group = spawn(
         order.arguments,

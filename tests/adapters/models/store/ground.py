@@ -29,7 +29,7 @@ from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
 from adapters.workspaces.context.skills import SkillIndex
-from adapters.workspaces.context.standing import TurnWords
+from adapters.workspaces.context.turn_context import TurnWords
 from tests.adapters.postgres.stores import TABLES
 
 MASTER = b"a master key that is of tests only"

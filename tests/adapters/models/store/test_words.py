@@ -25,7 +25,7 @@ from adapters.models.settings import (
     stored_override,
 )
 from adapters.models.snapshot import REHEARSAL, REHEARSAL_MODEL
-from adapters.workspaces.context.standing import PLACE_SECONDS_MAX
+from adapters.workspaces.context.turn_context import PLACE_SECONDS_MAX
 from tests.actors.law.chats import ANN, BOB, CHAT, a_chat
 from tests.adapters.models.given import hello
 

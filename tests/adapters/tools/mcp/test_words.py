@@ -9,7 +9,7 @@ import pytest
 from mcp.types import jsonrpc_message_adapter
 
 from adapters.tools.mcp.faults import Fault, words_for
-from adapters.workspaces.templates import Faulty, Templates
+from adapters.workspaces.templates import FaultyTemplate, Templates
 from tests.adapters.chats.plain_words import assert_plain
 
 
@@ -60,7 +60,7 @@ async def test_a_template_that_cannot_be_read_is_said_to_be_so(tmp_path, content
 
     faulty = await Templates(tmp_path).named("web")
 
-    assert isinstance(faulty, Faulty)
+    assert isinstance(faulty, FaultyTemplate)
     assert_plain(faulty.why)
 
 

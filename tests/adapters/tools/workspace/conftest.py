@@ -19,9 +19,9 @@ from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.workspace.source import WorkspaceTools
 from adapters.workspaces.commands.processes import open_processes
 from adapters.workspaces.commands.sandbox import NoSandbox, Unconfined, sandbox_of
-from adapters.workspaces.lifecycle import USUALLY, WorkspaceLifecycle
+from adapters.workspaces.lifecycle import DEFAULT_RETENTION, WorkspaceLifecycle
 from adapters.workspaces.local import LocalWorkspaces
-from adapters.workspaces.store import Registry
+from adapters.workspaces.store import WorkspaceRegistry
 from adapters.workspaces.templates import Templates
 from tests.actors.law.chats import ANN, BOB, user
 from tests.adapters.postgres.stores import migrated_database, open_store
@@ -76,12 +76,12 @@ class Daemon:
 
 
 @asynccontextmanager
-async def a_daemon(store, top, sandbox=None, *, limits=USUALLY, bus=None):
+async def a_daemon(store, top, sandbox=None, *, limits=DEFAULT_RETENTION, bus=None):
     bus = bus or Switchboard()
     async with open_processes() as table:
         workspaces = LocalWorkspaces(
             top / "workspaces",
-            Registry(store.pool),
+            WorkspaceRegistry(store.pool),
             table=table,
             sandbox=sandbox or Unconfined(),
             environ=os.environ,

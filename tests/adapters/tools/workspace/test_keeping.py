@@ -13,8 +13,8 @@ import trio.testing
 
 from actors.law.store.hints import HintsLost, WorkspaceClosed
 from adapters.postgres.bus import Switchboard
-from adapters.workspaces.lifecycle import Keeping
-from adapters.workspaces.store import Lives
+from adapters.workspaces.lifecycle import RetentionLimits
+from adapters.workspaces.store import CaretakerStore
 from adapters.workspaces.templates import READING, UNREGISTERED, Templates
 from runtime.threads.work import read
 from tests.adapters.tools.workspace.conftest import a_daemon
@@ -257,7 +257,7 @@ async def test_every_call_of_a_tool_is_a_use(daemon, chat, home):
 @pytest.fixture
 async def old(store, tmp_path):
     """A daemon that keeps what nobody needs for a day, and anything for ten."""
-    async with a_daemon(store, tmp_path, limits=Keeping(days=1, days_max=10)) as daemon:
+    async with a_daemon(store, tmp_path, limits=RetentionLimits(days=1, days_max=10)) as daemon:
         yield daemon
 
 
@@ -308,7 +308,7 @@ async def test_one_that_is_needed_stays(old, archived, status, seconds):
     await old.lifecycle.caretaker.clear()
 
     assert home.is_dir()
-    assert [] == await Lives(old.store.pool).unused(days=1, days_max=10)
+    assert [] == await CaretakerStore(old.store.pool).unused(days=1, days_max=10)
 
 
 async def test_one_that_nobody_has_used_for_very_long_is_removed_whoever_has_it(old):
@@ -446,7 +446,7 @@ async def test_one_in_which_a_chat_is_at_work_is_not_removed(daemon, chat, home)
 
 
 async def test_a_user_has_so_many_and_no_more(store, tmp_path):
-    async with a_daemon(store, tmp_path, limits=Keeping(per_user=1)) as daemon:
+    async with a_daemon(store, tmp_path, limits=RetentionLimits(per_user=1)) as daemon:
         chat = await daemon.chat()
         home = await daemon.home(chat)
         another = await daemon.chat()

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from actors.tools.workspace.ports import Command, Signal
-from adapters.workspaces.commands.bubblewrap import Ground, Layout, Unseen, arguments
+from adapters.workspaces.commands.bubblewrap import HiddenPaths, Layout, WorkspacePaths, arguments
 from adapters.workspaces.commands.peers import Peers
 from adapters.workspaces.commands.processes import open_processes
 from adapters.workspaces.commands.sandbox import (
@@ -16,17 +16,17 @@ from adapters.workspaces.commands.sandbox import (
     Bubblewrap,
     NoSandbox,
     Unconfined,
+    log_sandbox,
     program_of,
     sandbox_of,
-    tell,
 )
 from adapters.workspaces.local import LocalProcesses
-from adapters.workspaces.store import Registered
+from adapters.workspaces.store import WorkspaceRow
 from runtime.log import LOGGER_NAME
 from tests.actors.law.chats import a_chat
 from tests.patience import PATIENCE_SECONDS
 
-GROUND = Ground("/data/workspaces/7/home", "/data/workspaces/7/tmp")
+GROUND = WorkspacePaths("/data/workspaces/7/home", "/data/workspaces/7/tmp")
 LAYOUT = Layout({"/bin": "usr/bin"}, ("/lib64",))
 CHAT = a_chat().chat
 
@@ -45,7 +45,7 @@ sys.exit({answer} or os.waitstatus_to_exitcode(status) % 256)
 """
 
 
-def told(*, network=False, unseen=Unseen(("/data",)), ground=GROUND):  # noqa: B008 (frozen)
+def told(*, network=False, unseen=HiddenPaths(("/data",)), ground=GROUND):  # noqa: B008 (frozen)
     return arguments(
         "bwrap", ground, workdir=ground.home, network=network, layout=LAYOUT, unseen=unseen
     )
@@ -73,7 +73,7 @@ def test_nothing_but_programs_and_their_settings_is_seen():
 
 
 def test_what_is_hidden_is_hidden_wherever_it_lies_and_nothing_around_it_is_writable():
-    words = told(unseen=Unseen(("/opt/data", "/opt/templates")))
+    words = told(unseen=HiddenPaths(("/opt/data", "/opt/templates")))
 
     home = words.index(GROUND.home)
     assert words.index("/opt") < words.index("/opt/data")
@@ -122,8 +122,8 @@ def workspace(tmp_path, sandbox, table, environ):
     home, passing = tmp_path / "home", tmp_path / "tmp"
     home.mkdir()
     passing.mkdir()
-    row = Registered(UUID(int=7), "w", "empty", 512, 64, 99, 60)
-    ground = Ground(str(home), str(passing))
+    row = WorkspaceRow(UUID(int=7), "w", "empty", 512, 64, 99, 60)
+    ground = WorkspacePaths(str(home), str(passing))
     peers = Peers(tmp_path / "peers", table)
     return LocalProcesses(table, peers, sandbox, environ, CHAT, row, ground)
 
@@ -220,7 +220,7 @@ async def test_where_the_kernel_lets_nobody_make_namespaces_it_is_said_and_comma
 def test_the_log_says_what_commands_can_do(sandbox, is_root, entry, caplog):
     caplog.set_level("INFO", LOGGER_NAME)
 
-    tell(sandbox, is_root=is_root)
+    log_sandbox(sandbox, is_root=is_root)
 
     [told] = caplog.records
     fields = told.fields.get("why"), told.fields.get("says")
@@ -228,7 +228,7 @@ def test_the_log_says_what_commands_can_do(sandbox, is_root, entry, caplog):
 
 
 def test_files_in_which_settings_stand_are_covered_where_they_would_be_seen():
-    words = told(unseen=Unseen(files=("/opt/us/key", "/etc/us/key", "/usr/local/etc/us.toml")))
+    words = told(unseen=HiddenPaths(files=("/opt/us/key", "/etc/us/key", "/usr/local/etc/us.toml")))
 
     covered = [("/dev/null", "/opt/us/key"), ("/dev/null", "/usr/local/etc/us.toml")]
     assert covered == pairs(words, "--ro-bind")
@@ -238,15 +238,15 @@ def test_nothing_is_laid_over_what_is_not_there(tmp_path):
     (tmp_path / "key").touch()
     there, key = str(tmp_path), str(tmp_path / "key")
 
-    found = Unseen((there, "/opt/none", key), (key, "/opt/none/key", there)).there
+    found = HiddenPaths((there, "/opt/none", key), (key, "/opt/none/key", there)).there
 
-    assert Unseen((there,), (key,)) == found
+    assert HiddenPaths((there,), (key,)) == found
 
 
 def test_commands_tmp_is_their_own_where_something_of_ours_lies_below_it():
     elsewhere = told()
-    below = told(ground=Ground("/tmp/data/w/home", "/tmp/data/w/tmp"))
-    beside = told(unseen=Unseen(("/var/tmp/templates",)))
+    below = told(ground=WorkspacePaths("/tmp/data/w/home", "/tmp/data/w/tmp"))
+    beside = told(unseen=HiddenPaths(("/var/tmp/templates",)))
 
     assert (GROUND.passing, "/tmp") in pairs(elsewhere, "--bind")
     for words in (below, beside):

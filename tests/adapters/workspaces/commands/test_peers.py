@@ -14,7 +14,7 @@ from actors.law.ids import ChatId
 from actors.tools.workspace.ports import Command, Signal
 from adapters.workspaces.commands import peers
 from adapters.workspaces.commands.peers import ASKED_BYTES_MAX, LISTED_MAX, Peers
-from adapters.workspaces.commands.processes import Order, ProcessTable, open_processes
+from adapters.workspaces.commands.processes import ProcessSpec, ProcessTable, open_processes
 from tests.patience import PATIENCE_SECONDS
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
@@ -28,7 +28,7 @@ class Process:
 
     def start(self, text, chat=CHAT):
         return self.table.start(
-            Order(
+            ProcessSpec(
                 chat=chat,
                 workspace=UUID(int=3),
                 command=Command(text),

@@ -13,14 +13,19 @@ import trio
 from actors.law.ids import ChatId
 from actors.tools.workspace.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
 from actors.tools.workspace.ports import Command, NotStarted, Refused, Signal
-from adapters.workspaces.commands.bubblewrap import Ground
+from adapters.workspaces.commands.bubblewrap import WorkspacePaths
 from adapters.workspaces.commands.processes import (
     DRAIN_SECONDS,
     RUNNING_PER_CHAT_MAX,
-    Order,
+    ProcessSpec,
     open_processes,
 )
-from adapters.workspaces.commands.sandbox import USUAL, Limits, Unconfined, environment
+from adapters.workspaces.commands.sandbox import (
+    DEFAULT_LIMITS,
+    CommandLimits,
+    Unconfined,
+    environment,
+)
 from tests.patience import PATIENCE_SECONDS
 
 CHAT, OTHER = ChatId(UUID(int=1)), ChatId(UUID(int=2))
@@ -35,10 +40,10 @@ async def table():
 
 @pytest.fixture
 def order(tmp_path):
-    def order(text, *, chat=CHAT, limits=USUAL, seconds=PATIENCE_SECONDS, arguments=None):
-        ground = Ground(str(tmp_path), str(tmp_path))
+    def order(text, *, chat=CHAT, limits=DEFAULT_LIMITS, seconds=PATIENCE_SECONDS, arguments=None):
+        ground = WorkspacePaths(str(tmp_path), str(tmp_path))
         command = Unconfined().command(text, ground, workdir=str(tmp_path), limits=limits)
-        return Order(
+        return ProcessSpec(
             chat=chat,
             workspace=UUID(int=3),
             command=Command(text),
@@ -176,14 +181,16 @@ async def test_its_life_has_a_limit(table, order):
 async def test_its_memory_has_a_limit(table, order):
     program = f"{sys.executable} -I -S -c 'len(bytearray(200 << 20))'"
 
-    done = await run(table, order(program, limits=Limits(memory_mb=100)))
+    done = await run(table, order(program, limits=CommandLimits(memory_mb=100)))
 
     assert 1 == done.exit_code
     assert "MemoryError" in done.output.text
 
 
 async def test_its_files_have_a_limit(table, order, tmp_path):
-    done = await run(table, order("head -c 5000000 /dev/zero > big", limits=Limits(file_mb=1)))
+    done = await run(
+        table, order("head -c 5000000 /dev/zero > big", limits=CommandLimits(file_mb=1))
+    )
 
     assert done.exit_code != 0
     assert 1024 * 1024 == (tmp_path / "big").stat().st_size
@@ -279,10 +286,10 @@ async def test_all_end_when_the_process_is_killed(tmp_path):
         import os, sys, trio
         from uuid import UUID
         from actors.tools.workspace.ports import Command
-        from adapters.workspaces.processes import Order, open_processes
+        from adapters.workspaces.commands.processes import ProcessSpec, open_processes
         async def main():
             async with open_processes() as table:
-                table.start(Order(
+                table.start(ProcessSpec(
                     chat=UUID(int=1), workspace=UUID(int=2), command=Command(""), workdir="/",
                     arguments=["sh", "-c", "sleep 1000 & echo $$ $! > {tmp_path}/pids; wait"],
                     environment=dict(os.environ), seconds_max=1000.0))

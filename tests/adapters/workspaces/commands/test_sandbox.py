@@ -18,13 +18,17 @@ import trio
 from actors.law.ids import ChatId
 from actors.tools.workspace.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
 from actors.tools.workspace.ports import Command, Signal
-from adapters.workspaces.commands.bubblewrap import MEMORY_DISK_BYTES_MAX, Ground, Unseen
-from adapters.workspaces.commands.processes import Order, open_processes
+from adapters.workspaces.commands.bubblewrap import (
+    MEMORY_DISK_BYTES_MAX,
+    HiddenPaths,
+    WorkspacePaths,
+)
+from adapters.workspaces.commands.processes import ProcessSpec, open_processes
 from adapters.workspaces.commands.sandbox import (
+    DEFAULT_LIMITS,
     PACKAGE,
-    USUAL,
     Bubblewrap,
-    Limits,
+    CommandLimits,
     environment,
     program_of,
 )
@@ -46,20 +50,22 @@ class Machine:
 
     @property
     def ground(self):
-        return Ground(str(self.data / "workspaces/7/home"), str(self.data / "workspaces/7/tmp"))
+        return WorkspacePaths(
+            str(self.data / "workspaces/7/home"), str(self.data / "workspaces/7/tmp")
+        )
 
     @property
     def home(self):
         return Path(self.ground.home)
 
-    def words(self, text, *, network=False, limits=USUAL, files=(), program=None):
+    def words(self, text, *, network=False, limits=DEFAULT_LIMITS, files=(), program=None):
         sandbox = Bubblewrap(
-            program or program_of(OURS), network, unseen=Unseen((str(self.data),), files)
+            program or program_of(OURS), network, unseen=HiddenPaths((str(self.data),), files)
         )
         return sandbox.command(text, self.ground, workdir=str(self.home), limits=limits)
 
     def start(self, text, *, seconds=PATIENCE_SECONDS, **more):
-        order = Order(
+        order = ProcessSpec(
             chat=CHAT,
             workspace=UUID(int=7),
             command=Command(text),
@@ -329,10 +335,10 @@ def a_program(machine, marker):
         import os, trio
         from uuid import UUID
         from actors.tools.workspace.ports import Command
-        from adapters.workspaces.processes import Order, open_processes
+        from adapters.workspaces.commands.processes import ProcessSpec, open_processes
         async def main():
             async with open_processes() as table:
-                table.start(Order(
+                table.start(ProcessSpec(
                     chat=UUID(int=1), workspace=UUID(int=2), command=Command(""), workdir="/",
                     arguments={words!r}, environment=dict(os.environ), seconds_max=1000.0))
                 await trio.sleep_forever()
@@ -388,11 +394,11 @@ async def test_its_memory_has_a_limit(machine):
     text = "head -c 100000000 /dev/zero | tail -c 90000000 | wc -c"
 
     assert "90000000\n" == await machine.says(text)
-    assert "90000000\n" != await machine.says(text, limits=Limits(memory_mb=50))
+    assert "90000000\n" != await machine.says(text, limits=CommandLimits(memory_mb=50))
 
 
 async def test_its_files_have_a_limit(machine):
-    await machine.run("head -c 5000000 /dev/zero > big", limits=Limits(file_mb=1))
+    await machine.run("head -c 5000000 /dev/zero > big", limits=CommandLimits(file_mb=1))
 
     assert 1024 * 1024 == (machine.home / "big").stat().st_size
 
@@ -416,7 +422,9 @@ async def test_a_fork_bomb_has_a_bound(marker):
     with a_data_dir(ELSEWHERE) as machine:
         machine.data.chmod(0o755)
         text = f"sh -c 'for i in $(seq 200); do sleep {marker} & done'; echo full; exec sleep 1000"
-        words = machine.words(text, limits=Limits(processes=40), program=reachable(machine.data))
+        words = machine.words(
+            text, limits=CommandLimits(processes=40), program=reachable(machine.data)
+        )
         user = NOBODY if os.geteuid() == 0 else None
         with begun(words, user=user) as bomb:
             said = bomb.stdout.readline()

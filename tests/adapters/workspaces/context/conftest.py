@@ -12,8 +12,8 @@ from actors.law.ids import ChatId
 from actors.law.requests import CreateChat, NewChat
 from actors.prompts.context.ports import Unreadable
 from adapters.postgres.bus import Switchboard
-from adapters.workspaces.context.pinned import PinnedContexts
-from adapters.workspaces.context.watching import WorkspaceWatch
+from adapters.workspaces.context.pinned_contexts import PinnedContexts
+from adapters.workspaces.context.watch import WorkspaceWatch
 from tests.actors.law.chats import ANN, BOB, user
 from tests.adapters.conftest import fresh
 from tests.adapters.postgres.stores import migrated_database, open_store

@@ -9,10 +9,10 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.tools.workspace.ports import Refused, Workspace
-from adapters.workspaces.context.pinned import PinnedContexts
-from adapters.workspaces.context.pins import Pins
-from adapters.workspaces.context.watching import WorkspaceWatch
-from adapters.workspaces.store import Registry
+from adapters.workspaces.context.pinned_contexts import PinnedContexts
+from adapters.workspaces.context.pins import ContextPins
+from adapters.workspaces.context.watch import WorkspaceWatch
+from adapters.workspaces.store import WorkspaceRegistry
 from tests.patience import PATIENCE_SECONDS
 
 SKILL = "---\nname: {name}\ndescription: {says}\n---\n{body}"
@@ -37,7 +37,7 @@ def put(home, **files):
 class Disk:
     """The ports Places and Workspaces: each workspace is a directory below `top`."""
 
-    registry: Registry
+    registry: WorkspaceRegistry
     top: Path
     stopped: set = field(default_factory=set)
     elsewhere: dict = field(default_factory=dict)  # other places for some of them
@@ -107,6 +107,6 @@ class Hanging:
 
 def contexts_on(pool, tell, top=Path("/nowhere")):
     """Nobody watches, before somebody runs the watch."""
-    disk, pins = Disk(Registry(pool), top), Pins(pool, tell=tell)
+    disk, pins = Disk(WorkspaceRegistry(pool), top), ContextPins(pool, tell=tell)
     watch = WorkspaceWatch(disk.home, pins)
     return PinnedContexts(disk, disk, pins=pins, watch=watch), watch, disk

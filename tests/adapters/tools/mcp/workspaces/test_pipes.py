@@ -33,7 +33,7 @@ from adapters.tools.mcp.speaking.pipes import (
 )
 from adapters.tools.mcp.tolerant import unread
 from adapters.workspaces.commands.process_groups import Lifeline
-from adapters.workspaces.commands.processes import Order
+from adapters.workspaces.commands.processes import ProcessSpec
 from tests.actors.law.chats import a_chat
 from tests.patience import PATIENCE_SECONDS
 
@@ -49,7 +49,7 @@ async def lifeline():
 
 
 def an_order(*words, seconds_max=60.0):
-    return Order(
+    return ProcessSpec(
         chat=a_chat().chat.id,
         workspace=UUID(int=1),
         command=Command("test"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from adapters.workspaces.context.notices import Missed, Notice, open_notices
+from adapters.workspaces.context.inotify import Notice, NoticesLost, open_notices
 from tests.patience import PATIENCE_SECONDS
 
 QUEUE_MAX = Path("/proc/sys/fs/inotify/max_queued_events")
@@ -73,4 +73,4 @@ def test_more_than_the_system_keeps_is_told_as_missed(notices, tmp_path):
     while heard := notices.at_hand():
         told += heard
 
-    assert Missed() == told[-1]
+    assert NoticesLost() == told[-1]

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from actors.prompts.context.resources import RESOURCE_BYTES_MAX, Fitness
-from adapters.workspaces.context.looking import FOUND_MAX, look
+from adapters.workspaces.context.scan import FOUND_MAX, scan
 from tests.adapters.workspaces.context.ground import put, skill
 
 KIB = 1024
@@ -23,11 +23,11 @@ def home(tmp_path):
 
 def found(home):
     """(path, fitness) of what there is."""
-    return [(each.path, each.fitness.value) for each in look(str(home)).snapshot.resources]
+    return [(each.path, each.fitness.value) for each in scan(str(home)).snapshot.resources]
 
 
 def only(home):
-    [resource] = look(str(home)).snapshot.resources
+    [resource] = scan(str(home)).snapshot.resources
     return resource
 
 
@@ -127,7 +127,7 @@ def test_a_skill_that_is_none_says_why(home, text, why):
 def test_of_two_skills_of_one_name_the_first_counts(home):
     put(home, **{f"{place}/deploy/SKILL.md": skill(body=place) for place in CONTAINERS[:2]})
 
-    by_path = {each.path: each for each in look(str(home)).snapshot.resources}
+    by_path = {each.path: each for each in scan(str(home)).snapshot.resources}
 
     assert by_path["skills/deploy/SKILL.md"].text == "skills"
     second = by_path[".agents/skills/deploy/SKILL.md"]
@@ -237,14 +237,14 @@ def test_there_is_an_end_to_what_is_looked_at(home):
 
 def test_a_directory_that_is_gone_is_an_error(home):
     with pytest.raises(FileNotFoundError):
-        look(f"{home}/gone")
+        scan(f"{home}/gone")
 
 
 # where it listens
 
 
 def listens(home, place, name):
-    names = look(str(home)).places.get(str(home / place).rstrip("/"), ())
+    names = scan(str(home)).places.get(str(home / place).rstrip("/"), ())
     return names is None or name in names
 
 

@@ -12,7 +12,7 @@ from actors.law.store.hints import ContextChanged, HintsLost
 from actors.prompts.context.ports import Unreadable
 from actors.prompts.context.skills import Known
 from adapters.workspaces.context.pins import Snapshots
-from adapters.workspaces.context.watching import GONE, LOOK_SECONDS_MAX, TOO_SLOW
+from adapters.workspaces.context.watch import GONE, LOOK_SECONDS_MAX, TOO_SLOW
 from tests.actors.law.chats import ANN
 from tests.adapters.workspaces.context.conftest import a_process
 from tests.adapters.workspaces.context.ground import Hanging, put, skill

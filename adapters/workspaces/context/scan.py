@@ -26,7 +26,7 @@ from actors.prompts.context.resources import (
 )
 from adapters.models.prompt_texts import visible_text
 from adapters.models.skill_file import InvalidSkill, parse_skill
-from adapters.workspaces.beneath import Denied, Found, opened, walked
+from adapters.workspaces.safe_paths import FoundPath, PathDenied, open_found, walk_below
 
 OWN = ".promptcorner"
 ROOTS = ("", OWN, f"{OWN}/skills")  # below the workspace's directory
@@ -40,27 +40,27 @@ FOUND_MAX = 1_000  # resources; no more are looked at, nor shown
 
 _SAID = {errno.EACCES: "permission denied", errno.EPERM: "permission denied"}
 _LEADS_OUT = "leads out of the directory that it stands in"
-Places = Mapping[str, frozenset[str] | None]
+WatchedNames = Mapping[str, frozenset[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class WorkspaceScan:
     """`places` are the directories where something of it may change, with the names that matter
     there; None: whatever is in it does."""
 
     snapshot: Snapshot
     digest: bytes
-    places: Places
+    places: WatchedNames
 
 
-def look(home: str) -> Looked:
+def scan(home: str) -> WorkspaceScan:
     """OSError: the workspace's directory itself cannot be read."""
     os.stat(home)
     search = _Search(home)
     search.everywhere()
     snapshot = Snapshot(platform.system(), bounded(search.found))
     places = {path: None if names is None else frozenset(names) for path, names in search.places}
-    return Looked(snapshot, digest(snapshot), places)
+    return WorkspaceScan(snapshot, digest(snapshot), places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class _Root:
     name: str
     top: str
 
-    def holds(self, found: Found) -> bool:
+    def holds(self, found: FoundPath) -> bool:
         return found.path == self.top or found.path.startswith(f"{self.top}/")
 
     def at(self, name: str) -> str:
@@ -111,9 +111,9 @@ class _Search:
 
     def _top(self, name: str) -> str | None:
         try:
-            with walked(self._home, f"{self._home}/{name}") as found:
+            with walk_below(self._home, f"{self._home}/{name}") as found:
                 return found.path if found.is_directory else None
-        except (Denied, OSError):
+        except (PathDenied, OSError):
             return None
 
     def _below(self, root: _Root) -> None:
@@ -149,19 +149,19 @@ class _Search:
     def _read(self, root: _Root, path: str) -> _Text | _Fault | None:
         """None: there is nothing, or it has been taken under another name."""
         try:
-            with walked(self._home, f"{self._home}/{path}") as found:
+            with walk_below(self._home, f"{self._home}/{path}") as found:
                 if found.status is None or not self._is_new(found):
                     return None
                 if not root.holds(found):
                     return _Fault(Fitness.INVALID, _LEADS_OUT)
                 self._mind(dirname(found.path), {basename(found.path)})
                 return _content(found)
-        except Denied:
+        except PathDenied:
             return _Fault(Fitness.INVALID, _LEADS_OUT)
         except OSError as error:
             return None if error.errno in (errno.ENOENT, errno.ENOTDIR) else _unreadable(error)
 
-    def _is_new(self, found: Found) -> bool:
+    def _is_new(self, found: FoundPath) -> bool:
         assert found.status is not None, "something is there"
         key = (found.status.st_dev, found.status.st_ino)
         is_new = key not in self._seen
@@ -173,19 +173,19 @@ class _Search:
     def _container(self, root: _Root, path: str) -> None:
         self._mind(f"{self._home}/{dirname(path)}".rstrip("/"), {basename(path)})
         try:
-            with walked(self._home, f"{self._home}/{dirname(path)}") as above:
+            with walk_below(self._home, f"{self._home}/{dirname(path)}") as above:
                 if not above.is_directory:
                     return
-            with walked(self._home, f"{self._home}/{path}") as found:
+            with walk_below(self._home, f"{self._home}/{path}") as found:
                 if not found.is_directory:
                     return
                 if not root.holds(found):
-                    raise Denied(_LEADS_OUT)
+                    raise PathDenied(_LEADS_OUT)
                 if not self._is_new(found):
                     return
                 self._mind(found.path, None)
                 names = _directories(found)
-        except Denied:
+        except PathDenied:
             self.found.append(Resource(path, Kind.SKILL, 0, Fitness.INVALID, _LEADS_OUT))
             return
         except OSError as error:
@@ -224,10 +224,10 @@ class _Search:
         )
 
 
-def _content(found: Found) -> _Text | _Fault:
+def _content(found: FoundPath) -> _Text | _Fault:
     if not found.is_file:
         return _Fault(Fitness.INVALID, "is not a file")
-    with opened(found) as descriptor:
+    with open_found(found) as descriptor:
         size = os.fstat(descriptor).st_size
         content = piece(descriptor, RESOURCE_BYTES_MAX + 1) if size <= RESOURCE_BYTES_MAX else b""
     size = max(size, len(content))
@@ -262,7 +262,7 @@ def _unreadable(error: OSError) -> _Fault:
     return _Fault(Fitness.UNREADABLE, _SAID.get(error.errno) or os.strerror(error.errno).lower())
 
 
-def _directories(found: Found) -> Sequence[str]:
+def _directories(found: FoundPath) -> Sequence[str]:
     """Those that may be skills, and what leads to directories."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(found.name or ".", flags, dir_fd=found.directory)

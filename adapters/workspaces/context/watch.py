@@ -17,8 +17,8 @@ import trio
 
 from actors.prompts.context.ports import Unreadable
 from adapters.postgres.driver.faults import DatabaseFault
-from adapters.workspaces.context.looking import Looked, Places, look
-from adapters.workspaces.context.notices import Missed, Notice, Notices, open_notices
+from adapters.workspaces.context.inotify import Notice, Notices, NoticesLost, open_notices
+from adapters.workspaces.context.scan import WatchedNames, WorkspaceScan, scan
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 from runtime.threads.limits import ThreadLimits
@@ -38,7 +38,7 @@ TOO_SLOW = f"the workspace could not be read within {LOOK_SECONDS_MAX:g} s"
 GONE = "the directory of the workspace is not on this machine any more"
 
 
-class Standings(Protocol):
+class WorkspaceContents(Protocol):
     """Who keeps what chats have pinned."""
 
     async def stands(self, workspace: UUID, digest: bytes) -> None: ...
@@ -68,7 +68,9 @@ class WatchStatistics:
 class _Watched:
     alone: trio.Lock = field(default_factory=trio.Lock)  # what was seen later is told later
     begun_count: int = 0  # looks
-    found: Looked | Unreadable | None = None  # by the last of them, for those who wait for one
+    found: WorkspaceScan | Unreadable | None = (
+        None  # by the last of them, for those who wait for one
+    )
     places: set[int] = field(default_factory=set)
     digest: bytes | None = None  # of what the store was told last; None: of nothing yet
     is_unread: bool = False  # which has been said already
@@ -77,7 +79,7 @@ class _Watched:
 class WorkspaceWatch:
     """`run` it in a nursery; whatever it does not hear meanwhile, looks find."""
 
-    def __init__(self, home_of: Callable[[UUID], str], standings: Standings) -> None:
+    def __init__(self, home_of: Callable[[UUID], str], standings: WorkspaceContents) -> None:
         self._home_of = home_of
         self._standings = standings
         self._watched: OrderedDict[UUID, _Watched] = OrderedDict()
@@ -87,7 +89,7 @@ class WorkspaceWatch:
         self._more = trio.lowlevel.ParkingLot()
         self._looks_count = self._unread_count = self._moved_count = 0
 
-    async def look(self, workspace: UUID) -> Looked | Unreadable:
+    async def look(self, workspace: UUID) -> WorkspaceScan | Unreadable:
         """Now, and from now on; but not for longer than it may take. Of many who ask at once most
         get what one of them finds."""
         watched = self._keep(workspace)
@@ -150,7 +152,7 @@ class WorkspaceWatch:
         await self._tell(workspace, watched, found)
         watched.found = found
 
-    async def _looked(self, workspace: UUID, watched: _Watched) -> Looked | Unreadable:
+    async def _looked(self, workspace: UUID, watched: _Watched) -> WorkspaceScan | Unreadable:
         """What is there, since we listen to all of it."""
         for _ in range(AGAIN_MAX):
             found = await self._look(workspace, watched)
@@ -160,10 +162,10 @@ class WorkspaceWatch:
                 break
         return found
 
-    async def _look(self, workspace: UUID, watched: _Watched) -> Looked | Unreadable:
+    async def _look(self, workspace: UUID, watched: _Watched) -> WorkspaceScan | Unreadable:
         self._looks_count += 1
         try:
-            found = await read(LOOKS, partial(look, self._home_of(workspace)), key=workspace)
+            found = await read(LOOKS, partial(scan, self._home_of(workspace)), key=workspace)
         except FileNotFoundError:
             return self._unread(workspace, watched, GONE)
         except OSError as error:
@@ -182,12 +184,14 @@ class WorkspaceWatch:
         watched.is_unread = True
         return Unreadable(why)
 
-    async def _tell(self, workspace: UUID, watched: _Watched, found: Looked | Unreadable) -> None:
+    async def _tell(
+        self, workspace: UUID, watched: _Watched, found: WorkspaceScan | Unreadable
+    ) -> None:
         """What the store is not told now, because it does not answer, it is told by the next
         look."""
         try:
             match found:
-                case Looked(digest=digest) if digest != watched.digest:
+                case WorkspaceScan(digest=digest) if digest != watched.digest:
                     self._moved_count += watched.digest is not None
                     await self._standings.stands(workspace, digest)
                     watched.digest = digest
@@ -209,7 +213,7 @@ class WorkspaceWatch:
             self._ignore(gone.places)
         return watched
 
-    async def _listen(self, workspace: UUID, watched: _Watched, places: Places) -> bool:
+    async def _listen(self, workspace: UUID, watched: _Watched, places: WatchedNames) -> bool:
         """Whether there are more places than before: something may have moved in them before we
         listened."""
         notices = self._notices
@@ -234,7 +238,7 @@ class WorkspaceWatch:
         while True:
             for notice in await notices.next():
                 match notice:
-                    case Missed():
+                    case NoticesLost():
                         self._want(*self._watched)
                     case Notice(place, name, is_last):
                         self._heard(place, name)
@@ -278,7 +282,7 @@ class WorkspaceWatch:
             self._want(*self._watched)
 
 
-def _listened(notices: Notices, places: Places) -> dict[int, frozenset[str] | None]:
+def _listened(notices: Notices, places: WatchedNames) -> dict[int, frozenset[str] | None]:
     """The numbers of those that can be listened to, in a thread: the system walks their paths."""
     heard: dict[int, frozenset[str] | None] = {}
     for place, names in places.items():

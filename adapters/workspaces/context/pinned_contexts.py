@@ -28,12 +28,12 @@ from actors.tools.workspace.ports import Refused, Workspaces
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.caching import Cache, CacheStatistics
-from adapters.workspaces.beneath import Denied
-from adapters.workspaces.context import skills as skill_files
-from adapters.workspaces.context.looking import Looked
-from adapters.workspaces.context.pins import Pins, Snapshots, SnapshotsStatistics
-from adapters.workspaces.context.watching import WatchStatistics, WorkspaceWatch
+from adapters.workspaces.context.pins import ContextPins, Snapshots, SnapshotsStatistics
+from adapters.workspaces.context.scan import WorkspaceScan
+from adapters.workspaces.context.skills import list_files, read_file
+from adapters.workspaces.context.watch import WatchStatistics, WorkspaceWatch
 from adapters.workspaces.local import LocalWorkspaces
+from adapters.workspaces.safe_paths import PathDenied
 from runtime.children import Child, open_children
 from runtime.restart import Restart
 from runtime.threads.limits import ThreadLimits
@@ -49,7 +49,7 @@ FILES_SECONDS_MAX = 5.0  # to list or read what lies beside a skill; then it is 
 SKILL_FILES = ThreadLimits("skill_files", 64, per_key_max=2)
 
 
-class Places(Protocol):
+class WorkspaceLocator(Protocol):
     """Which workspace is whose, and where it lies."""
 
     async def workspace_of(self, chat: ChatId) -> UUID | None: ...
@@ -58,7 +58,7 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class PinnedContext:
     """What a chat has. Without a digest it has nothing, be it that there is no workspace."""
 
     chat: ChatId
@@ -67,7 +67,7 @@ class Pinned:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownContext:
     """A chat's resources, for its user; `home` is where they stand."""
 
     workspace: UUID
@@ -90,14 +90,19 @@ class PinnedContexts:
     `adapters.workspaces.caretaker.WorkspaceListener`. It follows the bus as long as it is used."""
 
     def __init__(
-        self, places: Places, workspaces: Workspaces, *, pins: Pins, watch: WorkspaceWatch
+        self,
+        places: WorkspaceLocator,
+        workspaces: Workspaces,
+        *,
+        pins: ContextPins,
+        watch: WorkspaceWatch,
     ) -> None:
         self._places = places
         self._workspaces = workspaces
         self._pins = pins
         self._watch = watch
         self._snapshots = Snapshots()
-        self._pinned: Cache[ChatId, Pinned] = Cache(
+        self._pinned: Cache[ChatId, PinnedContext] = Cache(
             self._read, keep_seconds=KEEP_SECONDS, most=CHATS_MAX
         )
         self._bound: OrderedDict[ChatId, None] = OrderedDict()
@@ -166,7 +171,7 @@ class PinnedContexts:
             return Unreadable(workspace.says)
         with trio.move_on_after(FILES_SECONDS_MAX):
             directory = dirname(skill.path)
-            look = partial(skill_files.content, workspace.home, directory, path, bytes_max)
+            look = partial(read_file, workspace.home, directory, path, bytes_max)
             return await read(SKILL_FILES, look, key=workspace.id)
         return Unreadable(f"{path}: could not be read within {FILES_SECONDS_MAX:g} s")
 
@@ -185,7 +190,7 @@ class PinnedContexts:
         await self._pin(chat, workspace, found, again=True)
         return None
 
-    async def shown(self, chat: ChatId) -> Shown | None:
+    async def shown(self, chat: ChatId) -> ShownContext | None:
         """None: it has nothing."""
         pinned = await self._known(chat)
         if pinned.workspace is None or pinned.digest is None:
@@ -193,7 +198,7 @@ class PinnedContexts:
         self._watch.watch(pinned.workspace)
         snapshot = await self._snapshot(pinned)
         home = self._places.home(pinned.workspace)
-        return Shown(pinned.workspace, home, () if snapshot is None else snapshot.resources)
+        return ShownContext(pinned.workspace, home, () if snapshot is None else snapshot.resources)
 
     def statistics(self) -> ContextStatistics:
         return ContextStatistics(
@@ -202,11 +207,11 @@ class PinnedContexts:
 
     # what is known
 
-    async def _of(self, chat: Chat) -> tuple[Pinned, Snapshot]:
+    async def _of(self, chat: Chat) -> tuple[PinnedContext, Snapshot]:
         """A root whose row names no workspace has none. Agents work where their root does, whatever
         their own rows say."""
         if chat.is_root and chat.workspace_id is None and chat.id not in self._bound:
-            return Pinned(chat.id), NOTHING
+            return PinnedContext(chat.id), NOTHING
         known = self._pinned.glance(chat.id)
         if known is not None and self._has_moved(chat, known):
             self._pinned.drop(chat.id)
@@ -220,13 +225,13 @@ class PinnedContexts:
             self._pinned.drop(chat.id)
         return pinned, NOTHING
 
-    def _has_moved(self, chat: Chat, known: Pinned) -> bool:
+    def _has_moved(self, chat: Chat, known: PinnedContext) -> bool:
         """Somebody has given it another workspace; unless it has done so itself, and its row does
         not say so yet."""
         is_said = chat.is_root and chat.id not in self._bound
         return is_said and chat.workspace_id not in (None, known.workspace)
 
-    async def _read(self, chat: ChatId) -> Pinned:
+    async def _read(self, chat: ChatId) -> PinnedContext:
         """For a turn: what was never pinned is pinned now."""
         pinned = await self._known(chat)
         if pinned.workspace is None:
@@ -242,7 +247,9 @@ class PinnedContexts:
         await self._pin(chat, pinned.workspace, found, again=False)
         return await self._known(chat)  # another process may have been faster
 
-    async def _pin(self, chat: ChatId, workspace: UUID, found: Looked, *, again: bool) -> None:
+    async def _pin(
+        self, chat: ChatId, workspace: UUID, found: WorkspaceScan, *, again: bool
+    ) -> None:
         await self._pins.pin(
             chat, workspace, digest=found.digest, snapshot=found.snapshot, again=again
         )
@@ -250,12 +257,12 @@ class PinnedContexts:
         if latest not in (None, found.digest):  # told of before there was anything to be dirty
             await self._pins.stands(workspace, latest)
 
-    async def _known(self, chat: ChatId) -> Pinned:
+    async def _known(self, chat: ChatId) -> PinnedContext:
         workspace = await self._places.workspace_of(chat)
         pin = None if workspace is None else await self._pins.of(chat, workspace)
-        return Pinned(chat, workspace, None if pin is None else pin.digest)
+        return PinnedContext(chat, workspace, None if pin is None else pin.digest)
 
-    async def _snapshot(self, pinned: Pinned) -> Snapshot | None:
+    async def _snapshot(self, pinned: PinnedContext) -> Snapshot | None:
         """None: it has just been pinned anew, and we have not heard of it yet."""
         if pinned.digest is None:
             return NOTHING
@@ -273,16 +280,16 @@ class PinnedContexts:
             return ()
         try:
             with trio.move_on_after(FILES_SECONDS_MAX):
-                look = partial(skill_files.listed, workspace.home, directory)
+                look = partial(list_files, workspace.home, directory)
                 return await read(SKILL_FILES, look, key=workspace.id)
-        except (Denied, OSError):
+        except (PathDenied, OSError):
             pass
         return ()
 
 
 @dataclass(frozen=True, slots=True)
-class LocalPlaces:
-    """Fulfils `adapters.workspaces.context.pinned.Places`."""
+class LocalLocator:
+    """Fulfils `adapters.workspaces.context.pinned_contexts.Places`."""
 
     workspaces: LocalWorkspaces
 
@@ -299,10 +306,10 @@ async def open_contexts(
     workspaces: LocalWorkspaces, pool: Pool, bus: Switchboard
 ) -> AsyncIterator[PinnedContexts]:
     """Workspaces are watched as long as the block is."""
-    pins = Pins(pool, tell=bus.tell)
+    pins = ContextPins(pool, tell=bus.tell)
     watch = WorkspaceWatch(workspaces.home, pins)
     async with open_children("contexts", capacity=1) as children:
         children.start(Child(name="workspace watch", body=watch.run, restart=Restart()))
-        contexts = PinnedContexts(LocalPlaces(workspaces), workspaces, pins=pins, watch=watch)
+        contexts = PinnedContexts(LocalLocator(workspaces), workspaces, pins=pins, watch=watch)
         with contexts.follow(bus):
             yield contexts

@@ -36,7 +36,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class NoticesLost:
     """There was more than the system keeps: anything may have changed."""
 
 
@@ -56,18 +56,18 @@ class Notices:
     def ignore(self, place: int) -> None:
         self._library.inotify_rm_watch(self._descriptor, place)
 
-    async def next(self) -> list[Notice | Missed]:
+    async def next(self) -> list[Notice | NoticesLost]:
         """Waits until there is something."""
         await trio.lowlevel.wait_readable(self._descriptor)
         return self.at_hand()
 
-    def at_hand(self) -> list[Notice | Missed]:
+    def at_hand(self) -> list[Notice | NoticesLost]:
         with suppress(BlockingIOError):
             return list(_parsed(os.read(self._descriptor, NOTICES_BYTES)))
         return []
 
 
-def _parsed(data: bytes) -> Iterator[Notice | Missed]:
+def _parsed(data: bytes) -> Iterator[Notice | NoticesLost]:
     at = 0
     while at < len(data):
         place, mask, _, length = _HEAD.unpack_from(data, at)
@@ -75,7 +75,7 @@ def _parsed(data: bytes) -> Iterator[Notice | Missed]:
         name = os.fsdecode(data[at : at + length].rstrip(b"\0"))
         at += length
         if mask & _OVERFLOW:
-            yield Missed()
+            yield NoticesLost()
         else:
             yield Notice(place, name, is_last=bool(mask & _IGNORED))
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from adapters.workspaces.beneath import Denied, _Walk, opened, walked
+from adapters.workspaces.safe_paths import PathDenied, _Walk, open_found, walk_below
 
 
 @pytest.fixture
@@ -64,25 +64,28 @@ def read(descriptor):
 
 
 def test_a_file_that_becomes_a_link_is_not_followed(home):
-    with walked(str(home), f"{home}/d/file") as found:
+    with walk_below(str(home), f"{home}/d/file") as found:
         becomes_link(home / "d/file")
 
-        with pytest.raises(OSError, match="symbolic links"), opened(found) as descriptor:
+        with pytest.raises(OSError, match="symbolic links"), open_found(found) as descriptor:
             read(descriptor)
 
 
 def test_a_file_that_becomes_a_pipe_is_not_waited_for(home):
-    with walked(str(home), f"{home}/d/file") as found:
+    with walk_below(str(home), f"{home}/d/file") as found:
         becomes_pipe(home / "d/file")
 
-        with pytest.raises(Denied, match="not a file any more"), opened(found) as descriptor:
+        with (
+            pytest.raises(PathDenied, match="not a file any more"),
+            open_found(found) as descriptor,
+        ):
             read(descriptor)
 
 
 def test_a_directory_that_becomes_a_link_is_looked_at_again(home):
     walk = Changing(home, f"{home}/d/file", "d", lambda: becomes_link(home / "d"))
 
-    with pytest.raises(Denied, match="outside the workspace"):
+    with pytest.raises(PathDenied, match="outside the workspace"):
         walk.to_the_end()
 
     walk.close()
@@ -95,7 +98,7 @@ def test_a_link_that_becomes_a_directory_is_looked_at_again(home):
     found = walk.to_the_end()
 
     assert str(path) == found.path
-    with opened(found) as descriptor:
+    with open_found(found) as descriptor:
         assert b"new" == read(descriptor)
     walk.close()
 
@@ -112,11 +115,11 @@ def test_what_is_gone_again_is_not_there(home, name):
 
 
 def test_a_directory_that_is_moved_away_is_still_where_we_are(home):
-    with walked(str(home), f"{home}/d/file") as found:
+    with walk_below(str(home), f"{home}/d/file") as found:
         (home / "d").rename(home / "moved")
         (home / "d").symlink_to(home.parent / "outside")
 
-        with opened(found) as descriptor:
+        with open_found(found) as descriptor:
             assert b"mine" == read(descriptor)
 
 
@@ -125,9 +128,9 @@ def test_nothing_stays_open(home):
 
     for path in ("d/file", "d/../link/file", "none/x", "d/file/x", "../x"):
         try:
-            with walked(str(home), f"{home}/{path}"):
+            with walk_below(str(home), f"{home}/{path}"):
                 pass
-        except Denied:
+        except PathDenied:
             pass
 
     assert before == len(os.listdir("/proc/self/fd"))
@@ -137,7 +140,7 @@ def test_of_a_deep_path_one_directory_is_held_open(home):
     deep = home.joinpath(*"abcdefgh")
     before = len(os.listdir("/proc/self/fd"))
 
-    with walked(str(home), f"{deep}/../h/file", makes=True) as found:
+    with walk_below(str(home), f"{deep}/../h/file", makes=True) as found:
         held = len(os.listdir("/proc/self/fd"))
         os.close(os.open(found.name, os.O_CREAT | os.O_WRONLY, dir_fd=found.directory))
 

@@ -11,8 +11,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.prompts.context.ports import Unreadable
 from adapters.postgres.driver.faults import DatabaseGone
-from adapters.workspaces.context.notices import Missed
-from adapters.workspaces.context.watching import (
+from adapters.workspaces.context.inotify import NoticesLost
+from adapters.workspaces.context.watch import (
     DEBOUNCE_SECONDS,
     GONE,
     LOOK_SECONDS_MAX,
@@ -269,7 +269,7 @@ class Overrun:
     """Notices of which only this is left: there were more than the system keeps."""
 
     def __init__(self):
-        self.told = [[Missed()]]
+        self.told = [[NoticesLost()]]
 
     async def next(self):
         if not self.told:

@@ -25,12 +25,12 @@ _OPEN_DIRECTORY = _OPEN | os.O_DIRECTORY
 _CHANGED = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EINVAL, errno.ENOENT, errno.EEXIST})
 
 
-class Denied(Exception):
+class PathDenied(Exception):
     """Why not, in words for the model."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPath:
     """Where a path leads. `name` in the open `directory`; "": the root itself."""
 
     directory: int
@@ -48,7 +48,7 @@ class Found:
 
 
 @contextmanager
-def walked(root: str, path: str, *, makes: bool = False) -> Iterator[Found]:
+def walk_below(root: str, path: str, *, makes: bool = False) -> Iterator[FoundPath]:
     """Where `path` leads, the directory that holds it open as long as the block is. `makes`: those
     that are missing on the way are made."""
     walk = _Walk(root, path, makes=makes)
@@ -61,14 +61,14 @@ def walked(root: str, path: str, *, makes: bool = False) -> Iterator[Found]:
 
 
 @contextmanager
-def opened(found: Found) -> Iterator[int]:
+def open_found(found: FoundPath) -> Iterator[int]:
     """What was found, for reading: nothing but a file, which may no longer be what was looked at
     but lies where it lay."""
     # Without O_NONBLOCK it would wait for the writer of a fifo that has just been put there.
     descriptor = os.open(found.name, _OPEN | os.O_NONBLOCK, dir_fd=found.directory)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Denied(f"{found.path}: not a file any more; look at it again")
+            raise PathDenied(f"{found.path}: not a file any more; look at it again")
         yield descriptor
     finally:
         os.close(descriptor)
@@ -99,7 +99,7 @@ class _Walk:
             raise self._outside()
         self._parts = parts
 
-    def to_the_end(self) -> Found:
+    def to_the_end(self) -> FoundPath:
         self._descriptors.append(os.open(self._root, _OPEN_DIRECTORY))
         while self._parts:
             found = self._step(self._parts.popleft())
@@ -107,7 +107,7 @@ class _Walk:
                 return found
         name = self._names[-1] if self._names else ""
         above = self._descriptors[-2] if self._names else self._descriptors[-1]
-        return Found(above, name, self._here(), os.fstat(self._descriptors[-1]))
+        return FoundPath(above, name, self._here(), os.fstat(self._descriptors[-1]))
 
     def keep(self, directory: int) -> None:
         """There is no way back from here."""
@@ -120,11 +120,11 @@ class _Walk:
         for descriptor in self._descriptors:
             os.close(descriptor)
 
-    def _step(self, part: str) -> Found | None:
+    def _step(self, part: str) -> FoundPath | None:
         """One component further. What it finds, if the walk ends there."""
         self._steps += 1
         if self._steps > COMPONENTS_MAX:
-            raise Denied(
+            raise PathDenied(
                 f"{self._asked}: more than {COMPONENTS_MAX} components; use a shorter path"
             )
         if part == "..":
@@ -143,8 +143,8 @@ class _Walk:
             self._enter(part)
             return None
         if self._parts:
-            raise Denied(f"{self._asked}: {self._here(part)} is not a directory")
-        return Found(self._descriptors[-1], part, self._here(part), status)
+            raise PathDenied(f"{self._asked}: {self._here(part)} is not a directory")
+        return FoundPath(self._descriptors[-1], part, self._here(part), status)
 
     def _look(self, part: str) -> os.stat_result | None:
         try:
@@ -152,7 +152,7 @@ class _Walk:
         except FileNotFoundError:
             return None
 
-    def _missing(self, part: str) -> Found | None:
+    def _missing(self, part: str) -> FoundPath | None:
         if self._makes and self._parts:
             try:
                 os.mkdir(part, DIRECTORY_MODE, dir_fd=self._descriptors[-1])
@@ -162,10 +162,10 @@ class _Walk:
             self._enter(part)
             return None
         if ".." in self._parts:
-            raise Denied(f"{self._asked}: there is no {self._here(part)}")
+            raise PathDenied(f"{self._asked}: there is no {self._here(part)}")
         tail = "/".join([part, *self._parts])
         self._parts.clear()
-        return Found(self._descriptors[-1], part, self._here(tail), None)
+        return FoundPath(self._descriptors[-1], part, self._here(tail), None)
 
     def _enter(self, part: str) -> None:
         try:
@@ -181,7 +181,7 @@ class _Walk:
     def _follow(self, part: str) -> None:
         self._links += 1
         if self._links > LINKS_MAX:
-            raise Denied(f"{self._asked}: more than {LINKS_MAX} symbolic links on the way")
+            raise PathDenied(f"{self._asked}: more than {LINKS_MAX} symbolic links on the way")
         try:
             target = os.readlink(part, dir_fd=self._descriptors[-1])
         except OSError as error:
@@ -210,8 +210,8 @@ class _Walk:
     def _here(self, *more: str) -> str:
         return "/".join([self._root, *self._names, *more])
 
-    def _outside(self) -> Denied:
-        return Denied(
+    def _outside(self) -> PathDenied:
+        return PathDenied(
             f"{self._asked}: outside the workspace, which is {self._root};"
             " files elsewhere can only be looked at by commands"
         )
