@@ -88,6 +88,11 @@ def may_use_workspace_servers(kind: Kind) -> bool:
     return kind in _SIGNALS
 
 
+def may_use_plugin_tool(kind: Kind, *, only_reads: bool) -> bool:
+    """Return whether a chat of this kind may have a tool of a plugin."""
+    return only_reads or kind in _SIGNALS
+
+
 def may_search(chat: Chat) -> bool:
     """Whether its model may use the provider's own search. A child that looks around may."""
     looks_alone = bool(chat.mode) and chat.is_root

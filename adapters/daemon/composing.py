@@ -46,6 +46,8 @@ from adapters.models.rehearsal_host import RehearsalHost
 from adapters.models.snapshot import REHEARSAL_MODEL, ProcessFacts
 from adapters.models.store.catalogue import CatalogueReader
 from adapters.models.store.settings import SkillStore
+from adapters.plugins.plugins import NO_PLUGINS, Plugins
+from adapters.plugins.tools import PluginTools
 from adapters.postgres.kin.family import PostgresFamily
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart
@@ -81,6 +83,7 @@ class Basis:
     vault: Vault
     previews: Previews
     intake: Intake
+    plugins: Plugins
 
     def worker(self) -> WorkerId | None:
         """Return by which id other processes know this one; None before its first lease."""
@@ -106,12 +109,15 @@ class Chats:
     background: Background
     figures: Figures
     keeper: Bookkeeper
+    plugins: Plugins
 
 
-def basis_of(config: Config, models: Sequence[ModelConfig], dial: Dial) -> Basis:
+def basis_of(
+    config: Config, models: Sequence[ModelConfig], dial: Dial, plugins: Plugins = NO_PLUGINS
+) -> Basis:
     vault = open_vault(config.secret_key, config.data_dir)
     intake = Intake(capacity_of(config), uuid4)
-    return Basis(models, dial, vault, Previews(pieces.encoded), intake)
+    return Basis(models, dial, vault, Previews(pieces.encoded), intake, plugins)
 
 
 @asynccontextmanager
@@ -166,7 +172,7 @@ async def open_chats(
             reading=store.reading,
             models=catalogue,
             prompts=prompts,
-            tools=toolbox_of(store, deps, server_tools),
+            tools=toolbox_of(store, deps, basis.plugins, server_tools),
             journal=store.journal,
             prices=prices,
             previews=previews,
@@ -183,7 +189,8 @@ async def open_chats(
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
             asked = (catalogue, vault, mcp, lifecycle, near, contexts, skills, summaries)
-            yield Chats(store, *asked, prompts, previews, supervisor, background, figures, keeper)
+            running = (prompts, previews, supervisor, background, figures, keeper, basis.plugins)
+            yield Chats(store, *asked, *running)
 
 
 def prompting_of(
@@ -198,11 +205,11 @@ def prompting_of(
     return Prompting(words, store.files)
 
 
-def toolbox_of(store: Store, deps: ToolDeps, servers: ServerTools) -> Toolbox:
+def toolbox_of(store: Store, deps: ToolDeps, plugins: Plugins, servers: ServerTools) -> Toolbox:
     """Return all tools of chats. Of two tools of one name the first counts, so those of servers,
     which strangers name, come last."""
     declared = DeclaredTools(store.reading.dynamic_tools)
-    return Toolbox(declared, (*built_in_sources(deps), servers))
+    return Toolbox(declared, (*built_in_sources(deps), PluginTools(plugins), servers))
 
 
 def approving_of(config: Config, store: Store) -> Approving:

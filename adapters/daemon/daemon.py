@@ -35,6 +35,7 @@ from adapters.http.probes import Probes
 from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.providers.dial import Dial
 from adapters.models.snapshot import CatalogueSnapshot, ModelSource
+from adapters.plugins.plugins import open_plugins
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, lost_at_start, migrate, open_database
 from adapters.postgres.pulse import Pulse, RoomCheck
@@ -165,12 +166,12 @@ async def serve(config: Config, member: Membership | None = None) -> None:
 async def work(frame: Frame) -> None:
     """Everything between the first probe and the last."""
     config, began = frame.config, now()
-    async with open_database(config) as database:
+    async with open_database(config) as database, open_plugins(config.plugins) as plugins:
         if database.cluster is not None:
             frame.nursery.start_soon(embedded.tend, database.cluster)
         steps = await migrate(database)
         inner = Entrance(frame.entrance.probes)
-        basis = basis_of(config, frame.models, frame.dial)
+        basis = basis_of(config, frame.models, frame.dial, plugins)
         async with (
             open_pulse(database) as pulse,
             open_stand(

@@ -328,5 +328,6 @@ def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str
         "people": auth.known.statistics(),
         "open_streams": auth.streams.statistics(),
         **streaming.statistics(),
+        "plugin": chats.plugins.statistics(),
         "threads": limits.statistics(),
     }

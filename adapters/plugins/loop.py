@@ -117,7 +117,6 @@ class PluginLoop:
         self.why = ""
         self.brings = ""  # tools, providers and identity sources, in words
         self.modules: frozenset[str] = frozenset()  # by which its code is found on a stack
-        self.failed_count = 0
         self._home = trio.lowlevel.current_trio_token()
         self._there: trio.lowlevel.TrioToken | None = None
         self._nursery: trio.Nursery | None = None
@@ -128,7 +127,7 @@ class PluginLoop:
         self._pinged_at: float | None = None
         self._is_blocked = False
         self._cpu_seconds = 0.0
-        self._calls_count = self._refused_count = 0
+        self._calls_count = self._failed_count = self._refused_count = 0
         self._blocked_count = self._lingered_count = 0
 
     # beginning and ending
@@ -229,7 +228,7 @@ class PluginLoop:
             calls=len(self._calls),
             lingering=sum(call.is_left for call in self._calls),
             calls_count=self._calls_count,
-            failed_count=self.failed_count,
+            failed_count=self._failed_count,
             refused_count=self._refused_count,
             blocked_count=self._blocked_count,
             lingered_count=self._lingered_count,
@@ -244,6 +243,11 @@ class PluginLoop:
         if self._there is not None:
             with suppress(trio.RunFinishedError, OSError):  # OSError: its loop is broken
                 self._there.run_sync_soon(do)
+
+    def note_failure(self, error: Exception, **about: str) -> None:
+        """Count and log a call that ended with a fault; `about` says what was called, for whom."""
+        self._failed_count += 1
+        emit("plugin.call_failed", "error", plugin=self.name, **about, error=error)
 
     # watching
 

@@ -19,6 +19,7 @@ _Word = TypeVar("_Word", bound=str)
 
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 _VISIBLE = re.compile(r"[!-~]+")
 
 
@@ -157,6 +158,23 @@ class AnyOf:
         if not said <= frozenset(self.words):
             raise InvalidValue(self.must)
         return said
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of distributions, in their order, or `none`."""
+
+    shape: ClassVar[str] = "NAME,…"
+    bounds: ClassVar[str] = "none, or names with commas between them"
+    must: ClassVar[str] = "must be none, or names of distributions with commas between them"
+
+    def read(self, text: str) -> tuple[str, ...]:
+        if text == "none":
+            return ()
+        names = tuple(name.strip() for name in text.split(","))
+        if not all(_DISTRIBUTION.fullmatch(name) for name in names):
+            raise InvalidValue(self.must)
+        return names
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from adapters.settings.kinds import (
     FilePath,
     HostPort,
     LogFormat,
+    Names,
     Networks,
     OneOf,
     PlainText,
@@ -251,6 +252,13 @@ class Config:
         AnyOf((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),
         default="none",
         help="what is tried out: agents that ask an advisor; settings for desktops",
+    )
+    plugins: tuple[str, ...] = setting(
+        Subject.PLUGINS,
+        Names(),
+        default="none",
+        help="installed distributions whose tools, providers and identity sources are used; their"
+        " code can do all that the daemon can",
     )
     sandbox: str = setting(
         Subject.WORKSPACES,

@@ -59,8 +59,8 @@ class Toolbox:
         for source in self._sources:
             for tool in await source.offered(chat, history):
                 name = tool.tool.name
-                # A server's tools are gated with their server.
-                if not (tool.is_foreign or allowed(name, kind)):
+                # A server's tools are gated with their server, and a plugin's by their source.
+                if not (tool.is_foreign or tool.plugin or allowed(name, kind)):
                     continue
                 if name in local:
                     emit("tool.shadowed", "warning", chat=chat_name(chat.id), tool=name)

@@ -46,6 +46,7 @@ SAID = {
     "approval_deadline": "60",
     "summaries": "off",
     "experiments": "chat-advisor, chat-virtual-desktop",
+    "plugins": "promptcorner-weather, Other.plugin",
     "sandbox": "none",
     "sandbox_network": "on",
     "workspace_servers": "all",
@@ -160,6 +161,11 @@ def test_a_default_is_one_that_could_be_said(row):
     assert row.help
     assert len(row.help) <= 120, "a line"
     assert row.secret is isinstance(row.kind, SecretText) or row.name == "database_url"
+
+
+def test_plugins_are_names_in_their_order():
+    assert () == config.read_config({}, {}).plugins
+    assert ("b", "a-x") == config.read_config({"plugins": "b, a-x"}, {}).plugins
 
 
 def test_experiments_are_those_that_are_named():
@@ -355,6 +361,10 @@ def test_a_secret_is_in_no_refusal(name):
         ({"listen": "7390"}, "--listen=7390, must be HOST:PORT with a port of 0..65535"),
         ({"log": "xml"}, "--log=xml, must be auto, text or json"),
         ({"sharing": "maybe"}, "--sharing=maybe, must be on or off"),
+        (
+            {"plugins": "a b"},
+            "--plugins=a b, must be none, or names of distributions with commas between them",
+        ),
         (
             {"experiments": "chat-adviser"},
             "--experiments=chat-adviser, must be none, or any of chat-advisor,"

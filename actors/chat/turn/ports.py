@@ -15,7 +15,7 @@ from actors.law.parts.message import Cost, JsonText, Part, TokenUsage, ToolCallP
 from actors.law.parts.prompt import CallSettings, Prompt, ProviderTool, ToolDefinition
 from actors.law.parts.vendors import NO_FILES, PromptRules
 from actors.streams.pieces import Piece
-from actors.tools.approvals.policy import ServerStart
+from actors.tools.approvals.policy import ConsentNeed, ServerStart
 
 Batch = Sequence[Delta]  # what arrived in one read; never empty
 
@@ -153,6 +153,8 @@ class LocalTool:
     accepts: JsonText | None = None  # a schema, where it takes more than the model is told of
     hidden: bool = False  # may be called, but the model is not told of it
     aliases: tuple[str, ...] = ()  # by which it may be called, too
+    consent: ConsentNeed = "by_policy"
+    plugin: str = ""  # that brings it
     is_foreign: bool = False  # a server's: of one that is set up for all, or of the workspace
     server: UUID | None = None  # which one, if it is set up for all
     start: ServerStart | None = None  # the server of the workspace that a call starts

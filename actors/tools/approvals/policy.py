@@ -13,7 +13,7 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Literal, Protocol
 from uuid import UUID
 
 from actors.law.parts.message import JsonText
@@ -74,12 +74,18 @@ class ServerStart:
     shown: JsonText  # what a person sees in the place of the call's arguments
 
 
+ConsentNeed = Literal["never", "by_policy", "always"]
+"""When a tool says that a person is to be asked: by_policy leaves it to the policy of the chat."""
+
+
 class Known(Protocol):
     """A tool, and whether it is a server's and not ours; which one's, if that is set up for all;
     and what it starts, if it starts a server of the workspace."""
 
     @property
     def tool(self) -> ToolDefinition: ...
+    @property
+    def consent(self) -> ConsentNeed: ...
     @property
     def is_foreign(self) -> bool: ...
     @property
@@ -183,8 +189,11 @@ class Consent:
         return max(fitting, key=_STRENGTH.index) if fitting else None
 
     def _by_policy(self, tool: Known) -> Policy:
-        is_harmless = not tool.is_foreign and tool.tool.name in HARMLESS
-        return Policy.ALLOW if self.policy is Policy.ALLOW or is_harmless else Policy.ASK
+        if tool.consent == "always":
+            return Policy.ASK
+        is_harmless = tool.consent == "never" or tool.tool.name in HARMLESS
+        is_free = is_harmless and not tool.is_foreign
+        return Policy.ALLOW if self.policy is Policy.ALLOW or is_free else Policy.ASK
 
 
 FREELY = Consent()
