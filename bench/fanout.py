@@ -40,8 +40,8 @@ from adapters.chats.pieces import encoded as as_piece
 from adapters.chats.streams.encoding import encoded
 from adapters.chats.streams.serving import serve_socket
 from adapters.http.endpoints import Upgrade
-from adapters.http.host.requests import Request
 from adapters.http.host.server import HttpServer
+from adapters.http.requests import HttpRequest
 from adapters.postgres.bus import Switchboard
 from bench.child_process import child_process, told
 from bench.report import Target
@@ -96,7 +96,7 @@ class Ours:
     async def serve(self, listener: trio.SocketListener) -> None:
         async with open_chat_feeds(Stored(), encoded, self._previews, Switchboard()) as feeds:
 
-            async def answer(request: Request) -> Upgrade:
+            async def answer(request: HttpRequest) -> Upgrade:
                 chat = _chat(int(request.path.strip("/")))
                 return Upgrade(partial(serve_socket, feeds=feeds, chat=chat, have=Position()))
 

@@ -36,10 +36,10 @@ from actors.streams.relay.relays import open_relays
 from adapters.chats.pieces import encoded as as_piece
 from adapters.chats.streams.encoding import encoded
 from adapters.chats.streams.serving import serve_socket
-from adapters.http.door.app import nothing_here
+from adapters.http.door import route_not_found
 from adapters.http.endpoints import Upgrade
-from adapters.http.host.requests import Request
 from adapters.http.host.server import HttpServer
+from adapters.http.requests import HttpRequest
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.postgres.bus import Switchboard
 from adapters.relay.dialling import Dialler
@@ -79,7 +79,7 @@ def _key(number: int) -> EpisodeKey:
 
 
 async def _serve_watchers(feeds: ChatFeeds, listener: trio.SocketListener) -> None:
-    async def answer(request: Request) -> Upgrade:
+    async def answer(request: HttpRequest) -> Upgrade:
         chat = _key(int(request.path.strip("/"))).chat
         return Upgrade(partial(serve_socket, feeds=feeds, chat=chat, have=Position()))
 
@@ -130,8 +130,8 @@ async def hold() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def _nothing(request: Request) -> Upgrade:
-    raise nothing_here()
+async def _nothing(request: HttpRequest) -> Upgrade:
+    raise route_not_found()
 
 
 async def follow(relay: int) -> None:

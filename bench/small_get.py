@@ -22,10 +22,10 @@ import trio
 
 from actors.law.ids import UserId
 from adapters.chats.routes.later import Later
-from adapters.http.door.app import Door
+from adapters.http.door import Door
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
-from adapters.http.host.requests import Request
 from adapters.http.host.server import HttpServer
+from adapters.http.requests import HttpRequest
 from adapters.people.auth.callers import Callers
 from adapters.people.auth.signing import Signing
 from adapters.people.store.tokens import Good, Kind, Tokens, hash_of
@@ -82,7 +82,7 @@ async def bare(stream: trio.SocketStream) -> None:
         protocol.start_next_cycle()
 
 
-async def answer(request: Request) -> HttpResponse:
+async def answer(request: HttpRequest) -> HttpResponse:
     return BODY
 
 

@@ -14,7 +14,7 @@ from adapters.chats.files.shelf import FileShelf, Seer
 from adapters.chats.shelved import ShelvedFile
 from adapters.chats.wire.content import ChatInputPart
 from adapters.http.endpoints import Caller
-from adapters.http.media_types import ACCEPTED
+from adapters.http.files import ACCEPTED
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import ModelChoice, NoChoice
 

@@ -26,12 +26,12 @@ from adapters.daemon.edge import Beside, Entrance, open_edge
 from adapters.daemon.processes.membership import Herald, Membership, Parent
 from adapters.daemon.relaying import open_relaying, open_stand
 from adapters.daemon.systemd import Systemd
-from adapters.http.host.capacity.descriptors import SCARCE, Shares, shares, take_all
-from adapters.http.host.listening import Doors, listen
-from adapters.http.host.securing import tls_of
+from adapters.http.health import Probes
+from adapters.http.host.capacity import SCARCE, DescriptorShares, raise_descriptor_limit, shares_of
+from adapters.http.host.listeners import Listeners, listen
 from adapters.http.host.server import HttpServer
+from adapters.http.host.tls import tls_of
 from adapters.http.origins import OwnAddress
-from adapters.http.probes import Probes
 from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.providers.dial import Dial
 from adapters.models.snapshot import CatalogueSnapshot, ModelSource
@@ -102,8 +102,8 @@ class Frame:
     curtain: Curtain
     herald: Herald
     nursery: trio.Nursery
-    doors: Doors
-    shared: Shares
+    doors: Listeners
+    shared: DescriptorShares
 
     @property
     def listening(self) -> str:
@@ -123,13 +123,13 @@ async def serve(config: Config, member: Membership | None = None) -> None:
     if config.tls_cert is not None and config.tls_key is not None:
         tls = tls_of(config.tls_cert, config.tls_key)
     # Every client and every chat at work may have a connection of its own.
-    shared = shares(take_all(), database_max=config.connections)
+    shared = shares_of(raise_descriptor_limit(), database_max=config.connections)
     parent = None if member is None else Parent(member)
     herald = Systemd(os.environ) if parent is None else parent
     if member is None:
-        doors = Doors(await listen(config.host, config.port))
+        doors = Listeners(await listen(config.host, config.port))
     else:
-        doors = Doors((), [socket.socket(fileno=each) for each in member.sockets])
+        doors = Listeners((), [socket.socket(fileno=each) for each in member.sockets])
     entrance, curtain = Entrance(Probes()), Curtain()
     own = OwnAddress(config.access_url)
     server = HttpServer(entrance.answer, tls=tls, own=own, connections_max=shared.places)
@@ -310,7 +310,7 @@ async def outlive(parent: Parent, curtain: Curtain) -> None:
         curtain.fall(Signalled("the parent is gone"))
 
 
-def say_shares(shared: Shares) -> None:
+def say_shares(shared: DescriptorShares) -> None:
     """How many clients there may be, which nothing else in the log would explain."""
     is_scarce = shared.limit < SCARCE
     advice = {"advice": "raise it: LimitNOFILE= of systemd, or ulimit -n"} if is_scarce else {}

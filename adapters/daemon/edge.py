@@ -20,7 +20,6 @@ from adapters.chats.files.shelf import FileShelf
 from adapters.chats.routes.chat_list import ChatList
 from adapters.chats.routes.chats import Chats as ChatRoutes
 from adapters.chats.routes.files import Files
-from adapters.chats.routes.health import Health
 from adapters.chats.routes.later import Later
 from adapters.chats.routes.messages import Messages
 from adapters.chats.routes.queue import Queue
@@ -36,13 +35,13 @@ from adapters.daemon.composing import Chats
 from adapters.daemon.metrics.labelled import of_process
 from adapters.daemon.metrics.pools import Pools
 from adapters.daemon.relaying import Relaying
-from adapters.http.door.app import Callers, Door
-from adapters.http.endpoints import Caller, Endpoint, Head, HttpResponse, Routes, Upgrade
-from adapters.http.host.requests import Request
+from adapters.http.door import Authenticator, Door
+from adapters.http.endpoints import Caller, Endpoint, HttpResponse, Routes, Upgrade
+from adapters.http.health import DeploymentStatus, Probes
 from adapters.http.host.server import HttpServer
-from adapters.http.openapi.published import Published
-from adapters.http.probes import Probes
+from adapters.http.openapi_page import ApiDescription
 from adapters.http.refusals import HttpError
+from adapters.http.requests import HttpRequest
 from adapters.models.routes.all_routes import catalogue_routes
 from adapters.models.routes.settings import Feature
 from adapters.people.auth.opening import Auth, open_auth
@@ -63,7 +62,7 @@ RETRY_SECONDS = 1
 class Nobody:
     """Callers of a door behind which everything is open to all."""
 
-    async def let_in(self, head: Head, row: Endpoint) -> Caller | HttpResponse | None:
+    async def let_in(self, request: HttpRequest, row: Endpoint) -> Caller | HttpResponse | None:
         return None
 
 
@@ -90,7 +89,7 @@ class Entrance:
         elsewhere = HttpError(503, why, headers=(("retry-after", str(RETRY_SECONDS)),))
         return Door(self.probes.endpoints(), Nobody(), elsewhere=elsewhere)
 
-    async def answer(self, request: Request) -> HttpResponse | Upgrade:
+    async def answer(self, request: HttpRequest) -> HttpResponse | Upgrade:
         """Fulfils `adapters.http.host.server.Serve`."""
         return await self._door.answer(request)
 
@@ -107,7 +106,9 @@ class Beside:
     def is_first(self) -> bool:
         return self.number in (None, 1)
 
-    def opened(self, rows: Sequence[Endpoint], callers: Callers) -> AbstractContextManager[None]:
+    def opened(
+        self, rows: Sequence[Endpoint], callers: Authenticator
+    ) -> AbstractContextManager[None]:
         """These are served there, beside the probes."""
         door = Door([*self.entrance.probes.endpoints(), *rows], callers)
         return self.entrance.opened(door)
@@ -182,7 +183,7 @@ async def open_edge(
         pools = Pools(chats.figures, chats.previews, store.pool)
         ground = Ground(config, chats, auth, admission, shelf, streaming)
         deployment = str(auth.deployment.id)
-        health = Health(
+        health = DeploymentStatus(
             access_url=access_url, deployment_id=deployment, metrics=metrics, report=report
         )
         subjects: Sequence[Routes] = (
@@ -205,7 +206,7 @@ async def open_edge(
 def door_of(ground: Ground, subjects: Sequence[Routes], *, access_url: str) -> Door:
     auth, config = ground.auth, ground.config
     rows = [auth.streams.guarding(row) for subject in subjects for row in subject.endpoints()]
-    published = Published(rows, access_url=access_url)
+    published = ApiDescription(rows, access_url=access_url)
     return Door(
         [*rows, *published.endpoints()],
         auth.callers,

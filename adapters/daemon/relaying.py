@@ -11,7 +11,7 @@ import trio
 from actors.streams.relay.relays import Relays, open_relays
 from adapters.daemon.composing import Basis, Chats
 from adapters.http.host.bounds import CONNECTIONS_MAX, GRACE_SECONDS
-from adapters.http.host.listening import listen
+from adapters.http.host.listeners import listen
 from adapters.http.host.server import HttpServer, Serve
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.relay.address import Nowhere, own_address, own_url

@@ -1,10 +1,11 @@
 """What the API consists of: one row for each method and path.
 
-Everything is made of these rows: who is called for a request, what is asked of whom before, the
-document at /openapi.json, and the table of who may do what that the tests go through.
+Everything is made of these rows: which handler is called for a request, what its caller has to
+show before, the document at /openapi.json, and the table of access that the tests go through.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -14,25 +15,36 @@ from uuid import UUID
 import msgspec
 
 from actors.law.ids import UserId
-from adapters.http.refusals import HttpError, Validation, body_refused
+from adapters.http.origins import OwnAddress
+from adapters.http.refusals import HttpError, Validation, body_refused, query_refused
 
 BODY_BYTES_MAX = 4 * 1024 * 1024  # of a request, where its row does not say less; then 413
 RATE_PER_MINUTE = 512  # of one user on one row; then 429
+NUMBER_MAX = 2**63 - 1  # what the database counts with; a larger one is refused
 
-_Wanted = TypeVar("_Wanted")
+ALL = "all"  # the scope that covers every other one
+AREAS = ("chats", "models", "settings", "users")
+READ_CHATS, READ_USERS = "chats:read", "users:read"
+SCOPES = (ALL, *AREAS, *(f"{area}:read" for area in AREAS))
+READING = frozenset({"GET", "HEAD"})  # methods that change nothing
+
+NO_ADDRESS = OwnAddress()
+
+_Body = TypeVar("_Body")
+_WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 class Access(Enum):
-    """Who is let in at the door. What he may see and do there is for the handler to say."""
+    """Whom the door lets in. What they may see and do behind it, the handler decides."""
 
-    OPEN = "open"  # anybody; the handler is told who it is, if somebody says so
-    USER = "user"  # who has shown a token or a session
-    ADMIN = "admin"  # who is an owner of this deployment as well; others get 403
+    OPEN = "open"  # everybody; the handler is told the caller, if a good token was shown
+    USER = "user"  # callers with a token or a session
+    ADMIN = "admin"  # of those the owners of this deployment; others get 403
     HIDDEN = "hidden"  # likewise, but others get 404
 
 
-class Via(Enum):
-    """How a caller showed who he is: what a browser sends by itself proves less."""
+class TokenSource(Enum):
+    """Where a request carried its token. What a browser sends by itself proves less."""
 
     COOKIE = "cookie"
     QUERY = "query"
@@ -41,66 +53,62 @@ class Via(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks."""
+    """The user on whose behalf a request was sent, and what the token allows."""
 
     id: UserId
     username: str
     is_admin: bool
     scopes: frozenset[str]  # of the token
     token: str  # its id, never its secret
-    via: Via
+    via: TokenSource
 
     def may(self, scope: str) -> bool:
-        return "all" in self.scopes or scope in self.scopes
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What of a request says who asks."""
-
-    method: str
-    path: str  # without the query
-    headers: Mapping[str, str]  # by their names in lower case
-    query: Sequence[tuple[str, str]] = ()
-    foreign_page: str | None = None  # in words: a page of somebody else made a browser ask
-
-    def parameter(self, name: str) -> str:
-        """The first that is not empty."""
-        return next((value for key, value in self.query if key == name and value), "")
+        """Return whether the token covers a scope. An empty one is covered by every token."""
+        return not scope or ALL in self.scopes or scope in self.scopes
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request, as a handler gets it: let in, its body read, nothing of it believed yet."""
+    """One request, as a handler gets it: let in and with its body read, but not yet checked."""
 
-    caller: Caller | None  # None: nobody said who it is; only where a row is OPEN
+    caller: Caller | None  # None: no token was shown; only where a row is OPEN
     path: Mapping[str, str]  # what stood in the places of the row's path
     query: Sequence[tuple[str, str]]
     headers: Mapping[str, str]  # by their names in lower case; several of one name joined by commas
     body: bytes
-    origin: str = ""  # how the client says that it reached us: http://HOST:PORT
     address: str = ""  # of the other side of the connection
-    links_lead_to: str | None = None  # None: nothing but this request's Host says where we are
+    scheme: str = "http"  # of the connection
+    own: OwnAddress = NO_ADDRESS
 
     @property
     def user(self) -> Caller:
-        assert self.caller is not None, "only an OPEN row is called for nobody"
+        """The caller of a row that is not OPEN."""
+        assert self.caller is not None, "only an OPEN row is called without a caller"
         return self.caller
 
+    @property
+    def origin(self) -> str:
+        """The address at which the client reached us: as configured, or as the client says."""
+        return self.own.access_url or f"{self.scheme}://{self.headers.get('host', '')}"
+
     def link(self, path: str) -> str:
-        """The address of a path of ours, for others to follow. Refused if only this request's
-        Host says how it begins: they would be led where its sender wants."""
-        if self.links_lead_to is None:
+        """Return the address of a path of ours, for other people to follow.
+
+        It is refused if only the Host of this request says how it begins: then it would lead other
+        people where the sender of this request wants.
+        """
+        begin = self.own.links_lead_to(self.scheme, self.headers.get("host", ""))
+        if begin is None:
             raise HttpError(
                 409,
                 "This daemon does not know the address by which it is reached.",
                 detail="set access_url to it (--access-url, PROMPTCORNER_ACCESS_URL): without it"
-                " links can be made only for who asks at localhost or where the daemon listens",
+                " links can be made only for requests to localhost or to where the daemon listens",
             )
-        return self.links_lead_to + path
+        return begin + path
 
     def uuid(self, name: str) -> UUID:
-        """The id in the path. Refused if it is none."""
+        """Return the id in the path. Text that is no UUID is refused."""
         try:
             return UUID(self.path[name])
         except ValueError:
@@ -112,36 +120,68 @@ class Call:
             ) from None
 
     def one(self, name: str) -> str | None:
-        """A parameter of the query that makes sense once. Refused if it comes twice."""
+        """Return a parameter of the query that makes sense once. A repeated one is refused."""
         values = [value for key, value in self.query if key == name]
         if len(values) > 1:
-            detail = f"given {len(values)} times, give it once"
-            raise HttpError(
-                400, "invalid query parameters", validations=(Validation(name, detail),)
-            )
+            raise query_refused(name, f"given {len(values)} times, give it once")
         return values[0] if values else None
 
-    def read(self, wanted: type[_Wanted]) -> _Wanted:
-        """The body as a message of the wire. Refused if it is none."""
+    def read(self, schema: type[_Body]) -> _Body:
+        """Return the body as a message of the wire, or refuse it.
+
+        Only the first JSON value counts. What follows it is ignored, as clients of this API expect.
+        """
         try:
-            return msgspec.json.decode(_first_value(self.body), type=wanted, strict=True)
+            try:
+                return msgspec.json.decode(self.body, type=schema)
+            except msgspec.DecodeError as error:
+                size = _size_of_first_value(error)
+                if size is None:
+                    raise
+                return msgspec.json.decode(self.body[:size], type=schema)
         except msgspec.DecodeError as error:
             raise body_refused(error) from None
         except RecursionError:
             raise body_refused(msgspec.DecodeError("it is nested too deep")) from None
 
 
-def _first_value(body: bytes) -> bytes:
-    """What follows the first JSON value is nobody's business."""
-    try:
-        msgspec.json.decode(body, type=msgspec.Raw)
-    except RecursionError:
-        pass  # who reads it says so
-    except msgspec.DecodeError as error:
-        at = str(error).rpartition("(byte ")[2].rstrip(")")
-        if "trailing characters" in str(error) and at.isdecimal():
-            return body[: int(at) - 1]
-    return body
+def _size_of_first_value(error: msgspec.DecodeError) -> int | None:
+    """Return where the first JSON value ended, if something behind it is all that is wrong."""
+    at = str(error).rpartition("(byte ")[2].rstrip(")")
+    return int(at) - 1 if "trailing characters" in str(error) and at.isdecimal() else None
+
+
+def number(
+    call: Call, name: str, *, default: int = 0, minimum: int = 0, maximum: int = NUMBER_MAX
+) -> int:
+    """Return a number of the query, or `default` if it is not there. Any other text is refused."""
+    text = call.one(name)
+    if not text:
+        return default
+    value = _whole_number(text)
+    if value is None:
+        raise query_refused(name, f"{text[:32]!r} is not a whole number")
+    if not minimum <= value <= maximum:
+        raise query_refused(name, f"{value} is not {minimum} to {maximum}")
+    return value
+
+
+def row_id(call: Call, name: str) -> int:
+    """Return the number in the path that names a row. Text that cannot be one is refused."""
+    value = _whole_number(call.path[name])
+    if not value:
+        raise HttpError(
+            400,
+            f"invalid {name} id",
+            detail=f"{call.path[name][:32]!r} is not a whole number above 0",
+            validations=(Validation(name, "must be a whole number above 0"),),
+        )
+    return value
+
+
+def _whole_number(text: str) -> int | None:
+    value = int(text) if _WHOLE.fullmatch(text) else None
+    return None if value is None or value > NUMBER_MAX else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +200,12 @@ _encode = msgspec.json.Encoder().encode
 def json_response(
     status: int, document: object, headers: Sequence[tuple[str, str]] = ()
 ) -> HttpResponse:
-    """A document of the wire: one line of JSON."""
+    """Make a response of a document of the wire: one line of JSON."""
     return HttpResponse(status, _encode(document) + b"\n", headers=headers)
 
 
 def no_content(status: int = 204, headers: Sequence[tuple[str, str]] = ()) -> HttpResponse:
-    """There is nothing to say about it."""
+    """Make a response without a body."""
     return HttpResponse(status, b"", headers=headers)
 
 
@@ -174,25 +214,32 @@ class SocketClosed(Exception):
 
 
 class Socket(Protocol):
-    """A WebSocket that stands. It answers pings, and looks after the other side's life itself."""
+    """A WebSocket that is open. It answers pings, and checks itself that the other side lives."""
 
     def hear(self, heard: Callable[[bytes], bool], *, bytes_max: int) -> None:
-        """From now on the other side may say something: whole messages of bytes. One that is
-        longer, or for which `heard` says False, ends the socket; so does any, before this."""
+        """Let the other side say something from now on: whole messages of bytes.
+
+        A message that is longer, or for which `heard` returns False, ends the socket. So does any
+        message before this was called.
+        """
         ...
 
     async def send(self, frames: bytes) -> None:
-        """Whole frames, as `framed` makes them: the same bytes for however many sockets. Bounded:
-        a client that does not read is cut off, and `SocketClosed` raised."""
+        """Send whole frames, as `framed` makes them: the same bytes for however many sockets.
+
+        A client that does not read within a bound is cut off, and `SocketClosed` is raised.
+        """
         ...
 
     def send_at_once(self, frames: bytes) -> int:
-        """How many of these bytes could be sent without waiting. What is left, if it is not all,
-        goes before whatever is sent next: `send` it nothing, and soon."""
+        """Send what can be sent without waiting, and return the number of these bytes.
+
+        What is left, if it is not all, goes before whatever is sent next: `send` nothing, and soon.
+        """
         ...
 
     async def close(self, code: int, reason: str = "") -> None:
-        """Say goodbye, within a bound. A second one does nothing."""
+        """Close the socket, within a bound. A second call does nothing."""
         ...
 
     async def until_closed(self) -> None:
@@ -202,9 +249,9 @@ class Socket(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """The client becomes a socket, served until `serve` returns; that closes it with 1000. So does
-    a `SocketClosed` that comes out of it. What is served should be acquired in `serve`: it is not
-    called for who may not become a socket."""
+    """The connection becomes a socket, served until `serve` returns, which closes it with 1000. A
+    `SocketClosed` that `serve` raises closes it likewise. What is served should be acquired in
+    `serve`: it is not called for a client that may not become a socket."""
 
     serve: Callable[[Socket], Awaitable[None]]
 
@@ -216,7 +263,7 @@ NO_SCHEMA: Mapping[int, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """Of the query, for those who read the document."""
+    """A parameter of the query, for the readers of the document."""
 
     name: str
     type: Any = str
@@ -233,7 +280,7 @@ class Endpoint:
     summary: str  # one line for the readers of the document
     tag: str
     access: Access = Access.USER
-    scope: str = "chats"  # that a token has to have; "all" has every one
+    scope: str = "chats"  # that a token has to have; "all" has every one; "": none is needed
     body: Any = None  # a type of the wire, for the document; the handler reads it in its turn
     example: Any = None  # of such a body
     body_bytes_max: int = BODY_BYTES_MAX
@@ -243,10 +290,22 @@ class Endpoint:
     parameters: Sequence[Parameter] = ()
     is_socket: bool = False
     when_full: bool = False  # served also where otherwise only admins are
-    sets_cookies: bool = False  # pages of others may not make a browser ask, whoever it is for
+    sets_cookies: bool = False  # refused to pages of others, whichever user it is for
+
+    @property
+    def needed_scope(self) -> str:
+        """The scope that a token has to have for this row. An area alone is for changing it."""
+        is_reading = self.method in READING and self.scope in AREAS
+        return f"{self.scope}:read" if is_reading else self.scope
 
 
 class Routes(Protocol):
-    """A subject of the API: it knows what it needs, and which rows it answers."""
+    """A subject of the API: it has what its handlers need, and lists its rows."""
 
     def endpoints(self) -> Sequence[Endpoint]: ...
+
+
+def with_implied_scopes(scopes: Iterable[str]) -> frozenset[str]:
+    """Return scopes with those that they imply: who may change an area may read it."""
+    given = frozenset(scopes)
+    return given | {f"{area}:read" for area in AREAS if area in given}

@@ -1,39 +1,44 @@
-"""By which addresses clients reach us, and from which pages a browser asks. Pure.
+"""Addresses: by which one clients reach us, from which one they come, and from which pages. Pure.
 
 A browser sends its cookies with whatever request any page makes it send, and keeps the cookies of
-whatever answer. It says which page that was: in `Origin`, in `Sec-Fetch-Site`, or at least in
-`Referer`. A page is ours if it comes from the host that it asks, or from `access_url`. Clients that
-are no browsers say nothing of the kind.
+whatever answer. It names that page: in `Origin`, in `Sec-Fetch-Site`, or at least in `Referer`. A
+page is ours if it comes from the host that it asks, or from `access_url`. Clients that are no
+browsers send nothing of the kind.
 
-What `Host` says is believed in no link: a link that somebody else follows would lead where the
-sender of one request wants. It may name this machine to itself, or the address that we listen at.
+`Host` is believed in no link, for a link that another person follows would lead where the sender of
+one request wants. It may name this machine to itself, or the address that we listen at.
 """
 
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-OWN_SITES = ("same-origin", "none")  # none: no page, but the person at the browser
+OWN_SITES = ("same-origin", "none")  # none: a person typed the address
 LOOPBACK = "localhost"
 
 # A name, or an address of IPv6 in its brackets and nothing else beside them; and a port.
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s\[\]:@/?#\\,]+))(?::(\d{1,5}))?", re.ASCII)
 PORT_MAX = 65_535
 
+FORWARDED_HEADER = "x-forwarded-for"
+PROXIES_MAX = 16  # in a row; the next one is taken for the client
+
 Place = tuple[str, int]  # a host and a port
+Network = IPv4Network | IPv6Network
 
 
 @dataclass(frozen=True, slots=True)
 class OwnAddress:
-    """Where clients reach this daemon: `access_url`, if it is set; and HOST:PORT it listens at."""
+    """The address at which clients reach this daemon: `access_url`, if it is set, and the HOST:PORT
+    at which it listens."""
 
     access_url: str | None = None
     listening: Collection[str] = ()
 
     def links_lead_to(self, scheme: str, host: str) -> str | None:
-        """Return what links begin with; None if nothing but this request's Host says it."""
+        """Return what links begin with; None if only the Host of this request says it."""
         if self.access_url:
             return self.access_url
         place = _place(scheme, host)
@@ -45,7 +50,7 @@ class OwnAddress:
         return f"{scheme}://{host}" if is_ours else None
 
     def foreign_page(self, scheme: str, headers: Mapping[str, str]) -> str | None:
-        """Return in words that a page which is none of ours has made a browser ask, if so."""
+        """Return in words that a page of another site made a browser send this; None if not."""
         site = headers.get("sec-fetch-site", "").strip().lower()
         if site and site not in OWN_SITES:
             return f"the browser says that the page is from another site: {site[:20]}"
@@ -73,7 +78,7 @@ def _origin(url: str) -> tuple[str, Place] | None:
 
 
 def _place(scheme: str, host: str) -> Place | None:
-    """Return the host and port that HOST or HOST:PORT means; None: it is neither."""
+    """Return the host and port of HOST or HOST:PORT, or None if the text is neither."""
     found = _HOST.fullmatch(host) if scheme in DEFAULT_PORTS else None
     if found is None:
         return None
@@ -86,3 +91,32 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == LOOPBACK
+
+
+def client_address(peer: str, forwarded: str, trusted: Collection[Network]) -> str:
+    """Return the address of the client: that of the other side, if it is no proxy of ours.
+
+    Each proxy on the way adds the address of its client to X-Forwarded-For. So the list is read
+    from its end: everything before the first address that is no proxy of ours can be made up.
+    """
+    if not trusted or not forwarded:
+        return peer
+    address = peer
+    for each in reversed(forwarded.rsplit(",", PROXIES_MAX)[-PROXIES_MAX:]):
+        before = _ip_address(each)
+        if before is None or not _is_any(_ip_address(address), trusted):
+            break
+        address = str(before)
+    return address
+
+
+def _ip_address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        known = ip_address(text.strip().partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(known, "ipv4_mapped", None) or known
+
+
+def _is_any(address: IPv4Address | IPv6Address | None, networks: Collection[Network]) -> bool:
+    return address is not None and any(address in network for network in networks)

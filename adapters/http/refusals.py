@@ -1,7 +1,7 @@
-"""How a request is refused: a status, and words for the person who reads them.
+"""Refusals of requests: a status, and words for the person who reads them.
 
-Nothing was written. The body is what clients of this API expect, or a problem of RFC 9457 for those
-who ask for that.
+Nothing was written. The body is what clients of this API expect, or a problem of RFC 9457 for
+clients that accept it.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,8 @@ WORDS_CHARACTERS_MAX = 1_000  # of each sentence of a refusal; the rest is left 
 
 
 class Validation(msgspec.Struct, frozen=True):
+    """A field of a request, and what is wrong with it."""
+
     field: str
     detail: str
 
@@ -37,7 +39,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class HttpError(Exception):
-    """Raised by whoever finds that a request cannot be served; answered at the door."""
+    """A request that cannot be served. It may be raised anywhere, and is answered at the door."""
 
     def __init__(
         self,
@@ -51,7 +53,7 @@ class HttpError(Exception):
     ) -> None:
         super().__init__(f"{status} {message}")
         self.status = status
-        self.refusal = RefusalBody(
+        self.body = RefusalBody(
             _cut(message),
             _cut(detail),
             tuple(Validation(_cut(each.field), _cut(each.detail)) for each in validations),
@@ -61,26 +63,32 @@ class HttpError(Exception):
 
 
 def _cut(words: str) -> str:
-    """Many of them repeat what was sent."""
+    """Cut long words: many of them repeat what was sent."""
     return words if len(words) <= WORDS_CHARACTERS_MAX else f"{words[:WORDS_CHARACTERS_MAX]}…"
 
 
 def not_found() -> HttpError:
-    """There is no such thing, or this caller may not know of it: he cannot tell which."""
+    """Refuse what is not there, or what this caller may not know of: they cannot tell which."""
     return HttpError(404, "Resource not found or you do not have access to this resource")
 
 
 def forbidden(detail: str = "") -> HttpError:
+    """Refuse what this caller may not do."""
     return HttpError(403, "Forbidden.", detail=detail)
 
 
 def foreign_origin(detail: str) -> HttpError:
-    """A page of somebody else has made a browser ask."""
+    """Refuse a request that a page of another site made a browser send."""
     return HttpError(403, "Origin not allowed.", detail=detail)
 
 
+def query_refused(name: str, fact: str) -> HttpError:
+    """Refuse a parameter of the query."""
+    return HttpError(400, "invalid query parameters", validations=(Validation(name, fact),))
+
+
 def body_refused(error: msgspec.DecodeError) -> HttpError:
-    """The body is not JSON, or not what is wanted there; says where."""
+    """Refuse a body that is no JSON, or not what is expected, and say where."""
     text = str(error)
     fact, _, place = text.partition(" - at `$")
     field = place.rstrip("`").lstrip(".")

@@ -85,10 +85,10 @@ class Catalogue:
         self._stage = stage
         self._making = ModelCache(client)
         self._all: Cache[str, CatalogueSnapshot] = Cache(
-            self._read, keep_seconds=KEEP_SECONDS, most=1
+            self._read, keep_seconds=KEEP_SECONDS, max_entries=1
         )
         self._own: Cache[UserId, UserCatalogue] = Cache(
-            self._read_own, keep_seconds=KEEP_OWN_SECONDS, most=USERS_MAX
+            self._read_own, keep_seconds=KEEP_OWN_SECONDS, max_entries=USERS_MAX
         )
         self._vain: set[ModelConfigId] = set()
 

@@ -13,12 +13,12 @@ import trio
 from actors.law.ids import WorkerId
 from actors.streams.previews import Previews
 from actors.streams.relay.peer_session import PeerSession
-from adapters.http.door.app import nothing_here
+from adapters.http.door import route_not_found
 from adapters.http.endpoints import HttpResponse, Socket, SocketClosed, Upgrade
-from adapters.http.host.frames import framed_bytes
-from adapters.http.host.requests import Request
 from adapters.http.host.server import Serve
+from adapters.http.host.websockets import framed_bytes
 from adapters.http.refusals import HttpError
+from adapters.http.requests import HttpRequest
 from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import WISHES_BYTES_MAX, Garbled, news_encoded, wishes_of
 from runtime.clock import wall
@@ -70,7 +70,7 @@ class Host:
         self._peers: dict[WorkerId, _Peer] = {}
         self._admitted_count = self._refused_count = self._pieces_count = self._broken_count = 0
 
-    def let_in(self, request: Request) -> Upgrade:
+    def let_in(self, request: HttpRequest) -> Upgrade:
         """Refused as if there were nothing, whoever is none of ours."""
         me, ticket = self._me(), request.headers.get(HEADER, "")
         worker = None
@@ -78,8 +78,8 @@ class Host:
             worker = self._tickets.taken(ticket, me, at=wall().timestamp())
         if worker is None:
             self._refused_count += 1
-            emit("relay.refused", "debug", peer=request.peer.host)
-            raise nothing_here()
+            emit("relay.refused", "debug", peer=request.client.host)
+            raise route_not_found()
         if len(self._peers) >= PEERS_MAX and worker not in self._peers:
             raise HttpError(503, "Too many processes.", detail=f"{PEERS_MAX} follow this one")
         self._admitted_count += 1
@@ -160,7 +160,7 @@ class Backstage:
         self._behind = behind
         self._host = host
 
-    async def answer(self, request: Request) -> HttpResponse | Upgrade:
+    async def answer(self, request: HttpRequest) -> HttpResponse | Upgrade:
         """Fulfils `adapters.http.host.server.Serve`."""
         if request.path != PATH:
             return await self._behind(request)

@@ -52,12 +52,12 @@ class Cache(Generic[_Key, _Value]):
         read: Callable[[_Key], Awaitable[_Value | None]],
         *,
         keep_seconds: float,
-        most: int,
+        max_entries: int,
     ) -> None:
-        """At `most` the one that was not asked for longest is let go."""
+        """At `max_entries` the one that was not asked for longest is let go."""
         self._read = read
         self._keep_seconds = keep_seconds
-        self._most = most
+        self._max_entries = max_entries
         self._entries: OrderedDict[_Key, tuple[float, _Value]] = OrderedDict()  # until when
         self._flights: dict[_Key, _Flight[_Value]] = {}
         self._hit_count = self._read_count = 0
@@ -100,7 +100,7 @@ class Cache(Generic[_Key, _Value]):
         """It has been read, by whatever way."""
         self._entries[key] = (now() + self._keep_seconds, value)
         self._entries.move_to_end(key)
-        if len(self._entries) > self._most:
+        if len(self._entries) > self._max_entries:
             self._entries.popitem(last=False)
 
     def drop(self, key: _Key) -> None:

@@ -16,9 +16,9 @@ from adapters.http.endpoints import (
     Parameter,
     json_response,
     no_content,
+    number,
 )
-from adapters.http.numbers import number, query_refused
-from adapters.http.refusals import HttpError, not_found
+from adapters.http.refusals import HttpError, not_found, query_refused
 from adapters.workspaces.commands.sandbox import CommandLimits
 from adapters.workspaces.disk import DiskSilent
 from adapters.workspaces.lifecycle import WorkspaceLifecycle
@@ -124,8 +124,8 @@ class WorkspaceRoutes:
         wanted = wanted_of(
             call.one("q") or "",
             caller=call.user.username,
-            limit=number(call, "limit", most=PAGE_MAX) or PAGE,
-            offset=number(call, "offset", most=OFFSET_MAX),
+            limit=number(call, "limit", maximum=PAGE_MAX) or PAGE,
+            offset=number(call, "offset", maximum=OFFSET_MAX),
         )
         rows, count = await self._owned.page(_whose(call), wanted)
         return json_response(200, Workspaces([self._shown(row) for row in rows], count))

@@ -313,6 +313,8 @@ class UploadChatFileResponse(msgspec.Struct, frozen=True):
 
 
 class Validation(msgspec.Struct, frozen=True):
+    """A field of a request, and what is wrong with it."""
+
     field: str
     detail: str
 

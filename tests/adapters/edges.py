@@ -22,8 +22,8 @@ from actors.law.ids import UserId
 from adapters import settings as config
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.daemon.edge import Entrance, open_edge
+from adapters.http.health import Probes
 from adapters.http.host.server import HttpServer
-from adapters.http.probes import Probes
 from adapters.models.provider_config import models_of_environment
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.rehearsal import Rehearsal

@@ -8,8 +8,8 @@ from adapters.chats.shelf.searching import search_of
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.shelf.wanted import PAGE_DEFAULT
 from adapters.chats.wire.chats import Chat, listed
-from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
-from adapters.http.numbers import number, query_refused
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response, number
+from adapters.http.refusals import query_refused
 from adapters.workspaces.store import OwnedWorkspaces
 
 CHATS = "/api/experimental/chats"
@@ -64,8 +64,8 @@ class ChatList:
         search = search_of(
             call.one("q") or "",
             labels=[value for key, value in call.query if key == "label"],
-            limit=number(call, "limit", most=NUMBER_MAX) or PAGE_DEFAULT,
-            offset=number(call, "offset", most=NUMBER_MAX),
+            limit=number(call, "limit", maximum=NUMBER_MAX) or PAGE_DEFAULT,
+            offset=number(call, "offset", maximum=NUMBER_MAX),
             after=_after(call),
             sharing=self._sharing,
         )

@@ -11,8 +11,15 @@ from adapters.chats.files.links import LINK_SECONDS, Links
 from adapters.chats.files.shelf import FileShelf, NewFile, Opened, Seer
 from adapters.chats.wire.files import ChatFileDownloadURL, UploadChatFileResponse
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
-from adapters.http.file_names import disposition_of, name_said
-from adapters.http.media_types import ACCEPTED, UNKNOWN, Mismatched, Unsupported, media_type_of
+from adapters.http.files import (
+    ACCEPTED,
+    UNKNOWN,
+    MismatchedType,
+    UnsupportedType,
+    disposition_of,
+    media_type_of,
+    name_in,
+)
 from adapters.http.refusals import HttpError, Validation, forbidden, not_found
 from runtime.clock import wall
 from runtime.threads.limits import ThreadLimits
@@ -92,7 +99,7 @@ class Files:
 
     async def upload(self, call: Call) -> HttpResponse:
         self._check_organization(call)
-        name = name_said(call.headers.get("content-disposition", ""))
+        name = name_in(call.headers.get("content-disposition", ""))
         if not name:
             raise _unusable("Content-Disposition", 'say: attachment; filename="NAME"')
         declared = call.headers.get("content-type", UNKNOWN)
@@ -151,7 +158,9 @@ class Files:
             raise forbidden("you are no member of this organization")
 
 
-def _seen(declared: str, name: str, content: bytes) -> tuple[str | Unsupported | Mismatched, bytes]:
+def _seen(
+    declared: str, name: str, content: bytes
+) -> tuple[str | UnsupportedType | MismatchedType, bytes]:
     return media_type_of(declared, name, content), sha256(content).digest()
 
 

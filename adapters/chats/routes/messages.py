@@ -26,9 +26,16 @@ from adapters.chats.wire.sending import (
     EditChatMessageRequest,
     EditChatMessageResponse,
 )
-from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
-from adapters.http.numbers import number, query_refused, row_id
-from adapters.http.refusals import HttpError, Validation
+from adapters.http.endpoints import (
+    Call,
+    Endpoint,
+    HttpResponse,
+    Parameter,
+    json_response,
+    number,
+    row_id,
+)
+from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import ModelChoice
 from adapters.postgres.conversation.pages import Page, Pages
@@ -117,7 +124,7 @@ class Messages:
     async def page(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
         before, after = number(call, "before_id"), number(call, "after_id")
-        limit = number(call, "limit", default=MESSAGES_DEFAULT, least=1, most=MESSAGES_MAX)
+        limit = number(call, "limit", default=MESSAGES_DEFAULT, minimum=1, maximum=MESSAGES_MAX)
         if before and after >= before:
             raise query_refused("after_id", "must be less than before_id")
         if before:
@@ -137,7 +144,7 @@ class Messages:
 
     async def prompts(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
-        limit = number(call, "limit", most=PROMPTS_MAX) or PROMPTS_DEFAULT
+        limit = number(call, "limit", maximum=PROMPTS_MAX) or PROMPTS_DEFAULT
         found = await self._pages.prompts(chat, limit=limit)
         return json_response(200, ChatPromptsResponse([ChatPrompt(id, text) for id, text in found]))
 

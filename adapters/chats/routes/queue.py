@@ -19,8 +19,7 @@ from adapters.chats.wire.sending import (
     QueueResponse,
     Said,
 )
-from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
-from adapters.http.numbers import row_id
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content, row_id
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import fault_of_effort

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from adapters.chats.wire.streams import seen
-from adapters.http.host.frames import framed
+from adapters.http.host.websockets import framed
 
 _ON_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")  # in JSON they can only stand between values
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import assert_never
 
 from adapters.cli.examining.finding import Finding, from_refusal, ok, warning, wrong
-from adapters.http.host.capacity.descriptors import SCARCE
+from adapters.http.host.capacity import SCARCE
 from adapters.settings import Config, ShownSetting
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import open_vault

@@ -13,7 +13,7 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from adapters.http.host.listening import address, cannot_listen, listen
+from adapters.http.host.listeners import address_of, cannot_listen, listen
 
 DEALT_OUT = sys.platform == "linux"
 
@@ -27,7 +27,7 @@ async def bound(host: str, port: int, count: int) -> tuple[Sequence[Sockets], st
     CannotStart if somebody listens there: nothing else would tell that another parent does."""
     trying = await listen(host, port)
     places: list[Place] = [(each.socket.family, each.socket.getsockname()) for each in trying]
-    at = address(trying[0].socket)
+    at = address_of(trying[0].socket)
     for each in trying:
         await each.aclose()
     try:

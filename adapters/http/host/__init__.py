@@ -1,9 +1,13 @@
-"""HTTP/1.1 and WebSocket on trio: bytes of strangers in, requests out; answers in, bytes out.
+"""HTTP/1.1 and WebSocket on trio: bytes of clients in, requests out; responses in, bytes out.
 
-`bounds` what a client may cost · `requests` what is asked · `conversation` one connection: h11,
-and a limit to every wait · `upgrading` who may become a WebSocket · `frames` bytes that all sockets
-share · `sockets` one WebSocket · `answering` what was decided, as bytes · `securing` TLS ·
-`server` all of them, and the way out · `capacity` how many there may be, and which gives way.
+Whatever the network does ends that connection, and nothing else.
 
-Whatever the network does is an end of that connection, and of nothing else.
+bounds        what one client may cost, and all of them together
+capacity      which connections have a place, and the share of file descriptors
+conversation  one connection: h11, and a limit to every wait
+listeners     where a server listens
+responses     responses as bytes
+server        all connections, and the way out
+tls           TLS: its context, and the agreement with a client
+websockets    how a connection becomes a WebSocket, how it lives, and its frames
 """

@@ -1,52 +1,52 @@
 """One connection: h11 in the middle, which is strict, and a limit to every wait around it.
 
-Every method is for one task. `GONE` comes out of whatever finds that nobody is there any more.
+Every method is for one task. Each raises one of `GONE` when the client is not there any more.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import h11
 import trio
 
 from adapters.http.endpoints import HttpResponse
 from adapters.http.host import bounds
-from adapters.http.host.answering import BODYLESS, head_of
-from adapters.http.host.capacity.places import Visitor
-from adapters.http.host.faults import words_of
-from adapters.http.host.requests import Peer, Request, request_of
-from adapters.http.host.writing import written_at_once
+from adapters.http.host.responses import BODYLESS, head_of, write_at_once
 from adapters.http.refusals import HttpError
+from adapters.http.requests import ClientConnection, HttpRequest
 
 VERSIONS = (b"1.0", b"1.1")
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
+FAULT_CHARACTERS_MAX = 100
+
+# From there on h11 shows what it has read, or adds what it had expected.
+_SHOWN = re.compile(r"""[:\s(]*(?:\bbytearray\(|\bb?['"]|<|\().*""", re.DOTALL)
 
 
 class Conversation:
     """Reads one request after the other, and sends one answer to each."""
 
     __slots__ = (
+        "_client",
         "_has_body",
-        "_peer",
         "_promised",
         "_protocol",
         "_stream",
-        "_visitor",
         "idle",
         "method",
     )
 
-    def __init__(self, stream: trio.abc.Stream, peer: Peer, visitor: Visitor) -> None:
+    def __init__(self, stream: trio.abc.Stream, client: ClientConnection) -> None:
         self._stream = stream
-        self._peer = peer
-        self._visitor = visitor
+        self._client = client
         self._protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=bounds.HEAD_BYTES_MAX)
         self._has_body = False
         self._promised = 0  # bytes of the body, if that was said
         self.method = ""
         self.idle = True  # between two requests
 
-    async def request(self) -> Request | HttpError | None:
-        """The next one; or what to answer to one that is none; None: there are no more."""
+    async def request(self) -> HttpRequest | HttpError | None:
+        """Read the next request; or the refusal of bytes that are none. None: there are no more."""
         self.method, self.idle = "", True
         if not await self._begun():
             return None
@@ -58,7 +58,7 @@ class Conversation:
                     head = await self._rest_of_head()
             return self._understood(head)
         except h11.RemoteProtocolError as error:
-            return HttpError(error.error_status_hint, "Bad request.", detail=words_of(error))
+            return HttpError(error.error_status_hint, "Bad request.", detail=fault_of(error))
 
     async def _begun(self) -> bool:
         if self._protocol.trailing_data[0]:  # sent along with the request before
@@ -69,7 +69,7 @@ class Conversation:
         return False
 
     async def _receive(self) -> bool:
-        """False: the other side has nothing more to say."""
+        """Read some bytes. Return False if the other side has nothing more to say."""
         data = await self._stream.receive_some(bounds.READ_BYTES)
         self._protocol.receive_data(bytes(data))
         return bool(data)
@@ -81,7 +81,7 @@ class Conversation:
 
     def _understood(
         self, head: h11.Event | type[h11.NEED_DATA | h11.PAUSED]
-    ) -> Request | HttpError | None:
+    ) -> HttpRequest | HttpError | None:
         if head is h11.NEED_DATA:
             limit = f"the head took longer than {bounds.HEAD_SECONDS:g} s"
             return HttpError(408, "Request timeout.", detail=limit)
@@ -89,27 +89,29 @@ class Conversation:
             return None
         assert isinstance(head, h11.Request), f"h11 said {head!r} before a request"
         self.method = head.method.decode("ascii")
-        request = request_of(head, self._peer, self.body, self._visitor)
+        request = self._request_of(head)
         self._promised = int(request.headers.get("content-length", 0))
         if head.http_version not in VERSIONS:
             return HttpError(505, "Unsupported HTTP version.", detail="1.0 and 1.1 are spoken here")
         chunked = "transfer-encoding" in request.headers
         if chunked and ("content-length" in request.headers or head.http_version < b"1.1"):
-            # Two readings of where it ends: whoever stands between us may have the other one.
+            # It can be read to end at two places, and a proxy between us may take the other one.
             return HttpError(400, "Bad request.", detail="Transfer-Encoding does not belong here")
         self._has_body = chunked or self._promised > 0
         if not self._has_body:
             self._protocol.next_event()  # the end of a body that there is not
         return request
 
+    def _request_of(self, head: h11.Request) -> HttpRequest:
+        path, _, query = _without_host(head.target.decode("ascii")).partition("?")
+        headers = _joined(head.headers)
+        return HttpRequest(self.method, path, query, headers, self._client, self.body)
+
     async def body(self, bytes_max: int) -> bytes:
-        """Of this request. Refused if it is over the bound, too slow, or broken."""
-        too_large = HttpError(
-            413, "Request body too large.", detail=f"Maximum request body size is {bytes_max} bytes"
-        )
+        """Read the body of this request. It is refused if it is too large, too slow, or broken."""
         promised = self._promised
         if promised > bytes_max:
-            raise too_large
+            raise _too_large(bytes_max)
         if not self._has_body:
             return b""
         seconds = bounds.BODY_SECONDS + (promised or bytes_max) / bounds.BODY_BYTES_PER_SECOND
@@ -120,10 +122,10 @@ class Conversation:
                     pieces.append(piece)
                     size += len(piece)
                     if size > bytes_max:
-                        raise too_large
+                        raise _too_large(bytes_max)
                 return b"".join(pieces)
         except h11.RemoteProtocolError as error:
-            raise HttpError(400, "Bad request body.", detail=words_of(error)) from None
+            raise HttpError(400, "Bad request body.", detail=fault_of(error)) from None
         except GONE:
             raise HttpError(400, "Bad request body.", detail="the client hung up") from None
         raise HttpError(
@@ -131,7 +133,7 @@ class Conversation:
         )
 
     async def _piece(self) -> bytes:
-        """Of the body; nothing: it is over."""
+        """Read a piece of the body. An empty one is its end."""
         while True:
             match self._protocol.next_event():
                 case h11.NEED_DATA:
@@ -147,7 +149,10 @@ class Conversation:
                     raise AssertionError(f"h11 said {event!r} in a body")
 
     async def send(self, answer: HttpResponse, *, closing: bool) -> bool:
-        """Whether another request may follow. TooSlowError: they do not take it."""
+        """Send a response. Return whether another request may follow.
+
+        TooSlowError: the client does not take it.
+        """
         protocol = self._protocol
         closing = closing or self._leaves_too_much()
         head = protocol.send(head_of(answer, closing=closing)) or b""
@@ -162,8 +167,11 @@ class Conversation:
         return await self._may_go_on()
 
     def _leaves_too_much(self) -> bool:
-        """Whether nobody will read the rest of the body. Who is told so before it happens asks
-        elsewhere next; who is not would find that we have hung up on his next request."""
+        """Return whether the rest of the body will not be read.
+
+        A client that is told so at once sends its next request on another connection. Otherwise it
+        would find that we have hung up on that request.
+        """
         if self._protocol.they_are_waiting_for_100_continue:
             return True
         if self._protocol.their_state is not h11.SEND_BODY:
@@ -183,7 +191,7 @@ class Conversation:
                     await body.aclose()
 
     async def _push(self, data: bytes) -> None:
-        unsent = memoryview(data)[written_at_once(self._stream, data) :]
+        unsent = memoryview(data)[write_at_once(self._stream, data) :]
         if unsent:
             seconds = bounds.SEND_SECONDS + len(unsent) / bounds.SEND_BYTES_PER_SECOND
             with trio.fail_after(seconds):
@@ -199,7 +207,7 @@ class Conversation:
         return True
 
     async def _discard(self) -> None:
-        """A body that nobody wanted, if it is small and comes soon."""
+        """Read a body that no handler wanted, if it is small and comes soon."""
         size = 0
         with trio.move_on_after(bounds.LINGER_SECONDS):
             try:
@@ -209,16 +217,48 @@ class Conversation:
                 return  # nothing more is read from this one
 
     async def switch(self, headers: list[tuple[str, str]]) -> bytes:
-        """The end of HTTP here; what they have sent behind the request already."""
+        """End HTTP on this connection. Return what the client has already sent behind it."""
         reason = b"Switching Protocols"
         agreed = h11.InformationalResponse(status_code=101, headers=headers, reason=reason)
         await self._push(self._protocol.send(agreed) or b"")
         return self._protocol.trailing_data[0]
 
     async def cut(self) -> None:
-        """Whoever waits for them finds that they have gone."""
+        """Close the connection under the task that waits for the client."""
         await trio.aclose_forcefully(self._stream)
 
 
 def _go_on() -> h11.InformationalResponse:
     return h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
+
+
+def _too_large(bytes_max: int) -> HttpError:
+    return HttpError(
+        413, "Request body too large.", detail=f"Maximum request body size is {bytes_max} bytes"
+    )
+
+
+def _without_host(target: str) -> str:
+    """Return the path of a target. A request to a proxy names the whole address."""
+    scheme, separator, rest = target.partition("://")
+    if separator and scheme.lower() in ("http", "https"):
+        _, slash, path = rest.partition("/")
+        return slash + path if slash else "/"
+    return target
+
+
+def _joined(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers by name, the values of one name joined."""
+    joined: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        name, value = raw_name.decode("ascii"), raw_value.decode("latin-1")
+        if name in joined:
+            value = joined[name] + ("; " if name == "cookie" else ", ") + value
+        joined[name] = value
+    return joined
+
+
+def fault_of(error: h11.RemoteProtocolError) -> str:
+    """Say what is wrong with a request, without showing it."""
+    words = _SHOWN.sub("", str(error)).strip()[:FAULT_CHARACTERS_MAX]
+    return words[:1].lower() + words[1:] if words else "this is not HTTP/1.1"

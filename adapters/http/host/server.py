@@ -1,7 +1,7 @@
-"""All connections: listeners, a place for each, requests and sockets, and the way out.
+"""The server: listeners, a place for each connection, requests and sockets, and the way out.
 
-`Server(answer).serve(listeners)` runs until cancelled, or until `drain(listeners)` ends it in good
-order: nobody new is let in, idle connections are closed, requests under way get their answers.
+`HttpServer(answer).serve(listeners)` runs until cancelled, or until `drain(listeners)` ends it in
+good order: no new connection is let in, idle ones are closed, requests under way get their answers.
 
 Whatever one connection does, the others do not notice.
 """
@@ -17,32 +17,34 @@ import trio
 
 from adapters.http.endpoints import HttpResponse, SocketClosed, Upgrade
 from adapters.http.host import bounds
-from adapters.http.host.answering import full, refusal, turned_away
-from adapters.http.host.capacity.places import Places, Visitor
-from adapters.http.host.capacity.spare import Spare
+from adapters.http.host.capacity import ConnectionPlaces, SpareDescriptor
 from adapters.http.host.conversation import GONE, Conversation
-from adapters.http.host.requests import Peer, Request
-from adapters.http.host.securing import secured
-from adapters.http.host.sockets import WebSocket
-from adapters.http.host.upgrading import agreed, heed_upgrade
-from adapters.http.host.writing import written_at_once
+from adapters.http.host.responses import (
+    refusal,
+    server_full,
+    turned_away_response,
+    write_at_once,
+)
+from adapters.http.host.tls import secured
+from adapters.http.host.websockets import WebSocket, check_upgrade, upgrade_headers
 from adapters.http.origins import OwnAddress
 from adapters.http.refusals import HttpError
+from adapters.http.requests import ClientConnection, HttpRequest
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-Serve = Callable[[Request], Awaitable[HttpResponse | Upgrade]]
+Serve = Callable[[HttpRequest], Awaitable[HttpResponse | Upgrade]]
 
 INTERNAL_ERROR = 1011  # what a socket is closed with when its server crashed
 GOING_AWAY = 1001
 NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)  # of this process, of this machine
 
-NO_ADDRESS = OwnAddress()  # known of the pages that are ours: they come from the host they ask
+NO_ADDRESS = OwnAddress()  # then only pages from the host that they ask are ours
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStatistics:
-    """What is open now, and what was since the start."""
+    """Connections that are open now, and counts since the start."""
 
     connections: Annotated[int, GaugeMetric("Connections of clients that are open.")]
     connections_max: Annotated[
@@ -90,7 +92,8 @@ class _Counts:
 
 
 class HttpServer:
-    """Serves with `answer`, which may raise Refused; what else it lets out costs the connection."""
+    """Serves connections with `answer`, which may raise HttpError. Another error of it ends the
+    connection."""
 
     def __init__(
         self,
@@ -103,9 +106,9 @@ class HttpServer:
         self._answer = answer
         self._tls = tls
         self._own = own
-        self._places = Places(connections_max)
-        self._spare = Spare()
-        self._turned_away = 0  # that read why
+        self._places = ConnectionPlaces(connections_max)
+        self._spare = SpareDescriptor()
+        self._turned_away = 0  # connections that read why
         self._connections = 0
         self._conversations: set[Conversation] = set()
         self._sockets: set[WebSocket] = set()
@@ -114,19 +117,20 @@ class HttpServer:
         self._counts = _Counts()
 
     async def serve(self, listeners: Sequence[trio.SocketListener]) -> None:
+        """Serve the connections of these listeners until cancelled or drained."""
         with self._spare:
             async with trio.open_nursery() as nursery:
                 for listener in listeners:
                     nursery.start_soon(self._accept, listener, nursery)
 
     async def hang_up_sockets(self) -> None:
-        """Tell every socket that we are going: whoever follows should do so elsewhere."""
+        """Tell every socket that we are going: its client should connect elsewhere."""
         async with trio.open_nursery() as nursery:
             for socket in self._sockets:
                 nursery.start_soon(socket.close, GOING_AWAY, "the server is stopping")
 
     async def drain(self, listeners: Sequence[trio.SocketListener]) -> None:
-        """Let nobody in, let those go who are served; within GRACE_SECONDS."""
+        """Let no connection in, and end those that are open within GRACE_SECONDS."""
         self._draining = True
         for listener in listeners:
             await listener.aclose()
@@ -170,25 +174,25 @@ class HttpServer:
                     await self._accept_to_refuse(listener, nursery)
                 await trio.sleep(bounds.BUSY_SECONDS)
                 continue
-            visitor = self._places.enter()
-            if visitor is None:
+            client = self._places.enter(_host_of(stream))
+            if client is None:
                 self._turn_away(stream, nursery)
             else:
-                nursery.start_soon(self.converse, stream, _host_of(stream), visitor)
+                nursery.start_soon(self.converse, stream, client)
 
     async def _accept_to_refuse(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
-        """There is one descriptor left, kept for this: to tell the next client so at once."""
+        """Tell the next client that the server is full, with the descriptor kept for this."""
         with self._spare.lent(), trio.move_on_after(bounds.BUSY_SECONDS):
             try:
                 stream = await listener.accept()
             except (OSError, trio.ClosedResourceError):
-                return  # it is short all the same, or we are draining
+                return  # there is none all the same, or we are draining
             self._places.turned_away_count += 1
             self._say_full(stream)
             await trio.aclose_forcefully(stream)
 
     def _turn_away(self, stream: trio.SocketStream, nursery: trio.Nursery) -> None:
-        """At once, and without a task if there are many of them."""
+        """Send a connection away at once; without a task for it if there are many of them."""
         self._say_full(stream)
         if self._turned_away >= bounds.TURNED_AWAY_MAX:
             stream.socket.close()
@@ -207,74 +211,78 @@ class HttpServer:
             await trio.aclose_forcefully(stream)
 
     def _say_full(self, stream: trio.SocketStream) -> None:
-        """In the clear; who expects TLS finds that nobody is there."""
+        """Write a 503 in the clear. A client that expects TLS is told nothing."""
         if self._tls is None:
-            written_at_once(stream, turned_away())
+            write_at_once(stream, turned_away_response())
 
     async def converse(
         self,
         stream: trio.abc.HalfCloseableStream,
-        host: str = "",
-        visitor: Visitor | None = None,
+        client: ClientConnection | None = None,
     ) -> None:
-        """Serve one connection until either side has enough of it. The edge of this unit of work:
-        what comes out of it is written down here."""
-        visitor = visitor or self._places.enter()
-        assert visitor is not None, "a connection without a listener finds a place"
+        """Serve one connection until either side ends it. Errors of the connection end here, and
+        are written to the log."""
+        client = client or self._places.enter()
+        assert client is not None, "a connection without a listener finds a place"
         self._connections += 1
         self._counts.accepted += 1
         self._counts.connections_peak = max(self._counts.connections_peak, self._connections)
         try:
-            with visitor.scope:
-                await self._talk(stream, host, visitor)
+            with client.scope:
+                await self._talk(stream, client)
         except GONE:
-            pass  # there is nobody to tell
+            pass  # the client is gone
         except trio.TooSlowError:
             self._counts.cut += 1
         except Exception as error:  # noqa: BLE001  the others go on; Cancelled must pass
             self._counts.crashed += 1
-            emit("connection.crashed", "error", peer=host, error=error)
+            emit("connection.crashed", "error", peer=client.host, error=error)
         finally:
             with trio.move_on_after(bounds.CLOSE_SECONDS, shield=True):
                 await trio.aclose_forcefully(stream)
             self._connections -= 1
-            self._places.leave(visitor)
+            self._places.leave(client)
             self._ended.unpark_all()
 
     async def _talk(
-        self, transport: trio.abc.HalfCloseableStream, host: str, visitor: Visitor
+        self, transport: trio.abc.HalfCloseableStream, client: ClientConnection
     ) -> None:
-        self._places.waits(visitor)
+        self._places.waits(client)
         stream: trio.abc.Stream = transport
         if self._tls is not None:
-            with trio.fail_after(bounds.BESIDE_SECONDS if visitor.is_beside else inf):
+            client.scheme = "https"
+            with trio.fail_after(bounds.BESIDE_SECONDS if client.is_beside else inf):
                 stream = await secured(transport, self._tls)
-        peer = Peer(host, "http" if self._tls is None else "https")
-        upgraded = await self._answer_requests(stream, peer, visitor)
+        upgraded = await self._answer_requests(stream, client)
         if upgraded is not None:
             await self._serve_socket(stream, *upgraded)
-        self._places.waits(visitor)
+        self._places.waits(client)
         await _hang_up(transport)
 
     async def _answer_requests(
-        self, stream: trio.abc.Stream, peer: Peer, visitor: Visitor
+        self, stream: trio.abc.Stream, client: ClientConnection
     ) -> tuple[Upgrade, bytes] | None:
-        """One after the other; what becomes of the connection then, if it does not end."""
-        conversation = Conversation(stream, peer, visitor)
+        """Answer one request after the other. Return the upgrade that one of them asked for, with
+        what the client has sent behind it; None if the connection ends."""
+        conversation = Conversation(stream, client)
         self._conversations.add(conversation)
         try:
             while not self._draining:
-                self._places.waits(visitor)
-                request = await _next(conversation, visitor)
-                self._places.serves(visitor)
+                self._places.waits(client)
+                # One without a place has to say at once what it wants.
+                with trio.move_on_after(bounds.BESIDE_SECONDS if client.is_beside else inf) as wait:
+                    request = await conversation.request()
+                if wait.cancelled_caught:
+                    request = server_full()
+                self._places.serves(client)
                 if request is None:
                     return None
                 answer = await self._make_answer(request)
-                if isinstance(answer, Upgrade) and isinstance(request, Request):
-                    return answer, await conversation.switch(agreed(request))
+                if isinstance(answer, Upgrade) and isinstance(request, HttpRequest):
+                    return answer, await conversation.switch(upgrade_headers(request))
                 assert isinstance(answer, HttpResponse), "only a request becomes a socket"
-                # Where one that is no request ends, nobody can tell: nothing behind it is read.
-                is_last = isinstance(request, HttpError) or visitor.is_beside
+                # Where one that is no request ends cannot be known: nothing behind it is read.
+                is_last = isinstance(request, HttpError) or client.is_beside
                 closing = self._draining or is_last
                 may_go_on = await conversation.send(answer, closing=closing)
                 self._counts.answers += 1
@@ -284,15 +292,15 @@ class HttpServer:
             self._conversations.discard(conversation)
         return None
 
-    async def _make_answer(self, request: Request | HttpError) -> HttpResponse | Upgrade:
+    async def _make_answer(self, request: HttpRequest | HttpError) -> HttpResponse | Upgrade:
         if isinstance(request, HttpError):
             return refusal(request)
         try:
             with trio.move_on_after(bounds.ANSWER_SECONDS):
                 answer = await self._answer(request)
                 if isinstance(answer, Upgrade):
-                    heed_upgrade(request, self._own)
-                    await request.body(0)
+                    check_upgrade(request, self._own)
+                    await request.read_body(0)
                 return answer
             late = f"no answer in {bounds.ANSWER_SECONDS:g} s"
             raise HttpError(503, "Request took too long.", detail=late)
@@ -324,15 +332,6 @@ class HttpServer:
             await socket.close(INTERNAL_ERROR)
 
 
-async def _next(conversation: Conversation, visitor: Visitor) -> Request | HttpError | None:
-    """The next request; who stands beside the others has to say at once what it is."""
-    if not visitor.is_beside:
-        return await conversation.request()
-    with trio.move_on_after(bounds.BESIDE_SECONDS):
-        return await conversation.request()
-    return full()
-
-
 def _host_of(stream: trio.SocketStream) -> str:
     try:
         return str(stream.socket.getpeername()[0])
@@ -341,7 +340,7 @@ def _host_of(stream: trio.SocketStream) -> str:
 
 
 async def _hang_up(stream: trio.abc.HalfCloseableStream) -> None:
-    """Close our side, then wait for theirs: closing at once, or while they still send, could
+    """Close our side, then wait for theirs. Closing at once, or while they still send, could
     destroy the answer."""
     with trio.move_on_after(bounds.LINGER_SECONDS_MAX):
         await stream.send_eof()

@@ -1,20 +1,29 @@
-"""Who asks: the door's question about every request.
+"""The callers of requests: the door asks here for the user behind each of them.
 
-    caller = await callers.let_in(head, row)     a Caller, or nobody; or an Answer to give at once
+    caller = await callers.let_in(request, row)     a Caller, or None; or a response to send at once
 
 Good tokens are remembered for a short time, by their hash: a request costs no statement for them.
 What is revoked is forgotten at once in this process (`forget`), in others as soon as they hear of
-it, and with KEPT_SECONDS if they never do.
+it, and after KEPT_SECONDS if they never do.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 
 from actors.law.ids import UserId
-from adapters.http.endpoints import Access, Caller, Endpoint, Head, HttpResponse, Via
+from adapters.http.endpoints import (
+    READ_CHATS,
+    READING,
+    Access,
+    Caller,
+    Endpoint,
+    HttpResponse,
+    TokenSource,
+    with_implied_scopes,
+)
 from adapters.http.refusals import HttpError, forbidden, foreign_origin, not_found
-from adapters.http.scopes import READ_CHATS, READING, covers, granted
-from adapters.people.auth.shown import TICKET_PARAMETER, TOKEN_CHARACTERS_MAX, shown_by
+from adapters.http.requests import HttpRequest
 from adapters.people.auth.signing import Signing
 from adapters.people.store.tokens import Good, Tokens, hash_of
 from adapters.settings.caching import Cache, CacheStatistics
@@ -22,6 +31,14 @@ from runtime.clock import now, wall
 
 KEPT_SECONDS = 20.0  # that a token is believed without a look, where a hint got lost
 KEPT_MAX = 10_000  # tokens; beyond it the oldest is looked for anew
+
+# Where a request may carry its token.
+COOKIE = "coder_session_token"
+HEADER = "coder-session-token"
+PARAMETER = "coder_session_token"
+ACCESS_PARAMETER = "access_token"
+TICKET_PARAMETER = "ticket"
+TOKEN_CHARACTERS_MAX = 512  # a longer one is none of ours, and not worth the work on it
 
 CSRF_HEADER = "x-csrf-token"
 CHALLENGE = ("www-authenticate", 'Bearer realm="promptcorner"')
@@ -37,7 +54,7 @@ FORGED = HttpResponse(
 
 
 def unauthorized(detail: str) -> HttpError:
-    """Nobody, as far as we can tell."""
+    """Refuse a request without a good token."""
     return HttpError(
         401,
         "You are signed out or your session has expired. Please sign in again to continue.",
@@ -46,39 +63,93 @@ def unauthorized(detail: str) -> HttpError:
     )
 
 
-class _Known:
-    """A good token, until when (on the run's clock) it is, and who shows it."""
+@dataclass(frozen=True, slots=True)
+class PresentedToken:
+    """The token of a request, where it stood, and whether only its holder can have put it there."""
+
+    token: str
+    via: TokenSource
+    is_deliberate: bool  # not only what a browser sends by itself
+
+
+def token_in(request: HttpRequest) -> PresentedToken | None:
+    """Return the first token of a request that is not empty, or None without one.
+
+    An Authorization of another scheme is not ours.
+    """
+    places = (
+        (TokenSource.COOKIE, cookie(request.headers.get("cookie", ""), COOKIE)),
+        (TokenSource.QUERY, request.parameter(PARAMETER)),
+        (TokenSource.HEADER, request.headers.get(HEADER, "").strip()),
+        (TokenSource.HEADER, bearer_token(request.headers.get("authorization", ""))),
+        (TokenSource.QUERY, request.parameter(ACCESS_PARAMETER)),
+    )
+    filled = [(via, token) for via, token in places if token]
+    if not filled:
+        return None
+    via, token = filled[0]
+    is_deliberate = any(
+        token == other for place, other in filled if place is not TokenSource.COOKIE
+    )
+    return PresentedToken(token, via, is_deliberate)
+
+
+def cookie(header: str, name: str) -> str:
+    """Return the first cookie of a name: browsers put the one of the longest path first."""
+    for pair in header.split(";"):
+        key, _, value = pair.strip().partition("=")
+        if key == name and value:
+            return value.strip('"')
+    return ""
+
+
+def bearer_token(authorization: str) -> str:
+    """Return the token of an Authorization header, or "" if its scheme is another one."""
+    scheme, _, token = authorization.strip().partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+class _KnownToken:
+    """A good token, its user, and how long (on the clock of the run) it is good."""
 
     __slots__ = ("scopes", "token", "until", "user")
 
     def __init__(self, good: Good) -> None:
         self.token = good.id
         self.user = good.user
-        self.scopes = granted(good.scopes)
+        self.scopes = with_implied_scopes(good.scopes)
         self.until = inf if good.seconds is None else now() + good.seconds
 
-    def caller(self, scopes: frozenset[str], via: Via) -> Caller:
+    def caller(self, scopes: frozenset[str], via: TokenSource) -> Caller:
         user = self.user
         return Caller(user.id, user.username, user.is_admin, scopes, self.token, via)
 
 
 class Callers:
+    """Finds the callers of requests. Fulfils `adapters.http.door.Authenticator`."""
+
     def __init__(self, tokens: Tokens, signing: Signing, *, used: Callable[[str], None]) -> None:
-        """`used` is told the id of every token that lets somebody in; it must not wait."""
+        """`used` is told the id of every token that lets a caller in. It must not wait."""
         self._tokens = tokens
         self._signing = signing
         self._used = used
-        self._known: Cache[bytes | str, _Known] = Cache(
-            self._look, keep_seconds=KEPT_SECONDS, most=KEPT_MAX
+        self._known: Cache[bytes | str, _KnownToken] = Cache(
+            self._look, keep_seconds=KEPT_SECONDS, max_entries=KEPT_MAX
         )
 
-    async def let_in(self, head: Head, row: Endpoint) -> Caller | HttpResponse | None:
-        """Return the caller of a request for this row; None if a row that is OPEN was asked for
-        without a good token. A response is sent at once: it refuses them, as `HttpError` does.
+    async def let_in(self, request: HttpRequest, row: Endpoint) -> Caller | HttpResponse | None:
+        """Return the caller of a request for this row.
+
+        Where the row is OPEN no request is refused: None is a caller without a good token. A
+        response is sent at once. It refuses the request, as `HttpError` does.
         """
         if row.access is Access.OPEN:
-            return await self._if_good(head)
-        caller = await self.of(head)
+            try:
+                caller = await self.of(request)
+            except HttpError:
+                return None
+            return caller if isinstance(caller, Caller) else None
+        caller = await self.of(request)
         if isinstance(caller, HttpResponse):
             return caller
         if caller is None:
@@ -87,67 +158,65 @@ class Callers:
             raise not_found()
         if not caller.is_admin and row.access is Access.ADMIN:
             raise forbidden()
-        if not covers(caller, row):
+        if not caller.may(row.needed_scope):
             raise forbidden(f"the token lacks the scope for this: {row.scope}")
         return caller
 
-    async def of(self, head: Head) -> Caller | HttpResponse | None:
-        """Who asks. None: nothing was shown. FORGED: a browser may have been made to ask.
-        Refused with 401: what was shown is not good; with 403: a browser was made to ask."""
-        shown = shown_by(head)
+    async def of(self, request: HttpRequest) -> Caller | HttpResponse | None:
+        """Return the caller of a request, or None if it shows no token.
+
+        FORGED is returned where a page may have made a browser send the request. It is refused with
+        401 if its token is not good, and with 403 if a page of another site made a browser send it.
+        """
+        shown = token_in(request)
         if shown is None:
-            return await self._of_ticket(head)
+            return await self._of_ticket(request)
         is_ours = len(shown.token) <= TOKEN_CHARACTERS_MAX
         known = await self._good(hash_of(shown.token)) if is_ours else None
         if known is None:
             raise unauthorized("the token is unknown, expired or revoked")
-        if not shown.is_meant and head.method not in _SAFE:
-            if head.foreign_page is not None:
-                raise foreign_origin(head.foreign_page)
-            if not self._signing.is_csrf(head.headers.get(CSRF_HEADER, ""), known.token):
+        if not shown.is_deliberate and request.method not in _SAFE:
+            if request.foreign_page is not None:
+                raise foreign_origin(request.foreign_page)
+            if not self._signing.is_csrf(request.headers.get(CSRF_HEADER, ""), known.token):
                 return FORGED
         self._used(known.token)
         return known.caller(known.scopes, shown.via)
 
     async def is_good(self, token: str) -> bool:
-        """Whether the token of this id lets anybody in."""
+        """Return whether the token of this id lets a caller in."""
         return await self._good(token) is not None
 
     def forget(self, user: UserId) -> None:
-        """Something of this user has changed: his tokens, or what he may do."""
+        """Forget what is remembered of a user: their tokens or their rights have changed."""
         self._known.drop_those(lambda known: known.user.id == user)
 
     def forget_all(self) -> None:
+        """Forget all tokens: something may have changed of any user."""
         self._known.drop_all()
 
     def statistics(self) -> CacheStatistics:
         return self._known.statistics()
 
-    async def _if_good(self, head: Head) -> Caller | None:
-        try:
-            caller = await self.of(head)
-        except HttpError:
-            return None
-        return caller if isinstance(caller, Caller) else None
-
-    async def _of_ticket(self, head: Head) -> Caller | None:
-        ticket = head.parameter(TICKET_PARAMETER)
+    async def _of_ticket(self, request: HttpRequest) -> Caller | None:
+        ticket = request.parameter(TICKET_PARAMETER)
         if not ticket:
             return None
-        token = self._signing.token_of(ticket, head.path, wall_seconds=wall().timestamp())
-        is_reading = head.method in READING
+        path = "/" + "/".join(request.segments)
+        token = self._signing.token_of(ticket, path, wall_seconds=wall().timestamp())
+        is_reading = request.method in READING
         known = await self._good(token) if token is not None and is_reading else None
         if known is None:
             raise unauthorized("the ticket is too old, or not for this path; ask for another")
-        return known.caller(_TICKET_SCOPES, Via.QUERY)
+        return known.caller(_TICKET_SCOPES, TokenSource.QUERY)
 
-    async def _good(self, key: bytes | str) -> _Known | None:
+    async def _good(self, key: bytes | str) -> _KnownToken | None:
         known = await self._known.find(key)
         return known if known is not None and now() < known.until else None
 
-    async def _look(self, key: bytes | str) -> _Known | None:
+    async def _look(self, key: bytes | str) -> _KnownToken | None:
         if isinstance(key, bytes):
             good = await self._tokens.of_hash(key)
         else:
             good = await self._tokens.of_id(key)
-        return None if good is None else _Known(good)
+        return None if good is None else _KnownToken(good)

@@ -6,7 +6,7 @@ X-CSRF-TOKEN, which pages of others cannot, since they cannot read it.
 
 from collections.abc import Sequence
 
-from adapters.people.auth.shown import COOKIE
+from adapters.people.auth.callers import COOKIE
 from adapters.people.store.tokens import SESSION_LIFE_SECONDS
 
 CSRF_COOKIE = "csrf_token"

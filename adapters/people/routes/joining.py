@@ -6,11 +6,11 @@ from secrets import token_urlsafe
 from urllib.parse import parse_qsl
 
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
+from adapters.people.auth.callers import cookie
 from adapters.people.auth.cookies import FORM_COOKIE, form_shown
 from adapters.people.auth.opening import LINK_PATH, Auth
 from adapters.people.auth.pages import HEADERS, asking, gone, welcome
 from adapters.people.auth.passwords import fault_of
-from adapters.people.auth.shown import cookie
 from adapters.people.routes.sessions import begin
 from adapters.people.routes.whom import BODY_BYTES_MAX
 from adapters.people.store.user import User

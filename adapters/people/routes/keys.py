@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from adapters.http.endpoints import (
+    ALL,
+    SCOPES,
     Call,
     Endpoint,
     HttpResponse,
@@ -11,7 +13,6 @@ from adapters.http.endpoints import (
     no_content,
 )
 from adapters.http.refusals import HttpError, Validation, forbidden, not_found
-from adapters.http.scopes import ALL, SCOPES
 from adapters.people.auth.opening import Auth
 from adapters.people.routes import naming, shown
 from adapters.people.routes.whom import BODY_BYTES_MAX, USERS, whom

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
+from adapters.http.endpoints import READ_CHATS, Access, Call, Endpoint, HttpResponse, json_response
 from adapters.http.refusals import HttpError, Validation
-from adapters.http.scopes import READ_CHATS
 from adapters.people.auth.callers import CHALLENGE
 from adapters.people.auth.cookies import logged_in, logged_out
 from adapters.people.auth.opening import Auth

@@ -3,9 +3,8 @@
 from uuid import UUID
 
 from actors.law.ids import UserId
-from adapters.http.endpoints import Call
+from adapters.http.endpoints import READ_USERS, Call
 from adapters.http.refusals import HttpError, forbidden, not_found
-from adapters.http.scopes import READ_USERS
 from adapters.people.auth.opening import Auth
 from adapters.people.store.user import User
 from adapters.people.store.users import Not

@@ -15,10 +15,10 @@ class KnownUsers:
     def __init__(self, users: Users) -> None:
         self._users = users
         self._by_id: Cache[UserId, User] = Cache(
-            self._read, keep_seconds=KEPT_SECONDS, most=KEPT_MAX
+            self._read, keep_seconds=KEPT_SECONDS, max_entries=KEPT_MAX
         )
         self._by_name: Cache[str, User] = Cache(
-            users.called, keep_seconds=KEPT_SECONDS, most=KEPT_MAX
+            users.called, keep_seconds=KEPT_SECONDS, max_entries=KEPT_MAX
         )
 
     async def of_id(self, id: UserId) -> User | None:

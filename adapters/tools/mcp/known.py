@@ -57,10 +57,10 @@ class Known:
         self._stored = stored
         self._vault = vault
         self._all: Cache[str, Mapping[UUID, Server]] = Cache(
-            self._read, keep_seconds=KEEP_SECONDS, most=1
+            self._read, keep_seconds=KEEP_SECONDS, max_entries=1
         )
         self._tokens: Cache[UserId, Mapping[UUID, HeldToken]] = Cache(
-            self._read_tokens, keep_seconds=KEEP_TOKENS_SECONDS, most=USERS_MAX
+            self._read_tokens, keep_seconds=KEEP_TOKENS_SECONDS, max_entries=USERS_MAX
         )
 
     @contextmanager

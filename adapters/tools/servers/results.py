@@ -15,7 +15,7 @@ from actors.chat.turn.steps import error_output
 from actors.law.parts.json_text import is_json, parsed, well_formed
 from actors.law.parts.message import JsonText
 from actors.law.parts.vendors import IMAGE_BYTES_MAX
-from adapters.http.media_types import ACCEPTED, UNKNOWN, media_type_of
+from adapters.http.files import ACCEPTED, UNKNOWN, media_type_of
 
 MEDIA_BYTES_MAX = IMAGE_BYTES_MAX - 1  # a bigger file is refused with words
 NOT_SHOWN = "which cannot be shown here"

@@ -25,7 +25,7 @@ class Turn:
 class TurnLists:
     def __init__(self, read: Callable[[Turn], Awaitable[Sequence[ServerTool]]]) -> None:
         self._lists: Cache[Turn, Sequence[ServerTool]] = Cache(
-            read, keep_seconds=KEEP_SECONDS, most=TURNS_MAX
+            read, keep_seconds=KEEP_SECONDS, max_entries=TURNS_MAX
         )
         self._last: dict[ChatId, Turn] = {}
 

@@ -18,8 +18,7 @@ from actors.tools.workspace.commands import meant, seconds_of
 from actors.tools.workspace.numbering import LINES_MAX, numbered
 from actors.tools.workspace.plans import unwritable
 from actors.tools.workspace.ports import Command, NotStarted, Refused, Signal, Workspace, Workspaces
-from adapters.http.file_names import cleaned
-from adapters.http.media_types import Mismatched, Unsupported, media_type_of
+from adapters.http.files import MismatchedType, UnsupportedType, clean_name, media_type_of
 from adapters.tools.deeds import Arguments, Told, Wrong, served, told
 from adapters.tools.workspace.asked import (
     TOOLS,
@@ -118,10 +117,10 @@ class WorkspaceTools:
         content = _granted(await at.files.read(path, bytes_max=ATTACHED_BYTES_MAX))
         if not content:
             raise Wrong(f"{path}: empty; there is nothing to attach")
-        name = cleaned(asked.name) or cleaned(basename(path)) or "file"
+        name = clean_name(asked.name) or clean_name(basename(path)) or "file"
         found = media_type_of("", name, content)
-        assert not isinstance(found, Mismatched), "nobody has said what it is"
-        media_type = found.media_type if isinstance(found, Unsupported) else found
+        assert not isinstance(found, MismatchedType), "nobody has said what it is"
+        media_type = found.media_type if isinstance(found, UnsupportedType) else found
         chat = calling.chat
         id = FileId(uuid5(chat.id, f"{chat.history_version}/{calling.call.id}"))
         if not await self.files.keep(chat, Document(id, name, media_type, content)):

@@ -103,7 +103,7 @@ class PinnedContexts:
         self._watch = watch
         self._snapshots = Snapshots()
         self._pinned: Cache[ChatId, PinnedContext] = Cache(
-            self._read, keep_seconds=KEEP_SECONDS, most=CHATS_MAX
+            self._read, keep_seconds=KEEP_SECONDS, max_entries=CHATS_MAX
         )
         self._bound: OrderedDict[ChatId, None] = OrderedDict()
 

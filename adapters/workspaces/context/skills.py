@@ -35,7 +35,7 @@ class SkillIndex:
         self._skills = skills
         self._workspace = workspace
         self._personal: Cache[UserId, tuple[Known, ...]] = Cache(
-            self._read, keep_seconds=KEEP_SECONDS, most=USERS_MAX
+            self._read, keep_seconds=KEEP_SECONDS, max_entries=USERS_MAX
         )
 
     @contextmanager

@@ -1,8 +1,12 @@
 """Which pages are ours, and by which names we are called, as tables."""
 
-import pytest
+from ipaddress import ip_network
 
-from adapters.http.origins import OwnAddress
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.http.origins import PROXIES_MAX, OwnAddress, client_address
 
 LISTENING = OwnAddress(None, {"10.0.0.5:7390", "corner.lan:7390"})
 NAMED = OwnAddress("https://chats.example.org/here", {"10.0.0.5:7390"})
@@ -82,3 +86,42 @@ def test_a_page_is_ours_if_it_is_from_the_host_it_asks_or_from_access_url(
 ):
     for said in ({"origin": page}, {"referer": f"{page}/a?b"}):
         assert is_ours == (own.foreign_page(scheme, {"host": host, **said}) is None)
+
+
+OURS = frozenset(map(ip_network, ["10.0.0.0/8", "2001:db8::/32"]))
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "expected"),
+    [
+        ("192.0.2.1", "", "192.0.2.1"),
+        ("192.0.2.1", "198.51.100.7", "192.0.2.1"),  # anybody can write that
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1", "203.0.113.5, 198.51.100.7", "198.51.100.7"),  # nor that
+        ("10.0.0.1", "198.51.100.7, 10.0.0.2", "198.51.100.7"),
+        ("10.0.0.1", "10.0.0.3,10.0.0.2", "10.0.0.3"),
+        ("10.0.0.1", "unknown, 10.0.0.2", "10.0.0.2"),
+        ("10.0.0.1", "198.51.100.7, ", "10.0.0.1"),
+        ("2001:db8::1", "2001:DB9::7", "2001:db9::7"),
+        ("::ffff:10.0.0.1", "::ffff:198.51.100.7", "198.51.100.7"),
+        ("", "198.51.100.7", ""),
+    ],
+)
+def test_who_asks_is_the_last_who_is_no_proxy_of_ours(peer, forwarded, expected):
+    assert expected == client_address(peer, forwarded, OURS)
+
+
+def test_where_no_proxy_is_trusted_nothing_that_is_said_counts():
+    assert "10.0.0.1" == client_address("10.0.0.1", "198.51.100.7", frozenset())
+
+
+def test_a_way_without_end_is_not_followed_to_it():
+    way = ", ".join(["198.51.100.7"] + ["10.0.0.2"] * PROXIES_MAX)
+
+    assert "10.0.0.2" == client_address("10.0.0.1", way, OURS)
+
+
+@given(st.text(max_size=200))
+def test_whatever_stands_there_is_an_answer(forwarded):
+    assert client_address("10.0.0.1", forwarded, OURS)

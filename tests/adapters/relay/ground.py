@@ -16,7 +16,7 @@ import trio
 from actors.law.ids import WorkerId
 from actors.streams.previews import Previews
 from actors.streams.relay.relays import Relays, open_relays
-from adapters.http.door.app import nothing_here
+from adapters.http.door import route_not_found
 from adapters.http.host.server import HttpServer
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.relay.dialling import Dialler
@@ -90,7 +90,7 @@ class Pair:
 
 
 async def nothing(request):
-    raise nothing_here()
+    raise route_not_found()
 
 
 @asynccontextmanager

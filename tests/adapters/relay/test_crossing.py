@@ -12,8 +12,8 @@ from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 from actors.streams.relay.exchange import NotConnected, Unfollow
 from actors.streams.relay.peer_session import PeerSession
 from adapters.http.endpoints import Upgrade
-from adapters.http.host.frames import framed_bytes
 from adapters.http.host.server import HttpServer
+from adapters.http.host.websockets import framed_bytes
 from adapters.relay import dialling, door
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import PATH, REPLACED

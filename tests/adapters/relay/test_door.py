@@ -6,7 +6,7 @@ from actors.law.ids import WorkerId
 from actors.streams.previews import Previews
 from actors.streams.relay import peer_session
 from actors.streams.relay.exchange import Follow, RelayedPieces
-from adapters.http.host.requests import Peer, Request
+from adapters.http.requests import ClientConnection, HttpRequest
 from adapters.relay.door import PATH, Host
 from adapters.relay.tickets import HEADER, Tickets
 from adapters.relay.wire import news_of, wishes_encoded
@@ -39,7 +39,7 @@ class Greedy:
 async def admitted(previews, socket):
     host = Host(previews, Tickets(KEY), lambda: THERE)
     ticket = Tickets(KEY).written(HERE, WorkerId(THERE), at=wall().timestamp())
-    request = Request("GET", PATH, "", {HEADER: ticket}, Peer(), read=None)
+    request = HttpRequest("GET", PATH, "", {HEADER: ticket}, ClientConnection())
     await host.let_in(request).serve(socket)
     return host
 

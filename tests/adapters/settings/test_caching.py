@@ -26,7 +26,7 @@ class Source:
         return value
 
     def kept(self, keep_seconds=10.0, most=100):
-        return Cache(self.read, keep_seconds=keep_seconds, most=most)
+        return Cache(self.read, keep_seconds=keep_seconds, max_entries=most)
 
 
 async def test_what_is_kept_is_not_read_again_until_it_is_too_old(autojump_clock):

@@ -18,7 +18,7 @@ from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.sending import Sending
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
-from adapters.http.door.app import Door
+from adapters.http.door import Door
 from adapters.models.provider_config import models_of_environment
 from adapters.models.settings import override_name
 from adapters.postgres.driver.connection import Connection

@@ -27,9 +27,9 @@ from adapters.chats.routes.turns import Turns
 from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.shelf.repeating import Repeating
 from adapters.chats.shelf.shelf import Shelf
-from adapters.http.door.app import Door
-from adapters.http.endpoints import Caller, Via
-from adapters.http.host.requests import Peer, Request
+from adapters.http.door import Door
+from adapters.http.endpoints import Caller, TokenSource
+from adapters.http.requests import ClientConnection, HttpRequest
 from adapters.models.catalogue import Catalogue
 from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.dial import dialler, tls_context
@@ -64,7 +64,7 @@ class Callers:
         if id is None:
             return None
         id = UserId(UUID(id))
-        return Caller(id, str(id), id == ADA, frozenset({"all"}), "token", Via.HEADER)
+        return Caller(id, str(id), id == ADA, frozenset({"all"}), "token", TokenSource.HEADER)
 
 
 @dataclass
@@ -138,8 +138,10 @@ class Ground:
             return body
 
         named = {"host": "corner.test", **({"x-caller": str(who)} if who else {}), **dict(headers)}
-        peer = Peer("test", "http")
-        answer = await self.door.answer(Request(method, f"{ROOT}/{path}", query, named, peer, read))
+        peer = ClientConnection("test", "http")
+        answer = await self.door.answer(
+            HttpRequest(method, f"{ROOT}/{path}", query, named, peer, read)
+        )
         return Answered(answer.status, answer.body, answer.media_type, dict(answer.headers))
 
 

@@ -22,7 +22,7 @@ from adapters.chats.shelf.pins import Pins
 from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.shelf.repeating import Repeating
 from adapters.chats.shelf.shelf import Shelf
-from adapters.http.door.app import Door
+from adapters.http.door import Door
 from adapters.postgres.queries import SQL
 from adapters.tools.approvals.consent import Consents
 from adapters.workspaces.store import OwnedWorkspaces

@@ -9,7 +9,7 @@ from actors.law import requests as ask
 from actors.law.store.ports import Receipt
 from adapters.chats.shelf.receipts import KEPT_SECONDS, Receipts
 from adapters.chats.shelf.repeating import KEY_CHARACTERS_MAX, Repeating
-from adapters.http.endpoints import Call, Caller, HttpResponse, Via
+from adapters.http.endpoints import Call, Caller, HttpResponse, TokenSource
 from adapters.http.refusals import HttpError
 from tests.actors.law.chats import ANN, BOB, BROKEN
 from tests.adapters.chats.routes.ground import text
@@ -139,7 +139,7 @@ async def test_of_many_at_once_through_many_doors_one_is_served(ground):
 
 
 def a_call(key="one", body=b"{}"):
-    caller = Caller(ANN, "ann", False, frozenset({"all"}), "token", Via.HEADER)
+    caller = Caller(ANN, "ann", False, frozenset({"all"}), "token", TokenSource.HEADER)
     return Call(caller, {}, (), {"idempotency-key": key}, body)
 
 

@@ -30,8 +30,8 @@ from adapters.access.sending import Sending
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.streams.opening import Streaming, open_streaming
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
-from adapters.http.door.app import Door
-from adapters.http.endpoints import Caller, Via
+from adapters.http.door import Door
+from adapters.http.endpoints import Caller, TokenSource
 from adapters.http.host.server import HttpServer
 from adapters.models.provider_config import models_of_environment
 from adapters.rehearsal.behaviour import Behaviour
@@ -59,7 +59,7 @@ class Callers:
 
     async def let_in(self, head, row):
         id = UserId(UUID(head.headers[CALLER]))
-        return Caller(id, str(id), id == ADA, frozenset({"all"}), "token", Via.HEADER)
+        return Caller(id, str(id), id == ADA, frozenset({"all"}), "token", TokenSource.HEADER)
 
 
 @dataclass

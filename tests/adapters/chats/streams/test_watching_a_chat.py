@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from actors.law import requests as ask
-from adapters.http.host import sockets
+from adapters.http.host import websockets as sockets
 from adapters.rehearsal.behaviour import Behaviour, Call
 from tests.adapters.chats.streams.clients import status
 from tests.adapters.chats.streams.ground import (

@@ -12,11 +12,11 @@ from adapters.http.host.server import HttpServer
 
 async def echo(request):
     """Says what was asked; reads a body of at most 100 bytes."""
-    body = await request.body(100)
+    body = await request.read_body(100)
     document = {
         "method": request.method,
         "path": request.path,
-        "query": request.query,
+        "query": request.query_text,
         "body": body.decode("latin-1"),
     }
     return json_response(200, document)

@@ -56,7 +56,7 @@ async def test_a_body_that_does_not_end_is_refused_in_time(
 
 async def test_a_large_body_has_longer(a_client, autojump_clock):
     async def patient(request):
-        await request.body(1 << 30)
+        await request.read_body(1 << 30)
 
     client = a_client(patient)
     began = trio.current_time()

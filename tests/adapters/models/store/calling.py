@@ -4,7 +4,7 @@ import json
 
 import msgspec
 
-from adapters.http.endpoints import Call, Caller, Via
+from adapters.http.endpoints import Call, Caller, TokenSource
 from adapters.http.refusals import HttpError
 from adapters.models.routes.all_routes import catalogue_routes
 from adapters.models.routes.settings import Feature
@@ -25,7 +25,7 @@ class Asking:
         )
         self.rows = [row for subject in subjects for row in subject.endpoints()]
         self._by_path = {(row.method, row.path): row for row in self.rows}
-        self._caller = Caller(ANN, "ann", True, frozenset({"all"}), "token", Via.HEADER)
+        self._caller = Caller(ANN, "ann", True, frozenset({"all"}), "token", TokenSource.HEADER)
 
     async def get(self, path, **segments):
         return await self.ask("GET", path, None, **segments)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import msgspec
 from argon2 import PasswordHasher
 
-from adapters.http.door.app import Door
+from adapters.http.door import Door
 from adapters.http.endpoints import Access, Endpoint, json_response
-from adapters.http.host.requests import Peer, Request
+from adapters.http.requests import ClientConnection, HttpRequest
 from adapters.people.auth.opening import Auth, open_auth
 from adapters.people.routes.subjects import about_people
 from adapters.people.store.user import User
@@ -76,10 +76,10 @@ class Doorway:
         async def read(_bytes_max):
             return body
 
-        peer = Peer(said.get("address", "192.0.2.1"), said.get("scheme", "http"))
+        peer = ClientConnection(said.get("address", "192.0.2.1"), said.get("scheme", "http"))
         headers.setdefault("host", "corner.example")
         path, _, query = path.partition("?")
-        answer = await self.door.answer(Request(method, path, query, headers, peer, read))
+        answer = await self.door.answer(HttpRequest(method, path, query, headers, peer, read))
         return Said(answer.status, list(answer.headers), answer.body)
 
     async def joins(self, name, *, roles=(), scopes=("all",), password=PASSWORD, email=""):

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from actors.law.store.hints import HintsLost, PersonChanged
-from adapters.http.scopes import ALL, SCOPES
+from adapters.http.endpoints import ALL, SCOPES
 from adapters.people.store.user import OWNER, Standing
 from tests.adapters.people.auth.stage import ADMIN_TOKEN, a_door
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.http.scopes import SCOPES
+from adapters.http.endpoints import SCOPES
 from adapters.people.store import tokens as bounds
 from tests.adapters.people.auth.stage import ADMIN_TOKEN
 

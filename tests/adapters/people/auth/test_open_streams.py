@@ -7,7 +7,15 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from adapters.http.endpoints import Access, Call, Caller, Endpoint, HttpResponse, Upgrade, Via
+from adapters.http.endpoints import (
+    Access,
+    Call,
+    Caller,
+    Endpoint,
+    HttpResponse,
+    TokenSource,
+    Upgrade,
+)
 from adapters.people.auth import open_streams as bounds
 from adapters.people.auth.open_streams import OpenStreams
 from adapters.people.store.user import OWNER
@@ -40,7 +48,7 @@ class Line:
 
 
 def caller(user="ann", token="t1"):
-    return Caller(user, user, False, frozenset({"all"}), token, Via.HEADER)
+    return Caller(user, user, False, frozenset({"all"}), token, TokenSource.HEADER)
 
 
 def call(who):

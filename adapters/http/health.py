@@ -1,0 +1,214 @@
+"""The health of the daemon: probes, its version, its figures and its actors.
+
+`/livez` says that the loop turns, `/readyz` that everything that work needs is there, or what is
+not. Both answer while nothing else does.
+"""
+
+import importlib.metadata
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
+
+Check = Callable[[], Awaitable[str | None]]
+"""Asks for one thing that work needs, and returns why it is missing, or None."""
+
+Report = Callable[[], Mapping[str, Any]]
+"""The statistics of every long-lived object, by what it is called."""
+
+VERSION = importlib.metadata.version("promptcorner")
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+UNCACHED = (("cache-control", "no-store"),)
+
+
+class Liveness(msgspec.Struct, frozen=True):
+    """The answer of `/livez`."""
+
+    status: str
+
+
+class Readiness(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer of `/readyz`: what fails, and every check if asked for."""
+
+    status: str
+    failing: Mapping[str, str] = {}
+    checks: Mapping[str, str] = {}
+
+
+class Probes:
+    """Answers the probes. The daemon says what to check, and when it cannot be ready."""
+
+    def __init__(self) -> None:
+        self._checks: Mapping[str, Check] = {}
+        self._phase: str | None = "starting"
+
+    def ready(self, checks: Mapping[str, Check]) -> None:
+        """Be ready from now on whenever all of these checks pass."""
+        self._checks, self._phase = checks, None
+
+    def stopping(self) -> None:
+        """Be not ready from now on."""
+        self._checks, self._phase = {}, "stopping"
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        verbose = Parameter(name="verbose", help="every check, also those that pass")
+        return (
+            Endpoint(
+                method="GET",
+                path="/livez",
+                handle=self.liveness,
+                summary="The process turns",
+                tag="health",
+                access=Access.OPEN,
+                rate_per_minute=0,
+                when_full=True,
+                answers={200: Liveness},
+            ),
+            Endpoint(
+                method="GET",
+                path="/readyz",
+                handle=self.readiness,
+                summary="Everything that work needs is there",
+                tag="health",
+                access=Access.OPEN,
+                rate_per_minute=0,
+                when_full=True,
+                answers={200: Readiness, 503: Readiness},
+                parameters=(verbose,),
+            ),
+            Endpoint(
+                method="GET",
+                path="/healthz",
+                handle=self.health,
+                summary="The same as /livez, in one word",
+                tag="health",
+                access=Access.OPEN,
+                rate_per_minute=0,
+                when_full=True,
+                answers={200: str},
+            ),
+        )
+
+    async def liveness(self, call: Call) -> HttpResponse:
+        return json_response(200, Liveness("alive"), UNCACHED)
+
+    async def health(self, call: Call) -> HttpResponse:
+        return HttpResponse(200, b"OK", "text/plain; charset=utf-8", UNCACHED)
+
+    async def readiness(self, call: Call) -> HttpResponse:
+        found = {name: await check() for name, check in self._checks.items()}
+        found["daemon"] = self._phase  # read last: it may have changed while the checks ran
+        failing = {name: why for name, why in found.items() if why is not None}
+        is_verbose = any(name == "verbose" for name, _ in call.query)
+        checks = {name: why or "ok" for name, why in found.items()} if is_verbose else {}
+        document = Readiness("not ready" if failing else "ready", failing, checks)
+        return json_response(503 if failing else 200, document, UNCACHED)
+
+
+class BuildInfo(msgspec.Struct, frozen=True):
+    """The program, as clients of this API ask for it."""
+
+    external_url: str
+    version: str
+    dashboard_url: str
+    telemetry: bool
+    workspace_proxy: bool
+    agent_api_version: str
+    provisioner_api_version: str
+    upgrade_message: str
+    deployment_id: str
+
+
+class DeploymentConfig(msgspec.Struct, frozen=True):
+    """The configuration of the deployment. Clients read one switch of it; absent, it is off."""
+
+    config: Mapping[str, bool] = {}
+
+
+class DeploymentStatus:
+    """Answers questions about the deployment as a whole, and the figures of this process."""
+
+    def __init__(
+        self,
+        *,
+        access_url: str,
+        deployment_id: str,
+        metrics: Callable[[], Awaitable[bytes]],
+        report: Report,
+    ) -> None:
+        self._build = BuildInfo(
+            external_url=access_url,
+            version=f"v{VERSION}+promptcorner",
+            dashboard_url=access_url,
+            telemetry=False,
+            workspace_proxy=False,
+            agent_api_version="",
+            provisioner_api_version="",
+            upgrade_message="",
+            deployment_id=deployment_id,
+        )
+        self._metrics = metrics
+        self._report = report
+
+    def own(self) -> Sequence[Endpoint]:
+        """Return the rows about this process alone, which are also served at its own address."""
+        return (
+            Endpoint(
+                method="GET",
+                path="/metrics",
+                handle=self.metrics,
+                summary="Figures for Prometheus",
+                tag="health",
+                access=Access.OPEN,
+                rate_per_minute=0,
+                when_full=True,
+                answers={200: str},
+            ),
+            Endpoint(
+                method="GET",
+                path="/debug/actors",
+                handle=self.actors,
+                summary="Counts of every long-lived object of this process",
+                tag="health",
+                access=Access.ADMIN,
+                scope="settings",
+                answers={200: Mapping[str, Any]},
+            ),
+        )
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            *self.own(),
+            Endpoint(
+                method="GET",
+                path="/api/v2/buildinfo",
+                handle=self.buildinfo,
+                summary="Which program this is",
+                tag="health",
+                access=Access.OPEN,
+                answers={200: BuildInfo},
+            ),
+            Endpoint(
+                method="GET",
+                path="/api/v2/deployment/config",
+                handle=self.config,
+                summary="What clients may want to know of the deployment's configuration",
+                tag="health",
+                scope="settings",
+                answers={200: DeploymentConfig},
+            ),
+        )
+
+    async def metrics(self, call: Call) -> HttpResponse:
+        return HttpResponse(200, await self._metrics(), METRICS_TYPE, UNCACHED)
+
+    async def actors(self, call: Call) -> HttpResponse:
+        return json_response(200, self._report(), UNCACHED)
+
+    async def buildinfo(self, call: Call) -> HttpResponse:
+        return json_response(200, self._build)
+
+    async def config(self, call: Call) -> HttpResponse:
+        return json_response(200, DeploymentConfig())

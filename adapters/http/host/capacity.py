@@ -1,0 +1,202 @@
+"""The capacity of the host: which connections have a place, and what each costs the system.
+
+There is a fixed number of places. When all are taken, a connection gives way on which nothing is
+being served: first the one that has waited longest without ever showing a good token, then the one
+of a user that has been quiet for a while. If all are busy, the next one may stand beside them for
+one request, in the hope that it is an admin's (`ClientConnection.is_beside`). If there is no room
+for that either, it is turned away. No coroutine waits here for another one to leave.
+
+Whatever is open is a file descriptor: each client, each call to a provider, the database, files,
+the pipes of a program that starts. The system sets one number for all of them. So clients get a
+share of it that they cannot exceed, and the rest is there for what they have asked for.
+"""
+
+import os
+import resource
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import TracebackType
+
+from adapters.http.host.bounds import BESIDE_MAX, CONNECTIONS_MAX, QUIET_SECONDS, TURNED_AWAY_MAX
+from adapters.http.requests import ClientConnection
+from runtime.cause import Cause
+from runtime.clock import now
+
+
+@dataclass(frozen=True, slots=True)
+class GaveWay(Cause):
+    """Nothing was being served on this connection, and another one needed its place."""
+
+
+class ConnectionPlaces:
+    """All connections that are open, each with its place."""
+
+    def __init__(self, places_max: int, beside_max: int = BESIDE_MAX) -> None:
+        self.places_max = places_max
+        self.beside_max = beside_max
+        self.taken = 0
+        self.beside = 0
+        self.gave_way_count = 0
+        self.turned_away_count = 0
+        # The time since when nothing is being served on each; the longest first.
+        self._strangers: OrderedDict[ClientConnection, float] = OrderedDict()
+        self._known: OrderedDict[ClientConnection, float] = OrderedDict()
+        self._beside: OrderedDict[ClientConnection, float] = OrderedDict()
+        self._gone: set[ClientConnection] = set()  # those that gave way, and have not ended yet
+
+    def enter(self, host: str = "") -> ClientConnection | None:
+        """Return a new connection from this host, or None if it is to be turned away."""
+        connection = ClientConnection(host)
+        if self.taken < self.places_max or self.make_room():
+            self.taken += 1
+            return connection
+        if self.beside < self.beside_max or self._gives_way(next(iter(self._beside), None)):
+            self.beside += 1
+            connection.is_beside = True
+            return connection
+        self.turned_away_count += 1
+        return None
+
+    def leave(self, connection: ClientConnection) -> None:
+        """Give the place of a connection back: it has ended."""
+        self.serves(connection)
+        if connection in self._gone:
+            self._gone.discard(connection)
+        else:
+            self._give_back(connection)
+
+    def waits(self, connection: ClientConnection) -> None:
+        """Note that nothing is being served on a connection: it may have to give way."""
+        if connection not in self._gone:
+            self._among(connection)[connection] = now()
+
+    def serves(self, connection: ClientConnection) -> None:
+        """Note that a request is being served on a connection: it keeps its place."""
+        self._among(connection).pop(connection, None)
+
+    def make_room(self) -> bool:
+        """Take the place of a connection, which ends soon. Return whether there was one to take."""
+        connection = next(iter(self._strangers), None)
+        if connection is None:
+            known, since = next(iter(self._known.items()), (None, 0.0))
+            connection = known if since + QUIET_SECONDS <= now() else None
+        return self._gives_way(connection)
+
+    def _gives_way(self, connection: ClientConnection | None) -> bool:
+        if connection is None:
+            return False
+        self.serves(connection)
+        self._give_back(connection)
+        self._gone.add(connection)
+        self.gave_way_count += 1
+        connection.scope.cancel(GaveWay())
+        return True
+
+    def _give_back(self, connection: ClientConnection) -> None:
+        if connection.is_beside:
+            self.beside -= 1
+        else:
+            self.taken -= 1
+
+    def _among(self, connection: ClientConnection) -> OrderedDict[ClientConnection, float]:
+        if connection.is_beside:
+            return self._beside
+        return self._known if connection.is_known else self._strangers
+
+
+NONE = -1
+
+
+class SpareDescriptor:
+    """One file descriptor that is kept for the moment when there is no other.
+
+    It is held as long as the block runs, and `lent` for a moment to open something else.
+    """
+
+    def __init__(self) -> None:
+        self._descriptor = NONE
+
+    def __enter__(self) -> "SpareDescriptor":
+        self._take()
+        return self
+
+    def __exit__(
+        self,
+        etype: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._give()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        self._give()
+        try:
+            yield
+        finally:
+            self._take()
+
+    def _take(self) -> None:
+        if self._descriptor != NONE:
+            return  # it was lent to two listeners at once, and one has given it back
+        with suppress(OSError):  # there is none left; the next time it is lent we try again
+            self._descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+    def _give(self) -> None:
+        if self._descriptor != NONE:
+            os.close(self._descriptor)
+        self._descriptor = NONE
+
+
+# Listeners, logs, epoll, pipes of a program that starts, the database's listener and a few files.
+OURS = 64
+CLIENTS_MIN = 16  # where there are next to none; then something else will be refused
+PEERS_MAX = 288  # connections of other processes, and of who looks at this one's figures
+PEERS_MIN = 8
+SCARCE = 4096  # a chat at work and a client that watches take about two; fewer: a warning
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptorShares:
+    """The shares of the descriptors of one process."""
+
+    limit: int
+    clients: int  # connections, including those that stand beside
+    peers: int  # connections of other processes
+    rest: int  # for the database, providers, tools and files
+
+    @property
+    def places(self) -> int:
+        """The places of clients. Further ones stand beside, or are turned away."""
+        return max(CLIENTS_MIN // 2, self.clients - BESIDE_MAX - TURNED_AWAY_MAX)
+
+
+def shares_of(limit: int, *, database_max: int) -> DescriptorShares:
+    """Share out a number of descriptors.
+
+    Half of what we do not need ourselves is for clients: each chat that one of them watches may
+    have a connection to its provider.
+    """
+    free = max(0, limit - OURS - database_max)
+    most = CONNECTIONS_MAX + BESIDE_MAX + TURNED_AWAY_MAX
+    clients = min(most, max(CLIENTS_MIN, free // 2))
+    peers = min(PEERS_MAX, max(PEERS_MIN, free // 8))
+    return DescriptorShares(limit, clients, peers, max(0, limit - clients - peers))
+
+
+def raise_descriptor_limit() -> int:
+    """Raise the limit of this process to the highest that it may have, and return it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (OSError, ValueError):  # a system that allows less than it says
+            return _count(soft)
+    return _count(hard)
+
+
+def _count(limit: int) -> int:
+    """Return a limit as a number: where there is none, more than could be used."""
+    return 1 << 30 if limit == resource.RLIM_INFINITY else limit

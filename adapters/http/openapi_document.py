@@ -1,0 +1,203 @@
+"""The OpenAPI 3.1 document of the rows: every path, its access, its input, every status. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from adapters.http.endpoints import Access, Endpoint
+from adapters.http.refusals import Problem, RefusalBody
+
+VERSION = "3.1.0"
+REFERENCE = "#/components/schemas/{name}"
+EVERY_ROW = (400, 401, 403, 404, 413, 429, 503)  # what the door itself may answer
+OPEN_ROW = (400, 413, 429, 503)
+SOCKET_ROW = (426,)
+PLACE = re.compile(r"\{(\w+)\}")
+JSON, PROBLEM, TEXT = "application/json", "application/problem+json", "text/*"
+
+UUID = {"type": "string", "format": "uuid"}
+NUMBER = {"type": "integer", "format": "int64"}
+PLACES: Mapping[str, Mapping[str, Any]] = {
+    "chat": UUID,
+    "config": UUID,
+    "file": UUID,
+    "message": NUMBER,
+    "notification": UUID,
+    "organization": UUID,
+    "queued": NUMBER,
+    "run": UUID,
+    "server": UUID,
+}  # others are names
+
+SECURITY = {
+    "token": {"type": "apiKey", "in": "header", "name": "Coder-Session-Token"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "query": {"type": "apiKey", "in": "query", "name": "coder_session_token"},
+    "browser": {"type": "apiKey", "in": "cookie", "name": "coder_session_token"},
+}
+
+INTRODUCTION = """\
+A self-hosted, durable daemon that runs LLM-agent chats.
+
+Show a token in one of four ways: the header `Coder-Session-Token`, `Authorization: Bearer`, the \
+query parameter or the cookie `coder_session_token`. Whatever is refused is answered with \
+`{message, detail, validations}`, or with a problem of RFC 9457 if you accept \
+`application/problem+json`."""
+
+
+def openapi_document(rows: Sequence[Endpoint], *, access_url: str, version: str) -> dict[str, Any]:
+    """Return what is served at /openapi.json."""
+    types = list(_types(rows))
+    schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCE)
+    known = dict(zip(map(_key, types), schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: (row.path, row.method)):
+        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, known)
+    return {
+        "openapi": VERSION,
+        "info": {"title": "promptcorner", "version": version, "description": INTRODUCTION},
+        "servers": [{"url": access_url}],
+        "tags": [{"name": tag} for tag in sorted({row.tag for row in rows})],
+        "security": [{name: []} for name in SECURITY],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "responses": _refused(known),
+            "securitySchemes": SECURITY,
+        },
+    }
+
+
+def _types(rows: Iterable[Endpoint]) -> Iterable[Any]:
+    """Return every type of the wire once."""
+    found: dict[str, Any] = {_key(type_): type_ for type_ in (RefusalBody, Problem)}
+    for row in rows:
+        mentioned = (row.body, *row.answers.values(), *(p.type for p in row.parameters))
+        found |= {_key(type_): type_ for type_ in mentioned if _is_schema(type_)}
+    return found.values()
+
+
+def _is_schema(type_: Any) -> bool:
+    return type_ not in (None, bytes)
+
+
+def _key(type_: Any) -> str:
+    return f"{getattr(type_, '__module__', '')}:{type_!r}"
+
+
+def _operation(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": _name(row),
+        "summary": row.summary,
+        "description": _who(row),
+        "tags": [row.tag],
+        "parameters": [*_places(row), *_query(row, known)],
+        "responses": {**_answers(row, known), **_refusals(row)},
+    }
+    if row.access is Access.OPEN:
+        operation["security"] = [{}, *({name: []} for name in SECURITY)]
+    if row.body is not None:
+        operation["requestBody"] = {"required": True, "content": _body(row, known)}
+    return operation
+
+
+def _name(row: Endpoint) -> str:
+    words = [*PLACE.sub(r"by_\1", row.path).strip("/").replace("-", "_").split("/")]
+    return "_".join((row.method.lower(), *(word.replace(".", "_") for word in words)))
+
+
+def _who(row: Endpoint) -> str:
+    match row.access:
+        case Access.OPEN:
+            who = "Open to everybody."
+        case Access.USER:
+            who = f"For every user{_needed(row)}."
+        case Access.ADMIN | Access.HIDDEN:
+            who = f"For admins{_needed(row)}."
+    rate = f" At most {row.rate_per_minute} a minute." if row.rate_per_minute else ""
+    return who + rate
+
+
+def _needed(row: Endpoint) -> str:
+    scope = row.needed_scope
+    return f"; the token needs the scope `{scope}`" if scope else ""
+
+
+def _places(row: Endpoint) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": PLACES.get(name, {"type": "string"}),
+        }
+        for name in PLACE.findall(row.path)
+    ]
+
+
+def _query(row: Endpoint, known: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": parameter.name,
+            "in": "query",
+            "description": parameter.help,
+            "schema": known[_key(parameter.type)],
+        }
+        for parameter in row.parameters
+    ]
+
+
+def _body(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
+    if row.body is bytes:
+        return {"*/*": {"schema": {}}}
+    content: dict[str, Any] = {"schema": known[_key(row.body)]}
+    if row.example is not None:
+        content["example"] = row.example
+    return {JSON: content}
+
+
+def _answers(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
+    answers: dict[str, Any] = {}
+    if row.is_socket:
+        answers["101"] = {"description": "It is a WebSocket from now on."}
+    for status, type_ in row.answers.items():
+        answers[str(status)] = {"description": HTTPStatus(status).phrase, **_content(type_, known)}
+    return answers
+
+
+def _content(type_: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    if type_ is None:
+        return {}
+    if type_ is bytes:
+        return {"content": {"*/*": {"schema": {}}}}
+    media_type = TEXT if type_ is str else JSON
+    return {"content": {media_type: {"schema": known[_key(type_)]}}}
+
+
+def _refusals(row: Endpoint) -> dict[str, Any]:
+    statuses = {*(OPEN_ROW if row.access is Access.OPEN else EVERY_ROW), *row.refusals}
+    statuses |= set(SOCKET_ROW) if row.is_socket else set()
+    statuses |= {404} if PLACE.search(row.path) else set()
+    form = "page" if str in row.answers.values() else "refusal"
+    return {
+        str(status): {"$ref": f"#/components/responses/{form}_{status}"}
+        for status in sorted(statuses - set(row.answers))
+    }
+
+
+def _refused(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the form of every refusal. Where pages are answered, it may be a page as well."""
+    refusal = {
+        JSON: {"schema": known[_key(RefusalBody)]},
+        PROBLEM: {"schema": known[_key(Problem)]},
+    }
+    forms = {"refusal": refusal, "page": {**refusal, TEXT: {"schema": {"type": "string"}}}}
+    return {
+        f"{form}_{status.value}": {"description": status.phrase, "content": content}
+        for form, content in forms.items()
+        for status in HTTPStatus
+        if status.value >= HTTPStatus.BAD_REQUEST
+    }
