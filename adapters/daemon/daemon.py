@@ -242,11 +242,16 @@ async def missing_lease(supervisor: Supervisor) -> str | None:
 
 
 def look_less_for_garbage() -> None:
-    """Nearly all goes as soon as nobody holds it. What is left, cycles, is looked for among what
-    is new, and seldom; what a daemon consists of is not looked at again."""
+    """Collect garbage seldom, and only among objects that are made from now on.
+
+    Nearly every object goes as soon as nothing refers to it; the collector finds the rest, which
+    are cycles. What a daemon consists of stays until its end and is not looked at again. The
+    collector was switched off for the start (`adapters/cli`), which makes no garbage of note.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS_MAX)
+    gc.enable()
 
 
 def say_ready(

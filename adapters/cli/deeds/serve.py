@@ -1,6 +1,7 @@
 """The daemon, until it is told to stop: this process, or several and their parent."""
 
 import argparse
+import gc
 import os
 import sys
 
@@ -16,6 +17,7 @@ def run(options: argparse.Namespace) -> int:
     if member is None and config.processes > 1:
         return names.run(_parent, config)
 
+    gc.disable()  # imports make a hundred thousand objects that stay; the daemon enables it
     from adapters.daemon import daemon  # which a parent does without
 
     names.run(daemon.serve, config, member)

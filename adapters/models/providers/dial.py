@@ -10,6 +10,7 @@ import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from urllib.parse import unquote, urlsplit
 
 import h11
@@ -55,7 +56,16 @@ def split_url(url: str) -> tuple[Origin, str]:
     return Origin(parts.scheme, parts.hostname, port), parts.path.rstrip("/")
 
 
+@cache
 def tls_context() -> ssl.SSLContext:
+    """Return the TLS settings that all connections to others share.
+
+    They are made once, because that reads every root certificate of the machine.
+    """
+    return new_tls_context()
+
+
+def new_tls_context() -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context

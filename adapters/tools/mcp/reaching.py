@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import httpx2
 import trio
 
+from adapters.models.providers.dial import tls_context
 from adapters.models.providers.http import USER_AGENT
 from adapters.tools.mcp.mending import Mending
-from adapters.tools.mcp.oauth.guard import GuardedTransport, Network, context
+from adapters.tools.mcp.oauth.guard import GuardedTransport, Network
 
 CONNECT_SECONDS_MAX = 10.0
 CALL_SECONDS_MAX = 60.0
@@ -63,7 +64,7 @@ def http_client(
     ours = {"user-agent": USER_AGENT, "accept-encoding": "identity"}
     if place.allowed is None:
         way: httpx2.AsyncBaseTransport = httpx2.AsyncHTTPTransport(
-            verify=context(), trust_env=False
+            verify=tls_context(), trust_env=False
         )
     else:
         way = GuardedTransport(place.allowed)

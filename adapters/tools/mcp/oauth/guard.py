@@ -7,9 +7,8 @@ network is enough to refuse the name, unless an administrator has allowed that n
 
 import socket
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from ssl import SSLContext
 
 import httpx2
 
@@ -84,12 +83,6 @@ async def resolved(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-@lru_cache(maxsize=1)
-def context() -> SSLContext:
-    """Dear to make, and the same for all."""
-    return tls_context()
-
-
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """Every request, and every redirect of it, passes here. No connection is kept: what a name
     meant a moment ago is asked anew."""
@@ -98,7 +91,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._allowed = tuple(allowed)
         self._resolve = resolve
         self._inner = httpx2.AsyncHTTPTransport(
-            verify=context(),
+            verify=tls_context(),
             trust_env=False,
             limits=httpx2.Limits(max_keepalive_connections=0),
         )

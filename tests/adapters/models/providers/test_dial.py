@@ -22,6 +22,7 @@ from adapters.models.providers.dial import (
     dialled,
     dialler,
     hang_up,
+    new_tls_context,
     proxied,
     proxy_of,
     tls_context,
@@ -55,7 +56,7 @@ async def port(nursery):
 
 
 def trusting():
-    context = tls_context()
+    context = new_tls_context()
     context.load_verify_locations(CERTIFICATE)
     return context
 
@@ -281,5 +282,5 @@ async def test_what_the_proxy_does_not_serve_goes_directly(autojump_clock, nurse
 
 
 def test_certificates_are_verified_behind_a_proxy_too():
-    context = tls_context()
+    context = new_tls_context()
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
