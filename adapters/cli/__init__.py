@@ -1,0 +1,19 @@
+"""The commands of `promptcorner`, one module each.
+
+For other rooms:
+    main           finds the command, runs it and makes its exit code
+
+Inside:
+    command_line   shares help, flags of settings, tables and JSON among the commands
+    serve          runs `promptcorner serve`
+    migrate        runs `promptcorner migrate`
+    config_show    runs `promptcorner config show`
+    backup         runs `promptcorner backup` and `promptcorner restore`
+    archive        writes and reads the file of a backup
+    bench          runs `promptcorner bench`
+    load           lets chats talk all at once, and measures what their clients see
+    fake_provider  runs `promptcorner fake-provider`
+    admin/         runs `promptcorner users`, `tokens`, `providers` and `workspaces`
+    chat/          runs `promptcorner chat`
+    doctor/        runs `promptcorner doctor`
+"""

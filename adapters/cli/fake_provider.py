@@ -9,8 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import trio
+
+from adapters.cli.command_line import describe
 from adapters.rehearsal.behaviour import Behaviour
+from adapters.rehearsal.server import serve
 from adapters.rehearsal.settings import SEED_MAX, SETTINGS, Unfit, read
+from adapters.settings import names
 from adapters.settings.refusals import CannotStart
 
 NAME = "fake-provider"
@@ -29,7 +34,7 @@ model name and any key, and lists /v1/models.
   promptcorner fake-provider --faults '429:2@1-2,529@5%,reset:10@1%' --seed 7
 """
 
-TEACHING = """\
+EPILOG = """\
 faults: KIND[:N][@WHEN], separated by commas; the first that fits wins
   429 529 500 401 ...   that status in the vendor's words; N: seconds of Retry-After
   overflow              400, the prompt is longer than the context
@@ -59,30 +64,21 @@ exit codes: 0 stopped by SIGTERM or ctrl-C, 1 cannot start (a line says why), 2 
 """
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser(
-        NAME,
-        help="run a model provider that is none: for tests, benchmarks, demonstrations",
-        description=DESCRIPTION,
-        epilog=TEACHING,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the address, and the flags of all settings of the rehearsal model."""
+    describe(parser, DESCRIPTION, run=run, epilog=EPILOG)
     parser.add_argument("--listen", metavar="HOST:PORT", default=LISTEN, help=f"default {LISTEN}")
-    usual = Behaviour()
+    defaults = Behaviour()
     for setting in SETTINGS:
-        default = getattr(usual, setting.name)
+        default = getattr(defaults, setting.name)
         shown = ",".join(default) if isinstance(default, tuple) else default
-        says = f"{setting.teaches} (default {shown})" if shown else setting.teaches
-        parser.add_argument(_flag(setting.name), metavar=setting.shape, help=says)
+        help = f"{setting.teaches} (default {shown})" if shown else setting.teaches
+        parser.add_argument(_flag(setting.name), metavar=setting.shape, help=help)
     parser.add_argument("--script", metavar="FILE", help="a list of answers, see below")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    # Not before: whoever asks for help does not wait for the server.
-    from adapters.settings import names
-
+    """Answer as a provider until SIGTERM or ctrl-C."""
     host, port = _address(options.listen)
     behaviour = _behaviour(options)
     _allow_many_connections()
@@ -95,10 +91,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _serve(behaviour: Behaviour, host: str, port: int) -> None:
-    import trio
-
-    from adapters.rehearsal.server import serve
-
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async with serve(behaviour, host, port) as running:
             sys.stdout.write(f"{NAME}: listening at {running.url} (seed {behaviour.seed})\n")
@@ -144,9 +136,9 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _allow_many_connections() -> None:
-    """Take all the file descriptors we may: the usual limit is meant for programs with fewer."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    """Raise the limit of open files as far as allowed: the default is meant for other programs."""
+    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
 
 
 def _flag(name: str) -> str:

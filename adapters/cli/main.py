@@ -1,38 +1,52 @@
-"""The command `promptcorner`: words in, an exit code out. 0 done, 1 cannot, 2 not understood.
+"""The command `promptcorner`: words in, an exit code out. 0 done, 1 refused, 2 wrong usage.
 
-A command is a module that says `add_to(commands)`: its words, and the `run(options)` that they lead
-to. What it does stands in deeds/ or a folder of its own and is imported when it is run: whoever
-asks for help does not wait for a database driver.
+A command is a module with `add_arguments(parser)`, which also names the function that runs it. Only
+the module of the command that is used is imported: a database driver or an HTTP client takes longer
+to import than the help takes to print.
 """
 
 import argparse
+import importlib
 import importlib.metadata
 import os
 import select
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from adapters.cli import backup, bench, chat, config_show, doctor, fake_provider, migrate, serve
-from adapters.cli.asking import providers, tokens, users, workspaces
-from adapters.cli.settings import Form
+from adapters.cli.command_line import HelpFormatter, add_command
 from adapters.settings.refusals import CannotStart
 from runtime.errors import Misuse, require_assertions
 
+
+@dataclass(frozen=True, slots=True)
+class CliCommand:
+    """A command, the module that it lies in, and its line in the list of commands."""
+
+    name: str
+    module: str
+    help: str
+    adder: str = "add_arguments"  # the function of the module
+
+
 # In the order of --help.
 COMMANDS = (
-    serve,
-    chat,
-    users,
-    tokens,
-    providers,
-    workspaces,
-    doctor,
-    config_show,
-    backup,
-    migrate,
-    fake_provider,
-    bench,
+    CliCommand("serve", "serve", "run the daemon"),
+    CliCommand("chat", "chat.command", "talk to the daemon"),
+    CliCommand("users", "admin.users", "manage users"),
+    CliCommand("tokens", "admin.tokens", "manage tokens, with which programs log in"),
+    CliCommand("providers", "admin.providers", "manage providers of models"),
+    CliCommand("workspaces", "admin.workspaces", "manage workspaces, where chats have files"),
+    CliCommand("doctor", "doctor.command", "look for what is wrong, and say what to do"),
+    CliCommand("config", "config_show", "show what is set, and who set it"),
+    CliCommand("backup", "backup", "write the database to a file", "add_backup_arguments"),
+    CliCommand(
+        "restore", "backup", "fill an empty database from such a file", "add_restore_arguments"
+    ),
+    CliCommand("migrate", "migrate", "bring the database's schema up to date"),
+    CliCommand("fake-provider", "fake_provider", "run the rehearsal model as a server"),
+    CliCommand("bench", "bench", "load a running daemon, and see what its clients see"),
 )
 
 DESCRIPTION = """\
@@ -48,11 +62,14 @@ A self-hosted, durable daemon that runs LLM-agent chats.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
     try:
         require_assertions()
     except Misuse as misuse:
         return _refuse(str(misuse))
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    used = next((word for word in words if not word.startswith("-")), "")
+    options = parser(used).parse_args(words)
     try:
         code: int = options.run(options)
         sys.stdout.flush()
@@ -63,28 +80,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         if not _reader_is_gone():
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left to print
         return 128 + signal.SIGPIPE
     return code
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(used: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser. Without a command that is `used`, all of them have their arguments."""
     top = argparse.ArgumentParser(
         "promptcorner",
         description=DESCRIPTION,
-        formatter_class=Form,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     version = importlib.metadata.version("promptcorner")
     top.add_argument("--version", action="version", version=f"promptcorner {version}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
-        command.add_to(commands)
+        added = add_command(commands, command.name, command.help)
+        if used in (None, command.name):
+            module = importlib.import_module(f"adapters.cli.{command.module}")
+            getattr(module, command.adder)(added)
     return top
 
 
 def _reader_is_gone() -> bool:
-    """Whether nobody reads what we print any more: `promptcorner ... | head`."""
+    """Tell whether the reader of our output has ended: `promptcorner ... | head`."""
     looking = select.poll()
     looking.register(sys.stdout.fileno(), 0)
     return any(seen & select.POLLERR for _, seen in looking.poll(0))

@@ -1,14 +1,20 @@
-"""`promptcorner serve`: its words."""
+"""`promptcorner serve`: the daemon until it is told to stop, as one process or several."""
 
 import argparse
-from typing import TYPE_CHECKING
+import gc
+import os
+import sys
 
-from adapters.cli.settings import EVERY, add_command, add_settings, secrets
-
-if TYPE_CHECKING:
-    from adapters.cli.settings import Commands
-
-NAME = "serve"
+from adapters.cli.command_line import (
+    ALL_SUBJECTS,
+    add_settings,
+    describe,
+    load_config,
+    secrets_help,
+)
+from adapters.daemon.processes.membership import membership_of
+from adapters.settings import Config, names
+from adapters.settings.refusals import CannotStart
 
 DESCRIPTION = """\
 Run the daemon until SIGTERM or ctrl-C; a second one exits at once.
@@ -20,29 +26,59 @@ Run the daemon until SIGTERM or ctrl-C; a second one exits at once.
   promptcorner serve --processes 4                     four processes behind one address
   DATABASE_URL=postgresql://user:password@host/name promptcorner serve
 
-The first start prints a one-time link, by which the first admin gets in. Chats are kept in the
-database: back it up with `promptcorner backup`. Several daemons may share one; each chat is run by
-one of them, and taken over when that one stops or dies. With --processes a parent starts several,
-starts again whichever ends, and stops with all of them.
+The first start prints a link, good once, with which the first admin sets a password. Chats are kept
+in the database: back it up with `promptcorner backup`. Several daemons may share one database; each
+chat is run by one of them, and taken over by another when that one stops or dies. With --processes,
+a parent starts several processes, restarts any that ends, and stops with all of them.
 
 exit codes: 0 stopped in good order, 1 cannot start (a line says why and what to do), 2 wrong usage
 """
 
 
-def add_to(commands: "Commands") -> None:
-    parser = add_command(
-        commands,
-        NAME,
-        run,
-        says="run the daemon",
-        teaches=DESCRIPTION,
-        ends=secrets(EVERY),
-        usage="serve [SETTINGS]",
-    )
-    add_settings(parser, EVERY)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of all settings."""
+    end = secrets_help(ALL_SUBJECTS)
+    describe(parser, DESCRIPTION, run=run, epilog=end, usage="serve [SETTINGS]")
+    add_settings(parser, ALL_SUBJECTS)
 
 
 def run(options: argparse.Namespace) -> int:
-    from adapters.cli.deeds import serve
+    """Serve until a signal."""
+    member = membership_of(os.environ)
+    config = load_config(options, process=None if member is None else member.number)
+    if member is None and config.processes > 1:
+        return names.run(_serve_as_parent, config)
 
-    return serve.run(options)
+    gc.disable()  # imports make a hundred thousand objects that stay; the daemon enables it
+    from adapters.daemon import daemon  # the parent has no use for it, and stays small
+
+    names.run(daemon.serve, config, member)
+    return 0
+
+
+async def _serve_as_parent(config: Config) -> int:
+    from adapters.daemon.processes.family import serve
+    from adapters.daemon.processes.sockets import bound
+
+    _check_connections(config)
+    sockets, address = await bound(config.host, config.port, config.processes)
+    return await serve(sys.argv[1:], sockets, drain_seconds=config.drain_seconds, address=address)
+
+
+def _check_connections(config: Config) -> None:
+    """Refuse more processes than the embedded server has connections for.
+
+    How many another server has is looked at by `doctor`.
+    """
+    from adapters.postgres.embedded.wanted import SETTINGS
+
+    limit, needed = int(SETTINGS["max_connections"]), config.processes * config.connections
+    if config.database_url is None and needed > limit:
+        fact = (
+            f"{config.processes} processes take {needed} connections, the embedded server {limit}"
+        )
+        lower = limit // config.processes - config.connections + config.pool_size
+        advice = "start fewer processes, or set DATABASE_URL"
+        if lower > 0:
+            advice = f"set pool_size to {lower} or less, or start fewer"
+        raise CannotStart("config", fact, advice)

@@ -12,15 +12,17 @@ from functools import partial
 from uuid import uuid4
 
 from actors.chat.actor import ChatActor
-from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.work import Held
+from actors.chat.turn.world import Limits as Guards
+from actors.chat.turn.world import World
 from actors.law.ids import Holder, WorkerId
 from actors.prompts.context.advising import Advised
 from actors.streams.previews import Previews
-from actors.supervisor import api
+from actors.supervisor import verbs
 from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
-from actors.supervisor.api import Intake
-from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
+from actors.supervisor.intake import Intake
+from actors.supervisor.world import Limits as Capacity
+from actors.supervisor.world import World as SupervisorWorld
 from actors.tools.approvals.policy import Policy
 from actors.tools.approvals.ports import Approving
 from actors.upkeep.background.jobs import Background, open_background
@@ -37,6 +39,7 @@ from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
 from adapters.models.prompting import Prompting
 from adapters.models.provider_config import ModelConfig
+from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import Dial, dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
@@ -145,7 +148,7 @@ async def open_chats(
         plans = WorkspacePlans(workspaces)
         advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
         prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
-        guards = TurnLimits(config.startup_seconds, config.silence_seconds)
+        guards = Guards(config.startup_seconds, config.silence_seconds)
         keeper = Bookkeeper(SideCosts(store.pool), prices)
         server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
         deps = ToolDeps(
@@ -164,7 +167,7 @@ async def open_chats(
             lifecycle=lifecycle,
             usable_servers=mcp.known.usable,
         )
-        world = TurnDeps(
+        world = World(
             ledger=store.ledger,
             reading=store.reading,
             models=catalogue,
@@ -248,7 +251,7 @@ async def open_catalogue(
     stage = RehearsalHost()
     catalogue = Catalogue(
         CatalogueReader(store.pool),
-        ProcessFacts.of_environment(basis.models, config.environ, wall()),
+        ProcessFacts(basis.models, ambient(config.environ), wall()),
         vault=basis.vault,
         client=client,
         stage=stage,
@@ -261,8 +264,8 @@ async def open_catalogue(
             yield catalogue
 
 
-def capacity_of(config: Config) -> SupervisorLimits:
-    return SupervisorLimits(
+def capacity_of(config: Config) -> Capacity:
+    return Capacity(
         roots=config.root_chats,
         children=config.child_chats,
         poll_seconds=POLL_SECONDS,
@@ -272,7 +275,7 @@ def capacity_of(config: Config) -> SupervisorLimits:
 
 
 def start_supervisor(
-    config: Config, store: Store, basis: Basis, world: TurnDeps, children: Children
+    config: Config, store: Store, basis: Basis, world: World, children: Children
 ) -> Supervisor:
     def live(me: Holder, held: Held) -> ChatActor:
         return ChatActor(me, held, world)
@@ -280,7 +283,7 @@ def start_supervisor(
     leases, ledger, reading, bus = store.leases, store.ledger, store.reading, store.bus
     capacity = capacity_of(config)
     supervisor = Supervisor(
-        SupervisorDeps(leases, ledger, reading, bus, live, uuid4, capacity), basis.intake
+        SupervisorWorld(leases, ledger, reading, bus, live, uuid4, capacity), basis.intake
     )
     children.start(
         Child(
@@ -288,7 +291,7 @@ def start_supervisor(
             body=supervisor.run,
             restart=Restart(),
             mailbox=supervisor.mailbox,
-            tell_to_stop=partial(api.drain, supervisor.address),
+            tell_to_stop=partial(verbs.drain, supervisor.address),
             grace_seconds=config.drain_seconds + LEAVE_SECONDS + STOP_SECONDS,
         )
     )

@@ -1,9 +1,9 @@
-"""The connection of a configured model to the provider that speaks its wire."""
+"""A configured model as a provider that can be asked."""
 
 from collections import OrderedDict
 from collections.abc import Callable
 
-from actors.chat.turn.ports import ConfiguredProvider, Model
+from actors.chat.turn.ports import Model, Provider
 from actors.law.parts.vendors import RESPONSES_RULES, Wire
 from adapters.models.provider_config import ModelConfig, ProviderConfig
 from adapters.models.providers.anthropic.provider import AnthropicProvider
@@ -16,21 +16,18 @@ from adapters.models.providers.openai_responses.provider import ResponsesProvide
 
 MODELS_KEPT_MAX = 4_096  # that were made; the one not asked for longest is made anew
 
-Connect = Callable[[ProviderConfig, HttpClient], ConfiguredProvider]
+Connect = Callable[[ProviderConfig, HttpClient], Provider]
 
 
 class ModelCache:
-    """The models that have been connected.
-
-    A provider is made once for as long as its configuration stands, because it keeps counts.
-    """
+    """Models that can be asked. A provider is made once for as long as its configuration stands:
+    it keeps counts."""
 
     def __init__(self, client: HttpClient) -> None:
         self._client = client
         self._made: OrderedDict[tuple[object, ...], tuple[ModelConfig, Model]] = OrderedDict()
 
     def model(self, config: ModelConfig) -> Model:
-        """Return the model of a configuration, connected now or before."""
         key = (config.id, config.provider.key)
         made = self._made.get(key)
         if made is None or made[0] != config:
@@ -69,18 +66,18 @@ def wire_of(config: ModelConfig) -> Wire | None:
     return Wire.RESPONSES if wanted else vendor.wire
 
 
-def connect(config: ModelConfig, client: HttpClient) -> ConfiguredProvider:
+def connect(config: ModelConfig, client: HttpClient) -> Provider:
     """Return the provider of a model, which speaks its wire with its key."""
     wire = wire_of(config)
     assert wire is not None, f"a provider of type {config.provider.type} is never asked"
     return _CONNECT[wire](config.provider, client)
 
 
-def _messages(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
+def _messages(provider: ProviderConfig, client: HttpClient) -> Provider:
     return AnthropicProvider(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
-def _bedrock(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
+def _bedrock(provider: ProviderConfig, client: HttpClient) -> Provider:
     assert provider.credentials is not None, "a bedrock provider has credentials"
     return BedrockProvider(
         client,
@@ -91,17 +88,17 @@ def _bedrock(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider
     )
 
 
-def _gemini(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
+def _gemini(provider: ProviderConfig, client: HttpClient) -> Provider:
     return GeminiProvider(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
-def _responses(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
+def _responses(provider: ProviderConfig, client: HttpClient) -> Provider:
     return ResponsesProvider(
         client, provider.key, vendor=provider.vendor, base_url=_base_url(provider)
     )
 
 
-def _chat_completions(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
+def _chat_completions(provider: ProviderConfig, client: HttpClient) -> Provider:
     return ChatCompletionsProvider(
         client, provider.key, vendor=provider.vendor, base_url=_base_url(provider)
     )

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Calling, LocalTool, Prompts, ToolOutput
 from actors.chat.turn.steps import error_output
+from actors.chat.turn.world import Limits
 from actors.law.chat import Chat, ChatError, Message
 from actors.law.ids import EpisodeKey
 from actors.law.parts.deltas import ProviderFailure
@@ -66,7 +66,7 @@ class AdvisorTool:
     advised: Advised
     catalogue: Catalogue
     prompts: Prompts
-    limits: TurnLimits
+    limits: Limits
     keeper: Bookkeeper
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
@@ -79,7 +79,7 @@ class AdvisorTool:
         question = asked.question.strip()
         if not question:
             return error_output("question: is blank")
-        settings = (await self.catalogue.snapshot()).settings.advisor
+        settings = (await self.catalogue.contents()).settings.advisor
         left = settings.uses_max - uses(calling.history) if settings.uses_max else None
         if left is not None and left <= 0:
             return ToolOutput(document("limit_reached", advice=USED_UP, remaining_uses=0))

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from adapters.cli.keeping.archive import making
+from adapters.cli.archive import new_archive
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault
 from tests.e2e.clients import a_client
@@ -156,7 +156,7 @@ def test_a_backup_takes_no_name_that_is_taken(filled, file):
 
 def test_two_backups_of_one_name_do_not_mix(filled, file):
     """The slower one finds the name taken, and what is there is of the faster one alone."""
-    slow = making(file)
+    slow = new_archive(file)
     slow.__enter__().take(b"half of it")
     assert 0 == backup(filled, file)[0]
     whole = file.read_bytes()

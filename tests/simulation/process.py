@@ -5,12 +5,14 @@ from functools import partial
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.chat.turn.deps import TurnDeps, TurnLimits
+from actors.chat.turn.world import Limits as Guards
+from actors.chat.turn.world import World as TurnWorld
 from actors.law.store.hints import HintsLost
 from actors.streams.previews import Previews
-from actors.supervisor import api
+from actors.supervisor import verbs
 from actors.supervisor.actor import Supervisor
-from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
+from actors.supervisor.world import Limits as Capacity
+from actors.supervisor.world import World as SupervisorWorld
 from actors.tools.approvals.ports import Approving
 from adapters.postgres.bus import Switchboard
 from runtime.children import Child, open_children
@@ -22,7 +24,7 @@ from tests.simulation.line import Line
 from tests.simulation.provider import Compacting, Grants, Models, Tools
 from tests.simulation.world import LEASE_SECONDS
 
-CAPACITY = SupervisorLimits(
+CAPACITY = Capacity(
     roots=3,
     children=2,
     ending=2,
@@ -33,7 +35,7 @@ CAPACITY = SupervisorLimits(
     lease_seconds=LEASE_SECONDS,
     drain_seconds=8.0,
 )
-GUARDS = TurnLimits(startup_seconds=9.0, silence_seconds=12.0, summary_seconds=20.0)
+GUARDS = Guards(startup_seconds=9.0, silence_seconds=12.0, summary_seconds=20.0)
 ASK_SECONDS = 200.0  # for a person to decide
 STOP_SECONDS = 30.0  # for a drain, all in all
 
@@ -62,7 +64,7 @@ class Process:
         self.scope = trio.CancelScope()
         self._told_to_stop = trio.Event()
         models = Models(self)
-        self._turns = TurnDeps(
+        self._turns = TurnWorld(
             ledger=self.line,
             reading=self.line,
             models=models,
@@ -79,7 +81,7 @@ class Process:
         )
         line = self.line
         self.supervisor = Supervisor(
-            SupervisorDeps(
+            SupervisorWorld(
                 line, line, line, self.bus, self._live, world.new_id, world.life.capacity
             )
         )
@@ -111,7 +113,7 @@ class Process:
             body=self.supervisor.run,
             restart=Restart(),
             mailbox=self.supervisor.mailbox,
-            tell_to_stop=partial(api.drain, self.supervisor.address),
+            tell_to_stop=partial(verbs.drain, self.supervisor.address),
             grace_seconds=STOP_SECONDS,
         )
 
@@ -123,7 +125,7 @@ class Process:
     def drain(self):
         """SIGTERM; the second one is in more of a hurry."""
         if self._told_to_stop.is_set():
-            api.drain(self.supervisor.address)
+            verbs.drain(self.supervisor.address)
         else:
             self.told_to_stop_at = now()
         self._told_to_stop.set()

@@ -39,7 +39,7 @@ class Retry:
     state: RetryState  # the same, as it is stored and shown
 
 
-def retry_after(
+def after(
     failure: ProviderFailure,
     *,
     failures_count: int,

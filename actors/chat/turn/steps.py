@@ -21,7 +21,7 @@ from actors.tools.truncation import truncated
 
 
 @dataclass(frozen=True, slots=True)
-class EndedCall:
+class Ended:
     """A local call that has come to its end."""
 
     call: ToolCallPart
@@ -49,16 +49,14 @@ def answer_rows(
     return (body,)
 
 
-def tool_rows(
-    ended: Sequence[EndedCall], *, model_config_id: ModelConfigId | None
-) -> tuple[Body, ...]:
+def tool_rows(ended: Sequence[Ended], *, model_config_id: ModelConfigId | None) -> tuple[Body, ...]:
     return tuple(
         Body(Role.TOOL, (result_of(end), *end.output.shown), model_config_id=model_config_id)
         for end in ended
     )
 
 
-def result_of(end: EndedCall) -> ToolResultPart:
+def result_of(end: Ended) -> ToolResultPart:
     output = end.output
     return ToolResultPart(
         end.call.id,

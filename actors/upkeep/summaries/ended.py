@@ -23,7 +23,7 @@ _FENCE = re.compile(r"^```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _EMPHASIS = re.compile(r"\*\*|__|`|~~")
 
 
-class TurnEnd(Enum):
+class Ended(Enum):
     """How a turn came to rest."""
 
     DONE = "done"
@@ -31,18 +31,18 @@ class TurnEnd(Enum):
     CUT = "cut"  # by an error or its user
 
 
-def turn_end_of(change: Change) -> TurnEnd | None:
+def how(change: Change) -> Ended | None:
     """None: no turn has ended with this, or the next one has begun with it."""
     before, after = change.before.chat.status, change.chat.status
     if change.added and all(body.compressed for body in change.added):
         return None  # a summary of what had ended before, which somebody asked for
     match before, after:
         case Status.RUNNING, Status.WAITING:
-            return TurnEnd.DONE
+            return Ended.DONE
         case Status.RUNNING, Status.REQUIRES_ACTION:
-            return TurnEnd.WAITS
+            return Ended.WAITS
         case ((Status.RUNNING | Status.INTERRUPTING), (Status.ERROR | Status.WAITING)):
-            return TurnEnd.CUT
+            return Ended.CUT
         case _:
             return None
 

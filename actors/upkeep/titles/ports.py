@@ -20,7 +20,7 @@ class TitleStore(Protocol):
         ...
 
 
-class TitleFileReader(Protocol):
+class FileReader(Protocol):
     async def read(self, wanted: Set[FileId]) -> Files:
         """Those that are there."""
         ...

@@ -1,4 +1,4 @@
-"""The checks of what clients write into the catalogue, and of the user that a path names."""
+"""What is written into the catalogue, checked field by field. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ Faults = Iterator[tuple[str, str]]
 
 
 def refuse_if(faults: Iterable[tuple[str, str]], message: str) -> None:
-    """Refuse the request (400) with all faults, if there are any."""
+    """400 with all that is wrong."""
     found = tuple(Validation(field, fact) for field, fact in faults)
     if found:
         first = found[0]
@@ -65,7 +65,7 @@ def url_faults(url: str) -> Faults:
 
 
 def key_faults(field: str, key: str) -> Faults:
-    """Yield what is wrong with a key, without a word of the key itself."""
+    """Never says anything of the key."""
     size = len(key.encode())
     if not key:
         yield field, "must not be empty"
@@ -78,19 +78,18 @@ def key_faults(field: str, key: str) -> Faults:
 
 
 def masked(key: str) -> str:
-    """Return as much of a key as lets its owner recognise it."""
+    """As much of a key as lets its owner know it again."""
     shown = 4 if len(key) >= 20 else 2 if len(key) >= 10 else 1 if len(key) >= 5 else 0
     return f"{key[:shown]}...{key[-shown:]}" if shown else "..."
 
 
 def invalid(field: str, fact: str, message: str = "Invalid setting.") -> HttpError:
-    """Return the refusal of a field."""
     validation = Validation(field, fact)
     return HttpError(400, message, detail=f"{field}: {fact}", validations=(validation,))
 
 
 def model_id_of(said: str | None) -> ModelConfigId | None:
-    """Return the id of a model as a client writes it; None: none is named."""
+    """The id that a client writes; None: none."""
     if not said:
         return None
     try:
@@ -100,22 +99,20 @@ def model_id_of(said: str | None) -> ModelConfigId | None:
 
 
 def checked_effort(
-    snapshot: CatalogueSnapshot,
+    contents: CatalogueSnapshot,
     id: ModelConfigId | None,
     effort: str | None,
     *,
     own: UserCatalogue,
     byok: bool,
 ) -> str | None:
-    """Return the effort that is stored with a model.
-
-    The request is refused if the model is not on offer, or cannot be asked with that effort.
-    """
+    """The effort to be stored with the model. Refused if the model is not on offer, or cannot be
+    asked with that effort."""
     if id is None:
         if effort:
             raise invalid("reasoning_effort", "needs a model")
         return None
-    model = snapshot.models.get(id)
+    model = contents.models.get(id)
     if model is None:
         raise invalid("model_config_id", f"there is no model config {id}")
     why = why_unusable(model, own, byok=byok)
@@ -137,7 +134,6 @@ def _effort(model: ListedModel, effort: str | None) -> str | None:
 
 
 def override_json(context: str, of: Override) -> ModelOverride:
-    """Return a model that stands in for another, as clients see it."""
     return ModelOverride(
         context=context,
         model_config_id="" if of.id is None else str(of.id),
@@ -147,7 +143,6 @@ def override_json(context: str, of: Override) -> ModelOverride:
 
 
 def own_override_json(context: str, of: UserOverride) -> PersonalOverride:
-    """Return a user's own choice of a model, as clients see it."""
     return PersonalOverride(
         context=context,
         mode=of.mode,
@@ -166,18 +161,13 @@ ME = "me"
 
 
 class People(Protocol):
-    """A reader of users."""
-
     async def of_id(self, id: UserId) -> User | None: ...
 
     async def called(self, name: str) -> User | None: ...
 
 
 async def target_user(people: People, call: Call) -> UserId:
-    """Return the user whom a path names: by `me`, id or name.
-
-    Only administrators may name others. The refusal does not tell whether such a user exists.
-    """
+    """By `me`, id or name. Others are told that there is nobody, whether or not there is."""
     said, asker = call.path["user"], call.user
     if said == ME or said.lower() in (str(asker.id), asker.username.lower()):
         return asker.id

@@ -1,4 +1,4 @@
-"""Providers, models and keys as clients see them. Pure."""
+"""The catalogue as clients are shown it. Pure."""
 
 from collections.abc import Iterable, Iterator
 
@@ -84,7 +84,7 @@ def model(of: ListedModel) -> ChatModelConfig:
 
 
 def models(of: CatalogueSnapshot, own: UserCatalogue, *, byok: bool) -> ChatModelsResponse:
-    """Return the enabled providers by type, and whether this user can ask each type."""
+    """By type: what is switched on, and whether this user could ask it."""
     enabled = [each for each in of.providers.values() if each.enabled]
     unsupported = [type for type in UNSUPPORTED_TYPES if any(each.type == type for each in enabled)]
     return ChatModelsResponse(

@@ -1,4 +1,4 @@
-"""Skills of users: the endpoints at /api/experimental/users/{user}/skills."""
+"""Users' skills: the rows at /api/experimental/users/{user}/skills."""
 
 from collections.abc import Sequence
 

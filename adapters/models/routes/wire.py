@@ -1,7 +1,4 @@
-"""The JSON of providers, keys, models, settings and skills. Pure.
-
-No answer ever has a key in it. In requests null means the same as a field that is left out.
-"""
+"""Providers, keys and models as clients write and see them. Pure; no key is ever in an answer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -45,10 +42,7 @@ class AIProvider(Struct, frozen=True, kw_only=True):
 
 
 class WrittenBedrockSettings(Struct, frozen=True, kw_only=True):
-    """The settings of a bedrock provider, as they are written.
-
-    `access_key` and `access_key_secret` are never shown again; if both are left out, they stay.
-    """
+    """`access_key` and `access_key_secret` are never shown again; both left out: they stay."""
 
     region: str | None = None
     model: str | None = None
@@ -77,7 +71,7 @@ class CreateAIProviderRequest(Struct, frozen=True, kw_only=True):
 
 
 class AIProviderKeyChange(Struct, frozen=True, kw_only=True):
-    """One key of a provider: one that stays (`id`), or a new one (`api_key`)."""
+    """One of both: a key that stays, or a new one."""
 
     id: UUID | None = None
     api_key: str | None = None
@@ -139,7 +133,7 @@ class ChatModelConfig(Struct, frozen=True, kw_only=True):
 
 
 class WriteChatModelConfigRequest(Struct, frozen=True, kw_only=True):
-    """A model to add or to change; what is left out of a change stays."""
+    """To create one, or to change one: then what is left out stays."""
 
     ai_provider_id: UUID | None = None
     model: str | None = None

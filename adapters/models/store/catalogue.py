@@ -1,7 +1,4 @@
-"""The stored catalogue as it is read: all of it at one moment, and the part that is a user's.
-
-Secrets come sealed, and stay out of every repr.
-"""
+"""Rows of the catalogue as they are stored. Pure; what is sealed stays out of every repr."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,10 +25,7 @@ class StoredKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredProvider:
-    """A provider as it is stored.
-
-    `settings` is JSON without its secrets; of `keys` the first is the one in use.
-    """
+    """`settings`: JSON without its secrets. `keys`: the first is the one in use."""
 
     id: UUID
     type: str
@@ -49,7 +43,7 @@ class StoredProvider:
 
 @dataclass(frozen=True, slots=True)
 class StoredModel:
-    """A model as it is stored; `call` is JSON."""
+    """`call`: JSON, how it is called."""
 
     id: ModelConfigId
     provider_id: UUID
@@ -66,7 +60,7 @@ class StoredModel:
 
 @dataclass(frozen=True, slots=True)
 class StoredCatalogue:
-    """The whole catalogue at one moment; `known` has the models that are gone, too."""
+    """All of it, at one moment. `known`: whose model it was, also of those that are gone."""
 
     providers: tuple[StoredProvider, ...] = ()
     models: tuple[StoredModel, ...] = ()
@@ -76,7 +70,7 @@ class StoredCatalogue:
 
 @dataclass(frozen=True, slots=True)
 class StoredOwn:
-    """The settings of a user, and their sealed keys by provider."""
+    """What is a user's: settings, and sealed keys by provider."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[UUID, bytes] = field(repr=False, default_factory=dict)
@@ -84,7 +78,7 @@ class StoredOwn:
 
 @dataclass(frozen=True, slots=True)
 class StoredSkill:
-    """A skill as it is stored; `content` is None in a list."""
+    """`content` is None in a list."""
 
     id: UUID
     name: str
@@ -105,7 +99,7 @@ def settings_of(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 class CatalogueReader:
-    """The reader of the catalogue; `Catalogue` keeps what was read."""
+    """Reads; who keeps what was read is asked first."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -135,10 +129,7 @@ class CatalogueReader:
         return StoredOwn(settings_of(settings), dict(keys))
 
     async def remember_offered(self, offered: Sequence[tuple[ModelConfigId, UUID, str]]) -> None:
-        """Store models of the environment: their ids, providers and labels.
-
-        Models that are stored already are left as they are.
-        """
+        """Models of the environment: id, provider, label. The same again is nothing new."""
         ids, providers, labels = zip(*offered, strict=True) if offered else ((), (), ())
         arrays = {"ids": list(ids), "providers": list(providers), "labels": list(labels)}
         async with self._pool.connection() as connection:

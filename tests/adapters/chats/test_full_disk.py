@@ -8,7 +8,7 @@ import random
 import pytest
 import trio
 
-from adapters.cli.examining.stored import room
+from adapters.cli.doctor.database import check_database_room
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.pulse import RoomCheck
 from tests.adapters.daemon.who_may import CHATS
@@ -86,9 +86,9 @@ async def until(socket, kind, **more):
 async def test_a_doctor_names_a_full_disk(disk):
     connection = await Connection.open(disk.conninfo)
     try:
-        before = await room(connection)
+        before = await check_database_room(connection)
         disk.fill()
-        [found] = await room(connection)
+        [found] = await check_database_room(connection)
     finally:
         connection.close()
 

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
+from adapters.cli.load import LoadFigures, document, percentile, rows, summary
 from adapters.cli.main import main
-from adapters.cli.measuring.figures import Seen, document, percentile, rows, summary
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ def test_a_percentile_is_a_value_that_was_seen(values, percent, value):
 
 def test_nothing_seen_is_no_figure():
     assert math.isnan(percentile([], 50))
-    assert ("create a chat", "0", "-", "-", "-") == rows(Seen())[0]
-    assert None is document(Seen(), 1.0)["turn_seconds"]
+    assert ("create a chat", "0", "-", "-", "-") == rows(LoadFigures())[0]
+    assert None is document(LoadFigures(), 1.0)["turn_seconds"]
 
 
 def test_a_run_is_summed_up_with_the_faults_that_were_most():
-    seen = Seen(turn=[0.5] * 6, parts=300, retries=2, faults=Counter({"a": 1, "b": 3}))
+    seen = LoadFigures(turn=[0.5] * 6, parts=300, retries=2, faults=Counter({"a": 1, "b": 3}))
 
     assert (
         "6 turns in 2.0 s: 3.0 turns/s, 150 pieces/s, 2 retries, 4 failures\n  3 x b\n  1 x a\n"

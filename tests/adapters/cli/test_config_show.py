@@ -45,6 +45,6 @@ def test_what_the_daemon_would_refuse_is_refused(capsys):
 
 
 def test_names_that_others_chose_break_no_line():
-    from adapters.cli.tables import table
+    from adapters.cli.command_line import table
 
     assert "A   B\nx?  ?[31my\n" == table(("a", "b"), [("x\n", "\x1b[31my")])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.cli.talking.drawing import cost
+from adapters.cli.chat.screen import cost_text
 from promptcorner_client.api import CostSummary
 
 
@@ -16,4 +16,4 @@ from promptcorner_client.api import CostSummary
     ],
 )
 def test_what_has_no_price_is_not_called_free(paid, said):
-    assert said == cost(paid)
+    assert said == cost_text(paid)

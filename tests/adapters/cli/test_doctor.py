@@ -8,15 +8,16 @@ import trio
 from psycopg.conninfo import make_conninfo
 
 from adapters import settings as config
-from adapters.cli.examining import machine, network, stored
-from adapters.cli.examining.finding import Finding, State, from_refusal
+from adapters.cli.doctor import database as stored
+from adapters.cli.doctor import machine, network
+from adapters.cli.doctor.findings import Finding, FindingState, from_refusal
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from adapters.rehearsal.settings import read as behaving
 from adapters.settings import ShownSetting
 from adapters.settings.refusals import CannotStart
 
-OK, WARNING, WRONG = State.OK, State.WARNING, State.WRONG
+OK, WARNING, WRONG = FindingState.OK, FindingState.WARNING, FindingState.WRONG
 
 
 def told(data_dir="/none", **said):
@@ -45,7 +46,7 @@ def test_a_refusal_of_the_daemon_is_split_into_fact_and_advice():
 
 
 def test_this_machine_is_fit_to_run_its_tests():
-    findings = [machine.python(), *machine.packages(machine.requirements())]
+    findings = [machine.check_python(), *machine.check_packages(machine.requirements())]
 
     assert {"python": OK, "packages": OK} == states(findings)
 
@@ -53,7 +54,7 @@ def test_this_machine_is_fit_to_run_its_tests():
 def test_a_package_of_another_version_than_the_one_that_was_proved_is_wrong():
     requires = ["psycopg[binary]==1.2.3", "trio>=0.35", "h11<99", "other==1; extra == 'dev'"]
 
-    _, psycopg, other = machine.packages(requires)
+    _, psycopg, other = machine.check_packages(requires)
 
     assert (WRONG, "pip install psycopg==1.2.3") == (psycopg.state, psycopg.advice)
     assert psycopg.fact.endswith(", must be 1.2.3")
@@ -63,14 +64,17 @@ def test_a_package_of_another_version_than_the_one_that_was_proved_is_wrong():
 def test_a_directory_that_can_be_made_is_as_good_as_one_that_is_there(tmp_path):
     there, to_be = told(tmp_path), told(tmp_path / "a" / "b")
 
-    assert f"{tmp_path} is there" == next(machine.data_dir(there)).fact
-    assert f"{tmp_path}/a/b will be made at the first start" == next(machine.data_dir(to_be)).fact
+    assert f"{tmp_path} is there" == next(machine.check_data_dir(there)).fact
+    assert (
+        f"{tmp_path}/a/b will be made at the first start"
+        == next(machine.check_data_dir(to_be)).fact
+    )
 
 
 def test_a_file_is_no_directory(tmp_path):
     (tmp_path / "file").write_text("")
 
-    [finding] = machine.data_dir(told(tmp_path / "file" / "deeper"))
+    [finding] = machine.check_data_dir(told(tmp_path / "file" / "deeper"))
 
     assert (WRONG, f"{tmp_path}/file is not a directory") == (finding.state, finding.fact)
 
@@ -80,22 +84,22 @@ def test_a_file_is_no_directory(tmp_path):
     [(machine.ROOM_BYTES_MIN - 1, WRONG), (machine.ROOM_BYTES - 1, WARNING), (1 << 50, OK)],
 )
 def test_room_is_a_matter_of_degree(free, state, tmp_path):
-    assert state is machine.room(tmp_path, free).state
+    assert state is machine.check_disk_space(tmp_path, free).state
 
 
 @pytest.mark.parametrize(("most", "state"), [(1024, WARNING), (20_000, OK), (RLIM_INFINITY, OK)])
 def test_a_limit_on_open_files_is_warned_of(most, state):
-    assert state is machine.descriptors(most).state
+    assert state is machine.check_file_limit(most).state
 
 
 def test_a_secret_key_that_others_may_read_is_wrong(tmp_path):
-    before = machine.secret_key(told(tmp_path))
+    before = machine.check_secret_key(told(tmp_path))
     key = tmp_path / "secret.key"
     key.write_text("k" * 64)
     key.chmod(0o644)
-    open_to_all = machine.secret_key(told(tmp_path))
+    open_to_all = machine.check_secret_key(told(tmp_path))
     key.chmod(0o600)
-    kept = machine.secret_key(told(tmp_path))
+    kept = machine.check_secret_key(told(tmp_path))
 
     assert (OK, WRONG, OK) == (before.state, open_to_all.state, kept.state)
     assert f"chmod 600 {key}" == open_to_all.advice
@@ -116,7 +120,7 @@ async def test_what_commands_of_chats_run_in_is_tried_out(said, script, state, f
     program.chmod(0o755)
     settings = config.read_config({"sandbox": said}, {"PATH": str(tmp_path)})
 
-    found = await machine.sandbox(settings)
+    found = await machine.check_sandbox(settings)
 
     assert ("sandbox", state) == (found.subject, found.state)
     assert found.fact.startswith(fact.format(tmp_path))
@@ -129,7 +133,7 @@ def test_a_file_with_a_secret_in_it_is_for_nobody_else(mode, count, tmp_path):
     file.chmod(mode)
     shown = config.list_settings({"config": str(file)}, {})
 
-    found = list(machine.files_of_secrets(shown))
+    found = list(machine.check_secret_files(shown))
 
     assert [f"others may read openai_api_key in {file}"] * count == [each.fact for each in found]
 
@@ -138,14 +142,14 @@ def test_what_systemd_hands_over_is_as_it_wants_it(tmp_path):
     shown = [ShownSetting("openai_api_key", "(set)", f"credential openai_api_key {tmp_path}/k")]
     (tmp_path / "k").touch(0o644)
 
-    assert [] == list(machine.files_of_secrets(shown))
+    assert [] == list(machine.check_secret_files(shown))
 
 
 # the database
 
 
 async def test_a_database_that_is_not_there_yet_is_not_made(tmp_path):
-    [finding] = await stored.database(told(tmp_path / "home"))
+    [finding] = await stored.check_database(told(tmp_path / "home"))
 
     assert OK is finding.state
     assert not (tmp_path / "home").exists()
@@ -154,7 +158,7 @@ async def test_a_database_that_is_not_there_yet_is_not_made(tmp_path):
 async def test_a_server_is_looked_at_from_all_sides(database):
     settings = config.read_config({}, {"DATABASE_URL": database})
 
-    found = await stored.database(settings)
+    found = await stored.check_database(settings)
 
     expected = {"database": OK, "schema": OK, "clock": OK, "connections": OK}
     assert expected == states(found)
@@ -164,7 +168,7 @@ async def test_a_server_is_looked_at_from_all_sides(database):
 async def test_a_server_that_is_away_is_wrong():
     away = make_conninfo(host="127.0.0.1", port=9, password="secret", connect_timeout=2)
 
-    [finding] = await stored.database(config.read_config({}, {"DATABASE_URL": away}))
+    [finding] = await stored.check_database(config.read_config({}, {"DATABASE_URL": away}))
 
     assert (WRONG, True) == (finding.state, "cannot be reached" in finding.fact)
     assert "secret" not in str(finding)
@@ -174,14 +178,14 @@ async def test_a_server_that_is_away_is_wrong():
     ("places", "state"), [(31, WRONG), (32, WARNING), (63, WARNING), (64, OK), (100, OK)]
 )
 def test_the_server_has_to_let_in_a_process_and_better_two(places, state):
-    [finding] = stored.places(told(), places)  # which needs 24 and 8
+    [finding] = stored.check_connections(told(), places)  # which needs 24 and 8
 
     assert state is finding.state
 
 
 @pytest.mark.parametrize(("skew", "state"), [(1.9, OK), (-2.1, WARNING), (3600, WARNING)])
 def test_clocks_that_differ_are_warned_of(skew, state):
-    assert state is stored.clock(skew).state
+    assert state is stored.check_clock(skew).state
 
 
 @pytest.mark.parametrize(
@@ -197,27 +201,27 @@ def test_clocks_that_differ_are_warned_of(skew, state):
 def test_words_of_chats_on_a_wire_are_warned_of(address, count):
     settings = config.read_config({}, {"DATABASE_URL": address})
 
-    assert count == len(list(stored.secrecy(settings)))
+    assert count == len(list(stored.check_encryption(settings)))
 
 
 def test_a_user_who_may_make_no_tables_is_wrong_only_if_some_are_missing():
-    [missing] = stored.privileges(missing=1, may_create=False)
-    [complete] = stored.privileges(missing=0, may_create=False)
+    [missing] = stored.check_privileges(missing=1, may_create=False)
+    [complete] = stored.check_privileges(missing=0, may_create=False)
 
     assert (WRONG, WARNING) == (missing.state, complete.state)
-    assert [] == list(stored.privileges(missing=1, may_create=True))
+    assert [] == list(stored.check_privileges(missing=1, may_create=True))
 
 
 # the network
 
 
 def test_a_port_is_free_or_somebody_elses(free):
-    [finding] = network.daemon(told(listen=free))
+    [finding] = network.check_daemon(told(listen=free))
     assert (OK, f"{free} is free, no daemon runs there") == (finding.state, finding.fact)
 
     host, port = free.split(":")
     with socket.create_server((host, int(port))):
-        taken = network.port(told(listen=free))
+        taken = network.check_port(told(listen=free))
 
     assert (WRONG, f"cannot listen at {free} (address already in use)") == (taken.state, taken.fact)
 
@@ -226,9 +230,9 @@ async def test_somebody_else_who_speaks_http_is_no_daemon_of_ours():
     async with serve(Behaviour()) as running:
         address = running.url.removeprefix("http://")
         here = told(listen=address)
-        [finding] = await trio.to_thread.run_sync(lambda: list(network.daemon(here)))
+        [finding] = await trio.to_thread.run_sync(lambda: list(network.check_daemon(here)))
 
-    assert f"somebody else listens at {address}" == finding.fact
+    assert f"another program listens at {address}" == finding.fact
 
 
 @pytest.mark.parametrize(
@@ -241,7 +245,7 @@ async def test_somebody_else_who_speaks_http_is_no_daemon_of_ours():
     ],
 )
 def test_who_listens_for_others_without_encryption_is_warned(said, count):
-    found = list(network.entrance(told(**said)))
+    found = list(network.check_tls(told(**said)))
 
     assert [WARNING] * count == [each.state for each in found]
 
@@ -250,7 +254,7 @@ def test_a_certificate_that_is_none_is_wrong(tmp_path):
     (tmp_path / "pem").write_text("x")
     pem = str(tmp_path / "pem")
 
-    [finding] = network.entrance(told(tls_cert=pem, tls_key=pem))
+    [finding] = network.check_tls(told(tls_cert=pem, tls_key=pem))
 
     assert ("tls", WRONG) == (finding.subject, finding.state)
 
@@ -260,18 +264,22 @@ def test_a_certificate_that_is_none_is_wrong(tmp_path):
     [("none", None), ("10.1.0.0/16", "ok"), ("127.0.0.0/8", "warn"), ("::/0", "warn")],
 )
 def test_networks_that_strangers_may_send_us_to_are_said(said, state):
-    findings = list(network.strangers(config.read_config({"private_networks": said}, {})))
+    findings = list(
+        network.check_private_networks(config.read_config({"private_networks": said}, {}))
+    )
 
     assert ([state] if state else []) == [each.state.value for each in findings]
 
 
 def test_a_proxy_is_named_or_refused():
-    [used] = network.proxies({"HTTPS_PROXY": "http://me:secret@proxy.test:3128", "NO_PROXY": "a.b"})
-    [odd] = network.proxies({"HTTPS_PROXY": "socks5://proxy.test"})
+    [used] = network.check_proxy(
+        {"HTTPS_PROXY": "http://me:secret@proxy.test:3128", "NO_PROXY": "a.b"}
+    )
+    [odd] = network.check_proxy({"HTTPS_PROXY": "socks5://proxy.test"})
 
     assert "providers are reached over proxy.test:3128, but not to a.b" == used.fact
     assert (OK, WRONG) == (used.state, odd.state)
-    assert [] == list(network.proxies({}))
+    assert [] == list(network.check_proxy({}))
 
 
 async def test_providers_are_named_and_only_asked_if_one_wants_it():
@@ -279,10 +287,10 @@ async def test_providers_are_named_and_only_asked_if_one_wants_it():
         {}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
     )
 
-    [named] = await network.providers(settings, online=False)
-    [none] = await network.providers(config.read_config({}, {"HOME": "/none"}), online=False)
+    [named] = await network.check_providers(settings, online=False)
+    [none] = await network.check_providers(config.read_config({}, {"HOME": "/none"}), online=False)
     odd = config.read_config({}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "nonsense"})
-    [misnamed] = await network.providers(odd, online=False)
+    [misnamed] = await network.check_providers(odd, online=False)
 
     assert (OK, "openai/gpt-5 is set up; --online asks it") == (named.state, named.fact)
     assert (WARNING, WRONG) == (none.state, misnamed.state)
@@ -295,7 +303,7 @@ async def test_a_provider_that_is_asked_says_how_it_is(faults, state):
     said = {"deltas": "1", "faults": faults} if faults else {"deltas": "1"}
     async with serve(behaving(Behaviour(), said)) as running:
         environ = {"ANTHROPIC_API_KEY": "sk-secret", "ANTHROPIC_BASE_URL": running.url}
-        [finding] = await network.providers(config.read_config({}, environ), online=True)
+        [finding] = await network.check_providers(config.read_config({}, environ), online=True)
 
     assert state is finding.state, finding
     assert "sk-secret" not in str(finding)

@@ -3,8 +3,8 @@
 import pytest
 
 from adapters import settings as config
-from adapters.cli.examining import network
-from adapters.cli.examining.finding import State
+from adapters.cli.doctor import network
+from adapters.cli.doctor.findings import FindingState
 from adapters.relay import place
 from adapters.relay.address import Nowhere
 
@@ -26,9 +26,9 @@ def told(**said):
     ],
 )
 async def test_it_says_where_others_will_find_this_process(said, where):
-    found = await network.relay(told(**said))
+    found = await network.check_relay(told(**said))
 
-    assert (State.OK, f"other processes will find this one at {where}") == (
+    assert (FindingState.OK, f"other processes will find this one at {where}") == (
         found.state,
         found.fact,
     )
@@ -37,17 +37,17 @@ async def test_it_says_where_others_will_find_this_process(said, where):
 def test_it_says_when_nobody_will():
     nowhere = Nowhere("of this machine only 9.9.9.9 is known, which is no private address")
 
-    found = network.place_of(told(listen="0.0.0.0:7390"), nowhere)
+    found = network.relay_finding(told(listen="0.0.0.0:7390"), nowhere)
 
-    assert State.WARNING is found.state
+    assert FindingState.WARNING is found.state
     assert "only 9.9.9.9 is known" in found.fact
     assert place.ADVICE == found.advice
 
 
 @pytest.mark.parametrize("url", ["", "http://127.0.0.1:1"])
 def test_a_process_that_is_not_reached_is_named(url):
-    found = network.peer(url)
+    found = network.check_peer(url)
 
-    assert State.WARNING is found.state
+    assert FindingState.WARNING is found.state
     assert url in found.fact
     assert f"there, {place.ADVICE}" == found.advice

@@ -1,0 +1,81 @@
+"""Tasks that only wait: for those who have to answer, for the time of the next attempt."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from math import inf
+
+import trio
+
+from actors.chat.turn.commits import Committed, begin_attempt, commit
+from actors.chat.turn.work import Held, Left, Obsolete
+from actors.chat.turn.world import World
+from actors.law.chat import RetryState, StoredChat
+from actors.law.closing import unanswered_dynamic_calls
+from actors.law.requests import CancelRequiresAction, ExpireApprovals, Request
+from actors.law.store.ports import fence_holds, fence_of
+from actors.law.store.retry import retry_store
+
+
+async def await_client(held: Held, world: World) -> Committed:
+    """Wait until it is too late for a client's results or a person's decision, by the database's
+    clock. Whoever answers in time makes this work obsolete."""
+    stored = held.stored
+    chat, fence = stored.chat.id, fence_of(stored.chat)
+    assert fence is not None, "only a chat that is held is waited for"
+    while (remaining := seconds_left(stored)) > 0:
+        await trio.sleep(remaining)
+        looked = await retry_store(chat, "view", partial(world.reading.view, chat))
+        if not isinstance(looked, StoredChat):
+            return Left()
+        if not fence_holds(fence, looked.chat):  # what has moved is not ours to end
+            return Obsolete()
+        stored = looked
+    return await commit(Held(stored, held.history), _too_late(stored), world)
+
+
+def _too_late(stored: StoredChat) -> Sequence[Request]:
+    """Neither is refused, whatever people allow meanwhile: the client's calls keep the chat waiting
+    until they are cancelled, so they come last."""
+    requests: list[Request] = []
+    if person_seconds_left(stored) <= 0:
+        requests.append(ExpireApprovals())
+    if client_seconds_left(stored) <= 0:
+        is_known = stored.chat.requires_action_deadline_at is not None
+        requests.append(CancelRequiresAction("timed out" if is_known else "there was no deadline"))
+    return requests
+
+
+def seconds_left(stored: StoredChat) -> float:
+    """Until somebody's time is over. Infinite: a person has as long as it takes."""
+    return min(client_seconds_left(stored), person_seconds_left(stored))
+
+
+def client_seconds_left(stored: StoredChat) -> float:
+    if stored.chat.asks and not unanswered_dynamic_calls(stored):
+        return inf
+    deadline = stored.chat.requires_action_deadline_at
+    return 0.0 if deadline is None else (deadline - stored.now).total_seconds()
+
+
+def person_seconds_left(stored: StoredChat) -> float:
+    times = [ask.until for ask in stored.chat.asks if ask.until is not None]
+    return (min(times) - stored.now).total_seconds() if times else inf
+
+
+async def await_attempt(held: Held, world: World) -> Committed:
+    """Wait until the moment that the retry state tells watchers; then the next attempt is counted.
+
+    What is left of the pause is less than all of it if its commit took long, or if the chat was
+    taken over in the pause.
+    """
+    retry = held.stored.chat.retry_state
+    assert retry is not None, "there is a pause only after an attempt that failed"
+    await trio.sleep(seconds_left_of(retry, world.wall()))
+    return await begin_attempt(held, world)
+
+
+def seconds_left_of(retry: RetryState, now: datetime) -> float:
+    """Never more than all of it, whatever the clocks of two processes say."""
+    left = (retry.retrying_at - now).total_seconds()
+    return min(max(left, 0.0), retry.delay_ms / 1000)

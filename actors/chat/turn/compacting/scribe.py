@@ -1,0 +1,164 @@
+"""A model is asked to sum up a conversation, in whatever way gets a summary out of it.
+
+First as a call of the chat, with one question more. If that leads to nothing but thoughts, to a
+summary without its end, or to a refusal of how it is asked: plainly, once. If the conversation is
+longer than the model's window, because it says so or is known to have a smaller one: in parts, each
+with the summary of those before it. What can be tried again later is the caller's affair.
+"""
+
+from collections.abc import Sequence
+
+import trio
+
+from actors.chat.turn import retries
+from actors.chat.turn.answering import ask
+from actors.chat.turn.ports import Model
+from actors.chat.turn.work import Attempt
+from actors.chat.turn.world import Limits, World
+from actors.law.chat import Role
+from actors.law.failures.wording import failure
+from actors.law.parts.assemble import ModelAnswer
+from actors.law.parts.deltas import FailureKind, ProviderFailure
+from actors.law.parts.message import UNPRICED
+from actors.law.parts.prompt import Prompt
+from actors.prompts.compaction.portions import (
+    PORTION_BYTES_MIN,
+    PORTIONS_MAX,
+    portion_bytes,
+    portions,
+    tokens_about,
+)
+from actors.prompts.compaction.rows import Compaction
+from actors.prompts.compaction.wording import (
+    asking_for_part,
+    asking_for_summary,
+    plainly,
+    summary_in,
+)
+from actors.streams.pieces import Piece
+from runtime.scope import CausedScope
+
+ESTIMATE_TOLERANCE = 1.1  # what only an estimate says to be longer than the window is tried
+HALVINGS_MAX = 3  # of parts that are too long all the same; then the window is said to be too small
+PART_TRIES_MAX = 3  # of one part; then all of it is tried again later, by its caller
+
+TOO_SMALL = (
+    "The conversation is too long to be summarised by this model. Choose one with a larger context"
+    " window, edit an earlier message, or start a new chat."
+)
+
+
+class Scribe:
+    """Makes one summary. What the model said on the way is booked before it is asked anything else;
+    what it said last is left `unbooked` in the attempt."""
+
+    def __init__(
+        self, compaction: Compaction, model: Model, attempt: Attempt, world: World
+    ) -> None:
+        self.runtime_ms = 0
+        self.is_paid = False  # for anything
+        self.attempt = attempt
+        self._compaction = compaction
+        self._model = model
+        self._world = world
+        # A model that reads a whole window at once may be silent for longer than in a chat.
+        silence = world.limits.silence_seconds
+        self._guards = Limits(startup_seconds=silence, silence_seconds=silence)
+
+    async def summary(self, prompt: Prompt) -> str | ProviderFailure:
+        """`prompt`: as the model would be asked in the chat now. Empty: it made none."""
+        window = self._model.context_limit
+        if window is None or self._may_fit(prompt, window):
+            said = await self._made(asking_for_summary(prompt))
+            if not (isinstance(said, ProviderFailure) and said.too_long):
+                return said
+        return await self._in_parts(prompt, portion_bytes(prompt.messages, window))
+
+    def _may_fit(self, prompt: Prompt, window: int) -> bool:
+        """A provider that refuses what is too long takes nothing for it; but some cut it."""
+        full = self._compaction.full
+        known = full.tokens or tokens_about(prompt.messages)
+        return known <= window and known + full.coming <= window * ESTIMATE_TOLERANCE
+
+    async def _in_parts(self, prompt: Prompt, bytes_max: int) -> str | ProviderFailure:
+        for _ in range(HALVINGS_MAX):
+            if bytes_max < PORTION_BYTES_MIN:
+                break
+            parts = portions(prompt.messages, bytes_max)
+            if len(parts) > PORTIONS_MAX:
+                break
+            said = await self._part_by_part(prompt, parts)
+            if not (isinstance(said, ProviderFailure) and said.too_long):
+                return said
+            bytes_max //= 2
+        return failure(FailureKind.CONFIG, self._model.vendor, message=TOO_SMALL)
+
+    async def _part_by_part(self, prompt: Prompt, parts: Sequence[str]) -> str | ProviderFailure:
+        so_far = ""
+        for number, part in enumerate(parts, 1):
+            asking = asking_for_part(prompt, part, so_far, number=number, count=len(parts))
+            said = await self._part(asking)
+            if isinstance(said, ProviderFailure) or not said:
+                return said
+            so_far = said
+        return so_far
+
+    async def _part(self, prompt: Prompt) -> str | ProviderFailure:
+        """What fails for a moment is not worth to begin with the first part again."""
+        for attempt in range(1, PART_TRIES_MAX):
+            said = await self._made(prompt)
+            if not isinstance(said, ProviderFailure) or not said.retryable:
+                return said
+            if said.retry_after_seconds > retries.CAP_SECONDS:
+                return said
+            await trio.sleep(retries.pause_seconds(said, attempt, self._world.chance()))
+        return await self._made(prompt)
+
+    async def _made(self, prompt: Prompt) -> str | ProviderFailure:
+        said = await self._asked(prompt)
+        if isinstance(said, ProviderFailure):
+            if said.kind is not FailureKind.CONFIG or said.too_long:
+                return said
+        elif found := summary_in(said):
+            return found
+        said = await self._asked(plainly(prompt, self._model.settings))
+        return said if isinstance(said, ProviderFailure) else summary_in(said)
+
+    async def _asked(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
+        """Nothing of it is shown or kept by halves."""
+        await book_due(self.attempt, self._world)
+        asking = Attempt(self._compaction.key)
+        answer: ModelAnswer | ProviderFailure | None = None
+        try:
+            with CausedScope(seconds=self._world.limits.summary_seconds):
+                asked = await ask(
+                    self._model,
+                    prompt,
+                    asking,
+                    self._guards,
+                    show=_show_nobody,
+                    telemetry=self._world.telemetry,
+                )
+                answer = asked.said
+                self.runtime_ms += asked.runtime_ms
+        finally:  # cut short, too: nothing is awaited here
+            self._note(answer, asking)
+        return answer or failure(FailureKind.TIMEOUT, self._model.vendor, retryable=True)
+
+    def _note(self, answer: ModelAnswer | ProviderFailure | None, asking: Attempt) -> None:
+        if isinstance(answer, ModelAnswer):
+            self.attempt.unbooked = self._world.prices.cost(self._model, answer.usage)
+        elif asking.has_said:  # what it had said by then is paid for
+            self.attempt.unbooked = UNPRICED
+        self.is_paid |= self.attempt.unbooked is not None
+
+
+def _show_nobody(role: Role, piece: Piece, *, alone: bool = False) -> None:
+    """Watchers see that a summary is made, but not what the model says meanwhile."""
+
+
+async def book_due(attempt: Attempt, world: World) -> None:
+    """Book what was paid for in this attempt, and becomes no message."""
+    cost, attempt.unbooked = attempt.unbooked, None
+    if cost is not None:
+        await world.books.book(attempt.key.chat, "compaction", [cost])

@@ -1,0 +1,55 @@
+"""All that a chat's tasks ask for, and the limits they keep."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from random import random
+
+from actors.chat.turn.ports import (
+    ON_REQUEST,
+    UNBOOKED,
+    UNMEASURED,
+    UNTITLED,
+    Books,
+    Compacting,
+    Journal,
+    Models,
+    Prices,
+    Prompts,
+    Telemetry,
+    Titles,
+    Tools,
+)
+from actors.law.store.ports import ChatReader, Ledger
+from actors.streams.previews import Previews
+from actors.tools.approvals.ports import NOBODY_ASKS, Approving
+from runtime import clock
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long things may take before an attempt is given up; then it is made again."""
+
+    startup_seconds: float = 60.0  # from asking a model to the first thing it says
+    silence_seconds: float = 600.0  # between two things it says
+    summary_seconds: float = 900.0  # for one answer that sums up a conversation, to its end
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    ledger: Ledger
+    reading: ChatReader
+    models: Models
+    prompts: Prompts
+    tools: Tools
+    journal: Journal
+    prices: Prices
+    previews: Previews
+    titles: Titles = UNTITLED
+    compacting: Compacting = ON_REQUEST
+    books: Books = UNBOOKED
+    telemetry: Telemetry = UNMEASURED
+    approving: Approving = NOBODY_ASKS
+    limits: Limits = Limits()
+    wall: Callable[[], datetime] = clock.wall  # by which the next attempt is told and waited for
+    chance: Callable[[], float] = random  # by which chats that fail together ask again apart

@@ -1,0 +1,58 @@
+"""All that the supervisor asks for, and the limits it keeps. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from actors.chat.mail import ChatMail
+from actors.chat.turn.work import Held
+from actors.law.ids import Holder
+from actors.law.store.ports import Bus, ChatReader, Leases, Ledger
+from runtime.mailbox import Address, Mailbox
+
+
+class Life(Protocol):
+    """A chat actor about to live. Once its run is over, it holds nothing any more."""
+
+    address: Address[ChatMail]
+    mailbox: Mailbox[ChatMail]
+
+    async def run(self) -> object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much at once, and how often. The lease is the same number wherever it is asked for."""
+
+    roots: int = 5_000  # chats at work that have no parent; more wait until one has ended
+    children: int = 10_000  # those that have
+    ending: int = 1_000  # over both: chats that are only to be ended; more wait likewise
+    # Beside all of these: chats that have no work before somebody else has answered. Those beyond
+    # it keep the places that they had while they were at work, until others have been answered.
+    waiting: int = 10_000
+    batch: int = 100  # taken by one statement; what is over, by the next
+    poll_seconds: float = 1.0  # between searches that nobody hinted at
+    sync_seconds: float = 15.0  # between comparisons with what the store says we hold
+    claim_seconds: float = 30.0  # a sender's promised place; then it is free again
+    lease_seconds: float = 30.0
+    drain_seconds: float = 30.0  # for steps in flight when the process stops; then they are cut
+
+    @property
+    def total(self) -> int:
+        return self.roots + self.children + self.ending
+
+    @property
+    def held(self) -> int:
+        return self.total + self.waiting
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    leases: Leases
+    ledger: Ledger
+    reading: ChatReader
+    bus: Bus
+    live: Callable[[Holder, Held], Life]  # makes the actor of a chat that has been taken
+    new_id: Callable[[], UUID]
+    limits: Limits = Limits()

@@ -1,0 +1,8 @@
+"""Commands for admins, which ask a running daemon over its API as any other client does.
+
+connection  asks a daemon: its address, the token, requests and how answers are printed
+users       runs `promptcorner users`
+tokens      runs `promptcorner tokens`
+providers   runs `promptcorner providers`
+workspaces  runs `promptcorner workspaces`
+"""

@@ -1,1 +1,0 @@
-"""Commands that ask a running daemon, over its API as anybody else would."""

@@ -1,0 +1,154 @@
+"""Decisions whether calls may run, by the user at the terminal or by a flag of the command."""
+
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from enum import Enum
+from functools import partial
+from uuid import UUID
+
+from rich.console import Console
+
+from actors.tools.approvals.policy import START
+from adapters.cli.chat.screen import PROMPT, approval_view
+from promptcorner_client import api
+from promptcorner_client.async_client import AsyncClient
+from promptcorner_client.errors import RequestRefused
+from promptcorner_client.transcript import Transcript
+from promptcorner_client.wire import ChatApproval
+from runtime.threads import work
+from runtime.threads.limits import ThreadLimits
+
+TYPING = ThreadLimits("typed_lines", 64)  # one, and those of users who have left
+NO_USER = "no user is there to be asked"
+ApprovalKey = tuple[UUID, str, datetime]
+DENIES = "n denies it, with words if you like: n use make"
+HOW = f"y allows it once · a always, in this chat · {DENIES}"
+HOW_TO_START = f"y allows it in this chat, until revoked · a in all chats of its family · {DENIES}"
+
+
+class Approve(Enum):
+    """A value of `--approve`, which is also the policy that the chat gets."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class ApprovalPrompter:
+    """Decides each call that waits for consent once: those of a chat, and of its agents."""
+
+    def __init__(self, client: AsyncClient, console: Console, approve: Approve | None) -> None:
+        self._client = client
+        self._console = console
+        self._approve = approve
+        self._answered: set[ApprovalKey] = set()
+
+    @property
+    def can_decide(self) -> bool:
+        """Tell whether there is a user at the terminal, or a flag, that decides."""
+        return self._approve in (Approve.ALLOW, Approve.DENY) or (
+            self._console.is_terminal and sys.stdin.isatty()
+        )
+
+    def undecided(self, transcript: Transcript) -> list[ChatApproval]:
+        """Return the calls that wait and are to be decided here."""
+        return [
+            one
+            for one in transcript.approvals
+            if self.can_decide and key_of(one) not in self._answered
+        ]
+
+    async def decide(self, approvals: list[ChatApproval]) -> bool:
+        """Decide them; return False if the user leaves instead of answering."""
+        always: set[str] = set()  # tools that were always allowed meanwhile, for these calls too
+        for approval in approvals:
+            if approval.tool_name in always:
+                self._answered.add(key_of(approval))
+                continue
+            decision = await self._decision(approval)
+            if decision is None:
+                return False
+            self._answered.add(key_of(approval))
+            try:
+                decided = await self._client.request(api.decide(approval, *decision))
+                if decided.decision == "allow_always":
+                    always.add(decided.tool_name)
+            except RequestRefused as refused:
+                if refused.status != 409:  # another user was first, or its time is over
+                    raise
+                self._console.print(f"  {refused}", style="dim")
+        return True
+
+    async def _decision(self, approval: ChatApproval) -> tuple[str, str] | None:
+        match self._approve:
+            case Approve.ALLOW:
+                return "allow_once", ""
+            case Approve.DENY:
+                return "deny", NO_USER
+        discard_typed_input()
+        self._console.print(approval_view(approval))
+        self._console.print(choices_of(approval), style="dim")
+        while (line := await read_line("? ")) is not None:
+            if (decision := read_decision(line)) is not None:
+                return decision
+            self._console.print(choices_of(approval), style="dim")
+        return None
+
+
+def key_of(approval: ChatApproval) -> ApprovalKey:
+    """Return what identifies an approval; its chat may get another title meanwhile."""
+    return approval.chat_id, approval.tool_call_id, approval.requested_at
+
+
+def choices_of(approval: ChatApproval) -> str:
+    """Return what can be typed, and what comes of it.
+
+    To allow the start of a server once allows it for as long as the chat exists, because the server
+    may have to be started again.
+    """
+    return HOW_TO_START if approval.tool_name.startswith(START) else HOW
+
+
+def read_decision(line: str) -> tuple[str, str] | None:
+    """Return the decision that was typed, or None if it is none."""
+    word, _, words = line.strip().partition(" ")
+    match word.lower():
+        case "y" | "yes" if not words:
+            return "allow_once", ""
+        case "a" | "always" if not words:
+            return "allow_always", ""
+        case "n" | "no":
+            return "deny", words.strip()
+    return None
+
+
+async def read_line(prompt: str = PROMPT) -> str | None:
+    """Read a line from the terminal; return None at the end of the input."""
+    try:
+        with terminal_restored():
+            line = await work.read(TYPING, partial(input, prompt))
+    except EOFError:
+        return None
+    return line.strip()
+
+
+def discard_typed_input() -> None:
+    """Discard what was typed before the question was shown: it cannot be an answer to it."""
+    if sys.stdin.isatty():
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+
+
+@contextmanager
+def terminal_restored() -> Iterator[None]:
+    """Leave the terminal as it was, also if the user leaves while a line is being typed."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

@@ -1,0 +1,8 @@
+"""`promptcorner doctor`: checks of everything that a daemon needs.
+
+command   runs the checks and prints what they find
+findings  defines what a check answers with           (pure)
+machine   checks this machine
+network   checks the ways to clients, other processes and providers
+database  checks the database
+"""

