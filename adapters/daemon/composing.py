@@ -39,7 +39,6 @@ from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
 from adapters.models.prompting import Prompting
 from adapters.models.provider_config import ModelConfig
-from adapters.models.providers.bedrock.aws import ambient
 from adapters.models.providers.dial import Dial, dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
@@ -251,7 +250,7 @@ async def open_catalogue(
     stage = RehearsalHost()
     catalogue = Catalogue(
         CatalogueReader(store.pool),
-        ProcessFacts(basis.models, ambient(config.environ), wall()),
+        ProcessFacts.of_environment(basis.models, config.environ, wall()),
         vault=basis.vault,
         client=client,
         stage=stage,

@@ -193,7 +193,7 @@ async def work(frame: Frame) -> None:
                 beside=Beside(inner, relaying, frame.number),
             ),
         ):
-            models = offered_models(await chats.catalogue.contents()) or NO_MODEL
+            models = offered_models(await chats.catalogue.snapshot()) or NO_MODEL
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
             look_less_for_garbage()
             frame.entrance.probes.ready(

@@ -1,17 +1,27 @@
-"""Which models there are, how each is reached, and what it is told.
+"""The models that chats can ask: which there are, how each is reached, and what it is told.
 
-catalogue    what a process knows of providers, models and settings, and for how long
-contents     all of it at one moment: database, environment, rehearsal                 (pure)
-environment  what the environment offers: keys that are there are providers            (pure)
-choosing     who may ask which model, and with what effort                             (pure)
-configured   a provider and a model as somebody set them up                            (pure)
-call_config  how a model is called, as administrators write it                         (pure)
-settings     what may be set, by name                                                  (pure)
-connecting   a configured model as a provider that can be asked
-prompting    stored rows, files and tools as the prompt for it
-compacting   when a chat is summarised, and by which model
-sanitising   text for a model, made plain                                              (pure)
-words        what chats are told beside what is said in them                           (pure)
-stage        the rehearsal, where nobody has set up a provider
-caching      what was read, kept for a while
+For other rooms:
+catalogue             the providers, models and settings that a process knows, and for how long
+choosing              who may ask which model, and with what effort                     (pure)
+snapshot              the catalogue at one moment                                       (pure)
+connecting            a configured model as a provider that can be asked
+provider_config       providers and models as they are set up, or in the environment    (pure)
+call_config           how a model is called, as administrators write it                 (pure)
+settings              the settings of the deployment and of users, by name              (pure)
+prompting             stored rows, files and tools as the prompt of a call
+prompt_texts          the texts that the daemon itself tells models                     (pure)
+skill_file            the file of a skill                                               (pure)
+costs                 prices, and the book of what was bought beside messages
+rehearsal_host        the rehearsal, as long as no provider is set up
+store                 the stored catalogue
+routes                the catalogue's part of the API
+providers.dial        connections to other hosts
+providers.http        the HTTP client of all providers
+providers.faults      the ways in which a call fails
+
+Inside:
+providers             a folder for each protocol, and the HTTP that they share
+
+A vendor that speaks a known protocol is added by its record in `actors.law.parts.vendors`. One with
+a protocol of its own needs a `Wire` there, a folder in `providers` and a line in `connecting`.
 """

@@ -1,8 +1,7 @@
-"""How a model is called, as administrators write it and as it is stored; and what is made of it.
-Pure.
+"""The configuration of a model's calls, as administrators write it, and what is made of it. Pure.
 
-Null is as good as nothing said. Keys that nobody knows are ignored, those of prices too, which
-older clients still send.
+It is stored as it is written. Null means the same as a field that is left out. Fields that are not
+known are ignored, those of prices too, which older clients still send.
 """
 
 from collections.abc import Iterator
@@ -39,20 +38,20 @@ _Strs = tuple[str, ...] | UnsetType | None
 _Object = dict[str, Any] | UnsetType | None
 
 
-class _Said(Struct, frozen=True, omit_defaults=True):
-    """A part of a configuration: what was not said is left out again."""
+class _Part(Struct, frozen=True, omit_defaults=True):
+    """A part of a configuration; a field that was left out is left out again."""
 
 
-class ReasoningEffort(_Said, frozen=True):
+class ReasoningEffort(_Part, frozen=True):
     default: _Str = UNSET
     max: _Str = UNSET
 
 
-class OpenAIConfig(_Said, frozen=True):
+class OpenAIConfig(_Part, frozen=True):
     use_responses_api: _Bool = UNSET
 
 
-class OpenAIProviderOptions(_Said, frozen=True):
+class OpenAIProviderOptions(_Part, frozen=True):
     include: _Strs = UNSET
     instructions: _Str = UNSET
     logit_bias: _Object = UNSET
@@ -77,11 +76,11 @@ class OpenAIProviderOptions(_Said, frozen=True):
     allowed_domains: _Strs = UNSET
 
 
-class ThinkingSettings(_Said, frozen=True):
+class ThinkingSettings(_Part, frozen=True):
     budget_tokens: _Int = UNSET
 
 
-class AnthropicProviderOptions(_Said, frozen=True):
+class AnthropicProviderOptions(_Part, frozen=True):
     send_reasoning: _Bool = UNSET
     thinking: ThinkingSettings | UnsetType | None = UNSET
     thinking_display: _Str = UNSET
@@ -92,7 +91,7 @@ class AnthropicProviderOptions(_Said, frozen=True):
     context_1m_enabled: _Bool = UNSET
 
 
-class GoogleThinkingSettings(_Said, frozen=True):
+class GoogleThinkingSettings(_Part, frozen=True):
     thinking_budget: _Int = UNSET
     thinking_level: _Str = UNSET
     include_thoughts: _Bool = UNSET
@@ -103,7 +102,7 @@ class SafetyThreshold(Struct, frozen=True):
     threshold: str = ""
 
 
-class GoogleProviderOptions(_Said, frozen=True):
+class GoogleProviderOptions(_Part, frozen=True):
     thinking_config: GoogleThinkingSettings | UnsetType | None = UNSET
     cached_content: _Str = UNSET
     safety_settings: tuple[SafetyThreshold, ...] | UnsetType | None = UNSET
@@ -111,17 +110,17 @@ class GoogleProviderOptions(_Said, frozen=True):
     web_search_enabled: _Bool = UNSET
 
 
-class OpenAICompatProviderOptions(_Said, frozen=True):
+class OpenAICompatProviderOptions(_Part, frozen=True):
     user: _Str = UNSET
 
 
-class ReasoningSettings(_Said, frozen=True):
+class ReasoningSettings(_Part, frozen=True):
     enabled: _Bool = UNSET
     exclude: _Bool = UNSET
     max_tokens: _Int = UNSET
 
 
-class RoutingSettings(_Said, frozen=True):
+class RoutingSettings(_Part, frozen=True):
     order: _Strs = UNSET
     allow_fallbacks: _Bool = UNSET
     require_parameters: _Bool = UNSET
@@ -132,7 +131,7 @@ class RoutingSettings(_Said, frozen=True):
     sort: _Str = UNSET
 
 
-class OpenRouterProviderOptions(_Said, frozen=True):
+class OpenRouterProviderOptions(_Part, frozen=True):
     reasoning: ReasoningSettings | UnsetType | None = UNSET
     extra_body: _Object = UNSET
     include_usage: _Bool = UNSET
@@ -143,12 +142,12 @@ class OpenRouterProviderOptions(_Said, frozen=True):
     provider: RoutingSettings | UnsetType | None = UNSET
 
 
-class VercelRoutingSettings(_Said, frozen=True):
+class VercelRoutingSettings(_Part, frozen=True):
     order: _Strs = UNSET
     models: _Strs = UNSET
 
 
-class VercelProviderOptions(_Said, frozen=True):
+class VercelProviderOptions(_Part, frozen=True):
     reasoning: ReasoningSettings | UnsetType | None = UNSET
     routing: VercelRoutingSettings | UnsetType | None = msgspec.field(
         name="providerOptions", default=UNSET
@@ -161,8 +160,8 @@ class VercelProviderOptions(_Said, frozen=True):
     extra_body: _Object = UNSET
 
 
-class AllProviderOptions(_Said, frozen=True):
-    """One key for each family of providers; a model looks at its own."""
+class AllProviderOptions(_Part, frozen=True):
+    """The options for all vendors, by families; a model looks at those of its own."""
 
     openai: OpenAIProviderOptions | UnsetType | None = UNSET
     anthropic: AnthropicProviderOptions | UnsetType | None = UNSET
@@ -172,7 +171,7 @@ class AllProviderOptions(_Said, frozen=True):
     vercel: VercelProviderOptions | UnsetType | None = UNSET
 
 
-class CallConfig(_Said, frozen=True):
+class CallConfig(_Part, frozen=True):
     max_output_tokens: _Int = UNSET
     temperature: _Float = UNSET
     top_p: _Float = UNSET
@@ -192,15 +191,17 @@ _THINKING_LEVELS = ("minimal", "low", "medium", "high")
 
 
 def read_call(stored: bytes) -> CallConfig:
+    """Return a configuration as it was stored."""
     return msgspec.json.decode(stored, type=CallConfig)
 
 
 def written_call(call: CallConfig | UnsetType | None) -> bytes:
+    """Return a configuration as it is to be stored."""
     return msgspec.json.encode(_without_nulls(msgspec.to_builtins(call or EMPTY_CALL)))
 
 
 def _without_nulls(said: Any) -> Any:
-    """Parts in which nothing is said are left out with them."""
+    """Return a value without fields that are null, and without objects that are then empty."""
     if not isinstance(said, dict):
         return said
     kept = {name: _without_nulls(value) for name, value in said.items()}
@@ -208,7 +209,7 @@ def _without_nulls(said: Any) -> Any:
 
 
 def faults_of(call: CallConfig) -> Iterator[tuple[str, str]]:
-    """What is wrong with it: where, and why."""
+    """Yield what is wrong with a configuration: the field, and the reason."""
     if effort := call.reasoning_effort:
         yield from _effort_faults(effort)
     options = call.provider_options or AllProviderOptions()
@@ -246,20 +247,20 @@ def _one_of(where: str, words: tuple[str, ...]) -> tuple[str, str]:
 
 
 def efforts_of(call: CallConfig) -> tuple[Effort, Effort] | None:
-    """The usual one and the highest that a chat may ask for."""
+    """Return the default effort and the highest that a chat may ask for; None: it has none."""
     effort = call.reasoning_effort or ReasoningEffort()
     usual, highest = _RANKS.get(effort.default or ""), _RANKS.get(effort.max or "")
     return None if usual is None or highest is None else (EFFORTS[usual], EFFORTS[highest])
 
 
 def efforts_offered(call: CallConfig) -> tuple[Effort, ...]:
-    """What a chat may ask for; nothing, where the model has no efforts."""
+    """Return the efforts that a chat may ask for; none, if the model has no efforts."""
     efforts = efforts_of(call)
     return () if efforts is None else EFFORTS[: EFFORTS.index(efforts[1]) + 1]
 
 
 def settings_of(call: CallConfig, type: str) -> CallSettings:
-    """For a provider of this type."""
+    """Return the settings of a call to a provider of this type."""
     efforts = efforts_of(call)
     return CallSettings(
         max_output_tokens=call.max_output_tokens or OUTPUT_TOKENS_MAX,
@@ -274,7 +275,7 @@ def settings_of(call: CallConfig, type: str) -> CallSettings:
 
 
 def search_of(call: CallConfig, type: str) -> WebSearch | None:
-    """The provider's own search, where it is switched on."""
+    """Return the search that the provider of this type does itself, if it is switched on."""
     match _family(call, type):
         case OpenAIProviderOptions(web_search_enabled=True) as openai:
             size = openai.search_context_size or None
@@ -328,7 +329,10 @@ def _with_reasoning(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(said: Struct) -> dict[str, Any]:
-    """What was said, as our options take it: JSON that is handed through as text."""
+    """Return the fields that are set, as our options take them.
+
+    JSON that is handed through is a text there.
+    """
     found = {name: getattr(said, name) for name in said.__struct_fields__}
     return {
         name: JsonText(msgspec.json.encode(value).decode()) if isinstance(value, dict) else value

@@ -1,9 +1,9 @@
-"""What there is to ask: providers, models and settings, kept in memory by each process.
+"""The catalogue: providers, models and settings, kept in memory by each process.
 
 A warm catalogue asks the database nothing. It forgets what has changed as soon as it hears of it
-(`CatalogueChanged`, told by whoever committed the change, in whatever process), and after a while
-in any case, should the news have got lost. A model that it has never heard of is looked for once
-more before it is said not to exist: it may have been made elsewhere a moment ago.
+(`CatalogueChanged`, told by the process that committed the change), and after a while in any case,
+should the news have got lost. A model that it has never heard of is looked for once more before it
+is said not to exist, because another process may just have made it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,10 +43,10 @@ from adapters.models.snapshot import (
     ModelSource,
     ProcessFacts,
     assemble,
-    own_key_subject,
     with_user_key,
 )
 from adapters.models.store.catalogue import CatalogueReader
+from adapters.models.store.providers import own_key_subject
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
 from runtime.log import emit
@@ -61,12 +61,17 @@ _ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class CatalogueStatistics:
+    """Counts of what is kept."""
+
     catalogue: CacheStatistics
     users: CacheStatistics
 
 
 class Catalogue:
-    """Fulfils `actors.chat.turn.ports.Models`. It `follow`s the bus as long as it is used."""
+    """The models that chats ask; implements `actors.chat.turn.ports.Models`.
+
+    It has to `follow` the bus as long as it is used.
+    """
 
     def __init__(
         self,
@@ -94,16 +99,17 @@ class Catalogue:
 
     @property
     def offers(self) -> bool:
-        """Whether the environment offers a model, so that there is a default in any case."""
+        """Return whether the environment offers a model, so that there is a default in any case."""
         return bool(self._around.offered)
 
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
+        """Hear of changes as long as the context lasts."""
         with bus.follow(self.hear, CatalogueChanged):
             yield
 
     def hear(self, news: News) -> None:
-        """In the teller's task: what was kept is dropped, and read when somebody asks."""
+        """Drop what has changed, in the task that tells it; it is read again with the next use."""
         match news:
             case CatalogueChanged(user=None):
                 self.forget()
@@ -119,34 +125,37 @@ class Catalogue:
         return CatalogueStatistics(self._all.statistics(), self._own.statistics())
 
     async def begin(self) -> None:
-        """Once, at the start. Messages will name what the environment offers now; and who looks
-        after this daemon is told of keys that it cannot open."""
+        """Prepare the catalogue once, when the daemon starts.
+
+        The models that the environment offers are stored, because messages will name them. Keys
+        that cannot be opened are logged.
+        """
         offered = [(model.id, model.provider.id, str(model)) for model in self._around.offered]
         if offered:
             await self._reading.remember_offered(offered)
-        for provider in (await self.contents()).providers.values():
+        for provider in (await self.snapshot()).providers.values():
             if provider.fault:
                 emit("provider.locked", "error", provider=provider.name, error=provider.fault)
 
     # what there is
 
-    async def contents(self) -> CatalogueSnapshot:
+    async def snapshot(self) -> CatalogueSnapshot:
         return await self._all.get(_ALL)
 
     async def own(self, user: UserId) -> UserCatalogue:
         return await self._own.get(user)
 
-    async def _knowing(self, *ids: ModelConfigId | None) -> CatalogueSnapshot:
-        """What there is, read again if one of these is not known and was not sought before."""
-        contents = await self.contents()
-        missing = {id for id in ids if id is not None and id not in contents.known} - self._vain
+    async def _snapshot_with(self, *ids: ModelConfigId | None) -> CatalogueSnapshot:
+        """Return the snapshot, read again if one of these is unknown and was not sought before."""
+        snapshot = await self.snapshot()
+        missing = {id for id in ids if id is not None and id not in snapshot.known} - self._vain
         if missing:
             self._all.drop(_ALL)
-            contents = await self.contents()
+            snapshot = await self.snapshot()
             if len(self._vain) >= VAIN_MAX:
                 self._vain.clear()
-            self._vain |= missing - contents.known.keys()
-        return contents
+            self._vain |= missing - snapshot.known.keys()
+        return snapshot
 
     # for new messages
 
@@ -158,17 +167,23 @@ class Catalogue:
         *,
         last: ModelConfigId | None = None,
     ) -> ModelChoice | NoChoice:
-        """The model and effort of a new message. `wanted` and `effort` as the client says them;
-        `last`: the one that the chat, or the message before an edit, was answered by."""
-        contents = await self._knowing(wanted, last)
+        """Return the model and effort of a new message, or why there is none.
+
+        `wanted` and `effort` are as the client says them; `last` is the model that answered the
+        chat, or the message before an edit.
+        """
+        snapshot = await self._snapshot_with(wanted, last)
         own = await self.own(user)
-        return choose(contents, own, wanted=wanted, effort=effort, last=last, byok=self.byok)
+        return choose(snapshot, own, wanted=wanted, effort=effort, last=last, byok=self.byok)
 
     async def system_messages(self, prompt: str = "", *, place: str = "") -> tuple[Body, ...]:
-        """The hidden rows that a new chat begins with: what this deployment says to all, what its
-        client says to it, and where it works. They stay as they are, whatever is set later."""
-        contents = await self.contents()
-        texts = filter(None, (contents.settings.system_prompt, visible_text(prompt), place))
+        """Return the hidden messages that a new chat begins with.
+
+        They are the prompt of the deployment, the prompt of the chat's client, and where the chat
+        works. They stay as they are, whatever is set later.
+        """
+        snapshot = await self.snapshot()
+        texts = filter(None, (snapshot.settings.system_prompt, visible_text(prompt), place))
         return tuple(
             Body(Role.SYSTEM, (TextPart(text),), visibility=Visibility.MODEL) for text in texts
         )
@@ -176,34 +191,40 @@ class Catalogue:
     async def for_child(
         self, user: UserId, *, context: str, effort: str | None, parent: ModelConfigId | None
     ) -> ModelChoice | None:
-        """What is set for agents of this kind; None: they are asked with their parent's model."""
-        contents, own = await self._knowing(parent), await self.own(user)
+        """Return the model that is set for agents of a kind.
+
+        None: such agents are asked with their parent's model.
+        """
+        snapshot, own = await self._snapshot_with(parent), await self.own(user)
         return for_child(
-            contents, own, context=context, effort=effort, parent=parent, byok=self.byok
+            snapshot, own, context=context, effort=effort, parent=parent, byok=self.byok
         )
 
     async def askable(self, user: UserId) -> Sequence[ListedModel]:
-        """The models that this user's chats can ask."""
-        contents, own = await self.contents(), await self.own(user)
+        """Return the models that a user's chats can ask."""
+        snapshot, own = await self.snapshot(), await self.own(user)
         found = [
-            m for m in contents.models.values() if why_unusable(m, own, byok=self.byok) is None
+            m for m in snapshot.models.values() if why_unusable(m, own, byok=self.byok) is None
         ]
         return sorted(found, key=lambda model: model.order)
 
     # for chats at work
 
     async def model_for(self, chat: Chat) -> Model | ChatError:
-        """A deleted model is replaced by the default, if that is at the same provider; one that
-        cannot be asked now is not replaced at all."""
+        """Return the model that a chat asks now, or why it cannot.
+
+        A deleted model is replaced by the default if that is at the same provider. A model that
+        cannot be asked at the moment is not replaced.
+        """
         last = chat.last_model_config_id
-        contents = await self._knowing(last)
+        snapshot = await self._snapshot_with(last)
         own = await self.own(chat.owner_id)
-        model = model_at_work(contents, own, last, byok=self.byok)
+        model = model_at_work(snapshot, own, last, byok=self.byok)
         if model is None:
             return ChatError(NO_MODEL, kind="config")
         if isinstance(model, Unusable):
             label = model.provider_type
-            detail = remedies_of(contents, own, model, byok=self.byok)
+            detail = remedies_of(snapshot, own, model, byok=self.byok)
             return ChatError(_sentence(model.why), model.kind, label, detail=_sentence(detail))
         if model.source is ModelSource.REHEARSAL:
             await self._stage.open()
@@ -218,22 +239,22 @@ class Catalogue:
         return None if model.config_id == REHEARSAL_MODEL else self.for_titles(chat, model)
 
     def overridden(self, context: str, chat: Chat, model: Model) -> Model:
-        """The one that an administrator has set for this, if it can be asked; else `model`."""
-        contents, own = self._all.glance(_ALL), self._own.glance(chat.owner_id)
-        if contents is None or own is None:
+        """Return the model that an administrator has set for this, if usable, else `model`."""
+        snapshot, own = self._all.glance(_ALL), self._own.glance(chat.owner_id)
+        if snapshot is None or own is None:
             return model
-        return self._in_place(contents, own, contents.settings.override(context)) or model
+        return self._in_place(snapshot, own, snapshot.settings.override(context)) or model
 
     async def model_for_advice(self, chat: Chat) -> Model | ChatError:
-        """The one that an administrator has set for this, if it can be asked; else the chat's."""
-        contents, own = await self.contents(), await self.own(chat.owner_id)
-        advisor = self._in_place(contents, own, contents.settings.advisor.model)
+        """Return the model that an administrator has set for advice, if usable, else the chat's."""
+        snapshot, own = await self.snapshot(), await self.own(chat.owner_id)
+        advisor = self._in_place(snapshot, own, snapshot.settings.advisor.model)
         return advisor or await self.model_for(chat)
 
     def _in_place(
-        self, contents: CatalogueSnapshot, own: UserCatalogue, override: Override
+        self, snapshot: CatalogueSnapshot, own: UserCatalogue, override: Override
     ) -> Model | None:
-        found = contents.models.get(override.id) if override.id is not None else None
+        found = snapshot.models.get(override.id) if override.id is not None else None
         if found is None or why_unusable(found, own, byok=self.byok) is not None:
             return None
         return self._ready(found, own, override.effort)
@@ -277,17 +298,21 @@ def _sentence(why: str) -> str:
 
 
 class ConfiguredCompacting:
-    """Fulfils `actors.chat.turn.ports.Compacting`."""
+    """The rules of when a chat is compacted, and by which model.
+
+    They follow from how its model is configured, what its owner has set and what an administrator
+    has set for all. Implements `actors.chat.turn.ports.Compacting`.
+    """
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
 
     async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
-        contents = await self._catalogue.contents()
+        snapshot = await self._catalogue.snapshot()
         own = await self._catalogue.own(chat.owner_id)
         threshold = THRESHOLD_USUAL
         if model.config_id is not None:
-            if (listed := contents.models.get(model.config_id)) is not None:
+            if (listed := snapshot.models.get(model.config_id)) is not None:
                 threshold = listed.compression_threshold
             threshold = own.settings.thresholds.get(model.config_id, threshold)
         summarising = self._catalogue.overridden("compaction", chat, model)

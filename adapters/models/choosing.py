@@ -1,4 +1,4 @@
-"""Which model a chat may ask, and with what effort. Pure.
+"""The choice of the model that a chat asks, and of the effort. Pure.
 
 A history stays with its provider. It has been read there, and perhaps nowhere else on purpose: a
 message that names no model never takes it to another one. Where its model can no longer be asked,
@@ -29,7 +29,10 @@ Reason = Literal["missing_api_key", "fetch_failed", "user_api_key_required"]
 
 @dataclass(frozen=True, slots=True)
 class UserCatalogue:
-    """What is a user's: settings, and his keys by provider. `faults`: why a key cannot be used."""
+    """The settings of a user, and their keys by provider.
+
+    `faults` says why a key cannot be used.
+    """
 
     settings: UserSettings
     keys: Mapping[UUID, str] = field(repr=False)
@@ -41,7 +44,7 @@ class UserCatalogue:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """Why a model cannot be asked: in words, as a kind of error, as clients are told of it."""
+    """The reason why a model cannot be asked: in words, and as a kind of error."""
 
     why: str
     kind: str
@@ -51,7 +54,7 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """Of a new message. `effort` None: none was asked for."""
+    """The model of a new message. `effort` is None if none was asked for."""
 
     model: ModelConfigId
     effort: str | None
@@ -59,7 +62,7 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class NoChoice:
-    """Which field of the request is to blame, and why; `kind` as in the error of a chat."""
+    """The field of the request that is to blame, and why; `kind` as in the error of a chat."""
 
     field: str
     message: str
@@ -70,7 +73,7 @@ class NoChoice:
 def why_without_credentials(
     provider: ListedProvider, own: UserCatalogue, *, byok: bool
 ) -> Unusable | None:
-    """Whether this user could ask this provider anything."""
+    """Return why this user can ask this provider nothing; None: they can."""
     if own.keys.get(provider.id) and byok:
         return None
     fault = own.faults.get(provider.id) if byok else None
@@ -89,7 +92,7 @@ def why_without_credentials(
 
 
 def why_unusable(model: ListedModel, own: UserCatalogue, *, byok: bool) -> Unusable | None:
-    """Why this user cannot ask this model now; None: he can."""
+    """Return why this user cannot ask this model now; None: they can."""
     provider = model.provider
     type = None if provider is None else provider.type
     if not model.enabled:
@@ -108,7 +111,7 @@ def why_unusable(model: ListedModel, own: UserCatalogue, *, byok: bool) -> Unusa
 
 
 def choose(
-    contents: CatalogueSnapshot,
+    snapshot: CatalogueSnapshot,
     own: UserCatalogue,
     *,
     wanted: ModelConfigId | None,
@@ -116,10 +119,12 @@ def choose(
     last: ModelConfigId | None,
     byok: bool,
 ) -> ModelChoice | NoChoice:
-    """The model that was asked for; else the one the chat had; else the user's own; else the
-    default. What was asked for by name is never replaced by another, and what a provider has
-    answered is never told to another one."""
-    found = _named(contents, own, wanted, byok=byok) if wanted else None
+    """Return the model of a new message: the one asked for, else the one that the chat had.
+
+    After these come the user's own choice and the default. A model that was asked for by name is
+    never replaced by another, and what one provider has answered is never told to another one.
+    """
+    found = _named(snapshot, own, wanted, byok=byok) if wanted else None
     if isinstance(found, NoChoice):
         return found
     if fault := fault_of_effort(effort):
@@ -127,17 +132,17 @@ def choose(
     if found is not None:
         return ModelChoice(found.id, effort or None)
     if last is not None:
-        going_on = _to_go_on(contents, own, last, byok=byok)
+        going_on = _to_go_on(snapshot, own, last, byok=byok)
         if isinstance(going_on, Unusable):
             message = "The model of this chat cannot be used."
-            return _refused(message, going_on, contents, own, byok=byok)
+            return _refused(message, going_on, snapshot, own, byok=byok)
         return ModelChoice(going_on.id, effort or None)
-    own_choice = _own(contents, own, byok=byok)
+    own_choice = _own(snapshot, own, byok=byok)
     if isinstance(own_choice, NoChoice):
         return own_choice
     if own_choice is not None:
         return replace(own_choice, effort=effort or own_choice.effort)
-    return _default(contents, own, effort or None, byok=byok)
+    return _default(snapshot, own, effort or None, byok=byok)
 
 
 def fault_of_effort(effort: str | None) -> NoChoice | None:
@@ -149,22 +154,25 @@ def fault_of_effort(effort: str | None) -> NoChoice | None:
 
 
 def model_at_work(
-    contents: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId | None, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId | None, *, byok: bool
 ) -> ListedModel | Unusable | None:
-    """The model that a chat at work asks; or why it cannot; None: there is no model at all. A
-    deleted model may be replaced, one that cannot be asked at the moment is not."""
-    model = contents.default if last is None else contents.models.get(last)
+    """Return the model that a chat at work asks, or why it cannot.
+
+    None: there is no model at all. A deleted model may be replaced, one that cannot be asked at the
+    moment is not.
+    """
+    model = snapshot.default if last is None else snapshot.models.get(last)
     if model is None:
-        return None if last is None else _replacing(contents, own, last, byok=byok)
+        return None if last is None else _replacing(snapshot, own, last, byok=byok)
     return why_unusable(model, own, byok=byok) or model
 
 
 def remedies_of(
-    contents: CatalogueSnapshot, own: UserCatalogue, why: Unusable, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, why: Unusable, *, byok: bool
 ) -> str:
     """Return what can be done about it: a key, or one of the models that this user can ask."""
     usable = [
-        each for each in contents.models.values() if why_unusable(each, own, byok=byok) is None
+        each for each in snapshot.models.values() if why_unusable(each, own, byok=byok) is None
     ]
     can_bring_key = byok and why.kind == "missing_key"
     if not usable:
@@ -179,44 +187,46 @@ def remedies_of(
 
 
 def _to_go_on(
-    contents: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, byok: bool
 ) -> ListedModel | Unusable:
-    """The model that answers the next message of a history; or why there is none."""
-    former = contents.models.get(last)
+    """Return the model that answers the next message of a history, or why there is none."""
+    former = snapshot.models.get(last)
     if former is None:
-        return _replacing(contents, own, last, byok=byok)
+        return _replacing(snapshot, own, last, byok=byok)
     why = why_unusable(former, own, byok=byok)
     if why is None:
         return former
-    return _at_same_provider(contents, own, last, why, byok=byok)
+    return _at_same_provider(snapshot, own, last, why, byok=byok)
 
 
 def _replacing(
-    contents: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, byok: bool
 ) -> ListedModel | Unusable:
-    """The model that goes on with a history whose own one is not listed any more."""
-    return _at_same_provider(contents, own, last, _gone(contents, last), byok=byok)
+    """Return the model that goes on with a history whose own one was deleted."""
+    return _at_same_provider(snapshot, own, last, _gone(snapshot, last), byok=byok)
 
 
 def _at_same_provider(
-    contents: CatalogueSnapshot,
+    snapshot: CatalogueSnapshot,
     own: UserCatalogue,
     last: ModelConfigId,
     why: Unusable,
     *,
     byok: bool,
 ) -> ListedModel | Unusable:
-    """The default, if the history stays with its provider then; else `why` it cannot go on. The
-    rehearsal is no provider that anything was told to: what it has answered may go anywhere."""
-    default = contents.default
+    """Return the default, if the history stays with its provider then, else `why`.
+
+    The rehearsal is no provider that anything was told to: its chats may go anywhere.
+    """
+    default = snapshot.default
     if default is None or why_unusable(default, own, byok=byok) is not None:
         return why
-    is_same = _is_same_provider(contents, last, default.id)
+    is_same = _is_same_provider(snapshot, last, default.id)
     return default if is_same or last == REHEARSAL_MODEL else why
 
 
-def _gone(contents: CatalogueSnapshot, last: ModelConfigId) -> Unusable:
-    provider = contents.providers.get(contents.known[last]) if last in contents.known else None
+def _gone(snapshot: CatalogueSnapshot, last: ModelConfigId) -> Unusable:
+    provider = snapshot.providers.get(snapshot.known[last]) if last in snapshot.known else None
     if provider is None:
         return Unusable("the provider of this chat's model is not configured any more", "config")
     why = f"the model of this chat was removed from provider {provider.name}"
@@ -228,16 +238,16 @@ def _provider_name(model: ListedModel) -> str:
 
 
 def _refused(
-    message: str, why: Unusable, contents: CatalogueSnapshot, own: UserCatalogue, *, byok: bool
+    message: str, why: Unusable, snapshot: CatalogueSnapshot, own: UserCatalogue, *, byok: bool
 ) -> NoChoice:
-    detail = f"{why.why}; {remedies_of(contents, own, why, byok=byok)}"
+    detail = f"{why.why}; {remedies_of(snapshot, own, why, byok=byok)}"
     return NoChoice("model_config_id", message, detail, why.kind)
 
 
 def _named(
-    contents: CatalogueSnapshot, own: UserCatalogue, wanted: ModelConfigId, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, wanted: ModelConfigId, *, byok: bool
 ) -> ListedModel | NoChoice:
-    model = contents.models.get(wanted)
+    model = snapshot.models.get(wanted)
     if model is None:
         says = f"there is no model config {wanted}"
         return NoChoice("model_config_id", "Invalid model config ID.", says)
@@ -248,36 +258,39 @@ def _named(
 
 
 def _own(
-    contents: CatalogueSnapshot, own: UserCatalogue, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, *, byok: bool
 ) -> ModelChoice | NoChoice | None:
-    """What this user has set for new chats. Where that cannot be asked, another model of its
-    provider may be: the user has named whom to tell."""
-    if not contents.settings.value(ALLOW_OWN_OVERRIDES):
+    """Return the model that this user has set for new chats, if any.
+
+    If it cannot be asked, another model of its provider may be, because the user has chosen that
+    provider.
+    """
+    if not snapshot.settings.value(ALLOW_OWN_OVERRIDES):
         return None
     override = own.settings.override("root")
     if override.model.id is None:
         return None
-    found = _to_go_on(contents, own, override.model.id, byok=byok)
+    found = _to_go_on(snapshot, own, override.model.id, byok=byok)
     if isinstance(found, Unusable):
         message = "The model of your own settings cannot be used."
-        return _refused(message, found, contents, own, byok=byok)
+        return _refused(message, found, snapshot, own, byok=byok)
     return ModelChoice(found.id, override.model.effort)
 
 
 def _default(
-    contents: CatalogueSnapshot, own: UserCatalogue, effort: str | None, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, effort: str | None, *, byok: bool
 ) -> ModelChoice | NoChoice:
-    if contents.default is None:
+    if snapshot.default is None:
         return NoChoice("model_config_id", "No default model is configured.", NO_MODEL)
-    why = why_unusable(contents.default, own, byok=byok)
+    why = why_unusable(snapshot.default, own, byok=byok)
     if why is not None:
         message = "The default model cannot be used."
         return NoChoice("model_config_id", message, why.why, why.kind)
-    return ModelChoice(contents.default.id, effort)
+    return ModelChoice(snapshot.default.id, effort)
 
 
 def for_child(
-    contents: CatalogueSnapshot,
+    snapshot: CatalogueSnapshot,
     own: UserCatalogue,
     *,
     context: str,
@@ -285,44 +298,50 @@ def for_child(
     parent: ModelConfigId | None,
     byok: bool,
 ) -> ModelChoice | None:
-    """Of a spawned agent, where its parent names no model: the owner's own choice for agents of its
-    kind, where users may choose; then the deployment's; None: its parent's model is asked. If the
-    owner's own choice cannot be asked, the deployment's counts only at the parent's provider."""
-    set_for_all = contents.settings.override(context)
-    if contents.settings.value(ALLOW_OWN_OVERRIDES):
+    """Return the model of a spawned agent whose parent names none.
+
+    It is the owner's own choice for agents of its kind, if users may choose, then the deployment's.
+    None: its parent's model is asked. If the owner's own choice cannot be asked, the deployment's
+    counts only at the parent's provider.
+    """
+    set_for_all = snapshot.settings.override(context)
+    if snapshot.settings.value(ALLOW_OWN_OVERRIDES):
         chosen = own.settings.override(context)
         if chosen.mode == "chat_default":
             return None
         if chosen.mode == "model":
-            found = _overriding(contents, own, chosen.model, effort=effort, byok=byok)
-            if found is not None or not _is_same_provider(contents, set_for_all.id, parent):
+            found = _overriding(snapshot, own, chosen.model, effort=effort, byok=byok)
+            if found is not None or not _is_same_provider(snapshot, set_for_all.id, parent):
                 return found
-    return _overriding(contents, own, set_for_all, effort=effort, byok=byok)
+    return _overriding(snapshot, own, set_for_all, effort=effort, byok=byok)
 
 
 def _is_same_provider(
-    contents: CatalogueSnapshot, one: ModelConfigId | None, other: ModelConfigId | None
+    snapshot: CatalogueSnapshot, one: ModelConfigId | None, other: ModelConfigId | None
 ) -> bool:
-    first, second = (contents.known.get(id) if id else None for id in (one, other))
+    first, second = (snapshot.known.get(id) if id else None for id in (one, other))
     return first is not None and first == second
 
 
 def _overriding(
-    contents: CatalogueSnapshot,
+    snapshot: CatalogueSnapshot,
     own: UserCatalogue,
     override: Override,
     *,
     effort: str | None,
     byok: bool,
 ) -> ModelChoice | None:
-    model = None if override.id is None else contents.models.get(ModelConfigId(override.id))
+    model = None if override.id is None else snapshot.models.get(ModelConfigId(override.id))
     if model is None or why_unusable(model, own, byok=byok) is not None:
         return None
     return ModelChoice(model.id, effort or override.effort)
 
 
 def with_effort(config: ModelConfig, wanted: str | None) -> CallSettings:
-    """A chat's effort counts where the configuration has one, and never beyond its highest."""
+    """Return a model's settings with the effort of a chat.
+
+    The chat's effort counts if the configuration has one, and never beyond its highest.
+    """
     settings = config.settings
     if settings.effort is None:
         return settings

@@ -1,4 +1,4 @@
-"""A configured model as a provider that can be asked."""
+"""The connection of a configured model to the provider that speaks its wire."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -20,14 +20,17 @@ Connect = Callable[[ProviderConfig, HttpClient], Provider]
 
 
 class ModelCache:
-    """Models that can be asked. A provider is made once for as long as its configuration stands:
-    it keeps counts."""
+    """The models that have been connected.
+
+    A provider is made once for as long as its configuration stands, because it keeps counts.
+    """
 
     def __init__(self, client: HttpClient) -> None:
         self._client = client
         self._made: OrderedDict[tuple[object, ...], tuple[ModelConfig, Model]] = OrderedDict()
 
     def model(self, config: ModelConfig) -> Model:
+        """Return the model of a configuration, connected now or before."""
         key = (config.id, config.provider.key)
         made = self._made.get(key)
         if made is None or made[0] != config:

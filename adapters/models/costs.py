@@ -56,6 +56,7 @@ class ModelPrices:
         self._overrides = overrides or {}
 
     def cost(self, model: Model, usage: TokenUsage) -> Cost:
+        """Return the cost of an answer's tokens."""
         if usage.input_tokens is None or usage.output_tokens is None:
             return UNPRICED  # the rest alone would be too cheap
         own = self._overrides.get(f"{model.vendor}/{model.name}")
@@ -102,6 +103,7 @@ class SideCosts:
         self._pool = pool
 
     async def add(self, chat: ChatId, what: str, costs: Sequence[Cost]) -> None:
+        """Add costs to those of a chat, under what they were bought for."""
         known = [cost.micros for cost in costs if cost.micros is not None]
         booking = {
             "chat": chat,
@@ -126,6 +128,7 @@ class Bookkeeper:
     prices: ports.Prices
 
     async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
+        """Write down what was bought for a chat."""
         if not costs:
             return
         try:
@@ -138,6 +141,7 @@ class Bookkeeper:
     async def book_answer(
         self, chat: ChatId, what: Side, model: Model, answer: ModelAnswer
     ) -> None:
+        """Write down what an answer cost."""
         await self.book(chat, what, [self.prices.cost(model, answer.usage)])
 
 

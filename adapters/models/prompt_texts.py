@@ -1,8 +1,9 @@
-"""What models are told by the daemon itself. Pure.
+"""The texts that the daemon itself tells models, and how texts for models are cleaned. Pure.
 
-Before anybody says anything there is the default system prompt: an administrator adds to it or
-leaves it out (`/config/system-prompt`), and a chat keeps the words that it was created with. The
-rest is said anew in every turn that it holds for.
+The first is the default system prompt: an administrator adds to it or leaves it out
+(`/config/system-prompt`), and a chat keeps the words that it was created with. The other texts are
+said anew in every turn that they hold for. What a user or an administrator writes for models is
+cleaned, so that characters that cannot be seen do not speak to a model.
 """
 
 import re
@@ -60,7 +61,7 @@ files and commands; what cannot, say in your report.
 
 
 def place_text(*, has_workspace: bool, is_root: bool) -> str:
-    """What a new chat is told of where it works."""
+    """Return the text that tells a new chat where it works."""
     if has_workspace:
         return ATTACHED
     return DETACHED if is_root else DETACHED_CHILD
@@ -85,7 +86,7 @@ Once the user leaves plan mode, do what the plan says.
 
 
 def plan_file_path(path: str) -> str:
-    """For a chat whose plan is a file."""
+    """Return the text for a chat whose plan is a file."""
     return (
         f"<plan-file-path>\n{path}\n</plan-file-path>\n"
         "Write the plan into this file, and nothing into any other; propose_plan reads it there."
@@ -101,6 +102,7 @@ with its places, and with what speaks for and against it.
 
 
 def user_instructions(prompt: str) -> str:
+    """Return the text that holds a user's own instructions."""
     return f"<user-instructions>\n{prompt}\n</user-instructions>"
 
 
@@ -125,9 +127,11 @@ _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def visible_text(text: str) -> str:
+    """Return a text without invisible characters, blanks at line ends and spare empty lines."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
     return _EMPTY_LINES.sub("\n\n", _BLANKS_AT_END.sub("", lines)).strip()
 
 
 def is_too_long(clean: str) -> bool:
+    """Return whether a cleaned text is longer than a prompt may be."""
     return len(clean.encode()) > PROMPT_BYTES_MAX

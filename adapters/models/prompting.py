@@ -1,7 +1,7 @@
-"""What a model is asked: stored rows, the files they refer to, and the tools of the turn.
+"""The prompt of a model's next call: stored rows, the files they refer to, and tools.
 
-A long history is converted once: what came of it is kept for the next step, which only adds to it,
-and as long as its chat is at work here: after that nobody brings the same rows again.
+A long history is converted once. The result is kept for the next step, which only adds to it, for
+as long as its chat is at work here: after that the same rows do not come again.
 """
 
 from collections import OrderedDict
@@ -30,26 +30,35 @@ KEPT_BYTES_MAX = 64 << 20
 
 
 class PromptFileReader(Protocol):
+    """A reader of the files that a history refers to."""
+
     async def read(self, wanted: Set[FileId]) -> Files:
-        """Those that are there."""
+        """Return the files that are there."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """What holds for a turn of a chat: words that stand after its own system rows, whatever is
-    said; and which provider a message came from, by its model."""
+    """The facts that hold for a turn of a chat.
+
+    `words` stand after its own system rows. `identity_of` says which provider a message came from,
+    by its model.
+    """
 
     words: tuple[str, ...]
     identity_of: IdentityOf
 
 
 class TurnContexts(Protocol):
+    """A source of the facts that hold for a chat's turn."""
+
     async def standing(self, chat: Chat) -> TurnContext: ...
 
 
 @dataclass(frozen=True, slots=True)
 class PromptingStatistics:
+    """Counts of what is kept."""
+
     histories: Annotated[int, GaugeMetric("Histories of chats that are kept as prompts.")]
     bytes_count: Annotated[int, GaugeMetric("Bytes of histories that are kept as prompts.")]
     forgotten_count: Annotated[
@@ -58,7 +67,7 @@ class PromptingStatistics:
 
 
 class Prompting:
-    """Fulfils `actors.chat.turn.ports.Prompts`."""
+    """The maker of prompts; implements `actors.chat.turn.ports.Prompts`."""
 
     def __init__(self, around: TurnContexts, files: PromptFileReader) -> None:
         self._around = around
@@ -104,7 +113,7 @@ Whom = tuple[str, str | None]  # a chat asks: the provider, and which instance o
 
 
 class PromptCache:
-    """Histories as they were told last, each to whom it was told."""
+    """A cache of converted histories, each with the provider that it was converted for."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -113,12 +122,13 @@ class PromptCache:
         self._forgotten_count = 0
 
     def pop(self, chat: ChatId, whom: Whom) -> Growing:
+        """Take out what is kept of a chat for this provider; empty if nothing is."""
         told, growing = self._kept.get(chat, (whom, Growing()))
         self.forget(chat)
         return growing if told == whom else Growing()
 
     def put(self, chat: ChatId, whom: Whom, growing: Growing) -> None:
-        """If it is worth it."""
+        """Keep a converted history, if it is long enough to be worth it and not too large."""
         is_short = len(growing) < ROWS_MIN
         if not growing.is_light or is_short or growing.bytes_count > self._bytes_max:
             return

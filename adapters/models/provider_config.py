@@ -1,4 +1,9 @@
-"""A provider and a model as somebody set them up. Pure data; keys stay out of every repr."""
+"""Providers and models as they are set up, and those that the environment offers. Pure.
+
+A key in the environment is a provider, without further steps. The variables stand in
+`actors.law.parts.vendors`; PROMPTCORNER_MODEL=provider/model says which model is asked by chats
+that name none. Keys stay out of every repr.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,9 +12,11 @@ from uuid import UUID, uuid5
 from actors.law.ids import ModelConfigId
 from actors.law.parts.prompt import CallSettings, Effort, ProviderTool
 from actors.law.parts.vendors import VENDORS, Login, Vendor, vendor_of
-from adapters.models.providers.bedrock.aws import Credentials, ambient, region_of
+from adapters.models.providers.bedrock.aws import Credentials, aws_credentials, region_of
 from adapters.models.providers.dial import split_url
 from adapters.settings.refusals import CannotStart
+
+MODEL = "PROMPTCORNER_MODEL"  # provider/model: the model of chats that name none
 
 # Ids of what is configured by name only: the same name is the same id in every process and start.
 _NAMES = UUID("6f1f3d06-6a0c-4d2e-9a52-0d4f2f6d9b51")
@@ -17,7 +24,7 @@ _NAMES = UUID("6f1f3d06-6a0c-4d2e-9a52-0d4f2f6d9b51")
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """One instance: two keys of one vendor are two of these."""
+    """One provider as it is set up; two keys of one vendor are two of these."""
 
     id: UUID
     type: str  # of its vendor
@@ -39,6 +46,8 @@ DEFAULT_SETTINGS = CallSettings()
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
+    """One model of a provider, and how it is called."""
+
     id: ModelConfigId
     provider: ProviderConfig
     model: str
@@ -53,15 +62,20 @@ class ModelConfig:
 
 
 def named_provider(name: str) -> UUID:
+    """Return the id of a provider that is known by its name alone."""
     return uuid5(_NAMES, f"provider/{name}")
 
 
 def named_model(provider: str, model: str) -> ModelConfigId:
+    """Return the id of a model that is known by its name alone."""
     return ModelConfigId(uuid5(_NAMES, f"model/{provider}/{model}"))
 
 
 def misconfiguration(provider: ProviderConfig, model: str) -> str | None:
-    """What is wrong with them and would only come out when asked; None: nothing we know of."""
+    """Return what is wrong with a provider or model and would only come out in a call.
+
+    None: nothing that we know of.
+    """
     if provider.base_url is None:
         return "needs a base URL" if provider.vendor.needs_base_url else None
     try:
@@ -75,21 +89,18 @@ def misconfiguration(provider: ProviderConfig, model: str) -> str | None:
     return None
 
 
-MODEL = "PROMPTCORNER_MODEL"
-
-
 def models_of_environment(environ: Mapping[str, str]) -> tuple[ModelConfig, ...]:
-    """One model for each provider that is there, the default first; none: there is no key."""
-    models = tuple(_chosen(environ))
+    """Return one model for each provider of the environment, the default first."""
+    models = tuple(_models(environ))
     for model in models:
         if (wrong := misconfiguration(model.provider, model.model)) is not None:
             raise CannotStart(f"config: model {model}", wrong)
     return models
 
 
-def _chosen(environ: Mapping[str, str]) -> Iterable[ModelConfig]:
-    models = {model.provider.name: model for model in _found(environ)}
-    wanted = _said(environ, MODEL)
+def _models(environ: Mapping[str, str]) -> Iterable[ModelConfig]:
+    models = {model.provider.name: model for model in _providers_found(environ)}
+    wanted = _value(environ, MODEL)
     if not wanted:
         return models.values()
     provider, _, name = wanted.partition("/")
@@ -102,19 +113,23 @@ def _chosen(environ: Mapping[str, str]) -> Iterable[ModelConfig]:
     return (first, *models.values())
 
 
-def _found(environ: Mapping[str, str]) -> Iterator[ModelConfig]:
+def _providers_found(environ: Mapping[str, str]) -> Iterator[ModelConfig]:
     for vendor in VENDORS:
-        found = _of_aws(vendor, environ) if vendor.login is Login.AWS else _keyed(vendor, environ)
+        found = (
+            _provider_of_aws(vendor, environ)
+            if vendor.login is Login.AWS
+            else _provider_with_key(vendor, environ)
+        )
         if found is not None:
             yield _model(found, vendor.default_model)
 
 
-def _keyed(vendor: Vendor, environ: Mapping[str, str]) -> ProviderConfig | None:
-    """Return the provider whose key the environment has; None: it has not what is needed."""
+def _provider_with_key(vendor: Vendor, environ: Mapping[str, str]) -> ProviderConfig | None:
+    """Return the provider whose key the environment has; None: something it needs is missing."""
     keys = vendor.key.names if vendor.key else ()
     places = vendor.base_url_variable.names if vendor.base_url_variable else ()
-    variable = next((name for name in keys if _said(environ, name)), "")
-    place = next((name for name in places if _said(environ, name)), "")
+    variable = next((name for name in keys if _value(environ, name)), "")
+    place = next((name for name in places if _value(environ, name)), "")
     if not (variable or (place and vendor.login is Login.OPTIONAL_KEY)):
         return None
     if vendor.needs_base_url and not place:
@@ -123,15 +138,15 @@ def _keyed(vendor: Vendor, environ: Mapping[str, str]) -> ProviderConfig | None:
         named_provider(vendor.type),
         vendor.type,
         vendor.type,
-        _said(environ, variable),
-        _said(environ, place) or None,
+        _value(environ, variable),
+        _value(environ, place) or None,
         variable=variable or place,
     )
 
 
-def _of_aws(vendor: Vendor, environ: Mapping[str, str]) -> ProviderConfig | None:
+def _provider_of_aws(vendor: Vendor, environ: Mapping[str, str]) -> ProviderConfig | None:
     """Return the provider that AWS credentials of the environment stand for, if there are any."""
-    credentials = ambient(environ)
+    credentials = aws_credentials(environ)
     if credentials is None:
         return None
     return ProviderConfig(
@@ -144,8 +159,11 @@ def _of_aws(vendor: Vendor, environ: Mapping[str, str]) -> ProviderConfig | None
     )
 
 
-def _said(environ: Mapping[str, str], name: str) -> str:
-    """Blanks around it come with files and quotes; alone they say nothing."""
+def _value(environ: Mapping[str, str], name: str) -> str:
+    """Return a variable without the blanks around it, which come with files and quotes.
+
+    A value of nothing but blanks is empty.
+    """
     return environ.get(name, "").strip()
 
 

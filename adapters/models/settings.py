@@ -1,8 +1,8 @@
-"""What may be set, by name, and how it is read from what is stored. Pure.
+"""The settings of the deployment and of users, by name, and how they are stored. Pure.
 
 A model that stands in for another is stored as `<uuid>[:<effort>]`, a user's own choice of one as
-`chat_default`, `deployment_default` or `model:<uuid>[:<effort>]`. What cannot be read is as good as
-not set, and says so.
+`chat_default`, `deployment_default` or `model:<uuid>[:<effort>]`. A value that cannot be read
+counts as not set, and is marked as malformed.
 """
 
 from collections.abc import Mapping
@@ -49,10 +49,12 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 def override_name(context: str) -> str:
+    """Return the name of the setting that overrides a model in a context."""
     return f"model_override/{context}"
 
 
 def threshold_name(model: UUID) -> str:
+    """Return the name of the setting that says when chats of a model are compacted."""
     return f"{_THRESHOLD}{model}"
 
 
@@ -62,7 +64,7 @@ _PERCENTAGES = frozenset(map(str, range(101)))
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A model that stands in for another. `id` None: none is set."""
+    """A model that stands in for another. `id` is None if none is set."""
 
     id: ModelConfigId | None = None
     effort: str | None = None
@@ -71,7 +73,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class UserOverride:
-    """A user's own choice."""
+    """A user's own choice of a model."""
 
     mode: str
     model: Override = Override()
@@ -80,7 +82,10 @@ class UserOverride:
 
 @dataclass(frozen=True, slots=True)
 class AdvisorSettings:
-    """Of the model that agents ask for advice. 0: no limit to uses, the usual number of tokens."""
+    """The settings of the model that agents ask for advice.
+
+    0 means no limit to uses, and the default number of tokens.
+    """
 
     uses_max: int = 0  # in one turn
     output_tokens_max: int = 0
@@ -89,7 +94,7 @@ class AdvisorSettings:
 
 @dataclass(frozen=True, slots=True)
 class DeploymentSettings:
-    """Of the deployment."""
+    """The settings that an administrator has made for all."""
 
     values: Mapping[str, Any]
 
@@ -98,12 +103,15 @@ class DeploymentSettings:
 
     @property
     def includes_default_prompt(self) -> bool:
-        """Never said: yes, unless there is a prompt of the deployment's own from before."""
+        """Return whether new chats begin with the default system prompt.
+
+        If nothing was set, they do, unless there is a prompt of the deployment's own from before.
+        """
         return bool(self.values.get(INCLUDE_DEFAULT_SYSTEM_PROMPT, not self.value(SYSTEM_PROMPT)))
 
     @property
     def system_prompt(self) -> str:
-        """What every new chat begins with."""
+        """Return the system prompt that every new chat begins with."""
         default = DEFAULT_SYSTEM_PROMPT if self.includes_default_prompt else ""
         return "\n\n".join(filter(None, (default, self.value(SYSTEM_PROMPT))))
 
@@ -124,7 +132,7 @@ class DeploymentSettings:
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
-    """Of a user."""
+    """The settings that a user has made for themselves."""
 
     values: Mapping[str, Any]
 
@@ -153,8 +161,10 @@ class UserSettings:
 
     @property
     def thresholds(self) -> Mapping[UUID, int]:
-        """At how many percent of its context a model's chats are compacted. What is no percentage
-        is passed over: a chat must not fail for it."""
+        """Return at how many percent of its context a model's chats are compacted, by model.
+
+        A stored value that is no percentage is ignored, because a chat must not fail for it.
+        """
         return {
             UUID(name.removeprefix(_THRESHOLD)): int(percent)
             for name, percent in self.values.items()
@@ -163,10 +173,12 @@ class UserSettings:
 
 
 def stored_override(id: UUID | str | None, effort: str | None) -> str:
+    """Return a model that stands in for another, as it is stored."""
     return "" if id is None else f"{id}:{effort}" if effort else str(id)
 
 
 def stored_own_override(mode: str, id: UUID | None, effort: str | None) -> str:
+    """Return a user's own choice of a model, as it is stored."""
     return f"model:{stored_override(id, effort)}" if mode == "model" else mode
 
 

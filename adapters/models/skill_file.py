@@ -1,4 +1,4 @@
-"""A skill as its author writes it: Markdown, with its name and description in YAML before it. Pure.
+"""The file of a skill: Markdown, with its name and description in YAML before it. Pure.
 
     ---
     name: release-notes
@@ -6,7 +6,7 @@
     ---
     Begin with what changed for users. …
 
-Of YAML as much is read as is needed for two texts: plain, quoted and block scalars.
+Only as much of YAML is read as two texts need: plain, quoted and block scalars.
 """
 
 import json
@@ -31,6 +31,8 @@ _HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Skill:
+    """A skill as it was read."""
+
     name: str
     description: str
     body: str
@@ -38,18 +40,22 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class InvalidSkill:
-    """What is wrong with it, and where."""
+    """A fault of a skill's file: the field, and the reason."""
 
     field: str
     why: str
 
 
 def is_skill_name(text: str) -> bool:
+    """Return whether a text can be the name of a skill."""
     return len(text.encode()) <= NAME_BYTES_MAX and _NAME.fullmatch(text) is not None
 
 
 def parse_skill(content: str, *, is_own: bool = True) -> Skill | InvalidSkill:
-    """`is_own`: a user's, kept here; of those that lie in a workspace less is asked."""
+    """Return the skill in a file's content, or what is wrong with it.
+
+    `is_own` is for a skill that a user keeps here; of skills in a workspace less is demanded.
+    """
     size = len(content.encode())
     if not content.strip():
         return InvalidSkill("content", "is required")
@@ -86,7 +92,7 @@ def _checked_as_own(skill: Skill) -> InvalidSkill | None:
 
 
 def _fields(lines: Sequence[str]) -> dict[str, str]:
-    """Of the top level; what belongs to a key is indented below it."""
+    """Return the texts of the top level; lines that belong to a key are indented below it."""
     fields: dict[str, str] = {}
     at = 0
     while at < len(lines):
@@ -120,7 +126,7 @@ def _unindented(lines: Sequence[str]) -> list[str]:
 
 
 def _double_quoted(text: str) -> str:
-    """Its escapes are JSON's, as far as anybody uses them."""
+    """Return a double-quoted text, with the escapes that YAML and JSON share."""
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text)
     except ValueError:

@@ -1,7 +1,8 @@
-"""The catalogue at one moment: what is stored, what the environment offers, the rehearsal. Pure.
+"""A snapshot of the catalogue: what is stored, what the environment offers, the rehearsal. Pure.
 
-is the default: a stored model that is marked; else the first that the environment offers;
-else the first stored one that is enabled; else the rehearsal, where nobody has set up anything
+The default model is a stored one that is marked as such; else the first that the environment
+offers; else the first stored one that is enabled; else the rehearsal, as long as no provider is set
+up.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +11,7 @@ from datetime import datetime
 from enum import Enum
 from itertools import chain
 from types import MappingProxyType
+from typing import Self
 from uuid import UUID
 
 import msgspec
@@ -31,9 +33,16 @@ from adapters.models.provider_config import (
     named_model,
     named_provider,
 )
-from adapters.models.providers.bedrock.aws import DEFAULT_REGION, AwsKeys, Bearer, Credentials
+from adapters.models.providers.bedrock.aws import (
+    DEFAULT_REGION,
+    AwsKeys,
+    Bearer,
+    Credentials,
+    aws_credentials,
+)
 from adapters.models.settings import DeploymentSettings
 from adapters.models.store.catalogue import StoredCatalogue, StoredKey, StoredModel, StoredProvider
+from adapters.models.store.providers import key_subject, settings_subject
 
 TYPES = tuple(sorted(vendor.type for vendor in VENDORS if vendor.wire is not None))
 UNSUPPORTED_TYPES = tuple(vendor.type for vendor in VENDORS if vendor.wire is None)
@@ -46,7 +55,7 @@ REHEARSAL_MODEL = named_model("rehearsal", "rehearsal")
 
 
 class ModelSource(Enum):
-    """Where it was set up."""
+    """The place where a provider or a model was set up."""
 
     DATABASE = "database"
     ENVIRONMENT = "environment"
@@ -55,7 +64,10 @@ class ModelSource(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ListedProvider:
-    """`config` is how it is asked with the deployment's key, if there is one."""
+    """A provider of the catalogue.
+
+    `config` is how it is asked with the deployment's key, if there is one.
+    """
 
     id: UUID
     type: str
@@ -81,11 +93,12 @@ class ListedProvider:
 
     @property
     def is_unsupported(self) -> bool:
+        """Return whether it may be set up, but cannot be asked."""
         return self.vendor.wire is None
 
     @property
     def has_credentials(self) -> bool:
-        """Of the deployment's own."""
+        """Return whether it can be asked with the deployment's own credentials."""
         if self.fault or self.is_unsupported:
             return False
         config = self.config
@@ -96,6 +109,8 @@ class ListedProvider:
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
+    """A model of the catalogue."""
+
     id: ModelConfigId
     provider_id: UUID
     provider: ListedProvider | None  # None: it was deleted
@@ -114,7 +129,7 @@ class ListedModel:
 
     @property
     def is_offered(self) -> bool:
-        """To users: it is switched on, and so is its provider."""
+        """Return whether users can see it: it is switched on, and so is its provider."""
         return self.enabled and self.provider is not None and self.provider.enabled
 
     @property
@@ -125,7 +140,10 @@ class ListedModel:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueSnapshot:
-    """By id; `known` says whose a model was, whatever became of it."""
+    """The catalogue at one moment, by id.
+
+    `known` has the provider of every model that ever was, also of those that were deleted.
+    """
 
     providers: Mapping[UUID, ListedProvider]
     models: Mapping[ModelConfigId, ListedModel]
@@ -134,38 +152,35 @@ class CatalogueSnapshot:
     settings: DeploymentSettings
 
     def named(self, name: str) -> ListedProvider | None:
-        """A stored one before one of the environment: whoever set it up meant it."""
+        """Return the provider of a name; a stored one comes before one of the environment."""
         found = [each for each in self.providers.values() if each.name == name]
         return min(found, key=lambda each: each.source is not ModelSource.DATABASE, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessFacts:
-    """What is the same as long as the process runs."""
+    """The facts that stay the same as long as the process runs."""
 
     offered: Sequence[ModelConfig]
     ambient: Credentials | None = field(repr=False)  # of AWS, for stored providers of bedrock
     since: datetime
 
+    @classmethod
+    def of_environment(
+        cls, offered: Sequence[ModelConfig], environ: Mapping[str, str], since: datetime
+    ) -> Self:
+        """Return the facts about a process with this environment, begun at this time."""
+        return cls(offered, aws_credentials(environ), since)
+
 
 Unseal = Callable[[bytes, str], str | Exception]
 
 
-def key_subject(provider: UUID, key: UUID) -> str:
-    """What a sealed key is about."""
-    return f"provider/{provider} key/{key}"
-
-
-def own_key_subject(user: UUID, provider: UUID) -> str:
-    return f"user/{user} provider/{provider} key"
-
-
-def settings_subject(provider: UUID) -> str:
-    return f"provider/{provider} settings"
-
-
 def assemble(stored: StoredCatalogue, around: ProcessFacts, opened: Unseal) -> CatalogueSnapshot:
-    """`opened` opens what is sealed, or says why not."""
+    """Return the snapshot of what is stored and what the environment offers.
+
+    `opened` opens what is sealed, or says why not.
+    """
     providers = [_stored(each, around, opened) for each in stored.providers]
     offered = [_offered(each, around) for each in around.offered]
     providers += {model.provider.id: model.provider for model in offered if model.provider}.values()
@@ -221,7 +236,10 @@ def _offered(model: ModelConfig, around: ProcessFacts) -> ListedModel:
 
 
 def _rehearsal(since: datetime) -> ListedModel:
-    """What is asked in its place is for `stage` to know: it has no address before it is needed."""
+    """Return the rehearsal as a model.
+
+    `RehearsalHost` gives it a true address when it is first asked.
+    """
     provider = ListedProvider(
         REHEARSAL,
         OPENAI_COMPAT.type,
@@ -265,7 +283,7 @@ def _virtual(
 
 
 class BedrockSecrets(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is sealed of the settings of a provider of bedrock."""
+    """The settings of a bedrock provider that are sealed."""
 
     access_key: str = ""
     access_key_secret: str = ""
@@ -304,7 +322,7 @@ def _stored(row: StoredProvider, around: ProcessFacts, opened: Unseal) -> Listed
 def _bedrock(
     config: ProviderConfig, row: StoredProvider, *, around: ProcessFacts, opened: Unseal
 ) -> tuple[ProviderConfig, str]:
-    """With the keys of its settings, or what the machine has."""
+    """Return the configuration with the keys of the settings, else with those of the machine."""
     settings = msgspec.json.decode(row.settings) if row.settings else {}
     region = settings.get("region") or DEFAULT_REGION
     if row.sealed_settings is None:
@@ -340,7 +358,7 @@ def _listed(row: StoredModel, provider: ListedProvider | None) -> ListedModel:
 
 
 def provider_with_key(provider: ListedProvider, key: str) -> ProviderConfig:
-    """With a user's own."""
+    """Return the configuration of a provider with a user's own key."""
     config = provider.config
     if provider.vendor.login is Login.AWS:
         return replace(config, credentials=Bearer(key), region=config.region or DEFAULT_REGION)
@@ -348,7 +366,7 @@ def provider_with_key(provider: ListedProvider, key: str) -> ProviderConfig:
 
 
 def with_user_key(model: ListedModel, key: str | None) -> ModelConfig:
-    """With a user's own key, or that of the deployment."""
+    """Return the configuration of a model with a user's own key, else with the deployment's."""
     assert model.config is not None, "a model without a provider is not asked"
     if not key or model.provider is None:
         return model.config
@@ -356,7 +374,7 @@ def with_user_key(model: ListedModel, key: str | None) -> ModelConfig:
 
 
 def _ready(model: ListedModel) -> ListedModel:
-    """What a call needs is made once for all of them."""
+    """Return a model with all that a call needs, made once for all calls."""
     if model.provider is None:
         return model
     config = model.provider.config

@@ -79,7 +79,7 @@ class AdvisorTool:
         question = asked.question.strip()
         if not question:
             return error_output("question: is blank")
-        settings = (await self.catalogue.contents()).settings.advisor
+        settings = (await self.catalogue.snapshot()).settings.advisor
         left = settings.uses_max - uses(calling.history) if settings.uses_max else None
         if left is not None and left <= 0:
             return ToolOutput(document("limit_reached", advice=USED_UP, remaining_uses=0))

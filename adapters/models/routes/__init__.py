@@ -1,1 +1,13 @@
-"""The catalogue's rows of the API: providers and keys, models, settings, skills."""
+"""The catalogue's part of the API: providers and keys, models, settings, skills.
+
+all_routes     all endpoints of the catalogue, with what they need
+providers      /api/v2/ai/providers
+model_configs  /chats/model-configs, and the models that a user can ask (/chats/models)
+settings       /chats/config: what administrators set for the deployment
+user_settings  /chats/config/user-…: what users set for themselves
+user_keys      /users/{user}/ai-provider-keys
+skills         /users/{user}/skills
+checks         the checks of what clients write
+presenters     providers and models as clients see them
+wire           the JSON of requests and answers
+"""

@@ -1,4 +1,4 @@
-"""All rows of the catalogue, with what they need."""
+"""All endpoints of the catalogue, with what they need."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What is written into the catalogue, checked field by field. Pure."""
+"""The checks of what clients write into the catalogue, and of the user that a path names."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ Faults = Iterator[tuple[str, str]]
 
 
 def refuse_if(faults: Iterable[tuple[str, str]], message: str) -> None:
-    """400 with all that is wrong."""
+    """Refuse the request (400) with all faults, if there are any."""
     found = tuple(Validation(field, fact) for field, fact in faults)
     if found:
         first = found[0]
@@ -65,7 +65,7 @@ def url_faults(url: str) -> Faults:
 
 
 def key_faults(field: str, key: str) -> Faults:
-    """Never says anything of the key."""
+    """Yield what is wrong with a key, without a word of the key itself."""
     size = len(key.encode())
     if not key:
         yield field, "must not be empty"
@@ -78,18 +78,19 @@ def key_faults(field: str, key: str) -> Faults:
 
 
 def masked(key: str) -> str:
-    """As much of a key as lets its owner know it again."""
+    """Return as much of a key as lets its owner recognise it."""
     shown = 4 if len(key) >= 20 else 2 if len(key) >= 10 else 1 if len(key) >= 5 else 0
     return f"{key[:shown]}...{key[-shown:]}" if shown else "..."
 
 
 def invalid(field: str, fact: str, message: str = "Invalid setting.") -> HttpError:
+    """Return the refusal of a field."""
     validation = Validation(field, fact)
     return HttpError(400, message, detail=f"{field}: {fact}", validations=(validation,))
 
 
 def model_id_of(said: str | None) -> ModelConfigId | None:
-    """The id that a client writes; None: none."""
+    """Return the id of a model as a client writes it; None: none is named."""
     if not said:
         return None
     try:
@@ -99,20 +100,22 @@ def model_id_of(said: str | None) -> ModelConfigId | None:
 
 
 def checked_effort(
-    contents: CatalogueSnapshot,
+    snapshot: CatalogueSnapshot,
     id: ModelConfigId | None,
     effort: str | None,
     *,
     own: UserCatalogue,
     byok: bool,
 ) -> str | None:
-    """The effort to be stored with the model. Refused if the model is not on offer, or cannot be
-    asked with that effort."""
+    """Return the effort that is stored with a model.
+
+    The request is refused if the model is not on offer, or cannot be asked with that effort.
+    """
     if id is None:
         if effort:
             raise invalid("reasoning_effort", "needs a model")
         return None
-    model = contents.models.get(id)
+    model = snapshot.models.get(id)
     if model is None:
         raise invalid("model_config_id", f"there is no model config {id}")
     why = why_unusable(model, own, byok=byok)
@@ -134,6 +137,7 @@ def _effort(model: ListedModel, effort: str | None) -> str | None:
 
 
 def override_json(context: str, of: Override) -> ModelOverride:
+    """Return a model that stands in for another, as clients see it."""
     return ModelOverride(
         context=context,
         model_config_id="" if of.id is None else str(of.id),
@@ -143,6 +147,7 @@ def override_json(context: str, of: Override) -> ModelOverride:
 
 
 def own_override_json(context: str, of: UserOverride) -> PersonalOverride:
+    """Return a user's own choice of a model, as clients see it."""
     return PersonalOverride(
         context=context,
         mode=of.mode,
@@ -161,13 +166,18 @@ ME = "me"
 
 
 class People(Protocol):
+    """A reader of users."""
+
     async def of_id(self, id: UserId) -> User | None: ...
 
     async def called(self, name: str) -> User | None: ...
 
 
 async def target_user(people: People, call: Call) -> UserId:
-    """By `me`, id or name. Others are told that there is nobody, whether or not there is."""
+    """Return the user whom a path names: by `me`, id or name.
+
+    Only administrators may name others. The refusal does not tell whether such a user exists.
+    """
     said, asker = call.path["user"], call.user
     if said == ME or said.lower() in (str(asker.id), asker.username.lower()):
         return asker.id

@@ -1,4 +1,4 @@
-"""Models: the rows at /chats/model-configs, and what a user could ask (/chats/models)."""
+"""Models: the endpoints at /chats/model-configs, and the models that a user can ask."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.call_config import faults_of, read_call, written_call
 from adapters.models.catalogue import Catalogue
 from adapters.models.provider_config import MODEL, misconfiguration
-from adapters.models.routes import presenters as shown
+from adapters.models.routes import presenters
 from adapters.models.routes.checks import Faults, refuse_if, text_faults
 from adapters.models.routes.wire import (
     ChatModelConfig,
@@ -89,21 +89,21 @@ class ModelRoutes:
         )
 
     async def models(self, call: Call) -> HttpResponse:
-        contents = await self._catalogue.contents()
+        snapshot = await self._catalogue.snapshot()
         own = await self._catalogue.own(call.user.id)
-        return json_response(200, shown.models(contents, own, byok=self._catalogue.byok))
+        return json_response(200, presenters.models(snapshot, own, byok=self._catalogue.byok))
 
     async def list(self, call: Call) -> HttpResponse:
-        contents = await self._catalogue.contents()
+        snapshot = await self._catalogue.snapshot()
         listed = [
-            model for model in contents.models.values() if call.user.is_admin or model.is_offered
+            model for model in snapshot.models.values() if call.user.is_admin or model.is_offered
         ]
         listed.sort(key=lambda model: model.order)
-        return json_response(200, [shown.model(model) for model in listed])
+        return json_response(200, [presenters.model(model) for model in listed])
 
     async def add(self, call: Call) -> HttpResponse:
         asked = call.read(WriteChatModelConfigRequest)
-        contents = await self._catalogue.contents()
+        snapshot = await self._catalogue.snapshot()
         if asked.ai_provider_id is None:
             refuse_if([("ai_provider_id", "is required")], INVALID)
         now = wall()
@@ -122,21 +122,21 @@ class ModelRoutes:
             created_at=now,
             updated_at=now,
         )
-        _check(new, _provider(contents, new))
+        _check(new, _provider(snapshot, new))
         await self._configs.add(new)
         return json_response(201, await self._shown(new.id))
 
     async def change(self, call: Call) -> HttpResponse:
         id = await self._stored_one(call)
         asked = call.read(WriteChatModelConfigRequest)
-        contents = await self._catalogue.contents()
+        snapshot = await self._catalogue.snapshot()
 
         def revise(stored: StoredModel) -> tuple[StoredModel, bool | None]:
             changed = _changed(stored, asked)
             if asked.ai_provider_id is not None:
-                provider: ListedProvider | None = _provider(contents, changed)
+                provider: ListedProvider | None = _provider(snapshot, changed)
             else:
-                provider = contents.providers.get(stored.provider_id)
+                provider = snapshot.providers.get(stored.provider_id)
             _check(changed, provider)
             return changed, asked.is_default
 
@@ -150,18 +150,18 @@ class ModelRoutes:
         return no_content()
 
     async def _stored_one(self, call: Call) -> ModelConfigId:
-        """Refused if it is none, or none of those that are stored here."""
+        """Return the id of a model that is stored here; refuse any other."""
         id = ModelConfigId(call.uuid("modelConfig"))
-        found = (await self._catalogue.contents()).models.get(id)
+        found = (await self._catalogue.snapshot()).models.get(id)
         if found is not None and found.source is not ModelSource.DATABASE:
             raise _elsewhere(found)
         return id
 
     async def _shown(self, id: ModelConfigId) -> ChatModelConfig:
-        found = (await self._catalogue.contents()).models.get(id)
+        found = (await self._catalogue.snapshot()).models.get(id)
         if found is None:
             raise not_found()
-        return shown.model(found)
+        return presenters.model(found)
 
 
 def _elsewhere(model: ListedModel) -> HttpError:
@@ -180,9 +180,9 @@ def _elsewhere(model: ListedModel) -> HttpError:
     )
 
 
-def _provider(contents: CatalogueSnapshot, model: StoredModel) -> ListedProvider:
-    """Of a model that is written. 412 if it is not one that models can be set up for."""
-    found = contents.providers.get(model.provider_id)
+def _provider(snapshot: CatalogueSnapshot, model: StoredModel) -> ListedProvider:
+    """Return the provider of a model that is written; 412 if it cannot have models."""
+    found = snapshot.providers.get(model.provider_id)
     if found is None or found.source is ModelSource.REHEARSAL:
         detail = f"there is no AI provider {model.provider_id}"
     elif not found.enabled:
@@ -196,7 +196,10 @@ def _provider(contents: CatalogueSnapshot, model: StoredModel) -> ListedProvider
 
 
 def _changed(stored: StoredModel, asked: WriteChatModelConfigRequest) -> StoredModel:
-    """An empty name says nothing; how it is called is replaced as a whole."""
+    """Return a stored model as it is to be.
+
+    An empty name changes nothing; the configuration of its calls is replaced as a whole.
+    """
     model, display_name = (asked.model or "").strip(), (asked.display_name or "").strip()
 
     def either(wanted: int | None, was: int) -> int:

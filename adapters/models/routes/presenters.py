@@ -1,4 +1,4 @@
-"""The catalogue as clients are shown it. Pure."""
+"""Providers, models and keys as clients see them. Pure."""
 
 from collections.abc import Iterable, Iterator
 
@@ -84,7 +84,7 @@ def model(of: ListedModel) -> ChatModelConfig:
 
 
 def models(of: CatalogueSnapshot, own: UserCatalogue, *, byok: bool) -> ChatModelsResponse:
-    """By type: what is switched on, and whether this user could ask it."""
+    """Return the enabled providers by type, and whether this user can ask each type."""
     enabled = [each for each in of.providers.values() if each.enabled]
     unsupported = [type for type in UNSUPPORTED_TYPES if any(each.type == type for each in enabled)]
     return ChatModelsResponse(

@@ -1,6 +1,7 @@
-"""Providers: the rows at /api/v2/ai/providers, for administrators.
+"""Providers: the endpoints at /api/v2/ai/providers, for administrators.
 
-What comes from the environment is listed beside what is stored, and changed where it comes from.
+Providers of the environment are listed beside those that are stored; they can only be changed in
+the environment.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from actors.law.parts.vendors import BEDROCK, Login, vendor_of
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.catalogue import Catalogue
-from adapters.models.routes import presenters as shown
+from adapters.models.routes import presenters
 from adapters.models.routes.checks import (
     KEYS_MAX,
     NAME,
@@ -40,8 +41,6 @@ from adapters.models.snapshot import (
     BedrockSecrets,
     ListedProvider,
     ModelSource,
-    key_subject,
-    settings_subject,
 )
 from adapters.models.store.catalogue import StoredProvider
 from adapters.models.store.providers import (
@@ -50,6 +49,8 @@ from adapters.models.store.providers import (
     NoSuchProvider,
     ProviderStore,
     SealedKey,
+    key_subject,
+    settings_subject,
 )
 from adapters.settings.secrets import Vault
 from runtime.clock import wall
@@ -111,17 +112,19 @@ class ProviderRoutes:
         )
 
     async def list(self, call: Call) -> HttpResponse:
-        contents = await self._catalogue.contents()
-        return json_response(200, [shown.provider(each) for each in contents.providers.values()])
+        snapshot = await self._catalogue.snapshot()
+        return json_response(
+            200, [presenters.provider(each) for each in snapshot.providers.values()]
+        )
 
     async def show(self, call: Call) -> HttpResponse:
-        return json_response(200, shown.provider(await self._named(call)))
+        return json_response(200, presenters.provider(await self._named(call)))
 
     async def add(self, call: Call) -> HttpResponse:
         asked = call.read(CreateAIProviderRequest)
         refuse_if(_new_faults(asked), INVALID)
         name = asked.name or ""
-        other = (await self._catalogue.contents()).named(name)
+        other = (await self._catalogue.snapshot()).named(name)
         if other is not None and other.source is not ModelSource.DATABASE:
             raise _taken(name)
         provider = self._new(asked)
@@ -149,11 +152,11 @@ class ProviderRoutes:
         return no_content()
 
     async def _named(self, call: Call) -> ListedProvider:
-        """By id or by name. Refused if it is neither, or nobody's."""
+        """Return the provider that a path names by id or name; refuse if there is none."""
         wanted = call.path["provider"]
-        contents = await self._catalogue.contents()
+        snapshot = await self._catalogue.snapshot()
         try:
-            found = contents.providers.get(UUID(wanted))
+            found = snapshot.providers.get(UUID(wanted))
         except ValueError:
             if not NAME.fullmatch(wanted):
                 raise HttpError(
@@ -161,17 +164,17 @@ class ProviderRoutes:
                     "Invalid AI provider.",
                     validations=(Validation("provider", "must be a UUID or a name"),),
                 ) from None
-            found = contents.named(wanted)
+            found = snapshot.named(wanted)
         if found is None:
             raise not_found()
         return found
 
     async def _shown(self, id: UUID) -> AIProvider:
-        """As it is stored now; gone again, if somebody was that fast."""
-        found = (await self._catalogue.contents()).providers.get(id)
+        """Return a provider as it is stored now; 404 if it was removed meanwhile."""
+        found = (await self._catalogue.snapshot()).providers.get(id)
         if found is None:
             raise not_found()
-        return shown.provider(found)
+        return presenters.provider(found)
 
     def _new(self, asked: CreateAIProviderRequest) -> StoredProvider:
         id, now = uuid4(), wall()
@@ -226,7 +229,7 @@ class ProviderRoutes:
     def _key_set(
         self, stored: StoredProvider, written: Sequence[AIProviderKeyChange] | None
     ) -> KeySet | None:
-        """What is listed is what it has from now on."""
+        """Return the keys that a provider has from now on: the listed ones, and no others."""
         if written is None:
             return None
         kept = [each.id for each in written if each.id is not None]
@@ -241,7 +244,7 @@ class ProviderRoutes:
 
 
 def _stored_one(provider: ListedProvider) -> ListedProvider:
-    """Refused if it is none of those that are stored here."""
+    """Return a provider that is stored here; refuse any other."""
     if provider.source is ModelSource.ENVIRONMENT:
         raise HttpError(
             409,

@@ -1,6 +1,6 @@
-"""What administrators set for the deployment: the rows at /chats/config.
+"""Settings of the deployment: the endpoints at /chats/config, for administrators.
 
-Some of it is only shown to administrators; others are told that there is nothing there.
+Some of them only administrators may see; others are answered 404.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ TTL_MS_MIN, TTL_MS_MAX = 60_000, 30 * 24 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What is decided when the daemon starts."""
+    """The features that are decided when the daemon starts."""
 
     experiments: frozenset[str] = frozenset()
     debug_logging_forced: bool = False
@@ -60,7 +60,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class NumberSetting:
-    """A setting that is one whole number, the same in the database, the path and the body."""
+    """A setting that is one whole number, of one name in the database, path and body."""
 
     name: str
     field: str
@@ -119,7 +119,7 @@ NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class SettingEndpoints:
-    """One setting: how it is seen, and how administrators set it."""
+    """The endpoints of one setting: how it is read, and how administrators set it."""
 
     name: str
     seen_by: Access
@@ -220,7 +220,7 @@ class SettingRoutes:
     # prompts
 
     async def system_prompt(self, call: Call) -> HttpResponse:
-        settings = (await self._catalogue.contents()).settings
+        settings = (await self._catalogue.snapshot()).settings
         prompt = settings.value(names.SYSTEM_PROMPT)
         included = settings.includes_default_prompt
         return json_response(200, wire.SystemPrompt(prompt, included, DEFAULT_SYSTEM_PROMPT))
@@ -228,7 +228,7 @@ class SettingRoutes:
     async def put_system_prompt(self, call: Call) -> HttpResponse:
         asked = call.read(wire.UpdateSystemPrompt)
         prompt = plain(asked.system_prompt, "system_prompt")
-        settings = (await self._catalogue.contents()).settings
+        settings = (await self._catalogue.snapshot()).settings
         included = asked.include_default_system_prompt
         if included is None:
             included = settings.includes_default_prompt
@@ -238,7 +238,7 @@ class SettingRoutes:
         return no_content()
 
     async def plan_mode(self, call: Call) -> HttpResponse:
-        settings = (await self._catalogue.contents()).settings
+        settings = (await self._catalogue.snapshot()).settings
         return json_response(
             200, wire.PlanModeInstructions(settings.value(names.PLAN_MODE_INSTRUCTIONS))
         )
@@ -253,7 +253,7 @@ class SettingRoutes:
 
     async def override(self, call: Call) -> HttpResponse:
         context = _context(call)
-        settings = (await self._catalogue.contents()).settings
+        settings = (await self._catalogue.snapshot()).settings
         return json_response(200, override_json(context, settings.override(context)))
 
     async def put_override(self, call: Call) -> HttpResponse:
@@ -266,7 +266,7 @@ class SettingRoutes:
         return no_content()
 
     async def own_overrides(self, call: Call) -> HttpResponse:
-        settings = (await self._catalogue.contents()).settings
+        settings = (await self._catalogue.snapshot()).settings
         return json_response(200, wire.AllowUsers(bool(settings.value(names.ALLOW_OWN_OVERRIDES))))
 
     async def put_own_overrides(self, call: Call) -> HttpResponse:
@@ -274,7 +274,7 @@ class SettingRoutes:
 
     async def advisor(self, call: Call) -> HttpResponse:
         self._feature.require(ADVISOR_EXPERIMENT)
-        stored = (await self._catalogue.contents()).settings.value(names.ADVISOR)
+        stored = (await self._catalogue.snapshot()).settings.value(names.ADVISOR)
         config = msgspec.convert({"enabled": True, **_NO_ADVISOR, **stored}, wire.AdvisorConfig)
         return json_response(200, config)
 
@@ -298,7 +298,7 @@ class SettingRoutes:
 
     async def computer_use(self, call: Call) -> HttpResponse:
         self._feature.require(DESKTOP_EXPERIMENT)
-        settings = (await self._catalogue.contents()).settings
+        settings = (await self._catalogue.snapshot()).settings
         return json_response(
             200, wire.ComputerUseProvider(settings.value(names.COMPUTER_USE_PROVIDER))
         )
@@ -314,7 +314,7 @@ class SettingRoutes:
     # records of model calls
 
     async def debug_logging(self, call: Call) -> HttpResponse:
-        settings = (await self._catalogue.contents()).settings
+        settings = (await self._catalogue.snapshot()).settings
         allowed = bool(settings.value(names.ALLOW_DEBUG_LOGGING))
         return json_response(200, wire.DebugLogging(allowed, self._feature.debug_logging_forced))
 
@@ -329,15 +329,15 @@ class SettingRoutes:
         return no_content()
 
     async def _checked(self, call: Call, id: Any, effort: str | None) -> str | None:
-        contents = await self._catalogue.contents()
+        snapshot = await self._catalogue.snapshot()
         own = await self._catalogue.own(call.user.id)
-        return checked_effort(contents, id, effort, own=own, byok=self._catalogue.byok)
+        return checked_effort(snapshot, id, effort, own=own, byok=self._catalogue.byok)
 
     # numbers
 
     def _number(self, number: NumberSetting) -> SettingEndpoints:
         async def show(call: Call) -> HttpResponse:
-            settings = (await self._catalogue.contents()).settings
+            settings = (await self._catalogue.snapshot()).settings
             return json_response(200, number.read_type(settings.value(number.field)))
 
         async def put(call: Call) -> HttpResponse:
@@ -352,7 +352,7 @@ _NO_ADVISOR = {"max_uses_per_run": 0, "max_output_tokens": 0, "model_config_id":
 
 
 def plain(text: str | None, field: str) -> str:
-    """As a model may read it. Refused if it is too long."""
+    """Return a text as a model may read it; refuse one that is too long."""
     if text is None:
         raise invalid(field, "is required")
     clean = visible_text(text)

@@ -1,4 +1,4 @@
-"""Users' skills: the rows at /api/experimental/users/{user}/skills."""
+"""Skills of users: the endpoints at /api/experimental/users/{user}/skills."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Keys that users bring: the rows at /api/experimental/users/{user}/ai-provider-keys."""
+"""Keys that users bring: the endpoints at /users/{user}/ai-provider-keys."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -6,11 +6,11 @@ from uuid import UUID
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
-from adapters.models.routes import presenters as shown
+from adapters.models.routes import presenters
 from adapters.models.routes.checks import People, key_faults, refuse_if, target_user
 from adapters.models.routes.wire import UpsertUserAIProviderKeyRequest, UserAIProviderKeyConfig
-from adapters.models.snapshot import ListedProvider, ModelSource, own_key_subject
-from adapters.models.store.providers import ProviderStore
+from adapters.models.snapshot import ListedProvider, ModelSource
+from adapters.models.store.providers import ProviderStore, own_key_subject
 from adapters.settings.secrets import Vault
 
 PATH = "/api/experimental/users/{user}/ai-provider-keys"
@@ -62,16 +62,16 @@ class UserKeyRoutes:
         )
 
     async def list(self, call: Call) -> HttpResponse:
-        """Those that are switched on, and those that are not but have a key."""
+        """List the providers that are enabled, and those that the user has a key for."""
         user = await target_user(self._people, call)
-        contents, own = await self._catalogue.contents(), await self._catalogue.own(user)
+        snapshot, own = await self._catalogue.snapshot(), await self._catalogue.own(user)
         listed = [
             each
-            for each in contents.providers.values()
+            for each in snapshot.providers.values()
             if _takes_keys(each) and (each.enabled or own.has_key(each.id))
         ]
         byok = self._catalogue.byok
-        return json_response(200, [shown.own_key(each, own, byok=byok) for each in listed])
+        return json_response(200, [presenters.own_key(each, own, byok=byok) for each in listed])
 
     async def put(self, call: Call) -> HttpResponse:
         user = await target_user(self._people, call)
@@ -86,7 +86,7 @@ class UserKeyRoutes:
         sealed = self._vault.seal(key, own_key_subject(user, provider))
         await self._providers.bring_key(user, provider, sealed)
         own = await self._catalogue.own(user)
-        return json_response(200, shown.own_key(found, own, byok=True))
+        return json_response(200, presenters.own_key(found, own, byok=True))
 
     async def remove(self, call: Call) -> HttpResponse:
         user = await target_user(self._people, call)
@@ -94,7 +94,7 @@ class UserKeyRoutes:
         return no_content()
 
     async def _provider(self, id: UUID) -> ListedProvider:
-        found = (await self._catalogue.contents()).providers.get(id)
+        found = (await self._catalogue.snapshot()).providers.get(id)
         if found is None or not _takes_keys(found):
             raise not_found()
         return found

@@ -1,4 +1,4 @@
-"""What users set for themselves: the rows at /chats/config/user-…"""
+"""Settings of users for themselves: the endpoints at /chats/config/user-…"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -113,7 +113,7 @@ class UserSettingRoutes:
     # models
 
     async def overrides(self, call: Call) -> HttpResponse:
-        settings = (await self._catalogue.contents()).settings
+        settings = (await self._catalogue.snapshot()).settings
         own = (await self._catalogue.own(call.user.id)).settings
         root, general, explore = (
             own_override_json(context, own.override(context)) for context in names.OWN_CONTEXTS
@@ -126,8 +126,8 @@ class UserSettingRoutes:
         return json_response(200, wire.PersonalOverrides(enabled, root, general, explore, defaults))
 
     async def put_override(self, call: Call) -> HttpResponse:
-        contents = await self._catalogue.contents()
-        if not contents.settings.value(names.ALLOW_OWN_OVERRIDES):
+        snapshot = await self._catalogue.snapshot()
+        if not snapshot.settings.value(names.ALLOW_OWN_OVERRIDES):
             raise forbidden("an administrator has not enabled personal model overrides")
         context = call.path["context"]
         if context not in names.OWN_CONTEXTS:
@@ -137,7 +137,7 @@ class UserSettingRoutes:
         _check_mode(context, mode, id)
         own = await self._catalogue.own(call.user.id)
         byok = self._catalogue.byok
-        effort = checked_effort(contents, id, asked.reasoning_effort, own=own, byok=byok)
+        effort = checked_effort(snapshot, id, asked.reasoning_effort, own=own, byok=byok)
         stored = names.stored_own_override(mode, id, effort)
         await self._settings.put_own(call.user.id, names.override_name(context), stored)
         return no_content()
@@ -163,7 +163,7 @@ class UserSettingRoutes:
         return no_content()
 
     async def _may_toggle(self) -> bool:
-        return bool((await self._catalogue.contents()).settings.value(names.ALLOW_DEBUG_LOGGING))
+        return bool((await self._catalogue.snapshot()).settings.value(names.ALLOW_DEBUG_LOGGING))
 
     # prompt
 
@@ -188,7 +188,7 @@ class UserSettingRoutes:
         percent = call.read(wire.UpdateCompactionThreshold).threshold_percent
         if percent is None or not 0 <= percent <= 100:
             raise invalid("threshold_percent", "must be 0 to 100")
-        model = (await self._catalogue.contents()).models.get(ModelConfigId(id))
+        model = (await self._catalogue.snapshot()).models.get(ModelConfigId(id))
         if model is None:
             raise not_found()
         if not model.is_offered:

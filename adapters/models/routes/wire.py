@@ -1,4 +1,7 @@
-"""Providers, keys and models as clients write and see them. Pure; no key is ever in an answer."""
+"""The JSON of providers, keys, models, settings and skills. Pure.
+
+No answer ever has a key in it. In requests null means the same as a field that is left out.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -42,7 +45,10 @@ class AIProvider(Struct, frozen=True, kw_only=True):
 
 
 class WrittenBedrockSettings(Struct, frozen=True, kw_only=True):
-    """`access_key` and `access_key_secret` are never shown again; both left out: they stay."""
+    """The settings of a bedrock provider, as they are written.
+
+    `access_key` and `access_key_secret` are never shown again; if both are left out, they stay.
+    """
 
     region: str | None = None
     model: str | None = None
@@ -71,7 +77,7 @@ class CreateAIProviderRequest(Struct, frozen=True, kw_only=True):
 
 
 class AIProviderKeyChange(Struct, frozen=True, kw_only=True):
-    """One of both: a key that stays, or a new one."""
+    """One key of a provider: one that stays (`id`), or a new one (`api_key`)."""
 
     id: UUID | None = None
     api_key: str | None = None
@@ -133,7 +139,7 @@ class ChatModelConfig(Struct, frozen=True, kw_only=True):
 
 
 class WriteChatModelConfigRequest(Struct, frozen=True, kw_only=True):
-    """To create one, or to change one: then what is left out stays."""
+    """A model to add or to change; what is left out of a change stays."""
 
     ai_provider_id: UUID | None = None
     model: str | None = None

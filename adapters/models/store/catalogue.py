@@ -1,4 +1,7 @@
-"""Rows of the catalogue as they are stored. Pure; what is sealed stays out of every repr."""
+"""The stored catalogue as it is read: all of it at one moment, and the part that is a user's.
+
+Secrets come sealed, and stay out of every repr.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +28,10 @@ class StoredKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredProvider:
-    """`settings`: JSON without its secrets. `keys`: the first is the one in use."""
+    """A provider as it is stored.
+
+    `settings` is JSON without its secrets; of `keys` the first is the one in use.
+    """
 
     id: UUID
     type: str
@@ -43,7 +49,7 @@ class StoredProvider:
 
 @dataclass(frozen=True, slots=True)
 class StoredModel:
-    """`call`: JSON, how it is called."""
+    """A model as it is stored; `call` is JSON."""
 
     id: ModelConfigId
     provider_id: UUID
@@ -60,7 +66,7 @@ class StoredModel:
 
 @dataclass(frozen=True, slots=True)
 class StoredCatalogue:
-    """All of it, at one moment. `known`: whose model it was, also of those that are gone."""
+    """The whole catalogue at one moment; `known` has the models that are gone, too."""
 
     providers: tuple[StoredProvider, ...] = ()
     models: tuple[StoredModel, ...] = ()
@@ -70,7 +76,7 @@ class StoredCatalogue:
 
 @dataclass(frozen=True, slots=True)
 class StoredOwn:
-    """What is a user's: settings, and sealed keys by provider."""
+    """The settings of a user, and their sealed keys by provider."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[UUID, bytes] = field(repr=False, default_factory=dict)
@@ -78,7 +84,7 @@ class StoredOwn:
 
 @dataclass(frozen=True, slots=True)
 class StoredSkill:
-    """`content` is None in a list."""
+    """A skill as it is stored; `content` is None in a list."""
 
     id: UUID
     name: str
@@ -99,7 +105,7 @@ def settings_of(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 class CatalogueReader:
-    """Reads; who keeps what was read is asked first."""
+    """The reader of the catalogue; `Catalogue` keeps what was read."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -129,7 +135,10 @@ class CatalogueReader:
         return StoredOwn(settings_of(settings), dict(keys))
 
     async def remember_offered(self, offered: Sequence[tuple[ModelConfigId, UUID, str]]) -> None:
-        """Models of the environment: id, provider, label. The same again is nothing new."""
+        """Store models of the environment: their ids, providers and labels.
+
+        Models that are stored already are left as they are.
+        """
         ids, providers, labels = zip(*offered, strict=True) if offered else ((), (), ())
         arrays = {"ids": list(ids), "providers": list(providers), "labels": list(labels)}
         async with self._pool.connection() as connection:

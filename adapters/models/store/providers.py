@@ -1,4 +1,4 @@
-"""Providers and keys, as they are written. What is sealed comes sealed."""
+"""Providers, their keys and their models, as they are written. Secrets come sealed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +12,25 @@ from adapters.postgres.driver.values import Json, Statement
 from adapters.postgres.queries import SQL
 
 
+def key_subject(provider: UUID, key: UUID) -> str:
+    """Return the subject that a provider's key is sealed for."""
+    return f"provider/{provider} key/{key}"
+
+
+def own_key_subject(user: UUID, provider: UUID) -> str:
+    """Return the subject that a user's own key is sealed for."""
+    return f"user/{user} provider/{provider} key"
+
+
+def settings_subject(provider: UUID) -> str:
+    """Return the subject that a provider's settings are sealed for."""
+    return f"provider/{provider} settings"
+
+
 @dataclass(frozen=True, slots=True)
 class SealedKey:
+    """A new key of a provider, sealed, with the part of it that is shown."""
+
     id: UUID
     sealed: bytes = field(repr=False)
     masked: str
@@ -21,7 +38,7 @@ class SealedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """The keys that a provider is to have: of its own these, and new ones."""
+    """The keys that a provider is to have: `kept` ones of its own, and new ones."""
 
     kept: Sequence[UUID] = ()
     new: Sequence[SealedKey] = ()
@@ -29,11 +46,15 @@ class KeySet:
 
 @dataclass(frozen=True, slots=True)
 class NameTaken:
+    """The name of a provider that another one has."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class NoSuchProvider:
+    """A provider that is not there."""
+
     pass
 
 
@@ -41,6 +62,8 @@ Revise = Callable[[StoredProvider], tuple[StoredProvider, KeySet | None]]
 
 
 class ProviderStore:
+    """The writer of providers and keys."""
+
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
         self._tell = tell
@@ -56,8 +79,11 @@ class ProviderStore:
         return None
 
     async def change(self, id: UUID, revise: Revise) -> NoSuchProvider | None:
-        """`revise` is given what is stored and says what is to be; what it raises changes nothing.
-        Keys None: they stay as they are."""
+        """Change a provider as `revise` says.
+
+        `revise` is given what is stored and returns what is to be stored, and the keys (None: they
+        stay). If it raises, nothing is changed.
+        """
         async with self._pool.connection() as connection, connection.transaction() as tx:
             which = {"id": id}
             _, found = await tx.run([(SQL["lock_provider"], which), (SQL["provider"], which)])
@@ -119,13 +145,19 @@ _LOCK: Statement = (SQL["lock_default_model"], ())
 
 
 class ModelConfigStore:
+    """The writer of models.
+
+    There is one default at most, and always one if there is a model, unless the environment offers
+    one (`offers`).
+    """
+
     def __init__(self, pool: Pool, *, tell: Tell, offers: bool) -> None:
         self._pool = pool
         self._tell = tell
         self._offers = offers
 
     async def add(self, model: StoredModel) -> None:
-        """The first one is the default, whatever it says."""
+        """Add a model; the first one becomes the default in any case."""
         async with self._pool.connection() as connection:
             await connection.commit(
                 [
@@ -137,8 +169,11 @@ class ModelConfigStore:
         self._tell(CatalogueChanged(None))
 
     async def change(self, id: ModelConfigId, revise: ReviseModel) -> bool:
-        """Whether it is there. `revise` is given what is stored and says what is to be, and whether
-        it is to be the default (None: that stays); what it raises changes nothing."""
+        """Change a model as `revise` says; return whether it is there.
+
+        `revise` is given what is stored and returns what is to be stored, and whether it is the
+        default (None: that stays as it is). If it raises, nothing is changed.
+        """
         async with self._pool.connection() as connection, connection.transaction() as tx:
             _, found = await tx.run([_LOCK, (SQL["model_config"], {"id": id})])
             if not found:
@@ -150,7 +185,7 @@ class ModelConfigStore:
         return True
 
     async def remove(self, id: ModelConfigId) -> bool:
-        """Whether it was there."""
+        """Remove a model; return whether it was there."""
         removing = (SQL["remove_model"], {"id": id})
         async with self._pool.connection() as connection:
             _, removed, *_ = await connection.commit([_LOCK, removing, *self._promotion(id)])

@@ -1,4 +1,4 @@
-"""What is set: for the deployment, and by users for themselves."""
+"""Settings of the deployment and of users, and skills of users, as they are written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from adapters.postgres.queries import SQL
 
 
 class SettingStore:
-    """Names and JSON: what they mean is for `adapters.models.settings` to say."""
+    """The writer of settings: names and JSON, whose meaning is in `adapters.models.settings`."""
 
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
         self._tell = tell
 
     async def put(self, values: Mapping[str, object]) -> None:
-        """All of them, or none."""
+        """Set all of these, or none."""
         async with self._pool.connection() as connection:
             await connection.commit(
                 [
@@ -53,15 +53,21 @@ SKILLS_MAX = 100  # of one user; one more is refused
 
 @dataclass(frozen=True, slots=True)
 class SkillTaken:
+    """The name of a skill that the user has already."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class TooManySkills:
+    """The limit to the number of a user's skills."""
+
     most: int = SKILLS_MAX
 
 
 class SkillStore:
+    """The skills that users keep for their agents."""
+
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
         self._tell = tell
@@ -101,7 +107,7 @@ class SkillStore:
     async def change(
         self, user: UserId, name: str, *, description: str, content: str
     ) -> StoredSkill | None:
-        """None: there is none of this name."""
+        """Rewrite a skill; None: there is none of this name."""
         columns = {"user": user, "name": name, "description": description, "content": content}
         async with self._pool.connection() as connection:
             [rows] = await connection.commit([(SQL["change_skill"], columns)])
@@ -111,7 +117,7 @@ class SkillStore:
         return StoredSkill(*rows[0])
 
     async def remove(self, user: UserId, name: str) -> bool:
-        """Whether there was one."""
+        """Remove a skill; return whether there was one."""
         async with self._pool.connection() as connection:
             [rows] = await connection.commit([(SQL["remove_skill"], {"user": user, "name": name})])
         if rows:

@@ -60,7 +60,7 @@ class TurnWords:
         self._plans = plans
 
     async def standing(self, chat: Chat) -> TurnContext:
-        contents = await self._catalogue.contents()
+        contents = await self._catalogue.snapshot()
         own = await self._catalogue.own(chat.owner_id)
         words = [*told_of_family(chat)]
         if told := await self._workspace.told(chat):

@@ -54,7 +54,7 @@ class World:
     my_settings: tuple = ()
     byok: bool = True
 
-    def contents(self):
+    def snapshot(self):
         providers = [
             replace(each, keys=(StoredKey(uuid4(), b"sk", "...", SINCE),))
             if each.name in self.keys
@@ -74,15 +74,15 @@ class World:
 
     def choose(self, last, wanted=None, effort=None):
         return choose(
-            self.contents(), self.own(), wanted=wanted, effort=effort, last=last, byok=self.byok
+            self.snapshot(), self.own(), wanted=wanted, effort=effort, last=last, byok=self.byok
         )
 
     def model_at_work(self, last):
-        return model_at_work(self.contents(), self.own(), last, byok=self.byok)
+        return model_at_work(self.snapshot(), self.own(), last, byok=self.byok)
 
     def for_child(self, context="explore"):
         return for_child(
-            self.contents(),
+            self.snapshot(),
             self.own(),
             context=context,
             effort=None,
@@ -197,7 +197,7 @@ def test_of_many_choices_the_first_are_named_and_the_others_counted():
     more = tuple(a_model(THERE.id, f"m{at}") for at in range(CHOICES_MAX + 3))
     world = World(models=more, default="")
 
-    sentence = remedies_of(world.contents(), world.own(), Unusable("", "config"), byok=True)
+    sentence = remedies_of(world.snapshot(), world.own(), Unusable("", "config"), byok=True)
 
     assert CHOICES_MAX == sentence.count(" of there (")
     assert sentence.endswith(", and 3 more")

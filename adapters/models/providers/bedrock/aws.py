@@ -41,7 +41,7 @@ class Bearer:
 Credentials = AwsKeys | Bearer
 
 
-def ambient(environ: Mapping[str, str]) -> Credentials | None:
+def aws_credentials(environ: Mapping[str, str]) -> Credentials | None:
     """Return the credentials that the environment offers; None: there are none, or not all."""
     if token := environ.get("AWS_BEARER_TOKEN_BEDROCK"):
         return Bearer(token)

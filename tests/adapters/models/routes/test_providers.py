@@ -223,7 +223,7 @@ async def test_bedrock_keeps_its_secrets_to_itself(edge):
     provider = await added(edge, type="bedrock", api_keys=None, settings=settings | secrets)
 
     changed = (await patched(edge, provider, settings={"region": "us-east-1"})).document
-    contents = await edge.chats.catalogue.contents()
+    contents = await edge.chats.catalogue.snapshot()
 
     assert settings == provider["settings"]
     assert {**settings, "region": "us-east-1"} == changed["settings"]
@@ -283,7 +283,7 @@ async def test_no_answer_and_no_log_has_a_key_in_it(edge, caplog):
             await patched(edge, provider, api_keys=[{"api_key": KEY}]),
         ]
     stored = await edge.execute("SELECT sealed::text FROM ai_provider_keys")
-    contents = await edge.chats.catalogue.contents()
+    contents = await edge.chats.catalogue.snapshot()
 
     assert all(KEY not in answer.body.decode() for answer in answers)
     assert KEY not in caplog.text

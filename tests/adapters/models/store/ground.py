@@ -17,13 +17,19 @@ import trio
 from actors.law.ids import ModelConfigId
 from adapters.models.catalogue import Catalogue
 from adapters.models.provider_config import models_of_environment
-from adapters.models.providers.bedrock.aws import ambient
+from adapters.models.providers.bedrock.aws import aws_credentials
 from adapters.models.providers.dial import dialler, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.snapshot import ProcessFacts, key_subject, own_key_subject
+from adapters.models.snapshot import ProcessFacts
 from adapters.models.store.catalogue import CatalogueReader, StoredModel, StoredProvider
-from adapters.models.store.providers import ModelConfigStore, ProviderStore, SealedKey
+from adapters.models.store.providers import (
+    ModelConfigStore,
+    ProviderStore,
+    SealedKey,
+    key_subject,
+    own_key_subject,
+)
 from adapters.models.store.settings import SettingStore, SkillStore
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
@@ -153,7 +159,7 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
     found = models_of_environment(environ)
     catalogue = Catalogue(
         reading,
-        ProcessFacts(found, ambient(environ), SINCE),
+        ProcessFacts(found, aws_credentials(environ), SINCE),
         vault=vault,
         client=client,
         stage=stage,

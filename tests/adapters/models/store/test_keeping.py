@@ -97,12 +97,12 @@ async def test_what_a_user_sets_is_dropped_for_him_alone(ground):
 
 
 async def test_where_news_may_have_got_lost_everything_is_read_again(ground):
-    await ground.catalogue.contents()
+    await ground.catalogue.snapshot()
     await ground.catalogue.own(ANN)
     before = ground.reading.asked
 
     ground.catalogue.hear(HintsLost())
-    await ground.catalogue.contents()
+    await ground.catalogue.snapshot()
     await ground.catalogue.own(ANN)
 
     assert before + 2 == ground.reading.asked
@@ -110,7 +110,7 @@ async def test_where_news_may_have_got_lost_everything_is_read_again(ground):
 
 @pytest.mark.slow
 async def test_an_unknown_model_is_looked_for_once_more_and_then_no_longer(migrated, ground):
-    await ground.catalogue.contents()
+    await ground.catalogue.snapshot()
     async with open_ground(migrated) as other:  # a process that ours hears nothing of
         model = await other.add_model(await other.add_provider())
 
@@ -152,14 +152,14 @@ async def test_a_change_in_one_process_holds_in_the_other_within_a_moment(
         trio.open_nursery() as nursery,
     ):
         pools = [await hints_of(nursery, each, migrated, tellers) for each in (ours, theirs)]
-        warm = await theirs.catalogue.contents(), await theirs.catalogue.own(ANN)
+        warm = await theirs.catalogue.snapshot(), await theirs.catalogue.own(ANN)
 
         await ours.add_model(await ours.add_provider("new"), "new")
         await ours.settings.put({SYSTEM_PROMPT: "changed"})
         await ours.settings.put_own(ANN, OWN_PROMPT, "brief")
 
         async def have_heard():
-            contents = await theirs.catalogue.contents()
+            contents = await theirs.catalogue.snapshot()
             own = await theirs.catalogue.own(ANN)
             models = [model.model for model in contents.models.values()]
             return (["new"], "changed", "brief") == (
@@ -186,7 +186,7 @@ async def test_another_master_key_is_said_at_the_start_and_where_a_key_is_needed
     migrated, ground, caplog
 ):
     model = await ground.add_model(await ground.add_provider(type="openai", keys=("sk-lost",)))
-    await ground.bring_key(BOB, (await ground.catalogue.contents()).named("mine").id)
+    await ground.bring_key(BOB, (await ground.catalogue.snapshot()).named("mine").id)
 
     strange = Vault(b"some other master key of 32 bytes")
     async with open_ground(migrated, vault=strange) as other:

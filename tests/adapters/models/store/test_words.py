@@ -165,7 +165,7 @@ async def test_a_rehearsal_is_not_asked_for_titles(ground):
 @pytest.mark.slow
 async def test_a_first_chat_is_answered_by_a_rehearsal_that_says_so(ground):
     model = await ground.catalogue.model_for(a_chat_for())
-    contents = await ground.catalogue.contents()
+    contents = await ground.catalogue.snapshot()
 
     answer = await model.provider.generate(hello(model.name))
 
@@ -185,7 +185,7 @@ async def test_a_rehearsal_ends_with_the_first_provider(ground):
     nobody = await ground.catalogue.model_for(a_chat_for(said_by))
     model = await ground.add_model(provider)
     somebody = await ground.catalogue.model_for(a_chat_for(said_by))
-    contents = await ground.catalogue.contents()
+    contents = await ground.catalogue.snapshot()
     standing = await ground.standing(a_chat_for())
 
     assert isinstance(nobody, ChatError)

@@ -8,7 +8,7 @@ from adapters.models.providers.bedrock.aws import (
     AwsKeys,
     Bearer,
     Scope,
-    ambient,
+    aws_credentials,
     region_of,
     signature_headers,
 )
@@ -135,14 +135,14 @@ def home(tmp_path):
     ],
 )
 def test_the_environment_comes_before_the_shared_file(environ, found, home):
-    assert ambient(home | environ) == found
+    assert aws_credentials(home | environ) == found
 
 
 def test_a_file_that_is_no_credentials_file_offers_nothing(tmp_path):
     file = tmp_path / "credentials"
     file.write_bytes(b"\xff\xfe no sections")
 
-    assert ambient({"AWS_SHARED_CREDENTIALS_FILE": str(file)}) is None
+    assert aws_credentials({"AWS_SHARED_CREDENTIALS_FILE": str(file)}) is None
 
 
 @pytest.mark.parametrize(
