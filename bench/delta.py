@@ -21,8 +21,9 @@ import msgspec
 import trio
 
 from actors.chat.turn.answering import ask
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Model
-from actors.chat.turn.world import Limits
+from actors.chat.turn.work import Attempt
 from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import TextPart
@@ -119,9 +120,10 @@ def _unchunked(data: bytes) -> tuple[bytes, bytes, bool]:
 
 async def ours(model: Model) -> None:
     """All of it, as a chat does it."""
-    episode = Preview(EpisodeKey(ChatId(uuid4()), 1, 1), encoded)
+    attempt = Attempt(EpisodeKey(ChatId(uuid4()), 1, 1))
+    preview = Preview(attempt.key, encoded)
     prompt = Prompt(model.name, (UserInput((TextPart("hi"),)),))
-    asked = await ask(model, prompt, episode, Limits())
+    asked = await ask(model, prompt, attempt, TurnLimits(), show=preview.add)
     assert isinstance(asked.said, ModelAnswer), asked.said
 
 

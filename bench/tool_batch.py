@@ -17,10 +17,10 @@ from typing import cast
 
 import trio
 
-from actors.chat.turn.ports import Calling, LocalTool, Offered, ToolOutput
+from actors.chat.turn.deps import TurnDeps
+from actors.chat.turn.ports import UNMEASURED, Calling, LocalTool, OfferedTools, ToolOutput
 from actors.chat.turn.tool_batch import run_batch
 from actors.chat.turn.work import AtStake, Attempt
-from actors.chat.turn.world import World
 from actors.law.chat import Chat
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
@@ -52,7 +52,7 @@ SPREAD = [SLOWEST_SECONDS * (n + 1) / CALLS for n in range(CALLS)]
 class Sleeping:
     """Fulfils `actors.chat.turn.ports.Toolset`: a call sleeps for as long as it says."""
 
-    offered = Offered((LocalTool(ToolDefinition("sleep", "", JsonText("{}")), 60.0),))
+    offered = OfferedTools((LocalTool(ToolDefinition("sleep", "", JsonText("{}")), 60.0),))
 
     async def run(self, calling: Calling) -> ToolOutput:
         await trio.sleep(json.loads(calling.call.args or "{}")["seconds"])
@@ -77,9 +77,9 @@ async def _batch(chat: Chat, journal: object, seconds: Sequence[float]) -> float
     )
     attempt = Attempt(EpisodeKey(chat.id, chat.history_version, 1))
     preview = Previews(encoded).begin(attempt.key, attempt)
-    world = cast("World", SimpleNamespace(journal=journal))
+    deps = cast("TurnDeps", SimpleNamespace(journal=journal, telemetry=UNMEASURED))
     began = time.monotonic()
-    rows = await run_batch(chat, (), calls, Sleeping(), attempt, world, AtStake(), show=preview.add)
+    rows = await run_batch(chat, (), calls, Sleeping(), attempt, deps, AtStake(), show=preview.add)
     results = [part for row in rows for part in row.parts if isinstance(part, ToolResultPart)]
     assert len(seconds) == len([result for result in results if not result.is_error])
     return time.monotonic() - began

@@ -27,7 +27,7 @@ from actors.law.requests import SendMessage
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved, News
 from actors.law.store.ports import Applied
-from actors.supervisor.verbs import take
+from actors.supervisor.api import take
 from adapters import settings as config
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.models.provider_config import models_of_environment

@@ -11,35 +11,28 @@ from typing import assert_never
 
 import trio
 
-from actors.chat.awaiting import await_attempt, await_client
-from actors.chat.decide import Cancel, Carry, End, Go, InFlight, decide
+from actors.chat.api import ChatMail, ChatRead, DrainNow, LookAgain, NothingAtStake, WorkEnded
+from actors.chat.decide import Begin, Cancel, InFlight, KeepGoing, LeaveChat, decide
 from actors.chat.interruption import interrupt
-from actors.chat.mail import (
-    ChatMail,
-    DrainNow,
-    Look,
-    LookAgain,
-    NothingAtStake,
-    WorkEnded,
-)
-from actors.chat.turn.causes import Gone
 from actors.chat.turn.commits import Committed, commit, end_with_error
+from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.generation import generate
 from actors.chat.turn.work import (
     Advanced,
     AtStake,
     CutShort,
-    Failed,
+    Gone,
     Held,
-    Kind,
-    Left,
+    LetGo,
     Obsolete,
     Outcome,
     Poisoned,
+    WorkFailed,
+    WorkKind,
     newer,
     without_attempt,
 )
-from actors.chat.turn.world import World
+from actors.chat.waits import await_attempt, await_client
 from actors.law.chat import ChatError, StoredChat
 from actors.law.ids import Holder, chat_name
 from actors.law.requests import Abandon, FinishError
@@ -73,7 +66,7 @@ KEEPS_FAILING = ChatError(
 class ChatActor:
     """One chat, for as long as this process holds it."""
 
-    def __init__(self, me: Holder, held: Held, world: World) -> None:
+    def __init__(self, me: Holder, held: Held, deps: TurnDeps) -> None:
         self.chat = held.stored.chat.id
         self.name = chat_name(self.chat)
         self.address: Address[ChatMail]
@@ -81,7 +74,7 @@ class ChatActor:
         self.address, self.mailbox = open_mailbox(self.name, capacity=MAILBOX_CAPACITY)
         self._me = me
         self._held = held
-        self._world = world
+        self._deps = deps
         self._in_flight: InFlight | None = None
         self._scope = CausedScope()  # of the work in flight
         self._at_stake = AtStake()  # in it
@@ -105,14 +98,14 @@ class ChatActor:
                         self._receive(mail, tasks)
                 tasks.cancel_scope.cancel()
         finally:
-            self._world.prompts.forget(self.chat)
+            self._deps.prompts.forget(self.chat)
         return self._cause
 
     def _receive(self, mail: ChatMail, tasks: trio.Nursery) -> None:
         match mail:
             case LookAgain():
                 self._look(tasks)
-            case Look():
+            case ChatRead():
                 self._looked(mail.stored, tasks)
             case WorkEnded(outcome):
                 self._work_ended(outcome, tasks)
@@ -142,13 +135,13 @@ class ChatActor:
             keeps_failing=self._faults_count >= FAULTS_MAX,
         )
         match decision:
-            case Carry():
+            case KeepGoing():
                 pass
-            case Go(kind):
+            case Begin(kind):
                 self._begin(kind, tasks)
             case Cancel(cause):
                 self._scope.cancel(cause)
-            case End(cause):
+            case LeaveChat(cause):
                 self._leave(cause)
             case _:
                 assert_never(decision)
@@ -170,7 +163,7 @@ class ChatActor:
     def _work_ended(self, outcome: Outcome, tasks: trio.Nursery) -> None:
         is_leaving, self._in_flight = self._is_leaving, None
         self._held = without_attempt(self._held)  # whatever came of it, it is used up
-        if not isinstance(outcome, Failed):
+        if not isinstance(outcome, WorkFailed):
             self._failures_count = 0
             self._failing_since = None
         match outcome:
@@ -183,7 +176,7 @@ class ChatActor:
                 self._step(tasks)
             case Obsolete():
                 self._look(tasks)
-            case Failed(error):
+            case WorkFailed(error):
                 emit("work.failed", "warning", chat=self.name, error=error)
                 if isinstance(error, StoreUnavailable):
                     self._failing_since = None
@@ -191,7 +184,7 @@ class ChatActor:
                     self._failing_since = self._held.stored.chat.generation_attempt
                 self._failures_count += 1
                 self._look(tasks)
-            case Left():
+            case LetGo():
                 self._leave(None)
             case Poisoned(error):
                 raise error  # a failed assertion: the actor is broken, its supervisor sees to it
@@ -200,12 +193,12 @@ class ChatActor:
 
     # the work in flight
 
-    def _begin(self, kind: Kind, tasks: trio.Nursery) -> None:
+    def _begin(self, kind: WorkKind, tasks: trio.Nursery) -> None:
         chat = self._held.stored.chat
-        if kind is Kind.AWAIT_CLIENT:
+        if kind is WorkKind.AWAIT_CLIENT:
             # That may take days, and most answers move the history: it is read again then.
             self._held = Held(self._held.stored)
-            self._world.prompts.forget(self.chat)
+            self._deps.prompts.forget(self.chat)
         self._in_flight = InFlight(kind, chat.history_version, chat.status, chat.archived)
         self._scope = CausedScope()
         self._at_stake = AtStake(partial(self.address.hint, NothingAtStake()))
@@ -214,14 +207,16 @@ class ChatActor:
 
     @property
     def _is_leaving(self) -> bool:
-        return self._in_flight is not None and self._in_flight.kind is Kind.LEAVE
+        return self._in_flight is not None and self._in_flight.kind is WorkKind.LEAVE
 
     def _bound_leaving(self) -> None:
         """A process that stops does not wait long for a store that is away."""
         if self._draining and self._is_leaving:
             self._scope.expire_in(LEAVE_SECONDS, Shutdown())
 
-    async def _work(self, kind: Kind, held: Held, scope: CausedScope, at_stake: AtStake) -> None:
+    async def _work(
+        self, kind: WorkKind, held: Held, scope: CausedScope, at_stake: AtStake
+    ) -> None:
         committed: list[Committed] = []
 
         async def do() -> None:
@@ -230,23 +225,23 @@ class ChatActor:
         end = await run_child(scope, do)
         self.address.cast(WorkEnded(_outcome(end, committed)))
 
-    async def _do(self, kind: Kind, held: Held, at_stake: AtStake) -> Committed:
+    async def _do(self, kind: WorkKind, held: Held, at_stake: AtStake) -> Committed:
         match kind:
-            case Kind.GENERATE:
-                return await generate(held, self._world, at_stake)
-            case Kind.INTERRUPT:
-                return await interrupt(held, self._world)
-            case Kind.AWAIT_CLIENT:
-                return await await_client(held, self._world)
-            case Kind.AWAIT_ATTEMPT:
-                return await await_attempt(held, self._world)
-            case Kind.GIVE_UP:
-                ended = await end_with_error(held, FinishError(KEEPS_FAILING), self._world)
-                if isinstance(ended, Left):
+            case WorkKind.GENERATE:
+                return await generate(held, self._deps, at_stake)
+            case WorkKind.INTERRUPT:
+                return await interrupt(held, self._deps)
+            case WorkKind.AWAIT_CLIENT:
+                return await await_client(held, self._deps)
+            case WorkKind.AWAIT_ATTEMPT:
+                return await await_attempt(held, self._deps)
+            case WorkKind.GIVE_UP:
+                ended = await end_with_error(held, FinishError(KEEPS_FAILING), self._deps)
+                if isinstance(ended, LetGo):
                     emit("chat.failing", "error", chat=self.name, attempts=FAULTS_MAX)
                 return ended
-            case Kind.LEAVE:
-                return await commit(held, [Abandon()], self._world)
+            case WorkKind.LEAVE:
+                return await commit(held, [Abandon()], self._deps)
             case _:
                 assert_never(kind)
 
@@ -270,14 +265,14 @@ class ChatActor:
             if failures_count:
                 await trio.sleep(_pause(failures_count))
             try:
-                found = await self._world.reading.view(self.chat)
+                found = await self._deps.reading.view(self.chat)
             except Exception as error:  # noqa: BLE001  # the edge of a unit of work: it is repeated
                 if not is_told:
                     emit("look.failed", "warning", chat=self.name, error=error)
                 is_told = True
                 failures_count += 1
                 continue
-            self.address.cast(Look(found if isinstance(found, StoredChat) else None))
+            self.address.cast(ChatRead(found if isinstance(found, StoredChat) else None))
             return
 
     def _looked(self, stored: StoredChat | None, tasks: trio.Nursery) -> None:
@@ -307,7 +302,7 @@ def _outcome(end: ends.End, committed: list[Committed]) -> Outcome:
         case ends.Stopped(cause):
             return CutShort(cause)
         case ends.Crashed(error):
-            return Failed(error)
+            return WorkFailed(error)
         case ends.Broken(error):
             return Poisoned(error)
         case _:

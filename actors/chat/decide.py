@@ -11,8 +11,14 @@ work) is answered by one of four decisions:
 
 from dataclasses import dataclass
 
-from actors.chat.turn.causes import Archived, HistoryMoved, LeaseTaken, StatusMoved, UserInterrupted
-from actors.chat.turn.work import Kind
+from actors.chat.turn.work import (
+    Archived,
+    HistoryMoved,
+    LeaseTaken,
+    StatusMoved,
+    UserInterrupted,
+    WorkKind,
+)
 from actors.law.chat import Chat
 from actors.law.ids import Holder
 from actors.law.states import Status
@@ -23,7 +29,7 @@ from runtime.cause import Cause, Shutdown
 class InFlight:
     """The work that runs, what it was begun for, and whether it would lose anything by stopping."""
 
-    kind: Kind
+    kind: WorkKind
     history_version: int
     status: Status
     archived: bool
@@ -32,12 +38,12 @@ class InFlight:
     @property
     def may_go_on_elsewhere(self) -> bool:
         """Whether it only waits. Other work can be finished here alone."""
-        return self.kind in _WAITS or (self.kind is Kind.GENERATE and not self.at_stake)
+        return self.kind in _WAITS or (self.kind is WorkKind.GENERATE and not self.at_stake)
 
 
 @dataclass(frozen=True, slots=True)
-class Go:
-    kind: Kind
+class Begin:
+    kind: WorkKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +52,25 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
-class Carry:
+class KeepGoing:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class LeaveChat:
     cause: Cause
 
 
-Decision = Go | Cancel | Carry | End
+Decision = Begin | Cancel | KeepGoing | LeaveChat
 
 _KIND = {
-    Status.RUNNING: Kind.GENERATE,
-    Status.INTERRUPTING: Kind.INTERRUPT,
-    Status.REQUIRES_ACTION: Kind.AWAIT_CLIENT,
-    Status.WAITING: Kind.LEAVE,
-    Status.ERROR: Kind.LEAVE,
+    Status.RUNNING: WorkKind.GENERATE,
+    Status.INTERRUPTING: WorkKind.INTERRUPT,
+    Status.REQUIRES_ACTION: WorkKind.AWAIT_CLIENT,
+    Status.WAITING: WorkKind.LEAVE,
+    Status.ERROR: WorkKind.LEAVE,
 }
-_WAITS = (Kind.AWAIT_CLIENT, Kind.AWAIT_ATTEMPT)
+_WAITS = (WorkKind.AWAIT_CLIENT, WorkKind.AWAIT_ATTEMPT)
 
 
 def decide(
@@ -77,23 +83,23 @@ def decide(
 ) -> Decision:
     """`keeps_failing`: attempts have failed here too often, and not because of the provider."""
     if chat.holder != me:
-        return End(LeaseTaken(chat.holder))
+        return LeaveChat(LeaseTaken(chat.holder))
     if in_flight is None:
         kind = _kind(chat, draining=draining)
-        return Go(Kind.GIVE_UP if keeps_failing and kind is Kind.GENERATE else kind)
+        return Begin(WorkKind.GIVE_UP if keeps_failing and kind is WorkKind.GENERATE else kind)
     if draining and in_flight.may_go_on_elsewhere:
         return Cancel(Shutdown())
     if _belongs(in_flight, chat):
-        return Carry()
+        return KeepGoing()
     return Cancel(why_obsolete(in_flight, chat))
 
 
-def _kind(chat: Chat, *, draining: bool) -> Kind:
-    kind = Kind.LEAVE if chat.archived else _KIND[chat.status]
-    if draining and kind is not Kind.INTERRUPT:  # only here is it known what was said
-        return Kind.LEAVE
-    if kind is Kind.GENERATE and chat.retry_state is not None:
-        return Kind.AWAIT_ATTEMPT
+def _kind(chat: Chat, *, draining: bool) -> WorkKind:
+    kind = WorkKind.LEAVE if chat.archived else _KIND[chat.status]
+    if draining and kind is not WorkKind.INTERRUPT:  # only here is it known what was said
+        return WorkKind.LEAVE
+    if kind is WorkKind.GENERATE and chat.retry_state is not None:
+        return WorkKind.AWAIT_ATTEMPT
     return kind
 
 

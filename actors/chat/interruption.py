@@ -1,33 +1,34 @@
 """Task: end a turn that somebody interrupted. What was said is kept, what is open is closed."""
 
+from datetime import datetime
 from functools import partial
 
-from actors.chat.partials import partial_rows
 from actors.chat.turn.commits import Committed, commit
-from actors.chat.turn.compacting.scribe import book_due
-from actors.chat.turn.steps import Ended, tool_rows
+from actors.chat.turn.deps import TurnDeps
+from actors.chat.turn.scribe import book_due
+from actors.chat.turn.steps import EndedCall, tool_rows
 from actors.chat.turn.work import Attempt, Held
-from actors.chat.turn.world import World
-from actors.law.chat import Body, Chat
+from actors.law.chat import Body, Chat, Role
 from actors.law.closing import unanswered_calls
-from actors.law.ids import EpisodeKey
-from actors.law.parts.message import ToolCallPart, ToolResultPart
+from actors.law.ids import EpisodeKey, ModelConfigId
+from actors.law.parts.assemble import Assembly
+from actors.law.parts.message import CUT_SHORT, FilePart, Part, ToolCallPart, ToolResultPart
 from actors.law.requests import FinishInterruption
 from actors.law.store.retry import retry_store
 from runtime.clock import now, wall
 
 
-async def interrupt(held: Held, world: World) -> Committed:
+async def interrupt(held: Held, deps: TurnDeps) -> Committed:
     chat = held.stored.chat
     key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
-    preview = world.previews.find(key)  # none: nothing was asked yet, or another process asked
+    preview = deps.previews.find(key)  # none: nothing was asked yet, or another process asked
     attempt = None if preview is None else preview.attempt
     kept: tuple[Body, ...] = ()
     if preview is not None and isinstance(attempt, Attempt):
         kept = _kept(attempt, chat, ended_at=preview.closed_at)
-        await book_due(attempt, world)
-    kept += await _noted(held, kept, world)
-    return await commit(held, [FinishInterruption(kept, gives_back=True)], world)
+        await book_due(attempt, deps)
+    kept += await _noted(held, kept, deps)
+    return await commit(held, [FinishInterruption(kept, gives_back=True)], deps)
 
 
 def _kept(attempt: Attempt, chat: Chat, *, ended_at: float | None) -> tuple[Body, ...]:
@@ -44,7 +45,7 @@ def _kept(attempt: Attempt, chat: Chat, *, ended_at: float | None) -> tuple[Body
     )
 
 
-async def _noted(held: Held, kept: tuple[Body, ...], world: World) -> tuple[Body, ...]:
+async def _noted(held: Held, kept: tuple[Body, ...], deps: TurnDeps) -> tuple[Body, ...]:
     """Return the results of tools that had ended in an attempt before this one, or in a process
     that is gone: only the journal knows of them. The other calls are claimed, not only looked at: a
     process that does not know yet that the chat was taken from it finds them begun, and does not
@@ -52,10 +53,10 @@ async def _noted(held: Held, kept: tuple[Body, ...], world: World) -> tuple[Body
     chat, calls = held.stored.chat, _unanswered(held, kept)
     if not calls:
         return ()
-    entries = await retry_store(chat.id, "journal", partial(world.journal.begin, chat, calls))
+    entries = await retry_store(chat.id, "journal", partial(deps.journal.begin, chat, calls))
     noted = {entry.tool_call_id: entry for entry in entries}
     ended = [
-        Ended(call, entry.output, entry.ended_at or wall())
+        EndedCall(call, entry.output, entry.ended_at or wall())
         for call in calls
         if (entry := noted.get(call.id)) is not None and entry.output is not None
     ]
@@ -68,3 +69,31 @@ def _unanswered(held: Held, kept: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
     parts = [part for body in kept for part in body.parts]
     answered = {part.id for part in parts if isinstance(part, ToolResultPart)}
     return tuple(call for call in unanswered_calls(held.stored.tail) if call.id not in answered)
+
+
+def partial_rows(
+    answer: Assembly,
+    *,
+    now: datetime,
+    runtime_ms: int,
+    model_config_id: ModelConfigId | None,
+    is_booked: bool = False,
+) -> tuple[Body, ...]:
+    """One assistant message, if there is anything to keep. `is_booked`: somebody has written down
+    what it cost."""
+    parts = tuple(part for part in answer.cut_short(now) if _is_whole(part))
+    if not parts:
+        return ()
+    is_billed = not all(isinstance(part, FilePart) for part in parts)
+    body = Body(
+        Role.ASSISTANT,
+        parts,
+        model_config_id=model_config_id,
+        runtime_ms=(runtime_ms or None) if is_billed else None,
+        cost=CUT_SHORT if is_billed and not is_booked else None,
+    )
+    return (body,)
+
+
+def _is_whole(part: Part) -> bool:
+    return not isinstance(part, ToolCallPart) or bool(part.id and part.args)

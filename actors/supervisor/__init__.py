@@ -1,6 +1,6 @@
 """All chats of this process: one actor that takes chats with work to do and keeps an actor on each.
 
-world       what it asks for, and its limits                                       (pure)
+deps       what it asks for, and its limits                                       (pure)
 slots       the places for chats: taken, promised to a sender, free                (pure)
 decide      what follows the end of a chat actor, a search, a comparison           (pure)
 intake      what senders know of a supervisor: its places and its address

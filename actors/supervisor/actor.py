@@ -13,34 +13,35 @@ from typing import assert_never
 
 import trio
 
-from actors.chat.turn.causes import LeaseExpired
+from actors.chat.turn.work import LeaseExpired
 from actors.law.chat import Message, StoredChat
 from actors.law.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved, HintsLost, News, WorkWaits
 from actors.law.store.ports import AcquireLimits, UnreadableChat
-from actors.supervisor import decide, verbs
-from actors.supervisor.crew import Crew, Member
-from actors.supervisor.decide import Forget, GiveBack, Park, Search
-from actors.supervisor.heartbeat import Heartbeat
-from actors.supervisor.intake import SETTLING_MAX, Intake
-from actors.supervisor.mail import (
+from actors.supervisor import api, decide
+from actors.supervisor.api import (
+    SETTLING_MAX,
     ChatEnded,
+    ChatSettled,
     Compare,
     Compared,
     Drain,
     Drained,
+    HandOver,
+    Intake,
     LeaseBegun,
     LeaseLost,
     LookForWork,
     Searched,
-    Settled,
     SupervisorMail,
-    Take,
+    SupervisorStatistics,
 )
+from actors.supervisor.decide import Forget, GiveBack, Park, SearchState
+from actors.supervisor.deps import SupervisorDeps
+from actors.supervisor.heartbeat import Heartbeat
+from actors.supervisor.registry import ChatRegistry, RunningChat
 from actors.supervisor.settling import settle
-from actors.supervisor.statistics import SupervisorStatistics
-from actors.supervisor.world import World
 from runtime.cause import Shutdown
 from runtime.children import Children, open_children, run_child
 from runtime.clock import now
@@ -62,33 +63,33 @@ class Supervisor:
     `intake` is given where something was built before the supervisor that sends to it.
     """
 
-    def __init__(self, world: World, intake: Intake | None = None) -> None:
-        self._limits = limits = world.limits
-        intake = intake or Intake(limits, world.new_id)
+    def __init__(self, deps: SupervisorDeps, intake: Intake | None = None) -> None:
+        self._limits = limits = deps.limits
+        intake = intake or Intake(limits, deps.new_id)
         self.slots, self.address, self.mailbox = intake.slots, intake.address, intake.mailbox
         self.first_lease = trio.Event()  # from then on chats may be held, unless a lease is lost
-        self._world = world
+        self._deps = deps
         self._heartbeat = Heartbeat(
-            world.leases,
+            deps.leases,
             lease_seconds=limits.lease_seconds,
-            new_id=world.new_id,
+            new_id=deps.new_id,
             begun=lambda worker: self.address.hint(LeaseBegun(worker)),
             lost=lambda worker: self.address.hint(LeaseLost(worker)),
-            others_died=lambda: world.bus.hear(HintsLost()),
+            others_died=lambda: deps.bus.hear(HintsLost()),
         )
         self._taken_count = self._searches_count = self._failed_count = 0
         self._be_born()
 
     def _be_born(self) -> None:
         """The state of one life."""
-        self._crew: Crew
+        self._registry: ChatRegistry
         self._tasks: trio.Nursery
         self._worker: WorkerId | None = None
         self._settling: set[RunnerId] = set()  # held, run by nobody, being given back
         self._kept_away: OrderedDict[RunnerId, None] = OrderedDict()  # held, so that nobody runs it
         self._crashes: OrderedDict[ChatId, int] = OrderedDict()
         self._unanswered: Counter[str] = Counter()  # in a row, by what was asked
-        self._search = Search.IDLE
+        self._search = SearchState.IDLE
         self._is_short = False  # the last search may have left chats behind for want of a place
         self._comparing = False
         self._strangers: frozenset[RunnerId] = frozenset()
@@ -103,12 +104,12 @@ class Supervisor:
         """Until it is told to drain and has done so."""
         self._be_born()
         async with open_children("chats", capacity=self._limits.held) as children:
-            self._crew = Crew(children, self._world, ended=self._tell_end)
+            self._registry = ChatRegistry(children, self._deps, ended=self._tell_end)
             async with trio.open_nursery() as self._tasks:
                 self._tasks.start_soon(self._beat)
-                self._tasks.start_soon(self._poll, self._limits.poll_seconds, verbs.look_for_work)
-                self._tasks.start_soon(self._poll, self._limits.sync_seconds, verbs.compare)
-                with self._world.bus.follow(self._hear, ChatMoved, WorkWaits):
+                self._tasks.start_soon(self._poll, self._limits.poll_seconds, api.look_for_work)
+                self._tasks.start_soon(self._poll, self._limits.sync_seconds, api.compare)
+                with self._deps.bus.follow(self._hear, ChatMoved, WorkWaits):
                     while not self._drained:
                         for mail in await self.mailbox.drain(MAIL_AT_ONCE_MAX):
                             self._receive(mail, children)
@@ -134,11 +135,11 @@ class Supervisor:
                 self._look()
             case Searched():
                 self._searched(mail)
-            case Take(stored, history):
+            case HandOver(stored, history):
                 self._start(stored, history)
             case ChatEnded(runner=runner, end=end):
                 self._chat_ended(runner, end)
-            case Settled(runner=runner, is_settled=is_settled):
+            case ChatSettled(runner=runner, is_settled=is_settled):
                 self._settling.discard(runner)
                 if not is_settled:
                     self._keep_away(runner)
@@ -163,24 +164,24 @@ class Supervisor:
         """In the teller's task: pass it on, and nothing more."""
         match news:
             case ChatMoved():
-                expecting = self._search is not Search.IDLE or self.slots.has_claims
-                member = self._crew.hear(news, expecting=expecting)
+                expecting = self._search is not SearchState.IDLE or self.slots.has_claims
+                member = self._registry.hear(news, expecting=expecting)
                 if member is not None:
                     self._place(member, news.status)
             case WorkWaits():
-                verbs.look_for_work(self.address)
+                api.look_for_work(self.address)
             case HintsLost():
-                verbs.look_for_work(self.address)
-                verbs.compare(self.address)
+                api.look_for_work(self.address)
+                api.compare(self.address)
             case _:
                 pass  # running chats is the same under any title, and asks for models
 
-    def _place(self, member: Member, status: Status) -> None:
+    def _place(self, member: RunningChat, status: Status) -> None:
         """A chat that waits for others leaves its place to those that wait for one."""
         is_waiting = status is Status.REQUIRES_ACTION
         is_free = self.slots.waits(member.holder.runner, is_waiting=is_waiting)
         if is_free and self._is_short:
-            verbs.look_for_work(self.address)
+            api.look_for_work(self.address)
 
     # searching
 
@@ -192,7 +193,7 @@ class Supervisor:
         self._is_short = self.slots.is_short(room)
         if room.at_most == 0:
             return
-        self._search, begin = decide.asked_to_look(self._search)
+        self._search, begin = decide.begin_search(self._search)
         if begin:
             self._searches_count += 1
             self._tasks.start_soon(self._acquire, self._worker, self.slots.begin_search())
@@ -202,7 +203,7 @@ class Supervisor:
 
         async def acquire() -> None:
             tell = self._heartbeat.may_tell_deaths
-            taken.append(await self._world.leases.acquire(worker, room, count_deaths=tell))
+            taken.append(await self._deps.leases.acquire(worker, room, count_deaths=tell))
 
         end = await run_child(CausedScope(), acquire)
         self.address.cast(Searched(worker, taken[0] if self._is_well("acquire", end) else None))
@@ -216,9 +217,9 @@ class Supervisor:
                 emit("chat.stuck", "error", chat=chat_name(taken.chat), error=taken.error)
                 self._keep_away(taken.runner)
         count = None if search.taken is None else len(search.taken)
-        self._search, again = decide.looked(self._search, count, batch=self._limits.batch)
+        self._search, again = decide.end_search(self._search, count, batch=self._limits.batch)
         if again:
-            self._search = Search.IDLE
+            self._search = SearchState.IDLE
             self._look()
 
     # chat actors
@@ -228,20 +229,20 @@ class Supervisor:
         chat, holder = stored.chat, stored.chat.holder
         if holder is None or holder.worker != self._worker:
             return  # of a lease that was lost meanwhile: it is free again
-        if self._crew.find(holder.runner) or holder.runner in self._settling:
+        if self._registry.find(holder.runner) or holder.runner in self._settling:
             return
-        if self._draining or self._crew.is_full:
+        if self._draining or self._registry.is_full:
             self._settle(chat.id, holder, GiveBack(0))
             return
         self.slots.take(holder.runner, is_root=chat.is_root)
-        self._place(self._crew.start(stored, holder, history), chat.status)
+        self._place(self._registry.start(stored, holder, history), chat.status)
         self._taken_count += 1
 
     def _tell_end(self, runner: RunnerId, end: End) -> None:
         self.address.cast(ChatEnded(runner, end))
 
     def _chat_ended(self, runner: RunnerId, end: End) -> None:
-        member = self._crew.dismiss(runner)
+        member = self._registry.dismiss(runner)
         self.slots.free(runner)
         if self._draining and not isinstance(end, Finished):
             self._cut.append(WorkWaits(member.chat, member.seen))
@@ -269,9 +270,9 @@ class Supervisor:
     async def _settle_and_tell(
         self, chat: ChatId, holder: Holder, verdict: GiveBack | Park
     ) -> None:
-        world = self._world
-        done = await settle(chat, holder, verdict, ledger=world.ledger, reading=world.reading)
-        self.address.cast(Settled(holder.runner, done))
+        deps = self._deps
+        done = await settle(chat, holder, verdict, ledger=deps.ledger, reading=deps.reading)
+        self.address.cast(ChatSettled(holder.runner, done))
 
     def _keep_away(self, runner: RunnerId) -> None:
         """Go on holding the chat, so that it does not break one process after the other."""
@@ -284,13 +285,13 @@ class Supervisor:
     def _compare(self) -> None:
         if self._worker is not None and not self._comparing and not self._draining:
             self._comparing = True
-            self._tasks.start_soon(self._read_held, self._worker, frozenset(self._crew.runners))
+            self._tasks.start_soon(self._read_held, self._worker, frozenset(self._registry.runners))
 
     async def _read_held(self, worker: WorkerId, known: frozenset[RunnerId]) -> None:
         held: list[tuple[ChatMoved, ...]] = []
 
         async def read() -> None:
-            held.append(await self._world.leases.held(worker))
+            held.append(await self._deps.leases.held(worker))
 
         end = await run_child(CausedScope(), read)
         answer = held[0] if self._is_well("compare", end) else None
@@ -301,17 +302,20 @@ class Supervisor:
         if compared.held is None:
             return
         for moved in compared.held:
-            member = self._crew.find(moved.runner_id)
+            member = self._registry.find(moved.runner_id)
             if member is not None and member.hear(moved):
                 self._place(member, moved.status)
         found = decide.difference(
             compared.held,
             known=compared.known,
-            here=self._crew.runners | self._settling | self._kept_away.keys() | self.slots.claimed,
+            here=self._registry.runners
+            | self._settling
+            | self._kept_away.keys()
+            | self.slots.claimed,
             strangers_before=self._strangers,
         )
         for runner in found.missing:
-            if (member := self._crew.find(runner)) is not None:
+            if (member := self._registry.find(runner)) is not None:
                 member.look_again()
         for moved in found.orphans:
             assert moved.runner_id is not None, "it is held by us"
@@ -331,11 +335,11 @@ class Supervisor:
         self._look()
 
     def _lease_lost(self, worker: WorkerId) -> None:
-        emit("lease.lost", "warning", worker=worker, chats=len(self._crew))
+        emit("lease.lost", "warning", worker=worker, chats=len(self._registry))
         self._worker = None
         self._kept_away.clear()
         self.slots.close()
-        self._crew.stop(LeaseExpired())
+        self._registry.stop(LeaseExpired())
 
     async def _beat(self) -> None:
         end = await run_child(self._beating, self._heartbeat.run)
@@ -347,10 +351,10 @@ class Supervisor:
 
     def _drain(self, children: Children) -> None:
         if self._draining:
-            self._crew.stop(Shutdown())
+            self._registry.stop(Shutdown())
             return
         self._draining = True
-        self._drained_since, self._drained_count = now(), len(self._crew)
+        self._drained_since, self._drained_count = now(), len(self._registry)
         self.slots.close()
         self._tasks.start_soon(self._drain_and_leave, children)
 
@@ -360,7 +364,7 @@ class Supervisor:
         await self._beaten.wait()  # a beat behind it would bring the lease back
         worker = self._worker
         if worker is not None:
-            leave = partial(self._world.leases.leave, worker)
+            leave = partial(self._deps.leases.leave, worker)
             self._is_well("leave", await run_child(CausedScope(seconds=LEAVE_SECONDS), leave))
         self.address.cast(Drained())
 
@@ -370,7 +374,7 @@ class Supervisor:
         chats, cut = self._drained_count, len(self._cut)
         emit("supervisor.drained", "info", seconds=seconds, chats=chats, cut=cut)
         for waits in self._cut[:1]:  # whoever comes for one finds the others
-            self._world.bus.tell(waits)
+            self._deps.bus.tell(waits)
 
     # what is done every so often
 

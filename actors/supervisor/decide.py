@@ -86,7 +86,7 @@ def requests_to_park(status: Status) -> tuple[Request, ...]:
 # searching
 
 
-class Search(Enum):
+class SearchState(Enum):
     """Searches run one at a time; hints that come meanwhile ask for one more, not for one each."""
 
     IDLE = auto()
@@ -94,18 +94,20 @@ class Search(Enum):
     LOOKING_AGAIN = auto()
 
 
-def asked_to_look(search: Search) -> tuple[Search, bool]:
+def begin_search(search: SearchState) -> tuple[SearchState, bool]:
     """What it is then, and whether to begin one."""
-    if search is Search.IDLE:
-        return Search.LOOKING, True
-    return Search.LOOKING_AGAIN, False
+    if search is SearchState.IDLE:
+        return SearchState.LOOKING, True
+    return SearchState.LOOKING_AGAIN, False
 
 
-def looked(search: Search, taken_count: int | None, *, batch: int) -> tuple[Search, bool]:
+def end_search(
+    search: SearchState, taken_count: int | None, *, batch: int
+) -> tuple[SearchState, bool]:
     """After one: again if asked to, or if there may be more. If it failed (None), the poll will."""
-    if taken_count is None or (search is Search.LOOKING and taken_count < batch):
-        return Search.IDLE, False
-    return Search.LOOKING, True
+    if taken_count is None or (search is SearchState.LOOKING and taken_count < batch):
+        return SearchState.IDLE, False
+    return SearchState.LOOKING, True
 
 
 # comparing

@@ -25,7 +25,7 @@ from uuid import UUID
 
 import trio
 
-from actors.chat.turn.causes import LeaseExpired
+from actors.chat.turn.work import LeaseExpired
 from actors.law.ids import WorkerId
 from actors.law.store.ports import Beat, Leases
 from runtime.backoff import delay_seconds

@@ -24,7 +24,7 @@ from uuid import UUID
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Request, TakeUp
 from actors.law.store.ports import AcquireLimits
-from actors.supervisor.world import Limits
+from actors.supervisor.deps import SupervisorLimits
 from runtime.statistics import CounterMetric, GaugeMetric
 
 
@@ -61,7 +61,7 @@ class SlotsStatistics:
 class Slots:
     """Synchronous, and shared by the supervisor with whoever puts chats to work."""
 
-    def __init__(self, limits: Limits, new_id: Callable[[], UUID]) -> None:
+    def __init__(self, limits: SupervisorLimits, new_id: Callable[[], UUID]) -> None:
         self.worker: WorkerId | None = None  # None: we have no lease, nothing can be claimed
         self._limits = limits
         self._new_id = new_id

@@ -8,9 +8,9 @@ import trio
 
 from actors.chat.turn import retries
 from actors.chat.turn.answering import ask
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Model
 from actors.chat.turn.work import Attempt
-from actors.chat.turn.world import Limits
 from actors.law.chat import ChatError, Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.assemble import ModelAnswer
@@ -26,7 +26,7 @@ async def consult(
     prompt: Prompt,
     key: EpisodeKey,
     *,
-    limits: Limits,
+    limits: TurnLimits,
     told: Callable[[str], object],
     begun_anew: Callable[[], object],
 ) -> ModelAnswer | ProviderFailure:
@@ -41,7 +41,7 @@ async def consult(
         asked = await ask(model, prompt, Attempt(key), limits, show=show)
         if isinstance(asked.said, ModelAnswer):
             return asked.said
-        following = retries.after(
+        following = retries.retry_after(
             asked.said, failures_count=failures_count, now=wall(), chance=random()
         )
         if isinstance(following, ChatError):

@@ -12,8 +12,8 @@ from actors.law.ids import ChatId
 from actors.law.refusals import Refusal
 from actors.law.requests import CreateChat, Request
 from actors.law.store.ports import Applied, Ledger, Receipt, StaleFence
-from actors.supervisor import verbs
-from actors.supervisor.mail import SupervisorMail
+from actors.supervisor import api
+from actors.supervisor.api import SupervisorMail
 from actors.supervisor.slots import Claim, Slots
 from runtime.clock import now
 from runtime.mailbox import Address
@@ -77,7 +77,7 @@ class Sending:
             answer = await writing
             if isinstance(answer, Applied) and answer.chat.holder == claim.holder:
                 history = answer.messages if is_new else None  # of a new chat these are all
-                handed = verbs.take(self._supervisor.address, answer.stored, history)
+                handed = api.hand_over(self._supervisor.address, answer.stored, history)
         finally:
             if not handed:
                 self._supervisor.slots.release(claim)

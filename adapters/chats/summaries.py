@@ -3,7 +3,7 @@
 from actors.law.chat import Chat
 from actors.law.ids import ChatId
 from actors.law.store.hints import SummaryChanged, Tell
-from actors.upkeep.summaries.ports import Shown
+from actors.upkeep.summaries.ports import ListedChat
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 
@@ -15,10 +15,10 @@ class Summaries:
         self._pool = pool
         self._tell = tell
 
-    async def shown(self, chat: ChatId) -> Shown | None:
+    async def shown(self, chat: ChatId) -> ListedChat | None:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["shown_of_chat"], {"chat": chat})
-        return Shown(*found[0]) if found else None
+        return ListedChat(*found[0]) if found else None
 
     async def label(self, chat: Chat, label: str | None) -> bool:
         return await self._write(SQL["label_turn"], chat, label)

@@ -12,17 +12,15 @@ from functools import partial
 from uuid import uuid4
 
 from actors.chat.actor import ChatActor
+from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.work import Held
-from actors.chat.turn.world import Limits as Guards
-from actors.chat.turn.world import World
 from actors.law.ids import Holder, WorkerId
 from actors.prompts.context.advising import Advised
 from actors.streams.previews import Previews
-from actors.supervisor import verbs
+from actors.supervisor import api
 from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
-from actors.supervisor.intake import Intake
-from actors.supervisor.world import Limits as Capacity
-from actors.supervisor.world import World as SupervisorWorld
+from actors.supervisor.api import Intake
+from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
 from actors.tools.approvals.policy import Policy
 from actors.tools.approvals.ports import Approving
 from actors.upkeep.background.jobs import Background, open_background
@@ -147,7 +145,7 @@ async def open_chats(
         plans = WorkspacePlans(workspaces)
         advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
         prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
-        guards = Guards(config.startup_seconds, config.silence_seconds)
+        guards = TurnLimits(config.startup_seconds, config.silence_seconds)
         keeper = Bookkeeper(SideCosts(store.pool), prices)
         server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
         deps = ToolDeps(
@@ -166,7 +164,7 @@ async def open_chats(
             lifecycle=lifecycle,
             usable_servers=mcp.known.usable,
         )
-        world = World(
+        world = TurnDeps(
             ledger=store.ledger,
             reading=store.reading,
             models=catalogue,
@@ -263,8 +261,8 @@ async def open_catalogue(
             yield catalogue
 
 
-def capacity_of(config: Config) -> Capacity:
-    return Capacity(
+def capacity_of(config: Config) -> SupervisorLimits:
+    return SupervisorLimits(
         roots=config.root_chats,
         children=config.child_chats,
         poll_seconds=POLL_SECONDS,
@@ -274,7 +272,7 @@ def capacity_of(config: Config) -> Capacity:
 
 
 def start_supervisor(
-    config: Config, store: Store, basis: Basis, world: World, children: Children
+    config: Config, store: Store, basis: Basis, world: TurnDeps, children: Children
 ) -> Supervisor:
     def live(me: Holder, held: Held) -> ChatActor:
         return ChatActor(me, held, world)
@@ -282,7 +280,7 @@ def start_supervisor(
     leases, ledger, reading, bus = store.leases, store.ledger, store.reading, store.bus
     capacity = capacity_of(config)
     supervisor = Supervisor(
-        SupervisorWorld(leases, ledger, reading, bus, live, uuid4, capacity), basis.intake
+        SupervisorDeps(leases, ledger, reading, bus, live, uuid4, capacity), basis.intake
     )
     children.start(
         Child(
@@ -290,7 +288,7 @@ def start_supervisor(
             body=supervisor.run,
             restart=Restart(),
             mailbox=supervisor.mailbox,
-            tell_to_stop=partial(verbs.drain, supervisor.address),
+            tell_to_stop=partial(api.drain, supervisor.address),
             grace_seconds=config.drain_seconds + LEAVE_SECONDS + STOP_SECONDS,
         )
     )

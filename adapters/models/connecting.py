@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable
 
-from actors.chat.turn.ports import Model, Provider
+from actors.chat.turn.ports import ConfiguredProvider, Model
 from actors.law.parts.vendors import RESPONSES_RULES, Wire
 from adapters.models.provider_config import ModelConfig, ProviderConfig
 from adapters.models.providers.anthropic.provider import AnthropicProvider
@@ -16,7 +16,7 @@ from adapters.models.providers.openai_responses.provider import ResponsesProvide
 
 MODELS_KEPT_MAX = 4_096  # that were made; the one not asked for longest is made anew
 
-Connect = Callable[[ProviderConfig, HttpClient], Provider]
+Connect = Callable[[ProviderConfig, HttpClient], ConfiguredProvider]
 
 
 class ModelCache:
@@ -69,18 +69,18 @@ def wire_of(config: ModelConfig) -> Wire | None:
     return Wire.RESPONSES if wanted else vendor.wire
 
 
-def connect(config: ModelConfig, client: HttpClient) -> Provider:
+def connect(config: ModelConfig, client: HttpClient) -> ConfiguredProvider:
     """Return the provider of a model, which speaks its wire with its key."""
     wire = wire_of(config)
     assert wire is not None, f"a provider of type {config.provider.type} is never asked"
     return _CONNECT[wire](config.provider, client)
 
 
-def _messages(provider: ProviderConfig, client: HttpClient) -> Provider:
+def _messages(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
     return AnthropicProvider(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
-def _bedrock(provider: ProviderConfig, client: HttpClient) -> Provider:
+def _bedrock(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
     assert provider.credentials is not None, "a bedrock provider has credentials"
     return BedrockProvider(
         client,
@@ -91,17 +91,17 @@ def _bedrock(provider: ProviderConfig, client: HttpClient) -> Provider:
     )
 
 
-def _gemini(provider: ProviderConfig, client: HttpClient) -> Provider:
+def _gemini(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
     return GeminiProvider(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
-def _responses(provider: ProviderConfig, client: HttpClient) -> Provider:
+def _responses(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
     return ResponsesProvider(
         client, provider.key, vendor=provider.vendor, base_url=_base_url(provider)
     )
 
 
-def _chat_completions(provider: ProviderConfig, client: HttpClient) -> Provider:
+def _chat_completions(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
     return ChatCompletionsProvider(
         client, provider.key, vendor=provider.vendor, base_url=_base_url(provider)
     )

@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 import trio
 
-from actors.chat.turn.ports import Entry, ToolOutput
+from actors.chat.turn.ports import JournalEntry, ToolOutput
 from actors.law.chat import Chat
 from actors.law.parts.message import ToolCallPart, ToolResultPart
 from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, kept_id, to_json
@@ -55,14 +55,14 @@ class Journal:
         self._waiting: list[_Note] = []  # bounded by the calls under way: each waits for its own
         self._writing = trio.Lock()
 
-    async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+    async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[JournalEntry, ...]:
         names = [call.name for call in calls]
         async with self._pool.connection() as connection:
             begun = (SQL["begin_calls"], {**_wanted(chat, calls), "names": names})
             [known] = await connection.commit([begun])
         return tuple(map(_entry, known))
 
-    async def look(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+    async def look(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[JournalEntry, ...]:
         async with self._pool.connection() as connection:
             known = await connection.execute(SQL["look_at_calls"], _wanted(chat, calls))
         return tuple(map(_entry, known))
@@ -122,13 +122,13 @@ def _together(group: Sequence[_Note]) -> Json:
     return Json(msgspec.json.encode(list(first.values())))
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: Row) -> JournalEntry:
     kept, begun_at, output, ended_at, age_seconds = row
     id = kept.encode().decode("unicode_escape")
     if output is None:
-        return Entry(id, begun_at, age_seconds=age_seconds)
+        return JournalEntry(id, begun_at, age_seconds=age_seconds)
     parts = from_json(output, version=CONTENT_VERSION, where=f"tool call {id}")
     result, *shown = parts
     assert isinstance(result, ToolResultPart), "an output is kept with its result first"
     kept = ToolOutput(result.result, result.is_error, result.is_media, tuple(shown))
-    return Entry(id, begun_at, kept, ended_at, age_seconds)
+    return JournalEntry(id, begun_at, kept, ended_at, age_seconds)

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Calling, LocalTool, Prompts, ToolOutput
 from actors.chat.turn.steps import error_output
-from actors.chat.turn.world import Limits
 from actors.law.chat import Chat, ChatError, Message
 from actors.law.ids import EpisodeKey
 from actors.law.parts.deltas import ProviderFailure
@@ -66,7 +66,7 @@ class AdvisorTool:
     advised: Advised
     catalogue: Catalogue
     prompts: Prompts
-    limits: Limits
+    limits: TurnLimits
     keeper: Bookkeeper
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:

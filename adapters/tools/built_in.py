@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from actors.agents.ports import Family
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Prompts
-from actors.chat.turn.world import Limits
 from actors.law.chat import Chat
 from actors.law.store.ports import Bus
 from actors.prompts.context.advising import Advised
@@ -35,7 +35,7 @@ class ToolDeps:
     family: Family
     catalogue: Catalogue
     prompts: Prompts
-    guards: Limits
+    guards: TurnLimits
     bookkeeper: Bookkeeper
     advised: Advised
     files: ChatFiles

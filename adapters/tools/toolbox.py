@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
-from actors.chat.turn.ports import Calling, LocalTool, Offered, ToolOutput
+from actors.chat.turn.ports import Calling, LocalTool, OfferedTools, ToolOutput
 from actors.law.chat import Chat, Message
 from actors.law.ids import chat_name
 from actors.tools.gating import allowed, kind_of
@@ -33,7 +33,7 @@ class ToolSource(Protocol):
 class Box:
     """Fulfils `actors.chat.turn.ports.Toolset`."""
 
-    offered: Offered
+    offered: OfferedTools
     # By the names of their tools.
     sources: Mapping[str, ToolSource] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -70,4 +70,4 @@ class Toolbox:
         for name in (theirs.name for theirs in declared):
             if name in local:  # what runs here is what is called
                 emit("tool.shadowed", "warning", chat=chat_name(chat.id), tool=name)
-        return Box(Offered(tuple(local.values()), declared), sources)
+        return Box(OfferedTools(tuple(local.values()), declared), sources)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import trio
 
-from actors.chat.turn.ports import Entry, LocalTool, Model, Offered, ToolOutput
+from actors.chat.turn.ports import JournalEntry, LocalTool, Model, OfferedTools, ToolOutput
 from actors.law.failures import wording
 from actors.law.parts.deltas import (
     AnswerFailed,
@@ -135,7 +135,7 @@ class ScriptedTools:
 
     @property
     def offered(self):
-        return Offered(tuple(self.tools.values()), self.declared)
+        return OfferedTools(tuple(self.tools.values()), self.declared)
 
     async def run(self, calling):
         call = calling.call
@@ -164,7 +164,7 @@ class MemoryJournal:
         await trio.lowlevel.checkpoint()
         known = [self.entries[_key(chat, c.id)] for c in calls if _key(chat, c.id) in self.entries]
         for c in calls:
-            self.entries.setdefault(_key(chat, c.id), Entry(c.id, datetime.now(UTC)))
+            self.entries.setdefault(_key(chat, c.id), JournalEntry(c.id, datetime.now(UTC)))
         return tuple(known)
 
     async def look(self, chat, calls):
@@ -176,7 +176,7 @@ class MemoryJournal:
         await trio.lowlevel.checkpoint()
         key = _key(chat, tool_call_id)
         begun = self.entries[key].begun_at
-        self.entries[key] = Entry(tool_call_id, begun, output, datetime.now(UTC))
+        self.entries[key] = JournalEntry(tool_call_id, begun, output, datetime.now(UTC))
 
 
 def _key(chat, tool_call_id):

@@ -12,7 +12,7 @@ from actors.law.ids import MessageId, QueuedId, UserId
 from actors.law.parts.message import TextPart
 from actors.law.states import Status
 from actors.law.store.ports import Applied
-from actors.supervisor.verbs import take
+from actors.supervisor.api import hand_over
 from runtime.clock import now
 from tests.simulation import disks
 from tests.simulation.line import Away
@@ -263,7 +263,7 @@ async def claiming(process, is_root, write):
         return await write([])
     applied = await write(claim.requests)
     if isinstance(applied, Applied) and applied.chat.holder == claim.holder:
-        take(process.supervisor.address, applied.stored)
+        hand_over(process.supervisor.address, applied.stored)
     else:
         slots.release(claim)
     return applied

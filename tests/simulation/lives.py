@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from actors.supervisor.world import Limits as Capacity
+from actors.supervisor.deps import SupervisorLimits
 from tests.simulation import deploys, disks, listeners, outage
 from tests.simulation.deeds import Deeds
 from tests.simulation.process import CAPACITY, keep_serving
@@ -41,7 +41,7 @@ class Life:
     uses_disks: bool = False  # some tools work with files
     hits: Mapping[str, float] = field(default_factory=dict)  # deeds of fate that are its own
     script: Callable | None = None  # what the provider says; None: as chance has it
-    capacity: Capacity = CAPACITY
+    capacity: SupervisorLimits = CAPACITY
     events_max: int = 20_000  # of one run; the usual is some hundred
     listens: Callable = nullcontext  # beside each process, as long as it lives
     surroundings: Callable = nullcontext  # of the whole run

@@ -13,7 +13,7 @@ from actors.law import requests as ask
 from actors.law.chat import Body, Role
 from actors.law.parts.deltas import AnswerFailed
 from actors.law.states import Status
-from actors.supervisor.world import Limits as Capacity
+from actors.supervisor.deps import SupervisorLimits
 from runtime.clock import now
 from tests.simulation.deeds import ANN, create, said
 from tests.simulation.deploys import ends, serving
@@ -25,7 +25,7 @@ BEGIN_SECONDS = 2.0  # in which all of them begin
 DOWN_SECONDS = 600.0
 FINISH_SECONDS = 100.0  # from the end of the outage until the last has its answer
 SHARE_MAX = 0.06  # of all chats, in any one second after the outage
-CAPACITY = Capacity(
+CAPACITY = SupervisorLimits(
     roots=CHATS_COUNT,
     children=2,
     ending=50,

@@ -83,8 +83,8 @@ chat/actor.py
 
 # who gives a chat back only goes
 chat/actor.py
--                return await commit(held, [Abandon()], self._world)
-+                return Left()
+-                return await commit(held, [Abandon()], self._deps)
++                return LetGo()
 
 # a chat actor does not hear that it is to drain
 chat/actor.py
@@ -118,24 +118,24 @@ chat/turn/generation.py
 
 # what was too long is asked again in the same attempt
 chat/turn/generation.py
--    counted = await _counted(without_attempt(held), world)
-+    counted = await _counted(held, world)
+-    counted = await _counted(without_attempt(held), deps)
++    counted = await _counted(held, deps)
 
 # nobody ends the wait for a client
-chat/awaiting.py
+chat/waits.py
 -        await trio.sleep(remaining)
 +        await trio.sleep_forever()
 
 # nobody looks for work that no hint spoke of
 supervisor/actor.py
--                self._tasks.start_soon(self._poll, self._limits.poll_seconds, verbs.look_for_work)
+-                self._tasks.start_soon(self._poll, self._limits.poll_seconds, api.look_for_work)
 
 # hints are never compared with the store
 supervisor/actor.py
--                self._tasks.start_soon(self._poll, self._limits.sync_seconds, verbs.compare)
+-                self._tasks.start_soon(self._poll, self._limits.sync_seconds, api.compare)
 
 # chats do not hear of news
-supervisor/crew.py
+supervisor/registry.py
 -        own = moved.by_holder and moved.runner_id in (self.holder.runner, None)
 +        own = True
 
@@ -147,7 +147,7 @@ supervisor/actor.py
 
 # a lease that is lost stops nobody
 supervisor/actor.py
--        self._crew.stop(LeaseExpired())
+-        self._registry.stop(LeaseExpired())
 
 # a lease is counted on for longer than it holds
 supervisor/heartbeat.py
@@ -173,7 +173,7 @@ supervisor/actor.py
 
 # a search that failed is never followed by another
 supervisor/decide.py
--        return Search.IDLE, False
+-        return SearchState.IDLE, False
 +        return search, False
 
 # the place of a chat that has ended stays taken
@@ -188,18 +188,18 @@ supervisor/slots.py
 
 # chats are given back whoever holds them by then
 supervisor/settling.py
--    if not isinstance(stored, Stored) or stored.chat.holder != holder:
-+    if not isinstance(stored, Stored) or stored.chat.holder is None:
+-    if not isinstance(stored, StoredChat) or stored.chat.holder != holder:
++    if not isinstance(stored, StoredChat) or stored.chat.holder is None:
 
 # who drains takes chats all the same
 supervisor/actor.py
--        if self._draining or self._crew.is_full:
-+        if self._crew.is_full:
+-        if self._draining or self._registry.is_full:
++        if self._registry.is_full:
 
 # the turn goes on while a person is asked
 law/closing.py
--    return bool(stored.chat.asks or outstanding_dynamic(stored))
-+    return bool(outstanding_dynamic(stored))
+-    return bool(stored.chat.asks or unanswered_dynamic_calls(stored))
++    return bool(unanswered_dynamic_calls(stored))
 
 # what should be asked runs
 tools/approvals/policy.py
@@ -207,7 +207,7 @@ tools/approvals/policy.py
 +        return Policy.ALLOW
 
 # what nobody decides is never denied
-chat/awaiting.py
+chat/waits.py
 -    times = [ask.until for ask in stored.chat.asks if ask.until is not None]
 +    times = []
 
@@ -269,7 +269,7 @@ runtime/threads/work.py in disks
 
 # a parent that waits for its agents holds up its process
 chat/decide.py in deploys
--        return self.kind in _WAITS or (self.kind is Kind.GENERATE and not self.at_stake)
+-        return self.kind in _WAITS or (self.kind is WorkKind.GENERATE and not self.at_stake)
 +        return self.kind in _WAITS
 
 # a chat that is handed over counts as one whose process died

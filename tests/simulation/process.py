@@ -5,14 +5,12 @@ from functools import partial
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.chat.turn.world import Limits as Guards
-from actors.chat.turn.world import World as TurnWorld
+from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.law.store.hints import HintsLost
 from actors.streams.previews import Previews
-from actors.supervisor import verbs
+from actors.supervisor import api
 from actors.supervisor.actor import Supervisor
-from actors.supervisor.world import Limits as Capacity
-from actors.supervisor.world import World as SupervisorWorld
+from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
 from actors.tools.approvals.ports import Approving
 from adapters.postgres.bus import Switchboard
 from runtime.children import Child, open_children
@@ -24,7 +22,7 @@ from tests.simulation.line import Line
 from tests.simulation.provider import Compacting, Grants, Models, Tools
 from tests.simulation.world import LEASE_SECONDS
 
-CAPACITY = Capacity(
+CAPACITY = SupervisorLimits(
     roots=3,
     children=2,
     ending=2,
@@ -35,7 +33,7 @@ CAPACITY = Capacity(
     lease_seconds=LEASE_SECONDS,
     drain_seconds=8.0,
 )
-GUARDS = Guards(startup_seconds=9.0, silence_seconds=12.0, summary_seconds=20.0)
+GUARDS = TurnLimits(startup_seconds=9.0, silence_seconds=12.0, summary_seconds=20.0)
 ASK_SECONDS = 200.0  # for a person to decide
 STOP_SECONDS = 30.0  # for a drain, all in all
 
@@ -64,7 +62,7 @@ class Process:
         self.scope = trio.CancelScope()
         self._told_to_stop = trio.Event()
         models = Models(self)
-        self._turns = TurnWorld(
+        self._turns = TurnDeps(
             ledger=self.line,
             reading=self.line,
             models=models,
@@ -81,7 +79,7 @@ class Process:
         )
         line = self.line
         self.supervisor = Supervisor(
-            SupervisorWorld(
+            SupervisorDeps(
                 line, line, line, self.bus, self._live, world.new_id, world.life.capacity
             )
         )
@@ -113,7 +111,7 @@ class Process:
             body=self.supervisor.run,
             restart=Restart(),
             mailbox=self.supervisor.mailbox,
-            tell_to_stop=partial(verbs.drain, self.supervisor.address),
+            tell_to_stop=partial(api.drain, self.supervisor.address),
             grace_seconds=STOP_SECONDS,
         )
 
@@ -125,7 +123,7 @@ class Process:
     def drain(self):
         """SIGTERM; the second one is in more of a hurry."""
         if self._told_to_stop.is_set():
-            verbs.drain(self.supervisor.address)
+            api.drain(self.supervisor.address)
         else:
             self.told_to_stop_at = now()
         self._told_to_stop.set()

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import trio
 
-from actors.chat.turn.ports import CompactionPlan, LocalTool, Model, Offered, ToolOutput
+from actors.chat.turn.ports import CompactionPlan, LocalTool, Model, OfferedTools, ToolOutput
 from actors.law.chat import Role, Verdict
 from actors.law.failures import wording
 from actors.law.parts.deltas import (
@@ -269,7 +269,7 @@ class Tools:
         await trio.lowlevel.checkpoint()
         declared = tuple(ToolDefinition(name, "", SCHEMA) for name in sorted(chat.dynamic_tools))
         delegating = AGENT_TOOLS if chat.is_root and self._process.world.life.delegates else ()
-        return Toolset(self._process, Offered((*LOCAL_TOOLS, *delegating), declared))
+        return Toolset(self._process, OfferedTools((*LOCAL_TOOLS, *delegating), declared))
 
 
 class Toolset:

@@ -10,6 +10,6 @@ commits      every write fenced, its answer turned into what holds now
 patience     a store that is away for a moment is asked again
 work         what a task is given, and how it ends                                 (pure)
 causes       why work is told to stop                                              (pure)
-ports        what is asked of the world
-world        all of it together, with the limits
+ports        what is asked of the deps
+deps        all of it together, with the limits
 """

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from actors.chat.turn.causes import Silent, SlowStart
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import UNMEASURED, Batch, Model, Show, Telemetry
-from actors.chat.turn.work import Attempt
-from actors.chat.turn.world import Limits
+from actors.chat.turn.work import Attempt, Silent, SlowStart
 from actors.law.chat import Role
 from actors.law.failures import wording
 from actors.law.failures.classify import classify
@@ -46,7 +45,7 @@ UNEXPECTED = "what speaks with the provider failed; the log of the server says h
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelOutcome:
     """What a model made of a prompt, and how long it took."""
 
     said: ModelAnswer | ProviderFailure
@@ -57,12 +56,12 @@ async def ask(
     model: Model,
     prompt: Prompt,
     attempt: Attempt,
-    limits: Limits,
+    limits: TurnLimits,
     *,
     show: Show,
     servers: Mapping[str, UUID] = NO_SERVERS,
     telemetry: Telemetry = UNMEASURED,
-) -> Asked:
+) -> ModelOutcome:
     """Ask the model once, and return its whole answer or why there is none.
 
     The answer is shown, and noted in `attempt`, as it comes. `servers` says of the tools that
@@ -78,7 +77,7 @@ async def ask(
     if isinstance(said, ProviderFailure) and said.retryable:
         was_slow = said is gone_wrong and isinstance(guard.requested, SlowStart)
         telemetry.attempt_failed(model, FailureKind.TIMEOUT if was_slow else said.kind)
-    return Asked(said, round((now() - began) * 1000))
+    return ModelOutcome(said, round((now() - began) * 1000))
 
 
 async def _listen(
@@ -86,7 +85,7 @@ async def _listen(
     prompt: Prompt,
     hearing: "_Hearing",
     guard: CausedScope,
-    limits: Limits,
+    limits: TurnLimits,
     telemetry: Telemetry,
 ) -> ProviderFailure | None:
     """Hear what the model says; what went wrong meanwhile, if anything did."""

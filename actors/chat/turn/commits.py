@@ -7,19 +7,19 @@ what a model has said meanwhile, or a tool has done, is kept and written then.
 
 from collections.abc import Sequence
 
-from actors.chat.turn.work import Advanced, Held, Left, Obsolete
-from actors.chat.turn.world import World
+from actors.chat.turn.deps import TurnDeps
+from actors.chat.turn.work import Advanced, Held, LetGo, Obsolete
 from actors.law.refusals import ChatNotFound, Refusal
 from actors.law.requests import Abandon, FinishError, FinishTurn, RecordGenerationAttempt, Request
 from actors.law.states import Status
 from actors.law.store.ports import Applied, Fence, StaleFence
 from actors.law.store.retry import retry_store
 
-Committed = Advanced | Obsolete | Left
+Committed = Advanced | Obsolete | LetGo
 
 
 async def commit(
-    held: Held, requests: Sequence[Request], world: World, *, of_attempt: bool = False
+    held: Held, requests: Sequence[Request], deps: TurnDeps, *, of_attempt: bool = False
 ) -> Committed:
     """Write `requests` as one bundle. `of_attempt`: only while the attempt behind it stands."""
     fence = _fence(held, of_attempt=of_attempt)
@@ -28,37 +28,37 @@ async def commit(
     async def write() -> Applied | Refusal | StaleFence:
         nonlocal tries
         tries += 1
-        return await world.ledger.commit(held.stored, requests, fence=fence)
+        return await deps.ledger.commit(held.stored, requests, fence=fence)
 
     answer = await retry_store(held.stored.chat.id, "commit", write)
     if isinstance(answer, StaleFence):
         has_moved = answer.found.history_version != fence.history_version
         return Obsolete(is_in_doubt=tries > 1 and has_moved)
     if isinstance(answer, ChatNotFound):
-        return Left()
+        return LetGo()
     assert isinstance(answer, Applied), (
         f"the law refused what it was asked in its own terms: {answer}"
     )
     if answer.chat.holder is None:
-        return Left()
+        return LetGo()
     return Advanced(_after(held, answer, requests))
 
 
-async def end_turn(held: Held, requests: Sequence[Request], world: World) -> Committed:
+async def end_turn(held: Held, requests: Sequence[Request], deps: TurnDeps) -> Committed:
     """Finish the turn in the same write; if nothing waits, the chat is given back with it."""
     finish = FinishTurn(gives_back=True)
-    return await commit(held, [*requests, finish], world, of_attempt=True)
+    return await commit(held, [*requests, finish], deps, of_attempt=True)
 
 
-async def end_with_error(held: Held, error: FinishError, world: World) -> Committed:
-    return await commit(held, [error, Abandon()], world)
+async def end_with_error(held: Held, error: FinishError, deps: TurnDeps) -> Committed:
+    return await commit(held, [error, Abandon()], deps)
 
 
-async def begin_attempt(held: Held, world: World) -> Committed:
+async def begin_attempt(held: Held, deps: TurnDeps) -> Committed:
     """Count the attempt to come, unless the write that led here has done so."""
     if held.attempt_begun:
         return Advanced(held)
-    return await commit(held, [RecordGenerationAttempt()], world)
+    return await commit(held, [RecordGenerationAttempt()], deps)
 
 
 def _fence(held: Held, *, of_attempt: bool) -> Fence:

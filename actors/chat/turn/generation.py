@@ -13,7 +13,7 @@ from typing import assert_never
 from actors.chat.turn import retries, steps
 from actors.chat.turn.answering import ask
 from actors.chat.turn.commits import Committed, begin_attempt, commit, end_turn, end_with_error
-from actors.chat.turn.compacting.scribe import Scribe, book_due
+from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.next_action import (
     Action,
     AwaitClient,
@@ -23,19 +23,19 @@ from actors.chat.turn.next_action import (
     Summarise,
     next_action,
 )
-from actors.chat.turn.ports import CompactionPlan, Model, Offered, Toolset
+from actors.chat.turn.ports import CompactionPlan, Model, OfferedTools, Toolset
+from actors.chat.turn.scribe import Scribe, book_due
 from actors.chat.turn.tool_batch import run_batch
 from actors.chat.turn.work import (
     Advanced,
     AtStake,
     Attempt,
     Held,
-    Left,
+    LetGo,
     Obsolete,
     Whole,
     without_attempt,
 )
-from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat, ChatError, Message, Role, StoredChat
 from actors.law.failures.wording import failure
 from actors.law.ids import EpisodeKey, chat_name
@@ -74,39 +74,41 @@ NOT_SHORTER = NoSummary(
 )
 
 
-async def generate(held: Held, world: World, at_stake: AtStake) -> Committed:
+async def generate(held: Held, deps: TurnDeps, at_stake: AtStake) -> Committed:
     """Do what comes next in the turn; say what is at stake meanwhile.
 
     The attempt is counted before anything is read: where the history cannot be read, the chat's
     actor sees by the count that the store answers and that the fault is another.
     """
-    counted = await _counted(held, world)
+    counted = await _counted(held, deps)
     if not isinstance(counted, Advanced):
         return counted
-    known = await with_history(counted.held, world)
+    known = await with_history(counted.held, deps)
     if known is None:
         return Obsolete()
     chat, history = known.stored.chat, known.history or ()
-    tools = await world.tools.for_turn(chat, history)
-    action = await _next(chat, history, tools.offered, world)
+    tools = await deps.tools.for_turn(chat, history)
+    action = await _next(chat, history, tools.offered, deps)
     match action:
         case EndTurn():
-            return await end_turn(known, (), world)
+            return await end_turn(known, (), deps)
         case AwaitClient():
-            return await commit(known, [_waiting(action, world)], world)
+            return await commit(known, [_waiting(action, deps)], deps)
         case RunTools():
-            return await _run_tools(known, action, tools, world, at_stake)
+            return await _run_tools(known, action, tools, deps, at_stake)
         case Summarise():
-            return await _summarise(known, tools, Source.MANUAL, world, at_stake)
+            return await _summarise(known, tools, Source.MANUAL, deps, at_stake)
         case CallModel():
-            return await _call_model(known, tools, world, at_stake)
+            return await _call_model(known, tools, deps, at_stake)
         case _:
             assert_never(action)
 
 
-async def _next(chat: Chat, history: Sequence[Message], offered: Offered, world: World) -> Action:
+async def _next(
+    chat: Chat, history: Sequence[Message], offered: OfferedTools, deps: TurnDeps
+) -> Action:
     """What people have allowed always is looked up only where calls would not run without it."""
-    approving = world.approving
+    approving = deps.approving
     consent = approving.consent_under(chat.approval_policy)
     action = next_action(chat, history, offered, consent)
     denied = isinstance(action, RunTools) and action.denied
@@ -116,11 +118,11 @@ async def _next(chat: Chat, history: Sequence[Message], offered: Offered, world:
     return next_action(chat, history, offered, replace(consent, granted=granted))
 
 
-def _waiting(action: AwaitClient, world: World) -> EnterRequiresAction:
-    return EnterRequiresAction(action.asks, world.approving.seconds)
+def _waiting(action: AwaitClient, deps: TurnDeps) -> EnterRequiresAction:
+    return EnterRequiresAction(action.asks, deps.approving.seconds)
 
 
-async def with_history(held: Held, world: World) -> Held | None:
+async def with_history(held: Held, deps: TurnDeps) -> Held | None:
     """Return `held` with its history, or None if the chat has moved meanwhile, or is gone.
 
     A history that does not belong to the chat, although that has not moved, is no work of ours: to
@@ -129,60 +131,60 @@ async def with_history(held: Held, world: World) -> Held | None:
     if held.history is not None:
         return held
     chat = held.stored.chat
-    history = await retry_store(chat.id, "history", partial(world.reading.history, chat.id))
+    history = await retry_store(chat.id, "history", partial(deps.reading.history, chat.id))
     if history and max(message.revision for message in history) <= chat.history_version:
         return Held(held.stored, history, held.attempt_begun)
-    found = await retry_store(chat.id, "view", partial(world.reading.view, chat.id))
+    found = await retry_store(chat.id, "view", partial(deps.reading.view, chat.id))
     stands = isinstance(found, StoredChat) and found.chat.history_version == chat.history_version
     assert not stands, f"{chat_name(chat.id)}: its history is empty, or newer than the chat"
     return None
 
 
-async def _call_model(held: Held, tools: Toolset, world: World, at_stake: AtStake) -> Committed:
+async def _call_model(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtStake) -> Committed:
     chat, history = held.stored.chat, held.history or ()
-    model = await world.models.model_for(chat)
+    model = await deps.models.model_for(chat)
     if isinstance(model, ChatError):
-        return await end_with_error(held, FinishError(model), world)
-    plan = await world.compacting.plan_for(chat, model)
+        return await end_with_error(held, FinishError(model), deps)
+    plan = await deps.compacting.plan_for(chat, model)
     match verdict(history, _fullness(history, plan)):
         case Verdict.SUMMARISE:
-            return await _summarise(held, tools, Source.AUTOMATIC, world, at_stake)
+            return await _summarise(held, tools, Source.AUTOMATIC, deps, at_stake)
         case Verdict.STILL_FULL:
-            world.telemetry.compaction_ended(plan.model, "error")
-            return await end_with_error(held, FinishError(STILL_FULL), world)
+            deps.telemetry.compaction_ended(plan.model, "error")
+            return await end_with_error(held, FinishError(STILL_FULL), deps)
         case Verdict.PROCEED:
             pass
-    prompt = await world.prompts.prompt_for(chat, history, model, tools.offered.told)
+    prompt = await deps.prompts.prompt_for(chat, history, model, tools.offered.told)
     if isinstance(prompt, ChatError):
-        return await end_with_error(held, FinishError(prompt), world)
+        return await end_with_error(held, FinishError(prompt), deps)
     at_stake.add(Whole.ANSWER)
-    world.titles.begin(chat, history, model)
+    deps.titles.begin(chat, history, model)
     attempt = Attempt(_key(chat))
-    preview = world.previews.begin(attempt.key, attempt)
+    preview = deps.previews.begin(attempt.key, attempt)
     try:
         asked = await ask(
             model,
             prompt,
             attempt,
-            world.limits,
+            deps.limits,
             show=preview.add,
             servers=tools.offered.servers,
-            telemetry=world.telemetry,
+            telemetry=deps.telemetry,
         )
     finally:
-        world.previews.end(preview)
+        deps.previews.end(preview)
     if isinstance(asked.said, ProviderFailure):
         if attempt.has_said:  # what it had said by then is paid for
-            await _book_answer(attempt, UNPRICED, world)
+            await _book_answer(attempt, UNPRICED, deps)
         is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
         if asked.said.too_long and is_wanted:
-            return await _make_room(held, tools, world, at_stake)
-        return await _failed(held, asked.said, world)
-    cost = world.prices.cost(model, asked.said.usage)
+            return await _make_room(held, tools, deps, at_stake)
+        return await _failed(held, asked.said, deps)
+    cost = deps.prices.cost(model, asked.said.usage)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
-    committed = await _commit_step(held, rows, tools.offered, world)
+    committed = await _commit_step(held, rows, tools.offered, deps)
     if not rows or _is_lost(committed):
-        await _book_answer(attempt, cost, world)
+        await _book_answer(attempt, cost, deps)
     return committed
 
 
@@ -191,54 +193,54 @@ def _is_lost(committed: Committed) -> bool:
     return isinstance(committed, Obsolete) and not committed.is_in_doubt
 
 
-async def _book_answer(attempt: Attempt, cost: Cost, world: World) -> None:
+async def _book_answer(attempt: Attempt, cost: Cost, deps: TurnDeps) -> None:
     """Book an answer that has not become a message. If it is kept as one all the same, then without
     its cost."""
-    await world.books.book(attempt.key.chat, "answer", [cost])
+    await deps.books.book(attempt.key.chat, "answer", [cost])
     attempt.is_booked = True
 
 
-async def _make_room(held: Held, tools: Toolset, world: World, at_stake: AtStake) -> Committed:
+async def _make_room(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtStake) -> Committed:
     """The provider says that the window is too small, whatever we knew of it."""
-    counted = await _counted(without_attempt(held), world)
+    counted = await _counted(without_attempt(held), deps)
     if not isinstance(counted, Advanced):
         return counted
-    return await _summarise(counted.held, tools, Source.AUTOMATIC, world, at_stake)
+    return await _summarise(counted.held, tools, Source.AUTOMATIC, deps, at_stake)
 
 
 async def _summarise(
-    held: Held, tools: Toolset, source: Source, world: World, at_stake: AtStake
+    held: Held, tools: Toolset, source: Source, deps: TurnDeps, at_stake: AtStake
 ) -> Committed:
     """Put a summary in the place of what was said, for the model; then the turn goes on."""
     chat, history = held.stored.chat, held.history or ()
-    model = await world.models.model_for(chat)
+    model = await deps.models.model_for(chat)
     if isinstance(model, ChatError):
-        return await end_with_error(held, FinishError(model), world)
-    plan = await world.compacting.plan_for(chat, model)
-    prompt = await world.prompts.prompt_for(chat, history, plan.model, tools.offered.told)
+        return await end_with_error(held, FinishError(model), deps)
+    plan = await deps.compacting.plan_for(chat, model)
+    prompt = await deps.prompts.prompt_for(chat, history, plan.model, tools.offered.told)
     if isinstance(prompt, ChatError):
-        return await end_with_error(held, FinishError(prompt), world)
+        return await end_with_error(held, FinishError(prompt), deps)
     at_stake.add(Whole.ANSWER)
     compaction = Compaction(_key(chat), source, _fullness(history, plan))
-    scribe = Scribe(compaction, plan.model, Attempt(compaction.key), world)
-    said = await _shown_summary(compaction, scribe, prompt, world)
+    scribe = Scribe(compaction, plan.model, Attempt(compaction.key), deps)
+    said = await _shown_summary(compaction, scribe, prompt, deps)
     if not isinstance(said, Summary):
-        await book_due(scribe.attempt, world)
-        return await _not_summarised(held, said, plan.model, world, is_paid=scribe.is_paid)
+        await book_due(scribe.attempt, deps)
+        return await _not_summarised(held, said, plan.model, deps, is_paid=scribe.is_paid)
     rows = compaction.rows(said, model.config_id)
-    committed = await _commit_step(held, rows, tools.offered, world, is_summary=True)
+    committed = await _commit_step(held, rows, tools.offered, deps, is_summary=True)
     if _is_lost(committed):
-        await book_due(scribe.attempt, world)
+        await book_due(scribe.attempt, deps)
     elif not isinstance(committed, Obsolete):
-        world.telemetry.compaction_ended(plan.model, "success")
+        deps.telemetry.compaction_ended(plan.model, "success")
     return committed
 
 
 async def _shown_summary(
-    compaction: Compaction, scribe: Scribe, prompt: Prompt, world: World
+    compaction: Compaction, scribe: Scribe, prompt: Prompt, deps: TurnDeps
 ) -> Summary | NoSummary | ProviderFailure:
     """Watchers see that it is made, and the whole of it when it is there."""
-    preview = world.previews.begin(compaction.key, scribe.attempt)
+    preview = deps.previews.begin(compaction.key, scribe.attempt)
     try:
         preview.add(Role.ASSISTANT, compaction.begun())
         said = await _summary(compaction, scribe, prompt)
@@ -253,7 +255,7 @@ async def _shown_summary(
                 assert_never(said)
         return said
     finally:
-        world.previews.end(preview)
+        deps.previews.end(preview)
 
 
 async def _summary(
@@ -274,29 +276,29 @@ async def _summary(
 
 
 async def _not_summarised(
-    held: Held, said: NoSummary | ProviderFailure, model: Model, world: World, *, is_paid: bool
+    held: Held, said: NoSummary | ProviderFailure, model: Model, deps: TurnDeps, *, is_paid: bool
 ) -> Committed:
     is_late = False
     if isinstance(said, NoSummary):
         said = failure(FailureKind.GENERIC, model.vendor, retryable=True, message=said.why)
     else:
         is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
-    world.telemetry.compaction_ended(model, "timeout" if is_late else "error")
+    deps.telemetry.compaction_ended(model, "timeout" if is_late else "error")
     failures_max = retries.SUMMARY_FAILURES_MAX if is_paid else retries.FAILURES_MAX
-    return await _failed(held, said, world, failures_max=failures_max)
+    return await _failed(held, said, deps, failures_max=failures_max)
 
 
 def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:
     return fullness(history, limit=plan.context_limit, threshold_percent=plan.threshold_percent)
 
 
-async def _counted(held: Held, world: World) -> Committed:
+async def _counted(held: Held, deps: TurnDeps) -> Committed:
     """The chat with its next attempt counted; or stopped, for it may be what processes die of."""
     chat = held.stored.chat
     if chat.process_deaths_count < retries.DEATHS_MAX:
-        return await begin_attempt(held, world)
-    ended = await end_with_error(held, FinishError(retries.TOO_MANY_DEATHS), world)
-    if isinstance(ended, Left):
+        return await begin_attempt(held, deps)
+    ended = await end_with_error(held, FinishError(retries.TOO_MANY_DEATHS), deps)
+    if isinstance(ended, LetGo):
         deaths = chat.process_deaths_count
         emit("chat.deadly", "error", chat=chat_name(chat.id), deaths=deaths)
     return ended
@@ -305,29 +307,29 @@ async def _counted(held: Held, world: World) -> Committed:
 async def _failed(
     held: Held,
     failure: ProviderFailure,
-    world: World,
+    deps: TurnDeps,
     *,
     failures_max: int = retries.FAILURES_MAX,
 ) -> Committed:
     """Say why there is a pause, and how long; or why there is no other attempt."""
-    following = retries.after(
+    following = retries.retry_after(
         failure,
         failures_count=held.stored.chat.provider_failures_count + 1,
-        now=world.wall(),
-        chance=world.chance(),
+        now=deps.wall(),
+        chance=deps.chance(),
         failures_max=failures_max,
     )
     if isinstance(following, ChatError):
-        return await end_with_error(held, FinishError(following), world)
-    return await commit(held, [RecordRetryState(following.state)], world, of_attempt=True)
+        return await end_with_error(held, FinishError(following), deps)
+    return await commit(held, [RecordRetryState(following.state)], deps, of_attempt=True)
 
 
 async def _run_tools(
-    held: Held, action: RunTools, tools: Toolset, world: World, at_stake: AtStake
+    held: Held, action: RunTools, tools: Toolset, deps: TurnDeps, at_stake: AtStake
 ) -> Committed:
     chat, history = held.stored.chat, held.history or ()
     attempt = Attempt(_key(chat))
-    preview = world.previews.begin(attempt.key, attempt)
+    preview = deps.previews.begin(attempt.key, attempt)
     try:
         rows = await run_batch(
             chat,
@@ -335,52 +337,52 @@ async def _run_tools(
             action.calls,
             tools,
             attempt,
-            world,
+            deps,
             at_stake,
             show=preview.add,
             denied=action.denied,
         )
     finally:
-        world.previews.end(preview)
-    return await _commit_step(held, rows, tools.offered, world)
+        deps.previews.end(preview)
+    return await _commit_step(held, rows, tools.offered, deps)
 
 
 async def _commit_step(
     held: Held,
     rows: tuple[Body, ...],
-    offered: Offered,
-    world: World,
+    offered: OfferedTools,
+    deps: TurnDeps,
     *,
     is_summary: bool = False,
 ) -> Committed:
     """Write the step, and with it what it leads to: one transaction for both."""
     if not rows:
-        return await end_turn(held, (), world)
-    following = await _leads_to(held.stored.chat, held.history or (), rows, offered, world)
+        return await end_turn(held, (), deps)
+    following = await _leads_to(held.stored.chat, held.history or (), rows, offered, deps)
     match following:
         case EndTurn():
-            return await end_turn(held, [CommitStep(rows, ends_turn=True)], world)
+            return await end_turn(held, [CommitStep(rows, ends_turn=True)], deps)
         case AwaitClient():
-            request: Request = _waiting(following, world)
+            request: Request = _waiting(following, deps)
         case CallModel() | RunTools() | Summarise():
             request = RecordGenerationAttempt()
         case _:
             assert_never(following)
     step = CommitStep(rows, consumes_compaction=is_summary)
-    return await commit(held, [step, request], world, of_attempt=True)
+    return await commit(held, [step, request], deps, of_attempt=True)
 
 
 async def _leads_to(
     chat: Chat,
     history: Sequence[Message],
     rows: tuple[Body, ...],
-    offered: Offered,
-    world: World,
+    offered: OfferedTools,
+    deps: TurnDeps,
 ) -> Action:
     """What comes next once `rows` are part of the history."""
     at = history[-1].created_at
     coming = [Message(history[-1].id, 0, at, False, body) for body in rows]
-    return await _next(chat, [*history, *coming], offered, world)
+    return await _next(chat, [*history, *coming], offered, deps)
 
 
 def _key(chat: Chat) -> EpisodeKey:

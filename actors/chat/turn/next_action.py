@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
-from actors.chat.turn.ports import LocalTool, Offered
+from actors.chat.turn.ports import LocalTool, OfferedTools
 from actors.law.chat import Body, Chat, Message, Role, Visibility
 from actors.law.closing import unanswered_calls
 from actors.law.parts.message import ToolCallPart, ToolResultPart
@@ -22,7 +22,7 @@ NONE_DENIED: Mapping[str, str] = MappingProxyType({})
 STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the turn ends, quietly
 
 
-class Reason(Enum):
+class EndReason(Enum):
     """Why a turn ends."""
 
     COMPLETE = "complete"
@@ -58,14 +58,14 @@ class Summarise:
 
 @dataclass(frozen=True, slots=True)
 class EndTurn:
-    reason: Reason
+    reason: EndReason
 
 
 Action = CallModel | RunTools | AwaitClient | Summarise | EndTurn
 
 
 def next_action(
-    chat: Chat, history: Sequence[Message], offered: Offered, consent: Consent = FREELY
+    chat: Chat, history: Sequence[Message], offered: OfferedTools, consent: Consent = FREELY
 ) -> Action:
     tools = by_name(offered.local)
     declared = {tool.name for tool in offered.declared} - tools.keys()
@@ -79,11 +79,11 @@ def next_action(
         return Summarise()
     turn = bodies[_prompt(bodies) :]
     if _ended_by_tool(turn, tools):
-        return EndTurn(Reason.TOOL)
+        return EndTurn(EndReason.TOOL)
     if last is not None and last == len(bodies) - 1:
-        return EndTurn(Reason.COMPLETE)
+        return EndTurn(EndReason.COMPLETE)
     if sum(body.role is Role.ASSISTANT for body in turn) >= STEPS_PER_TURN_MAX:
-        return EndTurn(Reason.STEPS)
+        return EndTurn(EndReason.STEPS)
     return CallModel()
 
 

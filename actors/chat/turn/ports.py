@@ -20,7 +20,7 @@ from actors.tools.approvals.policy import ConsentNeed, ServerStart
 Batch = Sequence[Delta]  # what arrived in one read; never empty
 
 
-class Provider(Protocol):
+class ConfiguredProvider(Protocol):
     """One configured provider with its key. What it does wrong comes back as data, not raised."""
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
@@ -41,7 +41,7 @@ class Provider(Protocol):
 class Model:
     """A configured model, ready to be asked."""
 
-    provider: Provider
+    provider: ConfiguredProvider
     config_id: ModelConfigId | None
     identity: str  # of the provider: parts that only it understands are replayed to it alone
     vendor: str  # the type of its provider, which metrics and failures name
@@ -83,7 +83,7 @@ class OnRequest:
 ON_REQUEST = OnRequest()
 
 
-class Titles(Protocol):
+class TitleJobs(Protocol):
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
         """This model is about to be asked: a chat that is new may be given a title meanwhile.
         Waits for nothing."""
@@ -174,7 +174,7 @@ class ToolOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class OfferedTools:
     """The tools of a turn, each in a fixed order. One that runs here comes before one of the same
     name that the client executes."""
 
@@ -215,7 +215,7 @@ class Toolset(Protocol):
     """What can be called in a turn."""
 
     @property
-    def offered(self) -> Offered: ...
+    def offered(self) -> OfferedTools: ...
 
     async def run(self, calling: Calling) -> ToolOutput:
         """Run one call. An error of the tool is its output; what is raised is a bug in it."""
@@ -229,7 +229,7 @@ class Tools(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """A call that was begun, here or by a process now gone; and what came of it, if it ended."""
 
     tool_call_id: str
@@ -239,17 +239,17 @@ class Entry:
     age_seconds: float = field(default=0.0, compare=False)  # by the journal's own clock
 
 
-class Journal(Protocol):
+class CallJournal(Protocol):
     """Which local calls have been begun and have ended: what survives a crash in mid-batch.
 
     A batch is named by the chat's history version: ids of calls may come again in later steps.
     """
 
-    async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+    async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[JournalEntry, ...]:
         """Note that these are begun now. What was begun before is left as it is and returned."""
         ...
 
-    async def look(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[Entry, ...]:
+    async def look(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[JournalEntry, ...]:
         """What was begun of these before. Nothing is noted."""
         ...
 

@@ -39,7 +39,7 @@ class Retry:
     state: RetryState  # the same, as it is stored and shown
 
 
-def after(
+def retry_after(
     failure: ProviderFailure,
     *,
     failures_count: int,

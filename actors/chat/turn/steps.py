@@ -21,7 +21,7 @@ from actors.tools.truncation import truncated
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedCall:
     """A local call that has come to its end."""
 
     call: ToolCallPart
@@ -49,14 +49,16 @@ def answer_rows(
     return (body,)
 
 
-def tool_rows(ended: Sequence[Ended], *, model_config_id: ModelConfigId | None) -> tuple[Body, ...]:
+def tool_rows(
+    ended: Sequence[EndedCall], *, model_config_id: ModelConfigId | None
+) -> tuple[Body, ...]:
     return tuple(
         Body(Role.TOOL, (result_of(end), *end.output.shown), model_config_id=model_config_id)
         for end in ended
     )
 
 
-def result_of(end: Ended) -> ToolResultPart:
+def result_of(end: EndedCall) -> ToolResultPart:
     output = end.output
     return ToolResultPart(
         end.call.id,

@@ -21,11 +21,11 @@ from functools import partial
 
 import trio
 
+from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.next_action import NONE_DENIED, by_name
-from actors.chat.turn.ports import Calling, Entry, Show, ToolOutput, Toolset
-from actors.chat.turn.steps import Ended, bounded, error_output, result_of, tool_rows, window
+from actors.chat.turn.ports import Calling, JournalEntry, Show, ToolOutput, Toolset
+from actors.chat.turn.steps import EndedCall, bounded, error_output, result_of, tool_rows, window
 from actors.chat.turn.work import AtStake, Attempt, Whole
-from actors.chat.turn.world import World
 from actors.law.chat import Body, Chat, Message, Role
 from actors.law.ids import chat_name
 from actors.law.parts.message import ToolCallPart
@@ -43,7 +43,7 @@ async def run_batch(
     calls: tuple[ToolCallPart, ...],
     tools: Toolset,
     attempt: Attempt,
-    world: World,
+    deps: TurnDeps,
     at_stake: AtStake,
     *,
     show: Show,
@@ -56,7 +56,7 @@ async def run_batch(
     """
     show_piece = partial(show, Role.TOOL)
     callings = [Calling(chat, call, history, show_piece) for call in calls]
-    batch = _Batch(callings, tools, world, at_stake, denied)
+    batch = _Batch(callings, tools, deps, at_stake, denied)
     try:
         await batch.run()
     finally:  # cut short, too: nothing is awaited here
@@ -64,7 +64,7 @@ async def run_batch(
     return attempt.results
 
 
-def _keep(ended: Sequence[Ended], chat: Chat, attempt: Attempt, show: Show) -> None:
+def _keep(ended: Sequence[EndedCall], chat: Chat, attempt: Attempt, show: Show) -> None:
     """Note the results in the attempt, and show them."""
     attempt.results = tool_rows(ended, model_config_id=chat.last_model_config_id)
     for end in ended:
@@ -78,7 +78,7 @@ class _Batch:
         self,
         callings: Sequence[Calling],
         tools: Toolset,
-        world: World,
+        deps: TurnDeps,
         at_stake: AtStake,
         denied: Mapping[str, str],
     ) -> None:
@@ -88,10 +88,10 @@ class _Batch:
         self._toolset = tools
         self._tools = by_name(tools.offered.local)
         self._bytes_max = budget(window(callings[0].history))
-        self._world = world
+        self._deps = deps
         self._at_stake = at_stake
         self._denied = denied
-        self._ended: dict[str, Ended] = {}
+        self._ended: dict[str, EndedCall] = {}
 
     async def run(self) -> None:
         self._refuse()
@@ -100,7 +100,7 @@ class _Batch:
         if not runnable:
             return
         self._at_stake.add(*[c.id for c in runnable if not self._tools[c.name].repeatable])
-        begin = partial(self._world.journal.begin, self._chat, runnable)
+        begin = partial(self._deps.journal.begin, self._chat, runnable)
         for entry in await retry_store(self._chat.id, "journal", begin):
             self._recall(entry)
         waiting = [call for call in runnable if call.id not in self._ended]
@@ -113,11 +113,11 @@ class _Batch:
             if self._tools[call.name].serial:
                 await self._run_one(call)
 
-    def in_order(self) -> tuple[Ended, ...]:
+    def in_order(self) -> tuple[EndedCall, ...]:
         return tuple(self._ended[call.id] for call in self._calls if call.id in self._ended)
 
     def _end(self, call: ToolCallPart, output: ToolOutput, at: datetime) -> None:
-        self._ended[call.id] = Ended(call, output, at)
+        self._ended[call.id] = EndedCall(call, output, at)
         if len(self._ended) == len(self._callings):
             self._at_stake.add(Whole.RESULTS)
 
@@ -133,11 +133,11 @@ class _Batch:
         before that."""
         unrun = [c for c in self._calls if c.name not in self._tools or c.id in self._denied]
         if unrun:
-            look = partial(self._world.journal.look, self._chat, unrun)
+            look = partial(self._deps.journal.look, self._chat, unrun)
             for entry in await retry_store(self._chat.id, "journal", look):
                 self._recall(entry)
 
-    def _recall(self, entry: Entry) -> None:
+    def _recall(self, entry: JournalEntry) -> None:
         """A call that had been begun before, by us or by a process that is gone."""
         call = next(call for call in self._calls if call.id == entry.tool_call_id)
         tool = self._tools.get(call.name)
@@ -151,7 +151,7 @@ class _Batch:
 
     async def _run_one(self, call: ToolCallPart) -> None:
         tool, calling = self._tools[call.name], self._callings[call.id]
-        telemetry = self._world.telemetry
+        telemetry = self._deps.telemetry
         if not tool.only_waits:
             self._at_stake.add(call.id)
         limit = CausedScope(seconds=tool.deadline_seconds)
@@ -172,7 +172,7 @@ class _Batch:
             telemetry.tool_ended(calling, said, is_cut=output is not said)
         self._end(call, output, wall())
         try:
-            await self._world.journal.end(self._chat, call.id, output)
+            await self._deps.journal.end(self._chat, call.id, output)
         except Exception as error:  # noqa: BLE001  # the step's own commit will keep the result
             chat = chat_name(self._chat.id)
             emit("journal.missed", "warning", chat=chat, tool=call.name, error=error)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from actors.law.chat import Body, Message, StoredChat
-from actors.law.ids import EpisodeKey
+from actors.law.ids import EpisodeKey, Holder
 from actors.law.parts.assemble import Assembly
 from actors.law.parts.message import Cost
 from runtime.cause import Cause
 
 
-class Kind(Enum):
+class WorkKind(Enum):
     GENERATE = "generate"
     INTERRUPT = "interrupt"
     AWAIT_CLIENT = "await_client"
@@ -101,7 +101,7 @@ class Obsolete:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class LetGo:
     """The chat has been given back, or was not ours any more: the actor ends."""
 
 
@@ -113,7 +113,7 @@ class CutShort:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class WorkFailed:
     """Something around the work failed (the database, mostly): look again, and do it again."""
 
     error: Exception
@@ -126,7 +126,7 @@ class Poisoned:
     error: Exception
 
 
-Outcome = Advanced | Obsolete | Left | CutShort | Failed | Poisoned
+Outcome = Advanced | Obsolete | LetGo | CutShort | WorkFailed | Poisoned
 
 
 def without_attempt(held: Held) -> Held:
@@ -146,3 +146,58 @@ def newer(known: Held, other: Held) -> Held:
         newest.history if newest.history is not None else older.history,
         attempt_begun=newest.attempt_begun or (older.attempt_begun and same_attempt),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UserInterrupted(Cause):
+    """Somebody wants the turn to end: what was said so far is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryMoved(Cause):
+    """An edit, or another's commit: the work answers a history that no longer stands."""
+
+    history_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatusMoved(Cause):
+    """The chat is in a state that this kind of work does not belong to."""
+
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseTaken(Cause):
+    """Somebody else holds the chat, or nobody does; we may write nothing more."""
+
+    holder: Holder | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseExpired(Cause):
+    """Our process missed its beats: others may take its chats, so it lets go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archived(Cause):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Gone(Cause):
+    """The chat was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlowStart(Cause):
+    """The provider said nothing at all in time."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Silent(Cause):
+    """The provider stopped in mid-answer and said nothing more in time."""
+
+    seconds: float

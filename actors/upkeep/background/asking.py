@@ -73,7 +73,9 @@ async def _asked(model: Model, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         said = await model.provider.generate(prompt)
         if isinstance(said, ModelAnswer):
             return said
-        following = retries.after(said, failures_count=failures_count, now=wall(), chance=random())
+        following = retries.retry_after(
+            said, failures_count=failures_count, now=wall(), chance=random()
+        )
         if isinstance(following, ChatError):
             return said
         await trio.sleep(following.after_seconds)

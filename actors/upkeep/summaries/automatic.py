@@ -21,14 +21,14 @@ from actors.upkeep.background.asking import AnswerBooks, ask
 from actors.upkeep.background.jobs import Background
 from actors.upkeep.summaries.ended import (
     TRANSCRIPT_CHARACTERS_MIN,
-    Ended,
-    how,
+    TurnEnd,
     is_due,
     last_words,
     report_summary,
     transcript,
+    turn_end_of,
 )
-from actors.upkeep.summaries.ports import Histories, Shown, SummaryStore
+from actors.upkeep.summaries.ports import Histories, ListedChat, SummaryStore
 from actors.upkeep.summaries.wording import (
     FINISHED,
     WAITING,
@@ -80,8 +80,8 @@ class AutomaticSummaries:
 
     def committed(self, applied: Applied) -> None:
         """In the task of whoever commits: waits for nothing."""
-        ended, chat = how(applied.change), applied.chat
-        if ended is None or (ended is not Ended.DONE and not chat.is_root):
+        ended, chat = turn_end_of(applied.change), applied.chat
+        if ended is None or (ended is not TurnEnd.DONE and not chat.is_root):
             return
         said = applied.change.added
         job = (
@@ -101,9 +101,9 @@ class AutomaticSummaries:
         with CausedScope(seconds=JOB_SECONDS_MAX):
             await job()
 
-    async def _told(self, chat: Chat, ended: Ended, said: Sequence[Body]) -> None:
-        if ended is not Ended.DONE:
-            await self._label(chat, WAITING if ended is Ended.WAITS else None)
+    async def _told(self, chat: Chat, ended: TurnEnd, said: Sequence[Body]) -> None:
+        if ended is not TurnEnd.DONE:
+            await self._label(chat, WAITING if ended is TurnEnd.WAITS else None)
             return
         model = await self._models.model_for(chat)
         if isinstance(model, ChatError) or not self._may_be_asked(model):
@@ -125,7 +125,9 @@ class AutomaticSummaries:
     async def _label(self, chat: Chat, label: str | None) -> None:
         self._labelled_count += await self._store.label(chat, label)
 
-    async def _label_of(self, chat: Chat, model: Model, shown: Shown, said: Sequence[Body]) -> str:
+    async def _label_of(
+        self, chat: Chat, model: Model, shown: ListedChat, said: Sequence[Body]
+    ) -> str:
         words = last_words(said)
         if not words:  # a tool has ended the turn, to hear what its user says
             return WAITING if said else FINISHED

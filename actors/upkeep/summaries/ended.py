@@ -23,7 +23,7 @@ _FENCE = re.compile(r"^```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _EMPHASIS = re.compile(r"\*\*|__|`|~~")
 
 
-class Ended(Enum):
+class TurnEnd(Enum):
     """How a turn came to rest."""
 
     DONE = "done"
@@ -31,18 +31,18 @@ class Ended(Enum):
     CUT = "cut"  # by an error or its user
 
 
-def how(change: Change) -> Ended | None:
+def turn_end_of(change: Change) -> TurnEnd | None:
     """None: no turn has ended with this, or the next one has begun with it."""
     before, after = change.before.chat.status, change.chat.status
     if change.added and all(body.compressed for body in change.added):
         return None  # a summary of what had ended before, which somebody asked for
     match before, after:
         case Status.RUNNING, Status.WAITING:
-            return Ended.DONE
+            return TurnEnd.DONE
         case Status.RUNNING, Status.REQUIRES_ACTION:
-            return Ended.WAITS
+            return TurnEnd.WAITS
         case ((Status.RUNNING | Status.INTERRUPTING), (Status.ERROR | Status.WAITING)):
-            return Ended.CUT
+            return TurnEnd.CUT
         case _:
             return None
 

@@ -9,7 +9,7 @@ from actors.law.ids import ChatId
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ListedChat:
     """What a list shows of a chat."""
 
     title: str
@@ -21,7 +21,7 @@ class SummaryStore(Protocol):
     """Summaries stand beside the law: no version moves with them, nor the time of the last change.
     Nothing is written over a history that has moved on; watchers are told of what is."""
 
-    async def shown(self, chat: ChatId) -> Shown | None:
+    async def shown(self, chat: ChatId) -> ListedChat | None:
         """None: it is gone."""
         ...
 

@@ -18,7 +18,7 @@ from actors.upkeep.background.asking import AnswerBooks
 from actors.upkeep.background.jobs import Background
 from actors.upkeep.titles.asking import title_for
 from actors.upkeep.titles.fallback import NO_FILES, fallback_title, may_be_pasted, source_of
-from actors.upkeep.titles.ports import FileReader, TitleStore
+from actors.upkeep.titles.ports import TitleFileReader, TitleStore
 from actors.upkeep.titles.wording import title_prompt
 from runtime.log import emit
 from runtime.statistics import CounterMetric
@@ -41,7 +41,7 @@ class AutomaticTitles:
         self,
         background: Background,
         titles: TitleStore,
-        files: FileReader,
+        files: TitleFileReader,
         *,
         choose: Callable[[Chat, Model], Model | None],
         books: AnswerBooks,

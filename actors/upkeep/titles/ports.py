@@ -20,7 +20,7 @@ class TitleStore(Protocol):
         ...
 
 
-class FileReader(Protocol):
+class TitleFileReader(Protocol):
     async def read(self, wanted: Set[FileId]) -> Files:
         """Those that are there."""
         ...

@@ -11,7 +11,7 @@ from actors.law.states import Status
 from actors.law.store.ports import Applied, Ledger, Receipt
 from actors.prompts.context.resources import Fitness, Kind
 from actors.upkeep.titles.fallback import fallback_title, may_be_pasted, printable, source_of
-from actors.upkeep.titles.ports import FileReader
+from actors.upkeep.titles.ports import TitleFileReader
 from adapters.access.admission import Admission, Visible
 from adapters.access.answers_of_law import refused
 from adapters.access.sending import Sending, Supervised
@@ -68,7 +68,7 @@ class Chats:
         supervisor: Supervised,
         catalogue: Catalogue,
         files: FileShelf,
-        contents: FileReader,
+        contents: TitleFileReader,
         repeating: Repeating,
         consents: Consents,
         servers: Known,

@@ -19,8 +19,8 @@ import trio
 from actors.agents.ports import Household, Kin, Said
 from actors.agents.rules import has_settled, is_whole, report_in
 from actors.chat.actor import ChatActor
+from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.ports import Model
-from actors.chat.turn.world import World
 from actors.law.chat import Role
 from actors.law.ids import ChatId, ModelConfigId
 from actors.law.parts.deltas import AnswerFinished, FinishReason, TextDelta, TextEnded, ToolCall
@@ -29,11 +29,10 @@ from actors.law.parts.prompt import Asker, CallSettings, Prompt
 from actors.law.requests import CreateChat, NewChat
 from actors.law.states import Status
 from actors.streams.previews import Previews
-from actors.supervisor import verbs
+from actors.supervisor import api
 from actors.supervisor.actor import Supervisor
-from actors.supervisor.intake import Intake
-from actors.supervisor.world import Limits
-from actors.supervisor.world import World as SupervisorWorld
+from actors.supervisor.api import Intake
+from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
 from adapters.access.sending import Sending
 from adapters.models.choosing import ModelChoice
 from adapters.postgres.bus import Switchboard
@@ -50,7 +49,7 @@ WAY_SECONDS = 0.05  # to the store, and back again
 THOUGHT_SECONDS = 0.3  # of a parent's model
 WORK_SECONDS = 2.0  # of an agent's
 LEASE_SECONDS = 3.0
-LIMITS = Limits(
+LIMITS = SupervisorLimits(
     roots=2, children=2, lease_seconds=LEASE_SECONDS, poll_seconds=0.5, drain_seconds=0.0
 )
 PATIENCE_SECONDS = 120.0
@@ -87,7 +86,7 @@ class Process:
         sending = Sending(store, intake)
         agents = AgentTools(sending, family, self.bus, Catalogue(), no_servers)
         models = Models()
-        world = World(
+        world = TurnDeps(
             ledger=store,
             reading=store,
             models=models,
@@ -98,7 +97,7 @@ class Process:
             previews=Previews(pickled),
         )
         self.supervisor = Supervisor(
-            SupervisorWorld(
+            SupervisorDeps(
                 store,
                 store,
                 store,
@@ -120,7 +119,7 @@ class Process:
 
     def drain(self):
         self.is_gone = True  # as far as anybody may count on it
-        verbs.drain(self.supervisor.address)
+        api.drain(self.supervisor.address)
 
 
 class Story:

@@ -8,9 +8,9 @@ from uuid import uuid4
 import trio
 
 from actors.chat.actor import ChatActor
+from actors.chat.api import notify_changed
+from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.work import Held
-from actors.chat.turn.world import Limits, World
-from actors.chat.verbs import look_again
 from actors.law.chat import Body, Role, UserMessage
 from actors.law.ids import ChatId, Holder, RunnerId, UserId, WorkerId
 from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart
@@ -49,7 +49,7 @@ class Stage:
     balky: BalkyStore  # how the actor gets at it
     chat: ChatId
     actor: ChatActor
-    world: World
+    world: TurnDeps
     life: CausedScope
     ends: list = field(default_factory=list)
 
@@ -79,7 +79,7 @@ class Stage:
     async def ask(self, *requests):
         """What the API does: a transition, and its hint to the actor."""
         answer = await self.store.apply(self.chat, list(requests))
-        look_again(self.actor.address)
+        notify_changed(self.actor.address)
         return answer
 
     async def send(self, text, **busy):
@@ -156,11 +156,11 @@ async def a_chat_at_work(
         "journal": journal or MemoryJournal(),
         "prices": TwoMicros(),
         "previews": Previews(pickled),
-        "limits": limits or Limits(),
+        "limits": limits or TurnLimits(),
         "wall": run_time,
         "chance": lambda: 0.0,
     }
-    world = World(ledger=balky, reading=balky, **(plain | ports))
+    world = TurnDeps(ledger=balky, reading=balky, **(plain | ports))
     actor = ChatActor(me, Held(applied.stored, attempt_begun=True), world)
     stage = Stage(store, balky, new.id, actor, world, CausedScope())
     async with trio.open_nursery() as nursery:

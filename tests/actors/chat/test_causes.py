@@ -21,8 +21,8 @@ from uuid import uuid4
 import pytest
 import trio
 
-from actors.chat.turn.causes import HistoryMoved, LeaseTaken
-from actors.chat.verbs import look_again
+from actors.chat.api import notify_changed
+from actors.chat.turn.work import HistoryMoved, LeaseTaken
 from actors.law.chat import UserMessage
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
@@ -211,7 +211,7 @@ async def test_a_lost_lease_writes_nothing_more(autojump_clock, point):
 async def test_a_chat_that_is_deleted_is_left_in_good_order(autojump_clock, point):
     async with stopped_at(point) as stage:
         del stage.store.chats[stage.chat]
-        look_again(stage.actor.address)
+        notify_changed(stage.actor.address)
         await come_to_rest(stage)
 
         assert [Finished()] == stage.ends
@@ -328,7 +328,7 @@ async def test_a_database_that_is_gone_for_a_while_costs_nothing_but_the_while(
         for call in ("commit", "view", "history"):
             stage.balky.fail(call, 7)
         stage.balky.go()
-        look_again(stage.actor.address)
+        notify_changed(stage.actor.address)
         await trio.sleep(60)
 
         assert UNDISTURBED.get(point, [HELLO, ("assistant", "Hello")]) == stage.said

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 import trio
 
+from actors.chat.api import drain
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN
-from actors.chat.verbs import drain
 from actors.law import requests as ask
 from actors.law.answers import DENIED, LATE
 from actors.law.chat import Verdict

@@ -8,8 +8,8 @@ import pytest
 import trio
 
 from actors.chat.actor import LEAVE_SECONDS, ChatActor
+from actors.chat.api import drain, notify_changed
 from actors.chat.turn.work import Held
-from actors.chat.verbs import drain, look_again
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, BusyBehaviour, FinishTurn, RecordGenerationAttempt
 from runtime.ends import Finished
@@ -220,7 +220,7 @@ async def test_where_the_store_is_away_giving_back_is_not_tried_for_long(
         if not draining_first:
             await stage.ask(FinishTurn())
             stage.balky.fail("view", 0)
-            look_again(stage.actor.address)
+            notify_changed(stage.actor.address)
             await trio.sleep(1)
         drain(stage.actor.address)
         await trio.sleep(LEAVE_SECONDS + 0.1)

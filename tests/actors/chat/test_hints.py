@@ -6,10 +6,8 @@ import pytest
 import trio
 
 from actors.chat.actor import MAILBOX_CAPACITY
-from actors.chat.mail import DrainNow, Look, WorkEnded
-from actors.chat.turn.causes import Gone
-from actors.chat.turn.work import Left
-from actors.chat.verbs import drain, look_again
+from actors.chat.api import ChatRead, DrainNow, WorkEnded, drain, notify_changed
+from actors.chat.turn.work import Gone, LetGo
 from actors.law.chat import UserMessage
 from actors.law.parts.message import TextPart
 from actors.law.requests import EditMessage, Interrupt
@@ -26,7 +24,7 @@ async def test_hints_that_say_nothing_new_disturb_nothing(autojump_clock):
     async with a_chat_at_work(provider) as stage:
         for _ in range(10):
             await trio.sleep(0.1)
-            look_again(stage.actor.address)
+            notify_changed(stage.actor.address)
         await trio.sleep(5)
 
         assert [HELLO, ANSWER] == stage.said
@@ -40,7 +38,7 @@ async def test_hints_that_come_while_it_looks_make_it_look_once_more(autojump_cl
     async with a_chat_at_work(ScriptedProvider(["Hel", HANGS]), prepare=prepare) as stage:
         await trio.sleep(1)
         for _ in range(20):
-            look_again(stage.actor.address)
+            notify_changed(stage.actor.address)
             await trio.sleep(0.01)
         stage.balky.go()
         await trio.sleep(1)
@@ -51,8 +49,8 @@ async def test_hints_that_come_while_it_looks_make_it_look_once_more(autojump_cl
 async def test_a_chat_that_has_been_left_is_not_looked_at(autojump_clock):
     async with a_chat_at_work(ScriptedProvider(["Hel", HANGS])) as stage:
         await trio.sleep(1)
-        stage.actor.address.cast(WorkEnded(Left()))
-        look_again(stage.actor.address)
+        stage.actor.address.cast(WorkEnded(LetGo()))
+        notify_changed(stage.actor.address)
         await trio.sleep(1)
 
         assert [Finished()] == stage.ends
@@ -63,7 +61,7 @@ async def test_news_that_came_while_it_looked_is_seen(autojump_clock):
     async with a_chat_at_work(ScriptedProvider(["Hel", HANGS])) as stage:
         stage.balky.hang_after("view")
         await trio.sleep(1)
-        look_again(stage.actor.address)
+        notify_changed(stage.actor.address)
         await trio.sleep(1)
         await stage.ask(Interrupt())
         await trio.sleep(1)
@@ -79,7 +77,7 @@ async def test_a_look_that_is_stale_is_not_believed(autojump_clock):
         await trio.sleep(1)
         stale = await stage.store.view(stage.chat)
         await stage.ask(Interrupt())
-        stage.actor.address.cast(Look(stale))
+        stage.actor.address.cast(ChatRead(stale))
         await trio.sleep(1)
 
         assert [HELLO, ("assistant", "Hel")] == stage.said
@@ -90,7 +88,7 @@ async def test_a_look_that_is_older_than_our_own_commit_disturbs_nothing(autojum
     async with a_chat_at_work(provider, tools=ScriptedTools().add("read")) as stage:
         stale = await stage.store.view(stage.chat)
         await trio.sleep(1)
-        stage.actor.address.cast(Look(stale))
+        stage.actor.address.cast(ChatRead(stale))
         await trio.sleep(10)
 
         assert 2 == len(provider.prompts)
@@ -104,7 +102,7 @@ async def test_news_that_overtakes_the_end_of_the_work_is_not_forgotten(autojump
         await stage.store.apply(stage.chat, [Interrupt()])
         found = await stage.store.view(stage.chat)
         stage.balky.go()
-        stage.actor.address.cast(Look(found))
+        stage.actor.address.cast(ChatRead(found))
         await trio.sleep(0.1)
 
         assert [HELLO, ("assistant", "Hel")] == stage.said
@@ -117,7 +115,7 @@ async def test_a_hint_that_is_lost_costs_only_time(autojump_clock):
         await stage.store.apply(stage.chat, [Interrupt()])
         await trio.sleep(100)
         before = stage.status
-        look_again(stage.actor.address)  # the poll
+        notify_changed(stage.actor.address)  # the poll
         await trio.sleep(1)
 
         assert ("interrupting", "waiting") == (before, stage.status)
@@ -127,7 +125,7 @@ async def test_a_chat_that_is_deleted_is_left(autojump_clock):
     async with a_chat_at_work(ScriptedProvider(["Hel", HANGS])) as stage:
         await trio.sleep(1)
         del stage.store.chats[stage.chat]
-        look_again(stage.actor.address)
+        notify_changed(stage.actor.address)
         await trio.sleep(1)
 
         assert [Finished()] == stage.ends
@@ -164,7 +162,7 @@ async def test_a_history_that_moved_while_it_was_read_is_read_again(autojump_clo
 async def test_there_is_room_for_the_ends_of_work_whatever_the_hints(autojump_clock):
     async with a_chat_at_work(ScriptedProvider([HANGS])) as stage:
         for _ in range(1000):
-            look_again(stage.actor.address)
+            notify_changed(stage.actor.address)
         for _ in range(MAILBOX_CAPACITY):
             stage.actor.address.cast(DrainNow())
 
@@ -179,7 +177,7 @@ async def test_an_archived_chat_is_given_back_untouched(autojump_clock):
         kept = stage.store.chats[stage.chat]
         await stage.store.apply(stage.chat, [Interrupt()])
         kept.chat = _archived(kept.chat)
-        look_again(stage.actor.address)
+        notify_changed(stage.actor.address)
         await trio.sleep(1)
 
         assert [HELLO] == stage.said

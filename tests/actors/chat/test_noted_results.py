@@ -6,8 +6,7 @@ from uuid import uuid4
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.chat.turn.causes import LeaseExpired
-from actors.chat.turn.work import Held
+from actors.chat.turn.work import Held, LeaseExpired
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, Interrupt
 from actors.streams.previews import Previews

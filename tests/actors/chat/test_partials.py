@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.chat.partials import partial_rows
+from actors.chat.interruption import partial_rows
 from actors.law.chat import Body, Role
 from actors.law.parts.assemble import Assembly
 from actors.law.parts.deltas import (

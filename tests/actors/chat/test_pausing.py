@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from actors.chat.awaiting import seconds_left_of
+from actors.chat.waits import seconds_left_of
 from actors.law.chat import RetryState
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

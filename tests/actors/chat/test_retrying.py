@@ -7,8 +7,8 @@ from random import Random
 import pytest
 import trio
 
+from actors.chat.api import drain
 from actors.chat.turn.retries import DEATHS_MAX, FAILURES_MAX
-from actors.chat.verbs import drain
 from actors.law.parts.deltas import AnswerFailed
 from actors.law.requests import Interrupt
 from runtime.ends import Finished

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from actors.chat.actor import FAULTS_MAX
-from actors.chat.verbs import look_again
+from actors.chat.api import notify_changed
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, Interrupt
 from runtime.ends import Broken
@@ -195,7 +195,7 @@ async def test_a_store_that_is_away_is_not_asked_without_a_pause_and_told_of_onc
     provider = ScriptedProvider(["Hel", HANGS])
     async with a_chat_at_work(provider, prepare=failing("view", 100_000)) as stage:
         await trio.sleep(1)
-        look_again(stage.actor.address)
+        notify_changed(stage.actor.address)
         await trio.sleep(100)
 
         assert 15 < stage.balky.asked["view"] < 30

@@ -14,13 +14,13 @@ from uuid import uuid4
 import trio
 import trio.testing
 
-from actors.chat.mail import DrainNow
+from actors.chat.api import DrainNow
 from actors.law.ids import ChatId, chat_name
 from actors.law.requests import Abandon, CreateChat, DynamicTool, FinishTurn, NewChat
 from actors.law.store.ports import UnreadableChat, fence_of
-from actors.supervisor import verbs
+from actors.supervisor import api
 from actors.supervisor.actor import Supervisor
-from actors.supervisor.world import Limits, World
+from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
 from adapters.postgres.bus import Switchboard
 from runtime.children import Child, open_children
 from runtime.mailbox import open_mailbox
@@ -152,7 +152,7 @@ class Process:
     store: MemoryStore
     cable: Cable
     bus: Switchboard
-    limits: Limits
+    limits: SupervisorLimits
     step_seconds: float = 1.0
     supervisor: Supervisor = None
     begun: list = field(default_factory=list)  # every chat actor there ever was
@@ -206,7 +206,7 @@ class Process:
         return replace(self.store._locked(chat), chat=self.row(chat))
 
     def drain(self):
-        verbs.drain(self.supervisor.address)
+        api.drain(self.supervisor.address)
 
 
 class _Living:
@@ -231,7 +231,7 @@ async def a_process(store=None, bus=None, *, step_seconds=1.0, cable=None, **lim
     bus = bus or Switchboard()
     store = store or a_store(bus)
     cable = cable or Cable(store)
-    process = Process(store, cable, bus, Limits(**limits), step_seconds)
+    process = Process(store, cable, bus, SupervisorLimits(**limits), step_seconds)
     async with supervising(process):
         await settled()
         yield process
@@ -241,7 +241,7 @@ async def a_process(store=None, bus=None, *, step_seconds=1.0, cable=None, **lim
 async def supervising(process):
     """The supervisor of `process` is at work, as long as the block runs."""
     cable = process.cable
-    world = World(cable, cable, cable, process.bus, process.live, uuid4, process.limits)
+    world = SupervisorDeps(cable, cable, cable, process.bus, process.live, uuid4, process.limits)
     process.supervisor = Supervisor(world)
     async with open_children("daemon", capacity=1) as daemon:
         daemon.start(

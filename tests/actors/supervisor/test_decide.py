@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from actors.chat.turn.causes import Gone, LeaseExpired
+from actors.chat.turn.work import Gone, LeaseExpired
 from actors.law.ids import RunnerId
 from actors.law.requests import Abandon
 from actors.law.states import State, Status
@@ -16,18 +16,18 @@ from actors.supervisor.decide import (
     Forget,
     GiveBack,
     Park,
-    Search,
+    SearchState,
     after_end,
-    asked_to_look,
+    begin_search,
     difference,
-    looked,
+    end_search,
     requests_to_park,
 )
 from runtime.cause import Shutdown
 from runtime.ends import Broken, Crashed, Finished, Stopped
 from tests.actors.law.chats import ANN, CHAT, HOLDER, a_chat, done
 
-IDLE, LOOKING, AGAIN = Search.IDLE, Search.LOOKING, Search.LOOKING_AGAIN
+IDLE, LOOKING, AGAIN = SearchState.IDLE, SearchState.LOOKING, SearchState.LOOKING_AGAIN
 ERROR = KeyError("x")
 
 
@@ -78,7 +78,7 @@ def test_a_chat_at_rest_only_loses_its_holder(state):
     [(IDLE, (LOOKING, True)), (LOOKING, (AGAIN, False)), (AGAIN, (AGAIN, False))],
 )
 def test_searches_run_one_at_a_time(search, then):
-    assert then == asked_to_look(search)
+    assert then == begin_search(search)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_searches_run_one_at_a_time(search, then):
     ],
 )
 def test_after_a_search_comes_another_if_there_may_be_more(search, taken, then):
-    assert then == looked(search, taken, batch=10)
+    assert then == end_search(search, taken, batch=10)
 
 
 # comparing

@@ -6,10 +6,10 @@ import pytest
 import trio
 import trio.testing
 
-from actors.chat.mail import DrainNow
+from actors.chat.api import DrainNow
 from actors.law.states import Status
 from actors.law.store.hints import WorkWaits
-from actors.supervisor import verbs
+from actors.supervisor import api
 from adapters.postgres.bus import Switchboard
 from runtime.ends import Finished
 from runtime.errors import ActorGone
@@ -95,7 +95,7 @@ async def test_once_gone_it_hears_no_more(autojump_clock):
 
         with pytest.raises(ActorGone):
             process.drain()
-        assert not verbs.take(process.supervisor.address, None)
+        assert not api.hand_over(process.supervisor.address, None)
 
 
 @pytest.mark.parametrize("step_seconds", [1, 1000])
@@ -138,7 +138,7 @@ async def test_a_chat_that_a_sender_acquired_for_us_meanwhile_is_given_back(auto
         await settled()
 
         chat = await a_new_chat(process.store, then=claim.requests)
-        verbs.take(process.supervisor.address, process.stored(chat))
+        api.hand_over(process.supervisor.address, process.stored(chat))
         await settled()
 
         assert _status_and_holder(process, chat) == (Status.RUNNING, None)

@@ -9,11 +9,11 @@ import pytest
 import trio
 import trio.testing
 
-from actors.chat.mail import LookAgain
+from actors.chat.api import LookAgain
 from actors.law.ids import ChatId, WorkerId
 from actors.law.requests import Interrupt
 from actors.law.store.hints import HintsLost
-from actors.supervisor import verbs
+from actors.supervisor import api
 from actors.supervisor.heartbeat import Heartbeat
 from adapters.postgres.bus import Switchboard
 from tests.actors.supervisor.stage import Cable, a_new_chat, a_process, a_store, settled
@@ -263,7 +263,7 @@ async def test_a_claim_does_not_outlive_its_lease(autojump_clock):
 
         assert None is process.slots.claim(is_root=True, now=trio.current_time())
         chat = await a_new_chat(process.store, then=claim.requests)
-        assert verbs.take(process.supervisor.address, process.stored(chat))
+        assert api.hand_over(process.supervisor.address, process.stored(chat))
         await settled()
         assert [] == process.begun
         process.cable.state = "whole"

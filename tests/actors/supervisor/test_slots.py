@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import TakeUp
 from actors.law.store.ports import AcquireLimits
+from actors.supervisor.deps import SupervisorLimits
 from actors.supervisor.slots import Slots
-from actors.supervisor.world import Limits
 
 ME = WorkerId(UUID(int=1000))
 
@@ -20,7 +20,7 @@ ME = WorkerId(UUID(int=1000))
 def slots(roots=2, children=3, ending=1, *, waiting=2, batch=100, is_open=True):
     numbers = count(1)
     places = {"roots": roots, "children": children, "ending": ending, "waiting": waiting}
-    limits = Limits(**places, batch=batch, claim_seconds=30)
+    limits = SupervisorLimits(**places, batch=batch, claim_seconds=30)
     made = Slots(limits, lambda: UUID(int=next(numbers)))
     if is_open:
         made.open(ME)

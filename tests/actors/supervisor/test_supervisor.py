@@ -6,11 +6,11 @@ import pytest
 import trio
 import trio.testing
 
-from actors.chat.mail import LookAgain
+from actors.chat.api import LookAgain
 from actors.law.requests import Acquire, FinishTurn, Interrupt
 from actors.law.states import Status
 from actors.law.store.hints import HintsLost
-from actors.supervisor import verbs
+from actors.supervisor import api
 from actors.supervisor.decide import CRASHES_MAX, FAULT
 from adapters.postgres.bus import Switchboard
 from tests.actors.law.chats import OTHER_HOLDER, send
@@ -71,9 +71,9 @@ async def test_hints_doubled_and_late_start_no_second_actor(autojump_clock):
     async with a_process() as process:
         chat = await a_new_chat(process.store)
         for _ in range(20):
-            verbs.look_for_work(process.supervisor.address)
+            api.look_for_work(process.supervisor.address)
             await settled()
-        verbs.take(process.supervisor.address, process.begun[0].held.stored)
+        api.hand_over(process.supervisor.address, process.begun[0].held.stored)
         await trio.sleep(60)
 
         assert [chat] == [life.chat for life in process.begun]
@@ -142,7 +142,7 @@ async def test_a_sender_acquires_the_chat_for_this_process_in_his_own_transactio
         claim = process.slots.claim(is_root=True, now=trio.current_time())
 
         chat = await a_new_chat(process.store, then=claim.requests)
-        verbs.take(process.supervisor.address, process.stored(chat))
+        api.hand_over(process.supervisor.address, process.stored(chat))
         await settled()
 
         [life] = process.alive
@@ -157,7 +157,7 @@ async def test_news_between_the_sender_s_commit_and_the_start_is_not_missed(auto
         stored = process.stored(chat)
 
         await process.store.apply(chat, [Interrupt()])
-        verbs.take(process.supervisor.address, stored)
+        api.hand_over(process.supervisor.address, stored)
         await settled()
 
         assert [LookAgain()] == process.actor_of(chat).heard
@@ -195,7 +195,7 @@ async def test_a_slow_sender_s_chat_is_not_mistaken_for_lost(autojump_clock):
         stored = process.stored(chat)
         await trio.sleep(29)
 
-        verbs.take(process.supervisor.address, stored)
+        api.hand_over(process.supervisor.address, stored)
         await trio.sleep(20)
 
         [life] = process.begun

@@ -6,13 +6,13 @@ import pytest
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.chat.turn.world import World
+from actors.chat.turn.deps import TurnDeps
 from actors.law.parts.message import TextPart
 from actors.law.requests import CompleteRequiresAction, DynamicResult, Interrupt
 from actors.law.states import Status
 from actors.streams.previews import Previews
 from actors.supervisor.decide import FAULT
-from actors.supervisor.world import Limits
+from actors.supervisor.deps import SupervisorLimits
 from adapters.postgres.bus import Switchboard
 from runtime.ends import Finished
 from tests.actors.law.chats import ANN, send
@@ -34,7 +34,7 @@ class RealProcess(Process):
     provider: ScriptedProvider
 
     def live(self, me, held):
-        world = World(
+        world = TurnDeps(
             ledger=self.cable,
             reading=self.cable,
             models=OneModel(self.provider),
@@ -49,7 +49,7 @@ class RealProcess(Process):
 
 @asynccontextmanager
 async def a_process(store, bus, *script, **limits):
-    process = RealProcess(store, Cable(store), bus, Limits(**limits))
+    process = RealProcess(store, Cable(store), bus, SupervisorLimits(**limits))
     process.provider = ScriptedProvider(list(script) or ["Hello"])
     process.previews = Previews(lambda key, said: repr(said.piece).encode())
     async with supervising(process):

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Model
-from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import AnswerFailed
@@ -24,7 +24,7 @@ async def asking(*scripts):
         model,
         Prompt("m", ()),
         KEY,
-        limits=Limits(),
+        limits=TurnLimits(),
         told=told.append,
         begun_anew=lambda: told.append(ANEW),
     )

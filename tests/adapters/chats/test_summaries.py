@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from actors.law.requests import CreateChat, NewChat
 from actors.law.store.hints import SummaryChanged
-from actors.upkeep.summaries.ports import Shown
+from actors.upkeep.summaries.ports import ListedChat
 from adapters.chats.summaries import Summaries
 from tests.actors.chat.turn.given import answered, hidden
 from tests.actors.law.chats import ANN, assistant, call, user
@@ -65,10 +65,10 @@ async def test_nothing_is_written_over_a_history_that_has_moved_on(store):
 async def test_it_is_known_what_is_shown_of_a_chat(store):
     chat, summaries = await a_chat_of(store), summaries_of(store)
 
-    assert Shown("Login", 0, None) == await summaries.shown(chat.id)
+    assert ListedChat("Login", 0, None) == await summaries.shown(chat.id)
     await summaries.summarise(chat, "It was broken.", turns=7)
 
-    assert Shown("Login", 0, 7) == await summaries.shown(chat.id)
+    assert ListedChat("Login", 0, 7) == await summaries.shown(chat.id)
     assert await summaries.shown(new_chat_id()) is None
 
 

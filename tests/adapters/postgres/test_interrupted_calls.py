@@ -5,9 +5,9 @@ not know it yet, is about to run them: none of them begins any more.
 import trio
 
 from actors.chat.interruption import interrupt
+from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.tool_batch import run_batch
-from actors.chat.turn.work import AtStake, Attempt, Held, Left
-from actors.chat.turn.world import Limits, World
+from actors.chat.turn.work import AtStake, Attempt, Held, LetGo
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import Acquire, Interrupt
@@ -28,7 +28,7 @@ class Process:
 
     def __init__(self, store):
         self.tools = ScriptedTools().add("push")
-        self.world = World(
+        self.world = TurnDeps(
             ledger=store.ledger,
             reading=store.reading,
             models=OneModel(ScriptedProvider()),
@@ -37,7 +37,7 @@ class Process:
             journal=Journal(store.pool),
             prices=TwoMicros(),
             previews=Previews(pickled),
-            limits=Limits(),
+            limits=TurnLimits(),
         )
 
     async def run_calls(self, stored):
@@ -52,7 +52,7 @@ class Process:
         )
 
     async def end_turn(self, stored):
-        assert Left() == await interrupt(Held(stored), self.world)
+        assert LetGo() == await interrupt(Held(stored), self.world)
 
 
 async def a_chat_between_two_processes(store):

@@ -9,8 +9,8 @@ import trio.testing
 
 from actors.law import requests as ask
 from actors.law.states import Status
-from actors.supervisor import verbs
-from actors.supervisor.world import Limits
+from actors.supervisor import api
+from actors.supervisor.deps import SupervisorLimits
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
@@ -51,7 +51,7 @@ async def a_process(conninfo, **limits):
     bus = Switchboard(lambda hint: hints.tell(hint))
     hints = Hints(pool, conninfo, heard=bus.hear)
     store = Store(conninfo, bus, pool)
-    process = Process(store, store, bus, Limits(**limits), step_seconds=0.05)
+    process = Process(store, store, bus, SupervisorLimits(**limits), step_seconds=0.05)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hints.run)
         nursery.start_soon(store.committer.run)
@@ -168,7 +168,7 @@ async def test_a_sender_s_own_transaction_makes_and_takes_the_chat(one, store):
     new = ask.NewChat(uuid4(), ANN)
 
     made = await applied(one.store.ledger.create(ask.CreateChat(new, (user("u"),)), claim.requests))
-    assert verbs.take(one.supervisor.address, made.stored)
+    assert api.hand_over(one.supervisor.address, made.stored)
 
     await until(lambda: one.alive)
     [life] = one.alive

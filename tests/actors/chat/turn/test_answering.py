@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.chat.turn.answering import RENEWED_SHARE, UNEXPECTED, ask, shown
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Model
 from actors.chat.turn.work import Attempt
-from actors.chat.turn.world import Limits
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.assemble import Assembly, ModelAnswer
@@ -66,13 +66,13 @@ class Heard:
 async def heard(*script, provider=None, **limits):
     provider = provider or ScriptedProvider(list(script))
     preview, began = a_preview(), trio.current_time()
-    asked = await ask_shown(provider, preview, Limits(**limits))
+    asked = await ask_shown(provider, preview, TurnLimits(**limits))
     return Heard(asked.said, asked.runtime_ms, trio.current_time() - began, preview)
 
 
 async def ask_shown(provider, preview, limits=None, attempt=None):
     attempt = attempt or Attempt(preview.key)
-    return await ask(a_model(provider), PROMPT, attempt, limits or Limits(), show=preview.add)
+    return await ask(a_model(provider), PROMPT, attempt, limits or TurnLimits(), show=preview.add)
 
 
 # what is made of it

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.chat.turn.commits import begin_attempt, commit, end_turn, end_with_error
-from actors.chat.turn.work import Advanced, Held, Left, Obsolete
+from actors.chat.turn.work import Advanced, Held, LetGo, Obsolete
 from actors.law.chat import ChatError
 from actors.law.requests import (
     CommitStep,
@@ -80,8 +80,8 @@ async def test_a_chat_that_comes_to_rest_is_left(autojump_clock):
     held, world, stage = await held_in_a_store()
     other, elsewhere, stopped = await held_in_a_store()
 
-    assert Left() == await end_turn(held, [SAY], world)
-    assert Left() == await end_with_error(other, FinishError(ChatError("no")), elsewhere)
+    assert LetGo() == await end_turn(held, [SAY], world)
+    assert LetGo() == await end_with_error(other, FinishError(ChatError("no")), elsewhere)
     assert [None, None] == [stage.row.holder, stopped.row.holder]
 
 
@@ -89,7 +89,7 @@ async def test_a_chat_that_is_gone_is_left(autojump_clock):
     held, world, stage = await held_in_a_store()
     del stage.store.chats[stage.chat]
 
-    assert Left() == await commit(held, [SAY], world)
+    assert LetGo() == await commit(held, [SAY], world)
 
 
 async def test_an_attempt_is_counted_once(autojump_clock):

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from actors.chat.turn.ports import Entry, ToolOutput
+from actors.chat.turn.ports import JournalEntry, ToolOutput
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN
 from actors.law.chat import ChatError
 from actors.law.parts.deltas import AnswerFinished, FinishReason, TextEnded
@@ -228,7 +228,7 @@ async def begun_elsewhere(entry, *, repeatable=False):
 
 
 async def test_a_call_that_ended_elsewhere_is_not_run_again(autojump_clock):
-    pushed = Entry("a", NOW, ToolOutput(JsonText('{"output":"pushed"}')), NOW)
+    pushed = JournalEntry("a", NOW, ToolOutput(JsonText('{"output":"pushed"}')), NOW)
 
     ran, results = await begun_elsewhere(pushed)
 
@@ -239,7 +239,7 @@ async def test_a_call_that_ended_elsewhere_is_not_run_again(autojump_clock):
 
 
 async def test_a_call_that_was_cut_off_elsewhere_may_have_run(autojump_clock):
-    ran, [pushed, _] = await begun_elsewhere(Entry("a", NOW))
+    ran, [pushed, _] = await begun_elsewhere(JournalEntry("a", NOW))
 
     assert ["b"] == ran
     assert pushed.is_error
@@ -247,7 +247,7 @@ async def test_a_call_that_was_cut_off_elsewhere_may_have_run(autojump_clock):
 
 
 async def test_a_call_that_was_cut_off_elsewhere_is_run_again_if_that_does_no_harm(autojump_clock):
-    ran, [pushed, _] = await begun_elsewhere(Entry("a", NOW), repeatable=True)
+    ran, [pushed, _] = await begun_elsewhere(JournalEntry("a", NOW), repeatable=True)
 
     assert ["a", "b"] == sorted(ran)
     assert '{"output": "push done"}' == pushed.result

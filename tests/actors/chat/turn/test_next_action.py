@@ -10,12 +10,12 @@ from actors.chat.turn.next_action import (
     STEPS_PER_TURN_MAX,
     AwaitClient,
     CallModel,
+    EndReason,
     EndTurn,
-    Reason,
     RunTools,
     next_action,
 )
-from actors.chat.turn.ports import Offered
+from actors.chat.turn.ports import OfferedTools
 from actors.law.chat import Role
 from actors.law.parts.message import ToolResultPart
 from actors.law.parts.prompt import ToolDefinition
@@ -28,7 +28,9 @@ TOOLS = (tool("read"), tool("write"), tool("plan", ends_turn=True), tool("think"
 
 def after(*bodies, tools=TOOLS, deleted=(), chat=CHAT):
     declared = tuple(ToolDefinition(name, "", SCHEMA) for name in sorted(CHAT.dynamic_tools))
-    return next_action(chat, history(*bodies, deleted=deleted), Offered(tuple(tools), declared))
+    return next_action(
+        chat, history(*bodies, deleted=deleted), OfferedTools(tuple(tools), declared)
+    )
 
 
 def ids(action):
@@ -40,7 +42,7 @@ ALONE, PLAN, UNKNOWN = calls("t", "think"), calls("p", "plan"), calls("u", "gone
 
 
 def test_a_text_completes_the_turn():
-    assert EndTurn(Reason.COMPLETE) == after(user(), assistant("done"))
+    assert EndTurn(EndReason.COMPLETE) == after(user(), assistant("done"))
 
 
 def test_a_prompt_without_an_answer_is_put_to_the_model():
@@ -146,8 +148,8 @@ def test_a_call_that_a_person_was_asked_about_is_never_the_clients(by):
 def test_a_tool_that_ends_the_turn_does_so_when_it_succeeds():
     planned = answered("p", name="plan")
 
-    assert EndTurn(Reason.TOOL) == after(user(), assistant(PLAN), planned)
-    assert EndTurn(Reason.TOOL) == after(user(), assistant(PLAN), planned, hidden())
+    assert EndTurn(EndReason.TOOL) == after(user(), assistant(PLAN), planned)
+    assert EndTurn(EndReason.TOOL) == after(user(), assistant(PLAN), planned, hidden())
     assert CallModel() == after(user(), assistant(PLAN), answered("p", name="plan", error=True))
 
 
@@ -173,14 +175,14 @@ def steps(count):
 
 def test_a_turn_has_a_last_step():
     assert CallModel() == after(user(), *steps(STEPS_PER_TURN_MAX - 1))
-    assert EndTurn(Reason.STEPS) == after(user(), *steps(STEPS_PER_TURN_MAX))
+    assert EndTurn(EndReason.STEPS) == after(user(), *steps(STEPS_PER_TURN_MAX))
 
 
 def test_steps_are_counted_from_the_last_prompt_that_somebody_saw():
     before = steps(STEPS_PER_TURN_MAX)
 
     assert CallModel() == after(user(), *before, user("again"), *steps(1))
-    assert EndTurn(Reason.STEPS) == after(user(), *before, hidden(), *steps(1))
+    assert EndTurn(EndReason.STEPS) == after(user(), *before, hidden(), *steps(1))
 
 
 def test_compressed_steps_do_not_count():

@@ -3,13 +3,13 @@
 from actors.chat.turn.next_action import (
     AwaitClient,
     CallModel,
+    EndReason,
     EndTurn,
-    Reason,
     RunTools,
     Summarise,
     next_action,
 )
-from actors.chat.turn.ports import Offered
+from actors.chat.turn.ports import OfferedTools
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import UNPRICED
 from actors.law.states import State
@@ -27,7 +27,7 @@ SUMMARY = list(COMPACTION.rows(Summary("all of it", 1, UNPRICED), FAST))
 
 def after(*bodies, chat=WISHED):
     declared = (tool("ask").tool,)
-    return next_action(chat, history(*bodies), Offered((tool("read"),), declared))
+    return next_action(chat, history(*bodies), OfferedTools((tool("read"),), declared))
 
 
 def test_what_is_complete_is_summed_up():
@@ -53,7 +53,7 @@ def test_where_no_model_has_said_anything_new_the_wish_is_passed_over():
 
 
 def test_behind_the_summary_a_complete_turn_ends():
-    assert EndTurn(Reason.COMPLETE) == after(user(), assistant("done"), SUMMARY)
+    assert EndTurn(EndReason.COMPLETE) == after(user(), assistant("done"), SUMMARY)
 
 
 def test_behind_the_summary_a_turn_that_is_not_complete_goes_on():
@@ -63,4 +63,4 @@ def test_behind_the_summary_a_turn_that_is_not_complete_goes_on():
 def test_what_only_the_model_sees_is_no_new_answer():
     said = (user(), assistant("done"), SUMMARY, hidden())
 
-    assert EndTurn(Reason.COMPLETE) == after(*said)
+    assert EndTurn(EndReason.COMPLETE) == after(*said)

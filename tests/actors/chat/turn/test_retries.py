@@ -13,7 +13,7 @@ from actors.chat.turn.retries import (
     PAUSE_SECONDS_MAX,
     SPREAD,
     Retry,
-    after,
+    retry_after,
 )
 from actors.law.chat import ChatError, RetryState
 from actors.law.failures import wording
@@ -26,7 +26,7 @@ LIMITED = wording.failure(FailureKind.RATE_LIMIT, "anthropic", retryable=True, s
 def following(failures_count=1, *, asks=0.0, chance=0.0):
     """What comes after a failure of the provider, which asks for a pause."""
     failure = replace(LIMITED, retry_after_seconds=asks)
-    return after(failure, failures_count=failures_count, now=NOW, chance=chance)
+    return retry_after(failure, failures_count=failures_count, now=NOW, chance=chance)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_of_many_chats_that_fail_together_few_ask_again_in_the_same_second(asked
 def test_a_retry_says_what_it_waits_for():
     failure = replace(LIMITED, retry_message="slow down")
 
-    found = after(failure, failures_count=3, now=NOW, chance=0.5)
+    found = retry_after(failure, failures_count=3, now=NOW, chance=0.5)
 
     retrying_at = NOW + timedelta(seconds=5)
     state = RetryState(3, 5000, "slow down", retrying_at, "rate_limit", "anthropic", 429)
@@ -107,6 +107,6 @@ def test_the_budget_has_an_end(failures_count):
 def test_what_cannot_help_is_not_tried_again():
     refused = wording.failure(FailureKind.AUTH, "openai", status=401, detail="no such key")
 
-    ended = after(refused, failures_count=1, now=NOW, chance=0.0)
+    ended = retry_after(refused, failures_count=1, now=NOW, chance=0.0)
 
     assert ChatError(refused.message, "auth", "openai", False, 401, "no such key") == ended

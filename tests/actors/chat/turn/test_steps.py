@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actors.chat.turn.ports import Model, ToolOutput
-from actors.chat.turn.steps import Ended, answer_rows, error_output, tool_rows
+from actors.chat.turn.steps import EndedCall, answer_rows, error_output, tool_rows
 from actors.law.chat import Body, Role
 from actors.law.ids import FileId
 from actors.law.parts.assemble import ModelAnswer
@@ -98,7 +98,10 @@ def test_what_anthropic_has_signed_is_stored_as_it_was_signed():
 def test_a_batch_is_one_message_for_each_call_with_the_files_that_it_made():
     image = FilePart("image/png", file_id=FileId(file_id(1)))
     drawn = ToolOutput(JsonText('{"ok":true}'), is_media=True, shown=(image,))
-    ended = [Ended(calls("a", "draw"), drawn, NOW), Ended(calls("b"), error_output("no"), NOW)]
+    ended = [
+        EndedCall(calls("a", "draw"), drawn, NOW),
+        EndedCall(calls("b"), error_output("no"), NOW),
+    ]
 
     made = tool_rows(ended, model_config_id=FAST)
 
@@ -114,7 +117,7 @@ def test_a_result_comes_from_the_server_that_was_called():
     server = file_id(5)
     call = replace(calls("a"), mcp_server_config_id=server)
 
-    [row] = tool_rows([Ended(call, error_output("no"), NOW)], model_config_id=None)
+    [row] = tool_rows([EndedCall(call, error_output("no"), NOW)], model_config_id=None)
 
     assert server == row.parts[0].mcp_server_config_id
 
@@ -122,6 +125,6 @@ def test_a_result_comes_from_the_server_that_was_called():
 def test_a_result_with_half_a_character_is_stored_as_everybody_can_read_it():
     output = ToolOutput(JsonText('{"output":"\\ud83d"}'))
 
-    [row] = tool_rows([Ended(calls("a"), output, NOW)], model_config_id=None)
+    [row] = tool_rows([EndedCall(calls("a"), output, NOW)], model_config_id=None)
 
     assert '{"output":"\\ufffd"}' == row.parts[0].result

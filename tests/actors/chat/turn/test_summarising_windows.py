@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import trio
 
-from actors.chat.turn.compacting.scribe import TOO_SMALL
 from actors.chat.turn.ports import Model
+from actors.chat.turn.scribe import TOO_SMALL
 from actors.law.failures import wording
 from actors.law.parts.deltas import AnswerFailed, FailureKind
 from actors.law.parts.message import TokenUsage

@@ -6,11 +6,11 @@ import logging
 import pytest
 import trio
 
+from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.next_action import NONE_DENIED
-from actors.chat.turn.ports import Entry, ToolOutput, Unmeasured
+from actors.chat.turn.ports import JournalEntry, ToolOutput, Unmeasured
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN, run_batch
 from actors.chat.turn.work import AtStake, Attempt
-from actors.chat.turn.world import World
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import FilePart, JsonText
@@ -55,7 +55,7 @@ class Batch:
         self.left = []  # the times at which nothing was at stake any more
         self.at_stake = AtStake(lambda: self.left.append(trio.current_time()))
         self.telemetry = Told()
-        self.world = World(tools=tools, journal=self.journal, telemetry=self.telemetry, **unused)
+        self.world = TurnDeps(tools=tools, journal=self.journal, telemetry=self.telemetry, **unused)
 
     async def run(self):
         of = CHAT, self.history, self.calls, self.tools, self.attempt, self.world
@@ -333,7 +333,7 @@ async def test_results_are_shown_in_call_order_with_the_files_before_them(autoju
 
 async def test_a_result_has_the_time_at_which_its_own_call_ended(autojump_clock):
     journal = MemoryJournal()
-    known = Entry("a", NOW, ToolOutput(JsonText('{"output":"known"}')), NOW)
+    known = JournalEntry("a", NOW, ToolOutput(JsonText('{"output":"known"}')), NOW)
     journal.entries[CHAT.id, HISTORY, "a"] = known
 
     batch = await Batch(ScriptedTools().add("read"), calls("a"), calls("b"), journal=journal).run()
@@ -427,7 +427,7 @@ async def test_a_call_that_was_cut_off_is_run_again_only_if_that_does_no_harm(
 
 async def test_a_call_of_an_earlier_step_under_the_same_id_is_another_call(autojump_clock):
     journal, tools = MemoryJournal(), ScriptedTools().add("read")
-    done = Entry("a", NOW, ToolOutput(JsonText('{"output":"stale"}')), NOW)
+    done = JournalEntry("a", NOW, ToolOutput(JsonText('{"output":"stale"}')), NOW)
     journal.entries[CHAT.id, HISTORY - 1, "a"] = done
 
     batch = await Batch(tools, calls("a"), journal=journal).run()

@@ -14,7 +14,7 @@ from actors.law.states import Status
 from actors.law.store.ports import Applied
 from actors.upkeep.background.jobs import open_background
 from actors.upkeep.summaries.automatic import JOB_SECONDS_MAX, AutomaticSummaries
-from actors.upkeep.summaries.ports import Shown
+from actors.upkeep.summaries.ports import ListedChat
 from actors.upkeep.summaries.wording import FINISHED, WAITING
 from tests.actors.chat.turn.given import answered, history
 from tests.actors.law.chats import CHAT, NOW, a_chat, assistant, user
@@ -40,7 +40,7 @@ class Store:
 
     async def shown(self, chat):
         await trio.lowlevel.checkpoint()
-        return Shown("Login", self.turns_done, self.turns_summed)
+        return ListedChat("Login", self.turns_done, self.turns_summed)
 
     async def label(self, chat: Chat, label):
         self.told.append(("label", label))

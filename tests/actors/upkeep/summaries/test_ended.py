@@ -14,12 +14,12 @@ from actors.upkeep.summaries.ended import (
     MESSAGE_CHARACTERS_MAX,
     REPORT_CHARACTERS_MAX,
     TRANSCRIPT_CHARACTERS_MAX,
-    Ended,
-    how,
+    TurnEnd,
     is_due,
     last_words,
     report_summary,
     transcript,
+    turn_end_of,
 )
 from tests.actors.chat.turn.given import answered, hidden, history
 from tests.actors.law.chats import CHAT, a_chat, assistant, call, user
@@ -42,11 +42,11 @@ def a_change(before, after):
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        (RUNNING, WAITING, Ended.DONE),
-        (RUNNING, ACTION, Ended.WAITS),
-        (RUNNING, ERROR, Ended.CUT),
-        (INTERRUPTING, WAITING, Ended.CUT),
-        (INTERRUPTING, ERROR, Ended.CUT),
+        (RUNNING, WAITING, TurnEnd.DONE),
+        (RUNNING, ACTION, TurnEnd.WAITS),
+        (RUNNING, ERROR, TurnEnd.CUT),
+        (INTERRUPTING, WAITING, TurnEnd.CUT),
+        (INTERRUPTING, ERROR, TurnEnd.CUT),
         (RUNNING, RUNNING, None),
         (RUNNING, INTERRUPTING, None),
         (INTERRUPTING, RUNNING, None),
@@ -57,14 +57,14 @@ def a_change(before, after):
     ],
 )
 def test_a_turn_has_ended_when_its_chat_comes_to_rest(before, after, expected):
-    assert expected is how(a_change(before, after))
+    assert expected is turn_end_of(a_change(before, after))
 
 
 def test_a_conversation_that_is_compacted_has_not_ended_another_turn():
     was = a_change(Status.RUNNING, Status.WAITING)
 
-    assert how(replace(was, added=compacted())) is None
-    assert Ended.DONE is how(replace(was, added=(*compacted(), assistant("a"))))
+    assert turn_end_of(replace(was, added=compacted())) is None
+    assert TurnEnd.DONE is turn_end_of(replace(was, added=(*compacted(), assistant("a"))))
 
 
 @pytest.mark.parametrize(

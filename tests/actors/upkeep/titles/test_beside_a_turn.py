@@ -5,10 +5,10 @@ from uuid import uuid4
 import pytest
 import trio
 
+from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.generation import generate
 from actors.chat.turn.ports import Model
 from actors.chat.turn.work import Advanced, AtStake, Held
-from actors.chat.turn.world import World
 from actors.law.chat import Body, Role
 from actors.law.ids import ChatId, Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
@@ -50,7 +50,7 @@ async def first_turn(provider, shelf, background):
     said = Body(Role.USER, (TextPart("hello"),), created_by=ANN)
     me = Holder(WorkerId(uuid4()), RunnerId(uuid4()))
     applied = await store.create(CreateChat(new, (said,)), [Acquire(me), RecordGenerationAttempt()])
-    world = World(
+    world = TurnDeps(
         ledger=store,
         reading=store,
         models=provider,

@@ -14,9 +14,9 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.law.ids import UserId
-from actors.supervisor.mail import SupervisorMail
+from actors.supervisor.api import SupervisorMail
+from actors.supervisor.deps import SupervisorLimits
 from actors.supervisor.slots import Slots
-from actors.supervisor.world import Limits
 from adapters.access.admission import Admission
 from adapters.access.sending import Sending
 from adapters.chats.files.shelf import FileShelf
@@ -98,7 +98,7 @@ class Senders:
 
 def senders():
     address, mailbox = open_mailbox("supervisor", capacity=64)
-    return Senders(Slots(Limits(), uuid4), address, mailbox)
+    return Senders(Slots(SupervisorLimits(), uuid4), address, mailbox)
 
 
 class Meanwhile:

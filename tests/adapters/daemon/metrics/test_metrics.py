@@ -9,9 +9,9 @@ import pytest
 import trio
 
 from actors.chat.turn.answering import ask
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Model, ToolOutput
 from actors.chat.turn.work import Attempt
-from actors.chat.turn.world import Limits
 from actors.law.ids import ChatId, EpisodeKey, ModelConfigId
 from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart
 from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolResults, UserInput
@@ -24,7 +24,7 @@ from runtime.statistics import Durations, GaugeMetric
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
 from tests.fakes.watching import pickled
 
-LIMITS = Limits(startup_seconds=60, silence_seconds=600)
+LIMITS = TurnLimits(startup_seconds=60, silence_seconds=600)
 PROMPT = Prompt(
     "rehearsal",
     (

@@ -9,14 +9,14 @@ from collections.abc import Callable, KeysView
 from dataclasses import dataclass
 from functools import partial
 
-from actors.chat import verbs as chat_verbs
-from actors.chat.mail import ChatMail
+from actors.chat import api as chat_api
+from actors.chat.api import ChatMail
 from actors.chat.turn.work import Held
 from actors.law.chat import Message, StoredChat
 from actors.law.ids import ChatId, Holder, RunnerId, chat_name
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
-from actors.supervisor.world import World
+from actors.supervisor.deps import SupervisorDeps
 from runtime.cause import Cause
 from runtime.children import Child, Children, Running
 from runtime.ends import End
@@ -26,7 +26,7 @@ MOVED_MAX = 4_096  # chats on their way to us whose news is kept; the oldest is 
 
 
 @dataclass(eq=False, slots=True)
-class Member:
+class RunningChat:
     """A chat actor that lives here."""
 
     chat: ChatId
@@ -43,22 +43,22 @@ class Member:
         self.seen = moved.snapshot_version
         own = moved.by_holder and moved.runner_id in (self.holder.runner, None)
         if not own:
-            chat_verbs.look_again(self.address)
+            chat_api.notify_changed(self.address)
         return True
 
     def look_again(self) -> None:
-        chat_verbs.look_again(self.address)
+        chat_api.notify_changed(self.address)
 
 
-class Crew:
+class ChatRegistry:
     def __init__(
-        self, children: Children, world: World, *, ended: Callable[[RunnerId, End], None]
+        self, children: Children, deps: SupervisorDeps, *, ended: Callable[[RunnerId, End], None]
     ) -> None:
         self._children = children
-        self._world = world
+        self._deps = deps
         self._tell_end = ended
-        self._members: dict[RunnerId, Member] = {}
-        self._newest: dict[ChatId, Member] = {}
+        self._members: dict[RunnerId, RunningChat] = {}
+        self._newest: dict[ChatId, RunningChat] = {}
         self._moved: OrderedDict[ChatId, int] = OrderedDict()
 
     def __len__(self) -> int:
@@ -72,34 +72,34 @@ class Crew:
     def is_full(self) -> bool:
         return len(self._children) >= self._children.capacity
 
-    def find(self, runner: RunnerId | None) -> Member | None:
+    def find(self, runner: RunnerId | None) -> RunningChat | None:
         return None if runner is None else self._members.get(runner)
 
     def start(
         self, stored: StoredChat, holder: Holder, history: tuple[Message, ...] | None
-    ) -> Member:
+    ) -> RunningChat:
         """Start an actor for a chat that has just been acquired, with all that is known of it."""
         chat = stored.chat
         # Who acquires a chat counts its attempt, unless a pause comes first.
         begun = chat.status is Status.RUNNING and chat.retry_state is None
-        life = self._world.live(holder, Held(stored, history, attempt_begun=begun))
+        life = self._deps.live(holder, Held(stored, history, attempt_begun=begun))
         running = self._children.start(
             Child(
                 name=f"{chat_name(chat.id)}@{holder.runner}",
                 body=life.run,
                 mailbox=life.mailbox,
                 when_ended=partial(self._ended, holder.runner),
-                tell_to_stop=partial(chat_verbs.drain, life.address),
-                grace_seconds=self._world.limits.drain_seconds,
+                tell_to_stop=partial(chat_api.drain, life.address),
+                grace_seconds=self._deps.limits.drain_seconds,
             )
         )
-        member = Member(chat.id, holder, life.address, running, chat.snapshot_version)
+        member = RunningChat(chat.id, holder, life.address, running, chat.snapshot_version)
         self._members[holder.runner] = self._newest[chat.id] = member
         if self._moved.pop(chat.id, 0) > chat.snapshot_version:
             member.look_again()
         return member
 
-    def dismiss(self, runner: RunnerId) -> Member:
+    def dismiss(self, runner: RunnerId) -> RunningChat:
         """Its end has been told."""
         member = self._members.pop(runner)
         if self._newest.get(member.chat) is member:
@@ -111,7 +111,7 @@ class Crew:
         for member in self._members.values():
             member.running.stop(cause, at_once=True)
 
-    def hear(self, moved: ChatMoved, *, expecting: bool) -> Member | None:
+    def hear(self, moved: ChatMoved, *, expecting: bool) -> RunningChat | None:
         """News of any chat. `expecting`: chats are on their way to us, and it may be one of them;
         then whoever is started with an older snapshot will have to look. Who stands so now."""
         member = self._newest.get(moved.chat)

@@ -12,9 +12,9 @@ import trio
 
 from actors.chat.turn import retries
 from actors.chat.turn.answering import ask
+from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.ports import Model
 from actors.chat.turn.work import Attempt
-from actors.chat.turn.world import Limits, World
 from actors.law.chat import Role
 from actors.law.failures.wording import failure
 from actors.law.parts.assemble import ModelAnswer
@@ -53,17 +53,17 @@ class Scribe:
     what it said last is left `unbooked` in the attempt."""
 
     def __init__(
-        self, compaction: Compaction, model: Model, attempt: Attempt, world: World
+        self, compaction: Compaction, model: Model, attempt: Attempt, deps: TurnDeps
     ) -> None:
         self.runtime_ms = 0
         self.is_paid = False  # for anything
         self.attempt = attempt
         self._compaction = compaction
         self._model = model
-        self._world = world
+        self._deps = deps
         # A model that reads a whole window at once may be silent for longer than in a chat.
-        silence = world.limits.silence_seconds
-        self._guards = Limits(startup_seconds=silence, silence_seconds=silence)
+        silence = deps.limits.silence_seconds
+        self._guards = TurnLimits(startup_seconds=silence, silence_seconds=silence)
 
     async def summary(self, prompt: Prompt) -> str | ProviderFailure:
         """`prompt`: as the model would be asked in the chat now. Empty: it made none."""
@@ -111,7 +111,7 @@ class Scribe:
                 return said
             if said.retry_after_seconds > retries.CAP_SECONDS:
                 return said
-            await trio.sleep(retries.pause_seconds(said, attempt, self._world.chance()))
+            await trio.sleep(retries.pause_seconds(said, attempt, self._deps.chance()))
         return await self._made(prompt)
 
     async def _made(self, prompt: Prompt) -> str | ProviderFailure:
@@ -126,18 +126,18 @@ class Scribe:
 
     async def _asked(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         """Nothing of it is shown or kept by halves."""
-        await book_due(self.attempt, self._world)
+        await book_due(self.attempt, self._deps)
         asking = Attempt(self._compaction.key)
         answer: ModelAnswer | ProviderFailure | None = None
         try:
-            with CausedScope(seconds=self._world.limits.summary_seconds):
+            with CausedScope(seconds=self._deps.limits.summary_seconds):
                 asked = await ask(
                     self._model,
                     prompt,
                     asking,
                     self._guards,
                     show=_show_nobody,
-                    telemetry=self._world.telemetry,
+                    telemetry=self._deps.telemetry,
                 )
                 answer = asked.said
                 self.runtime_ms += asked.runtime_ms
@@ -147,7 +147,7 @@ class Scribe:
 
     def _note(self, answer: ModelAnswer | ProviderFailure | None, asking: Attempt) -> None:
         if isinstance(answer, ModelAnswer):
-            self.attempt.unbooked = self._world.prices.cost(self._model, answer.usage)
+            self.attempt.unbooked = self._deps.prices.cost(self._model, answer.usage)
         elif asking.has_said:  # what it had said by then is paid for
             self.attempt.unbooked = UNPRICED
         self.is_paid |= self.attempt.unbooked is not None
@@ -157,8 +157,8 @@ def _show_nobody(role: Role, piece: Piece, *, alone: bool = False) -> None:
     """Watchers see that a summary is made, but not what the model says meanwhile."""
 
 
-async def book_due(attempt: Attempt, world: World) -> None:
+async def book_due(attempt: Attempt, deps: TurnDeps) -> None:
     """Book what was paid for in this attempt, and becomes no message."""
     cost, attempt.unbooked = attempt.unbooked, None
     if cost is not None:
-        await world.books.book(attempt.key.chat, "compaction", [cost])
+        await deps.books.book(attempt.key.chat, "compaction", [cost])

@@ -6,10 +6,9 @@ from uuid import uuid4
 import pytest
 import trio
 
-from actors.chat.awaiting import await_client
-from actors.chat.turn.causes import LeaseTaken
-from actors.chat.turn.work import Held, Left, Obsolete
-from actors.chat.verbs import drain, look_again
+from actors.chat.api import drain, notify_changed
+from actors.chat.turn.work import Held, LeaseTaken, LetGo, Obsolete
+from actors.chat.waits import await_client
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, CompleteRequiresAction, DynamicResult, Interrupt
 from runtime.ends import Finished
@@ -148,7 +147,7 @@ async def test_nobody_ends_the_wait_of_another_holder(autojump_clock):
 
         assert ASKED == stage.said
         assert ("requires_action", other) == (stage.status, stage.row.holder)
-        look_again(stage.actor.address)
+        notify_changed(stage.actor.address)
         await trio.sleep(1)
         assert LeaseTaken(other) == stage.actor._cause
 
@@ -175,7 +174,7 @@ async def awaited(stored, found):
 async def test_a_chat_that_is_gone_is_left(autojump_clock):
     due = a_chat(ChatState.A0, requires_action_deadline_at=NOW + timedelta(seconds=9))
 
-    assert Left() == await awaited(due, None)
+    assert LetGo() == await awaited(due, None)
 
 
 @pytest.mark.parametrize(

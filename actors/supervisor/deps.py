@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from actors.chat.mail import ChatMail
+from actors.chat.api import ChatMail
 from actors.chat.turn.work import Held
 from actors.law.ids import Holder
 from actors.law.store.ports import Bus, ChatReader, Leases, Ledger
@@ -22,7 +22,7 @@ class Life(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SupervisorLimits:
     """How much at once, and how often. The lease is the same number wherever it is asked for."""
 
     roots: int = 5_000  # chats at work that have no parent; more wait until one has ended
@@ -48,11 +48,11 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class SupervisorDeps:
     leases: Leases
     ledger: Ledger
     reading: ChatReader
     bus: Bus
     live: Callable[[Holder, Held], Life]  # makes the actor of a chat that has been taken
     new_id: Callable[[], UUID]
-    limits: Limits = Limits()
+    limits: SupervisorLimits = SupervisorLimits()

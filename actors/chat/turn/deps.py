@@ -11,13 +11,13 @@ from actors.chat.turn.ports import (
     UNMEASURED,
     UNTITLED,
     Books,
+    CallJournal,
     Compacting,
-    Journal,
     Models,
     Prices,
     Prompts,
     Telemetry,
-    Titles,
+    TitleJobs,
     Tools,
 )
 from actors.law.store.ports import ChatReader, Ledger
@@ -27,7 +27,7 @@ from runtime import clock
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TurnLimits:
     """How long things may take before an attempt is given up; then it is made again."""
 
     startup_seconds: float = 60.0  # from asking a model to the first thing it says
@@ -36,20 +36,20 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class TurnDeps:
     ledger: Ledger
     reading: ChatReader
     models: Models
     prompts: Prompts
     tools: Tools
-    journal: Journal
+    journal: CallJournal
     prices: Prices
     previews: Previews
-    titles: Titles = UNTITLED
+    titles: TitleJobs = UNTITLED
     compacting: Compacting = ON_REQUEST
     books: Books = UNBOOKED
     telemetry: Telemetry = UNMEASURED
     approving: Approving = NOBODY_ASKS
-    limits: Limits = Limits()
+    limits: TurnLimits = TurnLimits()
     wall: Callable[[], datetime] = clock.wall  # by which the next attempt is told and waited for
     chance: Callable[[], float] = random  # by which chats that fail together ask again apart

@@ -8,8 +8,8 @@ from math import inf
 import trio
 
 from actors.chat.turn.commits import Committed, begin_attempt, commit
-from actors.chat.turn.work import Held, Left, Obsolete
-from actors.chat.turn.world import World
+from actors.chat.turn.deps import TurnDeps
+from actors.chat.turn.work import Held, LetGo, Obsolete
 from actors.law.chat import RetryState, StoredChat
 from actors.law.closing import unanswered_dynamic_calls
 from actors.law.requests import CancelRequiresAction, ExpireApprovals, Request
@@ -17,7 +17,7 @@ from actors.law.store.ports import fence_holds, fence_of
 from actors.law.store.retry import retry_store
 
 
-async def await_client(held: Held, world: World) -> Committed:
+async def await_client(held: Held, deps: TurnDeps) -> Committed:
     """Wait until it is too late for a client's results or a person's decision, by the database's
     clock. Whoever answers in time makes this work obsolete."""
     stored = held.stored
@@ -25,13 +25,13 @@ async def await_client(held: Held, world: World) -> Committed:
     assert fence is not None, "only a chat that is held is waited for"
     while (remaining := seconds_left(stored)) > 0:
         await trio.sleep(remaining)
-        looked = await retry_store(chat, "view", partial(world.reading.view, chat))
+        looked = await retry_store(chat, "view", partial(deps.reading.view, chat))
         if not isinstance(looked, StoredChat):
-            return Left()
+            return LetGo()
         if not fence_holds(fence, looked.chat):  # what has moved is not ours to end
             return Obsolete()
         stored = looked
-    return await commit(Held(stored, held.history), _too_late(stored), world)
+    return await commit(Held(stored, held.history), _too_late(stored), deps)
 
 
 def _too_late(stored: StoredChat) -> Sequence[Request]:
@@ -63,7 +63,7 @@ def person_seconds_left(stored: StoredChat) -> float:
     return (min(times) - stored.now).total_seconds() if times else inf
 
 
-async def await_attempt(held: Held, world: World) -> Committed:
+async def await_attempt(held: Held, deps: TurnDeps) -> Committed:
     """Wait until the moment that the retry state tells watchers; then the next attempt is counted.
 
     What is left of the pause is less than all of it if its commit took long, or if the chat was
@@ -71,8 +71,8 @@ async def await_attempt(held: Held, world: World) -> Committed:
     """
     retry = held.stored.chat.retry_state
     assert retry is not None, "there is a pause only after an attempt that failed"
-    await trio.sleep(seconds_left_of(retry, world.wall()))
-    return await begin_attempt(held, world)
+    await trio.sleep(seconds_left_of(retry, deps.wall()))
+    return await begin_attempt(held, deps)
 
 
 def seconds_left_of(retry: RetryState, now: datetime) -> float:
