@@ -37,12 +37,15 @@ HEADLESS = re.compile(
     r"|With|Those|Not|Only|Once|When|Until|Its|Their)\b"
 )
 
+# The types of a vendor's JSON bear the vendor's names, and are used as `wire.Name`.
+DICTATED = "adapters/models/providers/*/wire.py"
+
 # Rooms whose names and sentences are still to be made plain.
 TO_COME = {
     *("runtime", "actors/law", "actors/tools", "actors/prompts", "actors/agents"),
     *("actors/chat", "actors/upkeep", "actors/supervisor"),
     *("adapters/settings", "adapters/postgres", "adapters/http"),
-    *("adapters/people", "adapters/rehearsal", "adapters/models", "adapters/workspaces"),
+    *("adapters/people", "adapters/rehearsal", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),
     *("adapters/relay", "adapters/daemon"),
 }
@@ -146,6 +149,8 @@ def test_other_rooms_import_only_the_modules_that_a_room_offers(room):
 def test_a_public_class_name_stands_once():
     places = defaultdict(set)
     for path in FILES:
+        if path.match(DICTATED):
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].add(path)
