@@ -39,7 +39,7 @@ from actors.law.states import Status
 from actors.law.store.hints import ChatMoved, News
 from actors.law.store.ports import Applied
 from adapters import settings as config
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.models.provider_config import models_of_environment
 from adapters.postgres import embedded
@@ -83,7 +83,7 @@ class Stage:
 
     async def begin(self, parents: int, children: int) -> list[ChatId]:
         """Parents that wait, for children that work."""
-        sending = Sending(self.chats.store.ledger, self.chats.supervisor)
+        sending = ChatSender(self.chats.store.ledger, self.chats.supervisor)
         made = []
         for _ in range(parents):
             applied = await sending.create(hello(self.user, f"family {children}"))

@@ -29,7 +29,7 @@ from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import Prompt, UserInput
 from actors.streams.previews import Preview
-from adapters.chats.pieces import encoded
+from adapters.chats.streams.events import encode_piece
 from adapters.models.connecting import connect
 from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.anthropic import wire as anthropic
@@ -121,7 +121,7 @@ def _unchunked(data: bytes) -> tuple[bytes, bytes, bool]:
 async def ours(model: Model) -> None:
     """All of it, as a chat does it."""
     attempt = Attempt(EpisodeKey(ChatId(uuid4()), 1, 1))
-    preview = Preview(attempt.key, encoded)
+    preview = Preview(attempt.key, encode_piece)
     prompt = Prompt(model.name, (UserInput((TextPart("hi"),)),))
     asked = await ask(model, prompt, attempt, TurnLimits(), show=preview.add)
     assert isinstance(asked.said, ModelAnswer), asked.said

@@ -36,8 +36,8 @@ from actors.law.transitions import create
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.registry import open_chat_feeds
 from actors.streams.previews import Preview, Previews
-from adapters.chats.pieces import encoded as as_piece
-from adapters.chats.streams.encoding import encoded
+from adapters.chats.streams.events import encode_event
+from adapters.chats.streams.events import encode_piece as as_piece
 from adapters.chats.streams.serving import serve_socket
 from adapters.http.endpoints import Upgrade
 from adapters.http.host.server import HttpServer
@@ -94,7 +94,7 @@ class Ours:
         self._log_bytes: Callable[[], int] = lambda: 0
 
     async def serve(self, listener: trio.SocketListener) -> None:
-        async with open_chat_feeds(Stored(), encoded, self._previews, Switchboard()) as feeds:
+        async with open_chat_feeds(Stored(), encode_event, self._previews, Switchboard()) as feeds:
 
             async def answer(request: HttpRequest) -> Upgrade:
                 chat = _chat(int(request.path.strip("/")))

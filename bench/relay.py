@@ -33,8 +33,8 @@ from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.registry import ChatFeeds, open_chat_feeds
 from actors.streams.previews import Previews
 from actors.streams.relay.relays import open_relays
-from adapters.chats.pieces import encoded as as_piece
-from adapters.chats.streams.encoding import encoded
+from adapters.chats.streams.events import encode_event
+from adapters.chats.streams.events import encode_piece as as_piece
 from adapters.chats.streams.serving import serve_socket
 from adapters.http.door import route_not_found
 from adapters.http.endpoints import Upgrade
@@ -108,7 +108,7 @@ async def hold() -> None:
     backstage = Backstage(_nothing, Host(previews, Tickets(KEY), lambda: THERE))
     near, relay = await _listener(), await _listener()
     async with (
-        open_chat_feeds(HeldThere(), encoded, previews, Switchboard()) as feeds,
+        open_chat_feeds(HeldThere(), encode_event, previews, Switchboard()) as feeds,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(_serve_watchers, feeds, near)
@@ -142,7 +142,9 @@ async def follow(relay: int) -> None:
     far, previews = await _listener(), Previews(as_piece)
     async with (
         open_relays(peers, me=lambda: HERE, chance=lambda: 0.0) as relays,
-        open_chat_feeds(HeldThere(), encoded, previews, Switchboard(), elsewhere=relays) as feeds,
+        open_chat_feeds(
+            HeldThere(), encode_event, previews, Switchboard(), elsewhere=relays
+        ) as feeds,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(_serve_watchers, feeds, far)

@@ -27,7 +27,7 @@ from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.store.ports import Applied
 from actors.streams.previews import Previews
-from adapters.chats.pieces import encoded
+from adapters.chats.streams.events import encode_piece
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.journal import Journal
@@ -76,7 +76,7 @@ async def _batch(chat: Chat, journal: object, seconds: Sequence[float]) -> float
         for n, each in enumerate(seconds)
     )
     attempt = Attempt(EpisodeKey(chat.id, chat.history_version, 1))
-    preview = Previews(encoded).begin(attempt.key, attempt)
+    preview = Previews(encode_piece).begin(attempt.key, attempt)
     deps = cast("TurnDeps", SimpleNamespace(journal=journal, telemetry=UNMEASURED))
     began = time.monotonic()
     rows = await run_batch(chat, (), calls, Sleeping(), attempt, deps, AtStake(), show=preview.add)

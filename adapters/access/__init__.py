@@ -1,1 +1,7 @@
-"""Who may see and change a chat, and how a request for a change reaches the ledger."""
+"""Access: who may see and change a chat, and how a request for a change reaches the ledger.
+
+For other rooms:
+    admission    who gets at which chat, asked once for each request
+    acl          lists of readers: stored, shown, changed; chats and servers of tools have them
+    changes      requests that change a chat: sent, or refused with what the API answers
+"""

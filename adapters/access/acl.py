@@ -1,4 +1,4 @@
-"""Lists of readers, of chats and of servers of tools alike: shown, and read from requests.
+"""Lists of readers: stored, shown, and changed by requests. Chats and servers of tools have them.
 
 The organization's id is also the id of its only group, which holds everybody.
 """
@@ -7,54 +7,145 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from uuid import UUID
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, UnsetType
 
-from actors.law.ids import UserId
-from adapters.access.readers import Everyone, Reader, Readers
-from adapters.access.wire import ChatACL, ChatGroup, ChatUser, UpdateChatACL
+from actors.law.ids import ChatId, UserId
 from adapters.http.endpoints import Call
 from adapters.models.routes.checks import Faults, refuse_if
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
 
 READ, NOTHING = "read", ""
 NAMED_MAX = 1_000  # users, and groups, in one request; more are refused
 EVERYONE = "Everyone"
 INVALID = "Invalid sharing."
 
-Named = tuple[Set[UserId], Set[UUID]]  # users, and groups
+Subjects = tuple[Set[UserId], Set[UUID]]  # users, and groups
+
+
+class ChatUser(Struct, frozen=True, kw_only=True):
+    id: UUID
+    username: str
+    name: str | UnsetType = UNSET
+    avatar_url: str | UnsetType = UNSET
+    role: str
+
+
+class ChatGroup(Struct, frozen=True, kw_only=True):
+    id: UUID
+    name: str
+    display_name: str
+    organization_id: UUID
+    members: Sequence[ChatUser]  # never listed: there may be many
+    total_member_count: int
+    avatar_url: str
+    quota_allowance: int
+    source: str
+    organization_name: str
+    organization_display_name: str
+    role: str
+
+
+class ChatACL(Struct, frozen=True):
+    users: Sequence[ChatUser]
+    groups: Sequence[ChatGroup]
+
+
+class UpdateChatACL(Struct, frozen=True):
+    """A change of the list: {id: "read", or "" to take it back}. Users not named are left."""
+
+    user_roles: Mapping[str, str] | None = None
+    group_roles: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
-    """What is to change: {id: READ or NOTHING}. Who is not named stays as he is."""
+class ChatReader:
+    """A user who may read a chat, or use a server of tools, that is not theirs."""
+
+    id: UserId
+    username: str
+    name: str
+    avatar_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class EveryoneGroup:
+    """The group that holds all users."""
+
+    id: UUID
+    members: int
+
+
+class ReaderStore:
+    """The readers of families of chats besides the owner, on PostgreSQL."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def of(self, root: ChatId) -> tuple[list[ChatReader], EveryoneGroup | None]:
+        """Return its readers by name, and the group of all users if it is shared with them."""
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["readers"], {"chat": root})
+        users = [ChatReader(*row[:-1]) for row in found if row[1] is not None]
+        groups = [EveryoneGroup(row[0], row[-1]) for row in found if row[1] is None]
+        return users, groups[0] if groups else None
+
+    async def known(self, wanted: Set[UserId]) -> frozenset[UserId]:
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["known_users"], {"wanted": list(wanted)})
+        return frozenset(id for (id,) in found)
+
+    async def change(
+        self,
+        root: ChatId,
+        *,
+        added: Subjects,
+        dropped: Subjects,
+    ) -> None:
+        """Add and drop users and groups, all of them or none. Those that are there already stay."""
+        changes = ((SQL["drop_readers"], dropped), (SQL["add_readers"], added))
+        writing = [
+            (sql, {"chat": root, "users": list(users), "groups": list(groups)})
+            for sql, (users, groups) in changes
+        ]
+        async with self._pool.connection() as connection:
+            await connection.commit(writing)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChanges:
+    """A requested change: {id: READ or NOTHING}. Users and groups not named are left."""
 
     users: Mapping[UUID, str]
     groups: Mapping[UUID, str]
 
     @property
-    def added(self) -> Named:
+    def added(self) -> Subjects:
         return self._with(READ)
 
     @property
-    def dropped(self) -> Named:
+    def dropped(self) -> Subjects:
         return self._with(NOTHING)
 
-    def _with(self, role: str) -> Named:
+    def _with(self, role: str) -> Subjects:
         users = {UserId(id) for id, given in self.users.items() if given == role}
         return users, {id for id, given in self.groups.items() if given == role}
 
 
 @dataclass(frozen=True, slots=True)
 class AccessLists:
-    people: Readers
+    """Lists of readers as the API shows and checks them, of one organization."""
+
+    people: ReaderStore
     organization: UUID
     organization_name: str
 
-    def shown(self, users: Sequence[Reader], everyone: Everyone | None) -> ChatACL:
+    def shown(self, users: Sequence[ChatReader], everyone: EveryoneGroup | None) -> ChatACL:
         groups = [] if everyone is None else [self._group(everyone)]
         return ChatACL([_user(user) for user in users], groups)
 
-    async def check_known(self, roles: Roles) -> None:
-        """Whoever is to read has to be there; who is not there can be taken off."""
+    async def check_known(self, roles: RoleChanges) -> None:
+        """Refuse readers to add that do not exist; those to drop need not exist."""
         users, groups = roles.added
         strangers = users - (await self.people.known(users) if users else frozenset())
         faults = [("user_roles", f"there is no user {id}") for id in sorted(strangers)]
@@ -63,7 +154,7 @@ class AccessLists:
             [*faults, *(("group_roles", f"there is no group {id}") for id in others)], INVALID
         )
 
-    def _group(self, everyone: Everyone) -> ChatGroup:
+    def _group(self, everyone: EveryoneGroup) -> ChatGroup:
         return ChatGroup(
             id=everyone.id,
             name=EVERYONE,
@@ -80,13 +171,13 @@ class AccessLists:
         )
 
 
-def asked_roles(call: Call) -> Roles:
-    """Of the request's body, as far as it makes sense by itself."""
+def role_changes_of(call: Call) -> RoleChanges:
+    """Read the change from the request's body. Refused if it makes no sense by itself."""
     asked = call.read(UpdateChatACL)
     given = {"user_roles": asked.user_roles or {}, "group_roles": asked.group_roles or {}}
     refuse_if((fault for field, roles in given.items() for fault in _faults(field, roles)), INVALID)
     users, groups = ({UUID(id): role for id, role in roles.items()} for roles in given.values())
-    return Roles(users, groups)
+    return RoleChanges(users, groups)
 
 
 def _faults(field: str, roles: Mapping[str, str]) -> Faults:
@@ -106,7 +197,7 @@ def _role_faults(field: str, id: str, role: str) -> Iterator[tuple[str, str]]:
         yield field, f"{role[:80]!r} is neither 'read' nor empty"
 
 
-def _user(reader: Reader) -> ChatUser:
+def _user(reader: ChatReader) -> ChatUser:
     return ChatUser(
         id=reader.id,
         username=reader.username,

@@ -1,11 +1,9 @@
-"""Whether a caller gets at a chat: asked once for each request, one statement, before anything else
-of the request is looked at.
+"""Admission to chats: one statement for each request, before anything else of it is looked at.
 
-Who may not see a chat is told exactly what he is told of one that does not exist.
+A caller who may not see a chat is told exactly what they are told of one that does not exist.
 """
 
 from collections.abc import Set
-from dataclasses import dataclass
 from uuid import UUID
 
 from actors.law.ids import ChatId, ModelConfigId, UserId
@@ -13,14 +11,11 @@ from actors.law.states import Status
 from adapters.http.endpoints import Call, Caller
 from adapters.http.refusals import forbidden, not_found
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.queries import SQL
-
-_STATUS = {status.value: status for status in Status}
+from adapters.postgres.queries import SQL, Record
 
 
-@dataclass(frozen=True, slots=True)
-class Visible:
-    """A chat that this caller may see, as it was when he came."""
+class VisibleChat(Record, frozen=True):
+    """A chat that the caller may see, as it was when the request came."""
 
     id: ChatId
     owner_id: UserId
@@ -43,42 +38,47 @@ class Visible:
 
 
 class Admission:
+    """The rules of who gets at which chat, asked of the store."""
+
     def __init__(self, pool: Pool, *, sharing: bool = True) -> None:
         self._pool = pool
-        self._sharing = sharing  # False: what was shared once is seen by nobody else
+        self._sharing = sharing  # False: what was shared once is seen by its owner and admins only
 
-    async def to_read(self, call: Call) -> Visible:
-        """The chat of the path: the caller's own, shared with him, or any if he is an admin."""
+    async def to_read(self, call: Call) -> VisibleChat:
+        """Return the chat of the path, if it is the caller's own or shared with them. An admin gets
+        any."""
         return await self.visible(call.user, ChatId(call.uuid("chat")))
 
-    async def to_update(self, call: Call) -> Visible:
-        """His own, or any if he is an admin."""
+    async def to_update(self, call: Call) -> VisibleChat:
+        """Return the chat of the path, if it is the caller's own. An admin gets any."""
         found = await self.to_read(call)
         if not (found.by_owner or call.user.is_admin):
             raise not_found()
         return found
 
-    async def as_owner(self, call: Call) -> Visible:
-        """His own: not even admins speak in other people's names."""
+    async def as_owner(self, call: Call) -> VisibleChat:
+        """Return the chat of the path, if it is the caller's own: not even admins speak in other
+        people's names."""
         found = await self.to_update(call)
         if not found.by_owner:
             raise forbidden("only the owner of the chat may do this")
         return found
 
-    async def uninvited(
+    async def without_access(
         self, watching: Set[tuple[ChatId, UserId]]
     ) -> frozenset[tuple[ChatId, UserId]]:
-        """Of these, who may see his chat no more."""
+        """Return those of these watchers who may see their chat no more."""
         asked = {
             "chats": [chat for chat, _ in watching],
             "watchers": [user for _, user in watching],
             "sharing": self._sharing,
         }
         async with self._pool.connection() as connection:
-            found = await connection.execute(SQL["uninvited"], asked)
+            found = await connection.execute(SQL["without_access"], asked)
         return frozenset((chat, user) for chat, user in found)
 
-    async def visible(self, caller: Caller, chat: ChatId) -> Visible:
+    async def visible(self, caller: Caller, chat: ChatId) -> VisibleChat:
+        """Return the chat as this caller may see it. Refused as not found if they may not."""
         asked = {
             "chat": chat,
             "caller": caller.id,
@@ -89,21 +89,4 @@ class Admission:
             found = await connection.execute(SQL["admit"], asked)
         if not found:
             raise not_found()
-        [(id, owner, parent, root, status, archived, title, plan, mode, *rest)] = found
-        pin, mcp, model, effort = rest
-        return Visible(
-            id,
-            owner,
-            parent,
-            root,
-            _STATUS[status],
-            archived,
-            title,
-            plan,
-            mode,
-            pin,
-            tuple(mcp),
-            model,
-            effort,
-            owner == caller.id,
-        )
+        return VisibleChat.of(found[0])

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from actors.law.ids import FileId, ModelConfigId
 from actors.law.parts.message import FilePart, FileReferencePart, Part, TextPart
-from adapters.chats.files.shelf import FileShelf, Seer
+from adapters.chats.files.store import FileShelf, Seer
 from adapters.chats.shelved import ShelvedFile
 from adapters.chats.wire.content import ChatInputPart
 from adapters.http.endpoints import Caller

@@ -26,9 +26,9 @@ from actors.tools.approvals.ports import Approving
 from actors.upkeep.background.jobs import Background, open_background
 from actors.upkeep.summaries.automatic import AutomaticSummaries
 from actors.upkeep.titles.automatic import AutomaticTitles
-from adapters.access.sending import Sending
-from adapters.chats import pieces
-from adapters.chats.files.kept import KeptFiles
+from adapters.access.changes import ChatSender
+from adapters.chats.files.store import KeptFiles
+from adapters.chats.streams.events import encode_piece
 from adapters.chats.summaries import Summaries
 from adapters.daemon.metrics.figures import Figures
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
@@ -114,7 +114,7 @@ def basis_of(
 ) -> Basis:
     vault = open_vault(config.secret_key, config.data_dir)
     intake = Intake(capacity_of(config), uuid4)
-    return Basis(models, dial, vault, Previews(pieces.encoded), intake, plugins)
+    return Basis(models, dial, vault, Previews(encode_piece), intake, plugins)
 
 
 @asynccontextmanager
@@ -150,7 +150,7 @@ async def open_chats(
         server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
         deps = ToolDeps(
             bus=store.bus,
-            sending=Sending(store.ledger, basis.intake),
+            sending=ChatSender(store.ledger, basis.intake),
             family=PostgresFamily(store.pool),
             catalogue=catalogue,
             prompts=prompts,

@@ -13,13 +13,13 @@ from uuid import UUID
 
 import trio
 
+from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
-from adapters.access.readers import Readers
-from adapters.access.sending import Sending
-from adapters.chats.files.shelf import FileShelf
+from adapters.access.changes import ChatSender
+from adapters.chats.files.routes import Files
+from adapters.chats.files.store import FileShelf
 from adapters.chats.routes.chat_list import ChatList
 from adapters.chats.routes.chats import Chats as ChatRoutes
-from adapters.chats.routes.files import Files
 from adapters.chats.routes.later import Later
 from adapters.chats.routes.messages import Messages
 from adapters.chats.routes.queue import Queue
@@ -30,7 +30,7 @@ from adapters.chats.shelf.pins import Pins
 from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.shelf.repeating import Repeating
 from adapters.chats.shelf.shelf import Shelf
-from adapters.chats.streams.opening import Streaming, open_streaming
+from adapters.chats.streams.wiring import StreamParts, open_streaming
 from adapters.daemon.composing import Chats
 from adapters.daemon.metrics.labelled import of_process
 from adapters.daemon.metrics.pools import Pools
@@ -123,7 +123,7 @@ class Ground:
     auth: Auth
     admission: Admission
     shelf: Shelf
-    streaming: Streaming
+    streaming: StreamParts
 
     @property
     def organization(self) -> UUID:
@@ -250,7 +250,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
     chats, admission, shelf = ground.chats, ground.admission, ground.shelf
     pool, ledger, catalogue = chats.store.pool, chats.store.ledger, chats.catalogue
     organization, sharing = ground.organization, ground.config.sharing
-    sending = Sending(ledger, chats.supervisor)
+    sending = ChatSender(ledger, chats.supervisor)
     files = FileShelf(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
     repeating, consents = Repeating(Receipts(pool)), Consents(pool)
@@ -297,10 +297,10 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
         ),
         Sharing(
             admission,
-            Readers(pool),
+            ReaderStore(pool),
             organization=organization,
             organization_name=ORGANIZATION,
-            dropped=ground.streaming.guests.doubt,
+            dropped=ground.streaming.viewers.look_soon,
             sharing=sharing,
         ),
         WorkspaceRoutes(owned, chats.lifecycle, organization=organization),
@@ -308,7 +308,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
     )
 
 
-def statistics_of(chats: Chats, auth: Auth, streaming: Streaming) -> Mapping[str, Any]:
+def statistics_of(chats: Chats, auth: Auth, streaming: StreamParts) -> Mapping[str, Any]:
     return {
         "supervisor": chats.supervisor.statistics(),
         "background": chats.background.statistics(),

@@ -10,7 +10,7 @@ import trio
 
 from actors.law.store.hints import Hint
 from actors.streams.previews import RETENTION_SECONDS, Previews
-from adapters.chats.files.shelf import PromptFiles
+from adapters.chats.files.store import PromptFiles
 from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.titles import Titles
 from adapters.postgres.bus import Switchboard

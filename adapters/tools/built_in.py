@@ -11,7 +11,7 @@ from actors.law.chat import Chat
 from actors.law.store.ports import Bus
 from actors.prompts.context.advising import Advised
 from actors.prompts.context.ports import ChatFiles, PlanFiles
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs import Bookkeeper
 from adapters.tools.advisor import AdvisorTool
@@ -31,7 +31,7 @@ class ToolDeps:
     """The parts of the daemon that built-in tools work with."""
 
     bus: Bus
-    sending: Sending
+    sending: ChatSender
     family: Family
     catalogue: Catalogue
     prompts: Prompts

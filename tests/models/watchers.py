@@ -34,8 +34,8 @@ from actors.streams.feeds.events import (
 from actors.streams.feeds.log import FeedEnd
 from actors.streams.feeds.subscription import ChatSubscription
 from actors.streams.previews import Previews
-from adapters.chats.pieces import encoded as piece_encoded
-from adapters.chats.streams.encoding import encoded
+from adapters.chats.streams.events import encode_event
+from adapters.chats.streams.events import encode_piece as piece_encoded
 from tests.adapters.chats.streams.clients import State
 from tests.fakes.store import MemoryStore
 from tests.models.requests import FILES, HOLDERS, new_chat, pick, request_for
@@ -150,7 +150,7 @@ class Stage:
         self.id = new.chat.id
         self.store = Store(self.memory, self.id)
         self.previews = Previews(piece_encoded)
-        world = FeedContext(self.store, encoded, self.previews, self._start, self._broken)
+        world = FeedContext(self.store, encode_event, self.previews, self._start, self._broken)
         self.feed = ChatFeed(self.id, world)
         self.following = self.previews.follow(self.feed.note_attempt, fail=self._failed)
         self.following.__enter__()
@@ -347,7 +347,7 @@ class Truth:
 
 
 def _event(chat, event):
-    return json.loads(encoded(chat, event))
+    return json.loads(encode_event(chat, event))
 
 
 def draw_index(draw, lot):

@@ -14,7 +14,7 @@ from actors.law.parts.message import JsonText, TextPart, ToolResultPart
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import CreateChat, NewChat
 from actors.law.store.ports import Applied
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from runtime.clock import now
 
 AGENTS_MAX = 3  # of a root
@@ -42,7 +42,7 @@ async def _spawn(process, chat, call):
         approval_policy=chat.approval_policy,
     )
     said = Body(Role.USER, (TextPart(f"spawned {id}"),), created_by=chat.owner_id)
-    made = await Sending(process.line, process.supervisor).create(CreateChat(new, (said,)))
+    made = await ChatSender(process.line, process.supervisor).create(CreateChat(new, (said,)))
     if isinstance(made, Applied):
         world.initial_chat[chat.id, chat.history_version, call.id].add(id)
         world.note(process.name, "spawns an agent of", chat.id.int)

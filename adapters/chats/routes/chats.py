@@ -12,11 +12,10 @@ from actors.law.store.ports import Applied, Ledger, Receipt
 from actors.prompts.context.resources import Fitness, Kind
 from actors.upkeep.titles.fallback import fallback_title, may_be_pasted, printable, source_of
 from actors.upkeep.titles.ports import TitleFileReader
-from adapters.access.admission import Admission, Visible
-from adapters.access.answers_of_law import refused
-from adapters.access.sending import Sending, Supervised
+from adapters.access.admission import Admission, VisibleChat
+from adapters.access.changes import ChatSender, SupervisorEntry, refusal_response
 from adapters.chats.content import chosen, model_id, parts_of
-from adapters.chats.files.shelf import FileShelf
+from adapters.chats.files.store import FileShelf
 from adapters.chats.shelf import creating
 from adapters.chats.shelf.creating import Settled, invalid
 from adapters.chats.shelf.labelling import checked
@@ -64,8 +63,8 @@ class Chats:
         *,
         pins: Pins,
         ledger: Ledger,
-        sending: Sending,
-        supervisor: Supervised,
+        sending: ChatSender,
+        supervisor: SupervisorEntry,
         catalogue: Catalogue,
         files: FileShelf,
         contents: TitleFileReader,
@@ -150,7 +149,7 @@ class Chats:
     async def get(self, call: Call) -> HttpResponse:
         return json_response(200, await self.show(await self._admission.to_read(call)))
 
-    async def show(self, chat: Visible) -> Chat:
+    async def show(self, chat: VisibleChat) -> Chat:
         """The chat by itself, for those who have changed it."""
         shelved = await self._shelved(chat.id)
         room = self._supervisor.slots.room()
@@ -236,7 +235,7 @@ class Chats:
         request = creating.request_of(asked, parts, settled)
         answer = await self._sending.create(request, receipt=receipt)
         if not isinstance(answer, Applied):
-            raise refused(answer)
+            raise refusal_response(answer)
         return await self._created(answer.chat.id)
 
     async def _created_before(self, call: Call, receipt: Done) -> HttpResponse:
@@ -281,7 +280,7 @@ class Chats:
             await self._set_approval_policy(chat, asked.approval_policy)
         return no_content()
 
-    async def _move(self, chat: Visible, wanted: UUID) -> None:
+    async def _move(self, chat: VisibleChat, wanted: UUID) -> None:
         """Where it works from its next call on; what it has begun goes on where it was begun."""
         if not chat.is_root:
             invalid("workspace_id", f"an agent works where its root does, ask {chat.root_id}")
@@ -290,13 +289,13 @@ class Chats:
         await self._workspaces.bind(chat.id, workspace)
         await self._ledger.apply(chat.id, [])  # whoever holds it looks again
 
-    async def _set_approval_policy(self, chat: Visible, policy: str) -> None:
+    async def _set_approval_policy(self, chat: VisibleChat, policy: str) -> None:
         if not chat.is_root:
             invalid("approval_policy", f"an agent has that of its root, ask {chat.root_id}")
         for member in await self._consents.set_policy(chat.id, policy):
             await self._ledger.apply(member, [])
 
-    async def _retitle(self, chat: Visible, title: str) -> None:
+    async def _retitle(self, chat: VisibleChat, title: str) -> None:
         title = printable(title)
         if not title:
             invalid("title", "must not be empty")
@@ -304,7 +303,7 @@ class Chats:
             invalid("title", f"has {len(title)} characters, it can have {TITLE_CHARACTERS_MAX}")
         await self._shelf.retitle(chat.id, title)
 
-    async def _archive(self, chat: Visible, *, archived: bool) -> Visible:
+    async def _archive(self, chat: VisibleChat, *, archived: bool) -> VisibleChat:
         if not chat.is_root:
             invalid("archived", f"only a root chat can be archived, archive {chat.root_id}")
         if chat.archived == archived:
@@ -313,12 +312,12 @@ class Chats:
         if isinstance(answer, ChatNotFound):
             raise not_found()
         if not isinstance(answer, tuple):
-            raise refused(answer)
+            raise refusal_response(answer)
         if chat.pin_order:
             await self._pins.close_gaps(chat.owner_id)
         return replace(chat, archived=archived, pin_order=0)
 
-    async def _pin(self, chat: Visible, place: int) -> None:
+    async def _pin(self, chat: VisibleChat, place: int) -> None:
         if place < 0:
             invalid("pin_order", f"is {place}, it cannot be below 0")
         if place and chat.archived:

@@ -8,12 +8,11 @@ from actors.law.chat import QueuedMessage, UserMessage
 from actors.law.ids import MessageId
 from actors.law.requests import BusyBehaviour, ChatOptions, EditMessage, SendMessage
 from actors.law.store.ports import Applied, Receipt
-from adapters.access.admission import Admission, Visible
-from adapters.access.answers_of_law import archived, refused
-from adapters.access.sending import Sending
+from adapters.access.admission import Admission, VisibleChat
+from adapters.access.changes import ChatSender, archived_refusal, refusal_response
 from adapters.chats import shown
 from adapters.chats.content import chosen, model_id, parts_of
-from adapters.chats.files.shelf import FileShelf
+from adapters.chats.files.store import FileShelf
 from adapters.chats.shelf.receipts import Done
 from adapters.chats.shelf.repeating import Repeating
 from adapters.chats.wire.messages import message_of, queued_of
@@ -60,7 +59,7 @@ class Messages:
         admission: Admission,
         pages: Pages,
         *,
-        sending: Sending,
+        sending: ChatSender,
         files: FileShelf,
         catalogue: Catalogue,
         repeating: Repeating,
@@ -154,7 +153,7 @@ class Messages:
     async def _send(self, call: Call, receipt: Receipt | None) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
-            raise archived()
+            raise archived_refusal()
         body = call.read(CreateChatMessageRequest)
         parts = await parts_of(body.content, call.user, files=self._files)
         furnished = await self._furnished(body, chat)
@@ -172,13 +171,13 @@ class Messages:
             chat.id, [SendMessage(message, busy, furnished)], is_root=chat.is_root, receipt=receipt
         )
         if not isinstance(answer, Applied):
-            raise refused(answer)
+            raise refusal_response(answer)
         sent = shown.sent(answer)
         if body.mcp_server_ids is not None and furnished.mcp_server_ids is None:
             sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
         return json_response(200, sent)
 
-    async def _furnished(self, body: CreateChatMessageRequest, chat: Visible) -> ChatOptions:
+    async def _furnished(self, body: CreateChatMessageRequest, chat: VisibleChat) -> ChatOptions:
         """How the chat is to be furnished from now on. What it has already it may keep, and one
         that explores has to."""
         servers = None
@@ -200,7 +199,7 @@ class Messages:
     async def edit(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
-            raise archived()
+            raise archived_refusal()
         target = MessageId(row_id(call, "message"))
         body = call.read(EditChatMessageRequest)
         parts = await parts_of(body.content, call.user, files=self._files)
@@ -210,11 +209,11 @@ class Messages:
             chat.id, [EditMessage(target, message)], is_root=chat.is_root
         )
         if not isinstance(answer, Applied):
-            raise refused(answer)
+            raise refusal_response(answer)
         return json_response(200, shown.edited(answer))
 
     async def _choice(
-        self, call: Call, chat: Visible, target: MessageId, body: EditChatMessageRequest
+        self, call: Call, chat: VisibleChat, target: MessageId, body: EditChatMessageRequest
     ) -> ModelChoice:
         """What is not said is as in the message that is replaced, for as long as its provider can
         be asked."""

@@ -7,11 +7,10 @@ from actors.law.ids import ModelConfigId, QueuedId
 from actors.law.requests import DeleteQueued, EditQueued, PromoteQueued, ReorderQueued
 from actors.law.store.ports import Applied, Ledger
 from adapters.access.admission import Admission
-from adapters.access.answers_of_law import archived, refused
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender, archived_refusal, refusal_response
 from adapters.chats import shown
 from adapters.chats.content import choice_refused, chosen, model_id, parts_of
-from adapters.chats.files.shelf import FileShelf
+from adapters.chats.files.store import FileShelf
 from adapters.chats.wire.messages import ChatQueuedMessage
 from adapters.chats.wire.sending import (
     EditQueuedMessageRequest,
@@ -33,7 +32,7 @@ class Queue:
         admission: Admission,
         ledger: Ledger,
         *,
-        sending: Sending,
+        sending: ChatSender,
         files: FileShelf,
         catalogue: Catalogue,
     ) -> None:
@@ -90,23 +89,23 @@ class Queue:
         queued = QueuedId(row_id(call, "queued"))
         answer = await self._ledger.apply(chat.id, [DeleteQueued(queued)])
         if not isinstance(answer, Applied):
-            raise refused(answer)
+            raise refusal_response(answer)
         return no_content()
 
     async def promote(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
-            raise archived()
+            raise archived_refusal()
         queued = QueuedId(row_id(call, "queued"))
         answer = await self._sending.apply(chat.id, [PromoteQueued(queued)], is_root=chat.is_root)
         if not isinstance(answer, Applied):
-            raise refused(answer)
+            raise refusal_response(answer)
         return json_response(202, Said("The queued message comes next."))
 
     async def edit(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
-            raise archived()
+            raise archived_refusal()
         queued = QueuedId(row_id(call, "queued"))
         body = call.read(EditQueuedMessageRequest)
         parts = await parts_of(body.content, call.user, files=self._files)
@@ -114,7 +113,7 @@ class Queue:
         message = UserMessage(parts, call.user.id, model, effort)
         answer = await self._ledger.apply(chat.id, [EditQueued(queued, message)])
         if not isinstance(answer, Applied):
-            raise refused(answer)
+            raise refusal_response(answer)
         [row] = [row for row in shown.queue(answer) if row.id == queued]
         return json_response(200, row)
 
@@ -127,7 +126,7 @@ class Queue:
         order = tuple(map(QueuedId, body.order))
         answer = await self._ledger.apply(chat.id, [ReorderQueued(order)])
         if not isinstance(answer, Applied):
-            raise refused(answer)
+            raise refusal_response(answer)
         return json_response(200, QueueResponse(shown.queue(answer)))
 
     async def _choice(

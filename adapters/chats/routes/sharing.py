@@ -3,10 +3,8 @@
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from adapters.access.acl import AccessLists, asked_roles
-from adapters.access.admission import Admission, Visible
-from adapters.access.readers import Readers
-from adapters.access.wire import ChatACL, UpdateChatACL
+from adapters.access.acl import AccessLists, ChatACL, ReaderStore, UpdateChatACL, role_changes_of
+from adapters.access.admission import Admission, VisibleChat
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, forbidden
 
@@ -17,7 +15,7 @@ class Sharing:
     def __init__(
         self,
         admission: Admission,
-        readers: Readers,
+        readers: ReaderStore,
         *,
         organization: UUID,
         organization_name: str,
@@ -62,7 +60,7 @@ class Sharing:
         if not self._sharing or not (chat.by_owner or call.user.is_admin):
             raise forbidden("you cannot share this chat")
         self._check(chat)
-        roles = asked_roles(call)
+        roles = role_changes_of(call)
         if call.user.id in roles.users:
             raise HttpError(400, "You cannot change your own role.")
         await self._lists.check_known(roles)
@@ -71,7 +69,7 @@ class Sharing:
             self._dropped()
         return no_content()
 
-    def _check(self, chat: Visible) -> None:
+    def _check(self, chat: VisibleChat) -> None:
         if not self._sharing:
             raise forbidden("sharing is switched off here")
         if not chat.is_root:

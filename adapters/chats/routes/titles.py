@@ -8,7 +8,7 @@ from actors.law.refusals import ChatNotFound
 from actors.law.store.ports import ChatReader
 from actors.upkeep.titles.asking import NoTitle, title_for
 from actors.upkeep.titles.wording import later_title_prompt
-from adapters.access.admission import Admission, Visible
+from adapters.access.admission import Admission, VisibleChat
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.wire.chats import Chat, ChatTitle
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
@@ -18,7 +18,7 @@ from adapters.models.costs import Bookkeeper
 
 TITLE = "/api/experimental/chats/{chat}/title"
 
-ShowChat = Callable[[Visible], Awaitable[Chat]]
+ShowChat = Callable[[VisibleChat], Awaitable[Chat]]
 
 
 class Titles:
@@ -70,7 +70,7 @@ class Titles:
         chat = await self._admission.as_owner(call)
         return json_response(200, ChatTitle(await self._found(chat)))
 
-    async def _found(self, chat: Visible) -> str:
+    async def _found(self, chat: VisibleChat) -> str:
         """Empty where nothing was said that could be named. A model that answers with something
         else than a title has found none that is better."""
         view = await self._reading.view(chat.id)

@@ -15,9 +15,8 @@ from actors.law.requests import (
     RequestCompaction,
 )
 from actors.law.store.ports import Applied
-from adapters.access.admission import Admission, Visible
-from adapters.access.answers_of_law import archived, refused
-from adapters.access.sending import Sending
+from adapters.access.admission import Admission, VisibleChat
+from adapters.access.changes import ChatSender, archived_refusal, refusal_response
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.wire.chats import Chat, shown
 from adapters.chats.wire.sending import SubmitToolResultsRequest, ToolResult
@@ -31,7 +30,7 @@ RESULTS_BYTES_MAX = 256 * 1024  # of what a client's tools say in one request; t
 
 class Turns:
     def __init__(
-        self, admission: Admission, sending: Sending, *, shelf: Shelf, organization: UUID
+        self, admission: Admission, sending: ChatSender, *, shelf: Shelf, organization: UUID
     ) -> None:
         self._admission = admission
         self._sending = sending
@@ -87,7 +86,7 @@ class Turns:
     async def compact(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
-            raise archived()
+            raise archived_refusal()
         return await self._shown_after(chat, RequestCompaction())
 
     async def reconcile(self, call: Call) -> HttpResponse:
@@ -97,7 +96,7 @@ class Turns:
     async def tool_results(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
         if chat.archived:
-            raise archived()
+            raise archived_refusal()
         results = call.read(SubmitToolResultsRequest).results
         if not results:
             validation = Validation("results", "must hold at least one result")
@@ -108,7 +107,7 @@ class Turns:
         await self._applied(chat, answering)
         return no_content()
 
-    async def _shown_after(self, chat: Visible, request: Request) -> HttpResponse:
+    async def _shown_after(self, chat: VisibleChat, request: Request) -> HttpResponse:
         """The chat as it was then: soon its worker has brought it further."""
         applied = await self._applied(chat, request)
         shelved = await self._shelf.chat(chat.id)
@@ -117,10 +116,10 @@ class Turns:
         then = replace(shelved, status=applied.chat.status, last_error=applied.chat.last_error)
         return json_response(200, shown(then, organization=self._organization))
 
-    async def _applied(self, chat: Visible, request: Request) -> Applied:
+    async def _applied(self, chat: VisibleChat, request: Request) -> Applied:
         answer = await self._sending.apply(chat.id, [request], is_root=chat.is_root)
         if not isinstance(answer, Applied):
-            raise refused(answer)
+            raise refusal_response(answer)
         return answer
 
 

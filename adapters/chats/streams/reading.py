@@ -1,10 +1,11 @@
-"""What watchers read: each answer is one statement, which sees one snapshot."""
+"""The reads of watchers: each answer is one statement, which sees one snapshot."""
 
 from collections.abc import Mapping, Sequence, Set
 from uuid import UUID
 
 import msgspec
 import trio
+from msgspec import Raw
 
 from actors.law.chat import Message, StoredChat
 from actors.law.closing import unanswered_dynamic_calls
@@ -12,8 +13,12 @@ from actors.law.ids import ChatId
 from actors.law.parts.message import ToolCallPart
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
+from actors.law.store.hints import Became
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
+from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.streams.events import ChatWatchEvent, WatchKind, encode_json
+from adapters.chats.wire.chats import watched
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.driver.pool import Pool
@@ -22,12 +27,23 @@ from adapters.postgres.queries import SQL
 DECODED_AT_ONCE = 64  # messages; then other tasks run
 
 _messages = msgspec.json.Decoder(tuple[rows.MessageRow, ...]).decode
-_asking = msgspec.json.Decoder(tuple[tuple[UUID, str, msgspec.Raw], ...]).decode
+_approvals = msgspec.json.Decoder(tuple[tuple[UUID, str, msgspec.Raw], ...]).decode
 _queue = msgspec.json.Decoder(tuple[rows.QueuedRow, ...]).decode
 
 
+class WatchedRow(ChatRow, frozen=True):
+    """A chat with all that its watchers have to know."""
+
+    gone_at: int  # the history version in which a message went last; 0: none ever did
+    status_trail: tuple[str, ...]
+    messages: bytes | None
+    queue: bytes | None
+    tail: bytes | None
+    family_approvals: bytes | None
+
+
 class WatchersReading:
-    """Fulfils `actors.streams.feeds.ports.Reading`."""
+    """The reads of feeds. Fulfils `actors.streams.feeds.ports.SnapshotReading`."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
@@ -44,16 +60,15 @@ class WatchersReading:
             stored = await connection.execute(SQL["watched_chat"], asked)
         if not stored:
             return ChatNotFound(chat)
-        [(gone_at, trail, *row, standing, queue, tail, asking)] = stored
-        read = ChatRow.of(row)
+        row = WatchedRow.of(stored[0])
         return ChatSnapshot(
-            rows.chat_of(read),
-            await _messages_of(_messages(standing or b"[]")),
-            gone_at,
-            tuple(map(rows.queued_of, _queue(queue or b"[]"))),
-            _statuses_of(trail),
-            _calls_of(read, _messages(tail or b"[]")),
-            _asks_of(_asking(asking or b"[]")),
+            rows.chat_of(row),
+            await _messages_of(_messages(row.messages or b"[]")),
+            row.gone_at,
+            tuple(map(rows.queued_of, _queue(row.queue or b"[]"))),
+            _statuses_of(row.status_trail),
+            _calls_of(row, _messages(row.tail or b"[]")),
+            _approvals_of(_approvals(row.family_approvals or b"[]")),
         )
 
     async def asking(self, chats: Sequence[ChatId]) -> Set[ChatId]:
@@ -68,7 +83,7 @@ class WatchersReading:
 
 
 async def _messages_of(found: Sequence[rows.MessageRow]) -> tuple[Message, ...]:
-    """A long history is read while others go on."""
+    """Decode a history, a part at a time, so that other tasks go on."""
     messages: list[Message] = []
     for begin in range(0, len(found), DECODED_AT_ONCE):
         if begin:
@@ -89,7 +104,7 @@ def _calls_of(read: ChatRow, tail: Sequence[rows.MessageRow]) -> tuple[ToolCallP
     return unanswered_dynamic_calls(StoredChat(rows.chat_of(read), read.now, tail=bodies))
 
 
-def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[PendingApprovals, ...]:
+def _approvals_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[PendingApprovals, ...]:
     members = [
         PendingApprovals(
             ChatId(id), title, tuple(a for a in rows.approvals_of(bytes(raw)) if a.is_open)
@@ -97,3 +112,37 @@ def _asks_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[PendingAp
         for id, title, raw in family
     ]
     return tuple([member for member in members if member.approvals])
+
+
+_KINDS: Mapping[Became, WatchKind] = {
+    Became.CREATED: "created",
+    Became.DELETED: "deleted",
+    Became.STATUS: "status_change",
+    Became.ACTION: "action_required",
+    Became.TITLE: "title_change",
+    Became.TURN_SUMMARY: "summary_change",
+    Became.SUMMARY: "chat_summary_change",
+    Became.CONTEXT: "context_dirty",
+}
+
+
+class ListReading:
+    """The reads of feeds of lists. Fulfils `actors.streams.feeds.owner_feed.ListEvents`."""
+
+    def __init__(self, shelf: Shelf, *, organization: UUID) -> None:
+        self._shelf = shelf
+        self._organization = organization
+
+    async def events(self, news: Sequence[tuple[Became, ChatId]]) -> Sequence[bytes]:
+        chats = {chat: await self._chat(chat) for chat in dict.fromkeys(chat for _, chat in news)}
+        return [
+            encode_json(ChatWatchEvent(_KINDS[became], shown))
+            for became, chat in news
+            if (shown := chats[chat]) is not None
+        ]
+
+    async def _chat(self, chat: ChatId) -> Raw | None:
+        found = await self._shelf.chat(chat)
+        if found is None:
+            return None
+        return Raw(encode_json(watched(found, organization=self._organization)))

@@ -1,20 +1,23 @@
-"""A chat as it lives, over a WebSocket or as server-sent events; and what becomes of all chats."""
+"""The routes of streams: one chat, by WebSocket or server-sent events, and a user's list of chats.
 
-from collections.abc import Sequence
+A client says what it has of a chat by `after_id`, `after_part` or `Last-Event-ID`. The id of a
+message stands for all messages up to it. A piece of an attempt, `3.1.7` (history version, attempt,
+number), stands for the pieces before it and for all messages as of that history version.
+"""
+
+import re
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from actors.law.ids import UserId
 from actors.streams.feeds.diff import Position
 from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds
-from adapters.access.admission import Admission, Visible
-from adapters.chats.streams.event_stream import EventStream
-from adapters.chats.streams.guests import Guests, Uninvited
-from adapters.chats.streams.positions import have_of, have_of_event
-from adapters.chats.streams.read_cursors import ReadCursors
-from adapters.chats.streams.serving import POLICY, serve_owner, serve_socket
-from adapters.chats.wire.streams import ChatStreamEvent, ChatWatchEvent
+from adapters.access.admission import Admission, VisibleChat
+from adapters.chats.streams.events import ChatStreamEvent, ChatWatchEvent
+from adapters.chats.streams.serving import POLICY, EventStream, serve_owner, serve_socket
+from adapters.chats.streams.viewers import AccessRevoked, ReadCursors, SharedViewers
 from adapters.http.endpoints import Call, Caller, Endpoint, HttpResponse, Parameter, Socket, Upgrade
-from adapters.http.refusals import HttpError
+from adapters.http.refusals import HttpError, Validation
 from runtime.scope import CausedScope
 
 STREAM = "/api/experimental/chats/{chat}/stream"
@@ -25,18 +28,28 @@ _PARAMETERS = (
     Parameter(name="after_id", type=int, help="the newest message that you have"),
     Parameter(name="after_part", help="the last piece that you have: HISTORY.ATTEMPT.SEQ"),
 )
-# What stands between us and the client must not keep anything back.
+_WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+_PART = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
+_MOST = 2**63 - 1  # what the database counts with
+# Proxies between us and the client must not keep anything back.
 _UNBUFFERED = (("cache-control", "no-cache"), ("x-accel-buffering", "no"))
 
 
 class Streams:
+    """The routes by which one chat is watched."""
+
     def __init__(
-        self, feeds: ChatFeeds, admission: Admission, *, read_cursors: ReadCursors, guests: Guests
+        self,
+        feeds: ChatFeeds,
+        admission: Admission,
+        *,
+        read_cursors: ReadCursors,
+        viewers: SharedViewers,
     ) -> None:
         self._feeds = feeds
         self._admission = admission
         self._read_cursors = read_cursors
-        self._guests = guests
+        self._viewers = viewers
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -65,40 +78,51 @@ class Streams:
 
     async def stream(self, call: Call) -> Upgrade:
         visible = await self._admission.to_read(call)
-        have = have_of(call)
-        self._make_sure_of_room()
+        have = position_of(call)
+        self._check_room()
         return Upgrade(partial(self._serve, visible, call.user, have))
 
     async def stream_sse(self, call: Call) -> HttpResponse:
         visible = await self._admission.to_read(call)
-        have = have_of_event(call)
-        self._make_sure_of_room()
-        events = EventStream(self._feeds, visible.id, have, seen=partial(self._seen, visible))
-        body = events if visible.by_owner else self._guests.served(visible, call.user, events)
+        have = position_of_event(call)
+        self._check_room()
+        events = EventStream(
+            self._feeds, visible.id, have, note_seen=partial(self._note_seen, visible)
+        )
+        body = (
+            events if visible.by_owner else self._viewers.while_allowed(visible, call.user, events)
+        )
         return HttpResponse(200, body, media_type=EVENT_STREAM, headers=_UNBUFFERED)
 
-    def _make_sure_of_room(self) -> None:
+    def _check_room(self) -> None:
         if self._feeds.is_full:
             raise HttpError(503, "Too many chats are watched here.", detail="try again later")
 
-    async def _serve(self, visible: Visible, who: Caller, have: Position, socket: Socket) -> None:
+    async def _serve(
+        self, visible: VisibleChat, caller: Caller, have: Position, socket: Socket
+    ) -> None:
         scope = CausedScope()
-        self._seen(visible)
+        self._note_seen(visible)
         try:
-            with self._guests.watching(visible, who, partial(scope.cancel, Uninvited())), scope:
+            with (
+                self._viewers.watching(visible, caller, partial(scope.cancel, AccessRevoked())),
+                scope,
+            ):
                 await serve_socket(socket, self._feeds, visible.id, have)
         finally:
-            self._seen(visible)
+            self._note_seen(visible)
         if scope.interrupted_by is not None:
             await socket.close(POLICY, "you may read this chat no more")
 
-    def _seen(self, visible: Visible) -> None:
-        """Only the owner's reading is remembered."""
+    def _note_seen(self, visible: VisibleChat) -> None:
+        """Note that the chat is being read, if it is by its owner."""
         if visible.by_owner:
-            self._read_cursors.seen(visible.id)
+            self._read_cursors.note_seen(visible.id)
 
 
 class Watch:
+    """The route by which a user watches the list of their chats."""
+
     def __init__(self, owners: OwnerFeeds) -> None:
         self._owners = owners
 
@@ -121,3 +145,46 @@ class Watch:
 
     async def _serve(self, owner: UserId, socket: Socket) -> None:
         await serve_owner(socket, self._owners, owner)
+
+
+# positions
+
+
+def position_of(call: Call) -> Position:
+    """Read the position from the query. Refused if it makes no sense."""
+    after_id, after_part = call.one("after_id"), call.one("after_part")
+    has_part = _checked("after_part", after_part, _piece) if after_part else Position()
+    if after_id:
+        id = _checked("after_id", after_id, _message).message_id
+        return Position(id, has_part.history_version, has_part.attempt, has_part.seq)
+    return has_part
+
+
+def position_of_event(call: Call) -> Position:
+    """Read the position of an event stream that goes on. The event that the client has seen last
+    says more than the query with which the stream was opened. An id that is none of ours was never
+    seen."""
+    last = call.headers.get("last-event-id", "")
+    return _piece(last) or _message(last) or position_of(call)
+
+
+def _message(text: str) -> Position | None:
+    if not _WHOLE.fullmatch(text) or int(text) > _MOST:
+        return None
+    return Position(message_id=max(0, int(text)))
+
+
+def _piece(text: str) -> Position | None:
+    found = _PART.fullmatch(text)
+    if found is None:
+        return None
+    history_version, attempt, seq = map(int, found.groups())
+    return Position(0, history_version, attempt, seq)
+
+
+def _checked(name: str, text: str, read: Callable[[str], Position | None]) -> Position:
+    found = read(text)
+    if found is None:
+        detail = f"{text[:64]!r} is no place in a chat"
+        raise HttpError(400, "invalid query parameters", validations=(Validation(name, detail),))
+    return found

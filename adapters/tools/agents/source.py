@@ -31,7 +31,7 @@ from actors.upkeep.titles.fallback import (
     fallback_title,
     printable,
 )
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import ModelChoice, NoChoice
 from adapters.models.prompt_texts import place_text
@@ -57,7 +57,7 @@ LOOKS_MAX = 3  # at an agent that does another thing each time; then it has not 
 class AgentTools:
     """Fulfils `adapters.tools.toolbox.ToolSource`."""
 
-    sending: Sending
+    sending: ChatSender
     family: Family
     bus: Bus
     catalogue: Catalogue

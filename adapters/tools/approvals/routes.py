@@ -9,9 +9,8 @@ from actors.law.ids import ChatId
 from actors.law.refusals import NotAllowed, NotAwaitingDecision, Refusal
 from actors.law.requests import DecideApproval
 from actors.law.store.ports import Applied
-from adapters.access.admission import Admission, Visible
-from adapters.access.answers_of_law import refused
-from adapters.access.sending import Sending
+from adapters.access.admission import Admission, VisibleChat
+from adapters.access.changes import ChatSender, refusal_response
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation
 from adapters.tools.approvals.consent import Asking, Consents, Decision
@@ -36,7 +35,7 @@ _SAID = {
 
 
 class Approvals:
-    def __init__(self, admission: Admission, consents: Consents, *, sending: Sending) -> None:
+    def __init__(self, admission: Admission, consents: Consents, *, sending: ChatSender) -> None:
         self._admission = admission
         self._consents = consents
         self._sending = sending
@@ -106,7 +105,7 @@ class Approvals:
         answer = await self._ask(chat, where, decision)
         if not isinstance(answer, Applied):
             if not _is_not_asked(answer):
-                raise refused(answer)
+                raise refusal_response(answer)
             return await self._too_late(chat, call, asked, where=where)
         latest = await self._consents.latest(chat.root_id, id, chat=where)
         assert latest is not None, "a decision is stored with what it changes"
@@ -115,7 +114,7 @@ class Approvals:
         return json_response(200, _decision(latest))
 
     async def _too_late(
-        self, chat: Visible, call: Call, asked: DecideApprovalRequest, *, where: ChatId | None
+        self, chat: VisibleChat, call: Call, asked: DecideApprovalRequest, *, where: ChatId | None
     ) -> HttpResponse:
         """He is told who came first, and what he said. Whoever allows always what he has allowed
         always has had no answer, maybe: then the rest of the family has not heard of it either."""
@@ -133,7 +132,7 @@ class Approvals:
         await self._allow_the_same(chat, first.tool, call)
         return json_response(200, _decision(first))
 
-    async def _allow_the_same(self, chat: Visible, tool: str, call: Call) -> None:
+    async def _allow_the_same(self, chat: VisibleChat, tool: str, call: Call) -> None:
         """What the family asks about the same tool; who has got an answer meanwhile keeps it."""
         for member in await self._consents.asking(chat.root_id):
             for one in member.asks:
@@ -143,7 +142,7 @@ class Approvals:
                     await self._ask(chat, member.chat, decision)
 
     async def _ask(
-        self, chat: Visible, target: ChatId, decision: DecideApproval
+        self, chat: VisibleChat, target: ChatId, decision: DecideApproval
     ) -> Applied | Refusal:
         return await self._sending.apply(target, [decision], is_root=target == chat.root_id)
 
@@ -160,7 +159,7 @@ def _waiting(
     ]
 
 
-def _chosen(found: Sequence[tuple[ChatId, Approval]], chat: Visible) -> tuple[ChatId, Approval]:
+def _chosen(found: Sequence[tuple[ChatId, Approval]], chat: VisibleChat) -> tuple[ChatId, Approval]:
     """Its own come first."""
     own = [one for one in found if one[0] == chat.id]
     if len(found) > 1 and not own:

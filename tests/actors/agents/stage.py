@@ -33,7 +33,7 @@ from actors.supervisor import api
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.api import Intake
 from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from adapters.models.choosing import ModelChoice
 from adapters.postgres.bus import Switchboard
 from adapters.tools.agents.source import AgentTools
@@ -83,7 +83,7 @@ class Process:
         self.scope = trio.CancelScope()
         store, family = Way(self, story.store), Way(self, Family(story.store))
         intake = Intake(story.limits, uuid4)
-        sending = Sending(store, intake)
+        sending = ChatSender(store, intake)
         agents = AgentTools(sending, family, self.bus, Catalogue(), no_servers)
         models = Models()
         world = TurnDeps(
@@ -155,7 +155,7 @@ class Story:
                 await trio.sleep(WAY_SECONDS)
             new = NewChat(ChatId(uuid4()), ANN)
             self.parent = new.id
-            sending = Sending(Way(first, self.store), first.supervisor)
+            sending = ChatSender(Way(first, self.store), first.supervisor)
             await sending.create(CreateChat(new, (user("delegate"),)))
             await trio.sleep(at)
             await cause(self)

@@ -8,8 +8,7 @@ from actors.law.ids import FileId
 from actors.law.requests import CreateChat, NewChat
 from actors.prompts.context.ports import Document
 from actors.prompts.files import StoredFile
-from adapters.chats.files.kept import KeptFiles
-from adapters.chats.files.shelf import PromptFiles
+from adapters.chats.files.store import KeptFiles, PromptFiles
 from tests.actors.law.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from adapters.access.acl import AccessLists, asked_roles
-from adapters.access.wire import ChatACL, UpdateChatACL
+from adapters.access.acl import AccessLists, ChatACL, UpdateChatACL, role_changes_of
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.tools.mcp.opening import Mcp
 from adapters.tools.mcp.routes.servers import PATH, ServerRoutes
@@ -43,7 +42,7 @@ class ReaderRoutes:
 
     async def change(self, call: Call) -> HttpResponse:
         server = await self._servers.seen(call)
-        roles = asked_roles(call)
+        roles = role_changes_of(call)
         await self._lists.check_known(roles)
         await self._mcp.stored.change_readers(server.id, added=roles.added, dropped=roles.dropped)
         return no_content()

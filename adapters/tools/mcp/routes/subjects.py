@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from adapters.access.acl import AccessLists
-from adapters.access.readers import Readers
+from adapters.access.acl import AccessLists, ReaderStore
 from adapters.http.endpoints import Routes
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
@@ -23,5 +22,5 @@ def mcp_subjects(
     organization_name: str,
 ) -> Sequence[Routes]:
     servers = ServerRoutes(mcp, vault, organization=organization)
-    lists = AccessLists(Readers(pool), organization, organization_name)
+    lists = AccessLists(ReaderStore(pool), organization, organization_name)
     return (servers, ReaderRoutes(mcp, lists, servers), OAuthRoutes(mcp, vault, servers))

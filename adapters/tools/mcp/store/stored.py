@@ -7,7 +7,7 @@ from uuid import UUID
 
 from actors.law.ids import UserId
 from actors.law.store.hints import CatalogueChanged, Tell
-from adapters.access.readers import Everyone, Reader
+from adapters.access.acl import ChatReader, EveryoneGroup
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Row, Statement
 from adapters.postgres.queries import SQL
@@ -101,11 +101,11 @@ class Servers:
 
     # who may use it
 
-    async def readers(self, id: UUID) -> tuple[list[Reader], Everyone | None]:
+    async def readers(self, id: UUID) -> tuple[list[ChatReader], EveryoneGroup | None]:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["mcp_readers"], {"id": id})
-        users = [Reader(*row[:-1]) for row in found if row[1] is not None]
-        groups = [Everyone(row[0], row[-1]) for row in found if row[1] is None]
+        users = [ChatReader(*row[:-1]) for row in found if row[1] is not None]
+        groups = [EveryoneGroup(row[0], row[-1]) for row in found if row[1] is None]
         return users, groups[0] if groups else None
 
     async def change_readers(

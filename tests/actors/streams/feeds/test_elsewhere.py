@@ -8,8 +8,8 @@ from actors.law.ids import EpisodeKey
 from actors.law.parts.message import TextPart
 from actors.streams.feeds.diff import Position
 from actors.streams.feeds.registry import open_chat_feeds
-from adapters.chats.pieces import encoded as piece_encoded
-from adapters.chats.streams.encoding import encoded
+from adapters.chats.streams.events import encode_event
+from adapters.chats.streams.events import encode_piece as piece_encoded
 from tests.actors.law.chats import HOLDER, OTHER_HOLDER, assistant, step
 from tests.actors.streams.feeds.test_feed import BEGINNING, Stage, told
 from tests.actors.streams.relay.cable import HERE, Cable, relays_over, settled
@@ -43,7 +43,7 @@ def say(episode, *words):
 
 
 def feeds_of(pair, elsewhere):
-    return open_chat_feeds(pair.reading, encoded, pair.previews, pair.bus, elsewhere=elsewhere)
+    return open_chat_feeds(pair.reading, encode_event, pair.previews, pair.bus, elsewhere=elsewhere)
 
 
 async def test_what_is_said_there_is_told_here_between_what_is_committed(autojump_clock, pair):

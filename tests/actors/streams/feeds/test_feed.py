@@ -22,8 +22,8 @@ from actors.streams.feeds.log import FeedEnd
 from actors.streams.feeds.reading import READS_MAX
 from actors.streams.feeds.registry import POLL_SECONDS, open_chat_feeds
 from actors.streams.previews import Previews
-from adapters.chats.pieces import encoded as piece_encoded
-from adapters.chats.streams.encoding import encoded
+from adapters.chats.streams.events import encode_event
+from adapters.chats.streams.events import encode_piece as piece_encoded
 from adapters.postgres.bus import Switchboard
 from tests.actors.law.chats import ANN, HOLDER, assistant, send, step, user
 from tests.fakes.store import MemoryStore
@@ -141,7 +141,7 @@ async def stage():
 
 @asynccontextmanager
 async def feeds_of(stage):
-    async with open_chat_feeds(stage.reading, encoded, stage.previews, stage.bus) as feeds:
+    async with open_chat_feeds(stage.reading, encode_event, stage.previews, stage.bus) as feeds:
         yield feeds
 
 

@@ -16,7 +16,7 @@ from actors.streams.feeds import registry as all_feeds
 from actors.streams.feeds.diff import Position
 from actors.streams.feeds.log import FRAME_BYTES_MAX, FRAME_EVENTS_MAX, Beginning, EventLog, FeedEnd
 from actors.streams.feeds.registry import FeedsFull, open_owner_feeds
-from adapters.chats.streams.packing import as_frame
+from adapters.chats.streams.events import as_frame
 from adapters.postgres.bus import Switchboard
 from tests.actors.law.chats import ANN, user
 from tests.actors.streams.feeds.test_feed import Stage, feeds_of, told

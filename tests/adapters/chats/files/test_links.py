@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from actors.law.ids import FileId, UserId
-from adapters.chats.files.links import Links
+from adapters.chats.files.routes import Links
 
 NOW = datetime(2030, 5, 17, 12, 0, tzinfo=UTC)
 FILE, OTHER = FileId(UUID(int=1)), FileId(UUID(int=2))

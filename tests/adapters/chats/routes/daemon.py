@@ -16,7 +16,7 @@ from actors.law.chat import Role
 from actors.law.states import Status
 from actors.law.store.ports import Applied
 from adapters import settings as config
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door import Door
 from adapters.models.provider_config import models_of_environment
@@ -55,7 +55,7 @@ class Daemon:
         """A new chat in which ANN has said this, and which is answered at once."""
         declared = tuple(map(ask.DynamicTool, tools))
         new = ask.NewChat(new_chat_id(), ANN, dynamic_tools=declared, **new)
-        sending = Sending(self.chats.store.ledger, self.chats.supervisor)
+        sending = ChatSender(self.chats.store.ledger, self.chats.supervisor)
         applied = await sending.create(ask.CreateChat(new, (user(*said),)))
         assert isinstance(applied, Applied)
         assert applied.chat.holder is not None

@@ -18,9 +18,9 @@ from actors.supervisor.api import SupervisorMail
 from actors.supervisor.deps import SupervisorLimits
 from actors.supervisor.slots import Slots
 from adapters.access.admission import Admission
-from adapters.access.sending import Sending
-from adapters.chats.files.shelf import FileShelf
-from adapters.chats.routes.files import Files
+from adapters.access.changes import ChatSender
+from adapters.chats.files.routes import Files
+from adapters.chats.files.store import FileShelf
 from adapters.chats.routes.messages import Messages
 from adapters.chats.routes.queue import Queue
 from adapters.chats.routes.turns import Turns
@@ -159,7 +159,7 @@ async def a_ground(conninfo):
 
 def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
     admission, pages, shelf = Admission(pool), Pages(pool), FileShelf(pool)
-    sending = Sending(ledger, supervisor)
+    sending = ChatSender(ledger, supervisor)
     catalogue = catalogue or a_catalogue(pool)
     shelved = Shelf(pool, tell=lambda hint: None, lease_seconds=30.0)
     files = Files(

@@ -10,8 +10,8 @@ import pytest
 from actors.law.chat import FILES_PER_CHAT_MAX
 from actors.law.ids import FileId
 from actors.law.parts.message import FilePart
-from adapters.chats.files.shelf import ENCODED_APART_BYTES, PromptFiles
-from adapters.chats.routes.files import FILE_BYTES_MAX, FILES_PER_MINUTE
+from adapters.chats.files.routes import FILE_BYTES_MAX, FILES_PER_MINUTE
+from adapters.chats.files.store import ENCODED_APART_BYTES, PromptFiles
 from runtime.threads.limits import statistics
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.chats.routes.ground import ADA, ORGANIZATION, text

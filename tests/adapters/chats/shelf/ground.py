@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 from actors.law import requests as ask
+from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
-from adapters.access.readers import Readers
-from adapters.access.sending import Sending
-from adapters.chats.files.shelf import FileShelf, PromptFiles
+from adapters.access.changes import ChatSender
+from adapters.chats.files.store import FileShelf, PromptFiles
 from adapters.chats.routes.chat_list import ChatList
 from adapters.chats.routes.chats import Chats
 from adapters.chats.routes.sharing import Sharing
@@ -144,7 +144,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
         shelf,
         pins=Pins(pool),
         ledger=store.ledger,
-        sending=Sending(store.ledger, supervisor),
+        sending=ChatSender(store.ledger, supervisor),
         supervisor=supervisor,
         catalogue=routes.a_catalogue(pool),
         files=FileShelf(pool),
@@ -160,7 +160,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
     listing = ChatList(shelf, owned, organization=ORGANIZATION, sharing=sharing)
     sharing = Sharing(
         admission,
-        Readers(pool),
+        ReaderStore(pool),
         organization=ORGANIZATION,
         organization_name="corner",
         dropped=lambda: None,

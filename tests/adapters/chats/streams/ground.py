@@ -26,9 +26,9 @@ from actors.law.parts.message import TextPart
 from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.admission import Admission
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from adapters.chats.shelf.shelf import Shelf
-from adapters.chats.streams.opening import Streaming, open_streaming
+from adapters.chats.streams.wiring import StreamParts, open_streaming
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door import Door
 from adapters.http.endpoints import Caller, TokenSource
@@ -67,7 +67,7 @@ class Stage:
     conninfo: str
     url: str
     chats: Chats
-    streaming: Streaming
+    streaming: StreamParts
     server: HttpServer
     client: httpx2.AsyncClient = field(repr=False)
 
@@ -111,7 +111,7 @@ class Stage:
 
     @property
     def sending(self):
-        return Sending(self.ledger, self.chats.supervisor)
+        return ChatSender(self.ledger, self.chats.supervisor)
 
     # what watchers do
 

@@ -3,7 +3,7 @@
 import pytest
 
 from actors.streams.feeds.diff import Position
-from adapters.chats.streams.positions import have_of, have_of_event
+from adapters.chats.streams.routes import position_of, position_of_event
 from adapters.http.endpoints import Call
 from adapters.http.refusals import HttpError
 from tests.adapters.chats.streams.clients import status
@@ -30,14 +30,14 @@ def a_call(query=(), **headers):
     ],
 )
 def test_what_a_client_has_stands_in_the_query(query, have):
-    assert have == have_of(a_call(query))
+    assert have == position_of(a_call(query))
 
 
 @pytest.mark.parametrize("name", ["after_id", "after_part"])
 @pytest.mark.parametrize("text", ["x", "1.5", "3.1", "9" * 20, "3.1.7.1", " 1", "٣"])
 def test_whatever_else_stands_there_is_refused(name, text):
     with pytest.raises(HttpError) as refused:
-        have_of(a_call([(name, text)]))
+        position_of(a_call([(name, text)]))
 
     assert (400, name) == (refused.value.status, refused.value.refusal.validations[0].field)
 
@@ -52,7 +52,7 @@ def test_whatever_else_stands_there_is_refused(name, text):
     ],
 )
 def test_of_an_event_stream_the_last_event_counts_if_it_was_ours(last, have):
-    assert have == have_of_event(a_call([("after_id", "5")], last_event_id=last))
+    assert have == position_of_event(a_call([("after_id", "5")], last_event_id=last))
 
 
 # over the wire

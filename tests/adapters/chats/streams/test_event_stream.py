@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 import trio
 
-from adapters.chats.streams import event_stream
+from adapters.chats.streams import serving as event_stream
 from tests.adapters.chats.streams.clients import State, status
 from tests.adapters.chats.streams.ground import ANN, CALLER, PATIENCE_SECONDS, ROOT, a_stage
 

@@ -373,7 +373,7 @@ async def test_a_chat_that_is_purged_ends_its_streams(stage):
     async with stage.watch(chat) as watcher:
         await watcher.until(status("waiting"))
         await stage.execute("DELETE FROM chats WHERE id = %(id)s", {"id": chat})
-        stage.feeds.heard(_moved(watcher, chat))
+        stage.feeds.note_news(_moved(watcher, chat))
 
         assert (1000, None) == await watcher.until_closed()
 

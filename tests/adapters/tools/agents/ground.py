@@ -14,7 +14,7 @@ from actors.law.requests import (
     EnterRequiresAction,
     NewChat,
 )
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from adapters.postgres.kin.family import PostgresFamily
 from adapters.tools.agents.source import AgentTools
 from tests.actors.law.chats import HOLDER, assistant, call, user
@@ -50,7 +50,9 @@ class Parent:
         chats = self.daemon.chats
         ledger = Unheard(chats.store.ledger, calls)
         family = Unheard(self.tools.family, calls)
-        self.tools = replace(self.tools, sending=Sending(ledger, chats.supervisor), family=family)
+        self.tools = replace(
+            self.tools, sending=ChatSender(ledger, chats.supervisor), family=family
+        )
         return self
 
     async def waiting_agent(self, said="work"):
@@ -74,7 +76,7 @@ async def a_parent(daemon, *said, **new):
     await daemon.at_rest(chat)
     stored = await daemon.chats.store.reading.view(chat)
     chats = daemon.chats
-    sending = Sending(chats.store.ledger, chats.supervisor)
+    sending = ChatSender(chats.store.ledger, chats.supervisor)
     family = PostgresFamily(chats.store.pool)
     tools = AgentTools(sending, family, chats.store.bus, chats.catalogue, chats.mcp.known.usable)
     return Parent(daemon, tools, stored.chat)

@@ -10,7 +10,7 @@ from actors.law.chat import QUEUE_ROWS_MAX, Role
 from actors.law.requests import Interrupt
 from actors.law.states import Status
 from actors.tools.gating import WHO
-from adapters.access.sending import Sending
+from adapters.access.changes import ChatSender
 from adapters.tools.agents.asked import TOOLS
 from tests.adapters.tools.agents.ground import SLOW, a_parent
 
@@ -136,7 +136,7 @@ async def test_an_agent_that_goes_on_at_that_very_moment_is_stopped_all_the_same
     agent = await parent.waiting_agent(SLOW)
     chats = parent.daemon.chats
     ledger = Hasty(chats.store.ledger, [Interrupt()])
-    parent.tools = replace(parent.tools, sending=Sending(ledger, chats.supervisor))
+    parent.tools = replace(parent.tools, sending=ChatSender(ledger, chats.supervisor))
 
     told = await parent.call("interrupt_agent", chat_id=agent["chat_id"])
 

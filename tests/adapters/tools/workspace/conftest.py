@@ -13,7 +13,7 @@ from actors.chat.turn.ports import Calling
 from actors.law.ids import ChatId
 from actors.law.parts.message import ToolCallPart
 from actors.law.requests import CreateChat, NewChat
-from adapters.chats.files.kept import KeptFiles
+from adapters.chats.files.store import KeptFiles
 from adapters.postgres.bus import Switchboard
 from adapters.tools.lifecycle.source import LifecycleTools
 from adapters.tools.workspace.source import WorkspaceTools

@@ -7,7 +7,7 @@ import trio
 import trio.testing
 from trio_websocket import ConnectionClosed
 
-from adapters.chats.streams import guests
+from adapters.chats.streams import viewers
 from tests.adapters.daemon.who_may import CHATS
 from tests.adapters.edges import HEADER, PATIENCE_SECONDS, eventually
 
@@ -88,7 +88,7 @@ async def has_ended(edge):
 
 @pytest.fixture
 def often(monkeypatch):
-    monkeypatch.setattr(guests, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(viewers, "LOOK_SECONDS", 0.05)
 
 
 async def test_what_another_process_has_changed_is_seen_a_little_later(often, edge, chat):

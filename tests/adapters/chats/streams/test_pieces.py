@@ -11,7 +11,7 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts import message as model
 from actors.law.parts.message import JsonText
 from actors.streams.pieces import ArgsPiece, NumberedPiece, ReasoningPiece, ResultPiece
-from adapters.chats.pieces import encoded
+from adapters.chats.streams.events import encode_piece
 from tests.fakes.records import unseen
 
 KEY = EpisodeKey(ChatId(uuid4()), 3, 1)
@@ -19,7 +19,7 @@ AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def shown(piece, *, seq=1, role=Role.ASSISTANT):
-    return json.loads(encoded(KEY, NumberedPiece(seq, role, piece)))
+    return json.loads(encode_piece(KEY, NumberedPiece(seq, role, piece)))
 
 
 def told(piece):

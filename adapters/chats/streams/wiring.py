@@ -1,4 +1,4 @@
-"""All that streams consist of, put together: feeds of chats and of owners, and what is read."""
+"""The wiring of streams: feeds of chats and of lists, what they read, who watches."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,12 +12,10 @@ from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds, open_chat_feeds
 from actors.streams.previews import Previews
 from adapters.access.admission import Admission
 from adapters.chats.shelf.shelf import Shelf
-from adapters.chats.streams.encoding import encoded
-from adapters.chats.streams.guests import Guests
-from adapters.chats.streams.read_cursors import ReadCursors
-from adapters.chats.streams.reading import WatchersReading
+from adapters.chats.streams.events import encode_event
+from adapters.chats.streams.reading import ListReading, WatchersReading
 from adapters.chats.streams.routes import Streams, Watch
-from adapters.chats.streams.watching import Listing
+from adapters.chats.streams.viewers import ReadCursors, SharedViewers
 from adapters.http.endpoints import Routes
 from adapters.postgres.driver.pool import Pool
 from runtime.children import Child, open_children
@@ -25,13 +23,13 @@ from runtime.restart import Restart
 
 
 @dataclass(frozen=True, slots=True)
-class Streaming:
-    """`leave` first when the process ends: watchers are told to go elsewhere."""
+class StreamParts:
+    """The parts of streams. Call `leave` first when the process ends: watchers go elsewhere."""
 
     routes: Sequence[Routes]
     feeds: ChatFeeds
     owners: OwnerFeeds
-    guests: Guests
+    viewers: SharedViewers
 
     def leave(self) -> None:
         self.feeds.leave()
@@ -41,7 +39,7 @@ class Streaming:
         return {
             "feeds": self.feeds.statistics(),
             "owners": self.owners.statistics(),
-            "guests": self.guests.statistics(),
+            "guests": self.viewers.statistics(),
         }
 
 
@@ -56,16 +54,16 @@ async def open_streaming(
     organization: UUID,
     lease_seconds: float,
     elsewhere: RemotePreviews | None = None,
-) -> AsyncIterator[Streaming]:
-    """Watchers are told what becomes of chats, as long as the block runs."""
+) -> AsyncIterator[StreamParts]:
+    """Let chats be watched, as long as the block runs."""
     reading = WatchersReading(pool, lease_seconds=lease_seconds)
-    cursors, guests = ReadCursors(shelf), Guests(admission)
+    cursors, viewers = ReadCursors(shelf), SharedViewers(admission)
     async with (
         open_children("streams", capacity=2) as children,
-        open_chat_feeds(reading, encoded, previews, bus, elsewhere=elsewhere) as feeds,
-        open_owner_feeds(Listing(shelf, organization=organization), bus) as owners,
+        open_chat_feeds(reading, encode_event, previews, bus, elsewhere=elsewhere) as feeds,
+        open_owner_feeds(ListReading(shelf, organization=organization), bus) as owners,
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))
-        children.start(Child(name="guests", body=guests.run, restart=Restart()))
-        streams = Streams(feeds, admission, read_cursors=cursors, guests=guests)
-        yield Streaming((streams, Watch(owners)), feeds, owners, guests)
+        children.start(Child(name="shared viewers", body=viewers.run, restart=Restart()))
+        streams = Streams(feeds, admission, read_cursors=cursors, viewers=viewers)
+        yield StreamParts((streams, Watch(owners)), feeds, owners, viewers)

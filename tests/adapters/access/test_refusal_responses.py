@@ -4,12 +4,12 @@ import pytest
 
 from actors.law.refusals import NO_TRANSITION, NotAllowed
 from actors.law.states import State
-from adapters.access.answers_of_law import refused
+from adapters.access.changes import refusal_response
 
 
 @pytest.mark.parametrize("state", State)
 def test_where_a_chat_stands_is_said_in_words(state):
-    said = refused(NotAllowed("Interrupt", state, NO_TRANSITION))
+    said = refusal_response(NotAllowed("Interrupt", state, NO_TRANSITION))
 
     assert 409 == said.status
     assert said.refusal.detail.startswith("it ")
@@ -17,7 +17,7 @@ def test_where_a_chat_stands_is_said_in_words(state):
 
 
 def test_why_is_said_where_there_is_more_to_it():
-    said = refused(NotAllowed("RequestCompaction", State.W, "there is nothing to sum up"))
+    said = refusal_response(NotAllowed("RequestCompaction", State.W, "there is nothing to sum up"))
 
     expected = "it is waiting for a message, and nothing is queued: there is nothing to sum up"
     assert expected == said.refusal.detail

@@ -1,11 +1,17 @@
 -- Who gets at a chat.
 
+-- column: VisibleChat.root_id
+-- A root is its own.
+coalesce(c.root_id, c.id)
+
+-- column: VisibleChat.by_owner
+-- Whether the caller of the statement `admit` owns it.
+c.owner_id = %(caller)s
+
 -- name: admit
 -- The chat, if this caller may see it. What is shared is a whole family, by its root; the only
 -- group there is holds everybody.
-SELECT c.id, c.owner_id, c.parent_id, coalesce(c.root_id, c.id), c.status, c.archived, c.title,
-       c.plan_mode, c.mode, c.pin_order, c.mcp_server_ids, c.last_model_config_id,
-       c.last_reasoning_effort
+SELECT {c.VisibleChat}
   FROM chats c
  WHERE c.id = %(chat)s
    AND (%(is_admin)s::boolean
@@ -15,7 +21,7 @@ SELECT c.id, c.owner_id, c.parent_id, coalesce(c.root_id, c.id), c.status, c.arc
                          WHERE r.chat_id = coalesce(c.root_id, c.id)
                            AND (r.subject_id = %(caller)s OR r.is_group))));
 
--- name: uninvited
+-- name: without_access
 -- Of these watchers, a chat and a user each, those who may see the chat no more.
 SELECT w.chat, w.watcher
   FROM unnest(%(chats)s::uuid[], %(watchers)s::uuid[]) AS w (chat, watcher)

@@ -1,15 +1,18 @@
 """Files for chats: brought, fetched, and linked to for those who have no session."""
 
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from uuid import UUID, uuid4
 
-from actors.law.ids import FileId
-from adapters.chats.files.links import LINK_SECONDS, Links
-from adapters.chats.files.shelf import FileShelf, NewFile, Opened, Seer
-from adapters.chats.wire.files import ChatFileDownloadURL, UploadChatFileResponse
+import msgspec
+
+from actors.law.ids import FileId, UserId
+from adapters.chats.files.store import FileShelf, NewFile, Opened, Seer
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.files import (
     ACCEPTED,
@@ -181,3 +184,49 @@ def _handed_over(opened: Opened | None, *, cache: str) -> HttpResponse:
 
 def _unusable(field: str, fact: str) -> HttpError:
     return HttpError(400, "file not usable", detail=fact, validations=(Validation(field, fact),))
+
+
+class UploadChatFileResponse(msgspec.Struct, frozen=True):
+    id: UUID
+
+
+class ChatFileDownloadURL(msgspec.Struct, frozen=True):
+    url: str
+    expires_at: datetime
+    sha256: str
+    size_bytes: int
+    name: str
+    mime_type: str
+
+
+LINK_SECONDS = 300  # that a link is good for; then it is as if it had never been
+
+_ID_BYTES, _TIME_BYTES, _SEAL_BYTES = 16, 8, 32
+_TOKEN_CHARACTERS = 76  # of all tokens; anything else is not even decoded
+
+
+class Links:
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def token(self, file: FileId, user: UserId, *, until: datetime) -> str:
+        """`until`: to the second; a fraction is cut off."""
+        said = user.bytes + int(until.timestamp()).to_bytes(_TIME_BYTES, "big")
+        return urlsafe_b64encode(said + self._seal(file, said)).decode()
+
+    def user_of(self, token: str, file: FileId, *, now: datetime) -> UserId | None:
+        """Whom it was made for, if it is for this file and still good."""
+        if len(token) != _TOKEN_CHARACTERS:
+            return None
+        try:
+            whole = urlsafe_b64decode(token)
+        except (Error, ValueError):
+            return None
+        said, seal = whole[:-_SEAL_BYTES], whole[-_SEAL_BYTES:]
+        if not hmac.compare_digest(seal, self._seal(file, said)):
+            return None
+        until = datetime.fromtimestamp(int.from_bytes(said[_ID_BYTES:], "big"), UTC)
+        return UserId(UUID(bytes=said[:_ID_BYTES])) if now < until else None
+
+    def _seal(self, file: FileId, said: bytes) -> bytes:
+        return hmac.digest(self._key, b"file" + file.bytes + said, "sha256")

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
+from actors.law.chat import FILES_PER_CHAT_MAX, Chat
 from actors.law.ids import FileId, UserId
+from actors.prompts.context.ports import Document
 from actors.prompts.files import Files, StoredFile
 from adapters.chats.shelved import ShelvedFile
 from adapters.postgres.driver.pool import Pool
@@ -186,3 +188,26 @@ def _file_of(row: Row) -> ShelvedFile:
         size_bytes=size,
         created_at=created,
     )
+
+
+class KeptFiles:
+    """Fulfils `actors.prompts.context.ports.ChatFiles`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def keep(self, chat: Chat, document: Document) -> bool:
+        keeping = {
+            "chat": chat.id,
+            "owner": chat.owner_id,
+            "id": document.id,
+            "name": document.name,
+            "media_type": document.media_type,
+            "bytes": document.content,
+            "most": FILES_PER_CHAT_MAX,
+        }
+        async with self._pool.connection() as connection:
+            _, kept = await connection.commit(
+                [(SQL["lock_files_of_chat"], {"chat": chat.id}), (SQL["keep_file"], keeping)]
+            )
+        return kept == [(True,)]

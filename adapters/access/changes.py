@@ -1,0 +1,194 @@
+"""Requests that change a chat: how they put it to work, and what the API says if one is refused.
+
+A request puts its chat to work here, if there is room, in its own transaction. The place is claimed
+before, so the chat is acquired by the same write that makes it `running`, and its actor begins with
+what was written, without reading it. Without room, or if a process holds the chat already, the
+commit's hints tell those whom it concerns.
+"""
+
+from collections.abc import Awaitable, Sequence
+from typing import Protocol, assert_never
+
+from actors.law.ids import ChatId
+from actors.law.refusals import (
+    NO_TRANSITION,
+    AlreadyServed,
+    ChatNotFound,
+    FilesFull,
+    FilesUnavailable,
+    InvalidState,
+    MessageNotFound,
+    NotAllowed,
+    NotAwaitingDecision,
+    NotRoot,
+    QueuedNotFound,
+    QueueFull,
+    QueueMoved,
+    Refusal,
+)
+from actors.law.requests import CreateChat, Request
+from actors.law.states import State, Status
+from actors.law.store.ports import Applied, Ledger, Receipt, StaleFence
+from actors.supervisor import api
+from actors.supervisor.api import SupervisorMail
+from actors.supervisor.slots import Claim, Slots
+from adapters.http.refusals import HttpError, not_found
+from runtime.clock import now
+from runtime.mailbox import Address
+
+
+class SupervisorEntry(Protocol):
+    """A supervisor, or its intake, as far as requests need it."""
+
+    address: Address[SupervisorMail]
+
+    @property
+    def slots(self) -> Slots: ...
+
+
+class ChatSender:
+    """The way of requests that may put a chat to work."""
+
+    def __init__(self, ledger: Ledger, supervisor: SupervisorEntry) -> None:
+        self._ledger = ledger
+        self._supervisor = supervisor
+
+    async def create(
+        self, request: CreateChat, *, receipt: Receipt | None = None
+    ) -> Applied | Refusal:
+        """Create a chat that is at work at once."""
+        claim = self._claim(is_root=request.chat.parent_id is None)
+        writing = self._ledger.create(request, _taking(claim), receipt=receipt)
+        answer = await self._hand_over(claim, writing, is_new=True)
+        assert not isinstance(answer, StaleFence), "nothing is fenced here"
+        return answer
+
+    async def apply(
+        self,
+        chat: ChatId,
+        requests: Sequence[Request],
+        *,
+        is_root: bool,
+        receipt: Receipt | None = None,
+    ) -> Applied | Refusal:
+        """Apply requests that may put the chat to work. A process that holds it already hears of
+        them, and keeps it."""
+        claim = self._claim(is_root=is_root)
+        writing = self._ledger.apply(chat, [*requests, *_taking(claim)], receipt=receipt)
+        answer = await self._hand_over(claim, writing)
+        assert not isinstance(answer, StaleFence), "nothing is fenced here"
+        return answer
+
+    def _claim(self, *, is_root: bool) -> Claim | None:
+        return self._supervisor.slots.claim(is_root=is_root, now=now())
+
+    async def _hand_over(
+        self,
+        claim: Claim | None,
+        writing: Awaitable[Applied | Refusal | StaleFence],
+        *,
+        is_new: bool = False,
+    ) -> Applied | Refusal | StaleFence:
+        """Wait for the answer, and hand the chat to its actor. If this is cancelled while the
+        commit is on its way, a comparison with the store finds the chat."""
+        if claim is None:
+            return await writing
+        handed = False
+        try:
+            answer = await writing
+            if isinstance(answer, Applied) and answer.chat.holder == claim.holder:
+                history = answer.messages if is_new else None  # of a new chat these are all
+                handed = api.hand_over(self._supervisor.address, answer.stored, history)
+        finally:
+            if not handed:
+                self._supervisor.slots.release(claim)
+        return answer
+
+
+def _taking(claim: Claim | None) -> Sequence[Request]:
+    return () if claim is None else claim.requests
+
+
+# refusals
+
+
+_ARCHIVED = frozenset({State.XW, State.XE0, State.XE1})
+# Requests that say something in a chat. If it is archived, that is a fault of the request.
+_SPEAKING = frozenset(
+    {"SendMessage", "EditMessage", "PromoteQueued", "RequestCompaction", "CompleteRequiresAction"}
+)
+# What people are told, who do not know the letters of the states.
+_STATES = {
+    State.W: "it is waiting for a message, and nothing is queued",
+    State.E0: "it has stopped with an error, and nothing is queued",
+    State.E1: "it has stopped with an error",
+    State.R0: "it is running, and nothing is queued",
+    State.R1: "it is running",
+    State.I0: "it is being interrupted, and nothing is queued",
+    State.I1: "it is being interrupted",
+    State.A0: "it waits for tool results or consent, and nothing is queued",
+    State.A1: "it waits for tool results or consent",
+    State.XW: "it is archived",
+    State.XE0: "it is archived",
+    State.XE1: "it is archived",
+    State.INVALID: "it is in an invalid state",
+}
+_STATUSES = {
+    State.W: Status.WAITING,
+    **dict.fromkeys((State.E0, State.E1), Status.ERROR),
+    **dict.fromkeys((State.R0, State.R1), Status.RUNNING),
+    **dict.fromkeys((State.I0, State.I1), Status.INTERRUPTING),
+}
+
+
+def refusal_response(answer: Refusal | StaleFence) -> HttpError:
+    """Return what the API answers when the law refuses a request."""
+    match answer:
+        case ChatNotFound():
+            return not_found()
+        case MessageNotFound():
+            return HttpError(404, "message not found", detail=str(answer))
+        case QueuedNotFound():
+            return HttpError(404, "queued message not found", detail=str(answer))
+        case QueueFull():
+            return HttpError(429, "message queue is full", detail=str(answer))
+        case QueueMoved():
+            return HttpError(409, "the queue has changed meanwhile", detail=str(answer))
+        case FilesFull():
+            return HttpError(400, "too many attachments", detail=str(answer))
+        case FilesUnavailable():
+            return HttpError(400, "attachment not available", detail=str(answer))
+        case NotRoot():
+            return HttpError(400, "only a root chat can be archived", detail=str(answer))
+        case InvalidState():
+            return HttpError(409, "chat is in an invalid state", detail=str(answer))
+        case AlreadyServed():
+            return HttpError(409, "request is being served", detail=str(answer))
+        case NotAllowed():
+            return _not_allowed(answer)
+        case StaleFence():
+            return HttpError(409, "the chat has changed meanwhile", detail=str(answer))
+        case _:
+            assert_never(answer)
+
+
+def _not_allowed(answer: NotAllowed) -> HttpError:
+    if isinstance(answer.fault, NotAwaitingDecision):
+        return HttpError(409, "nothing to decide", detail=str(answer.fault))
+    if answer.fault is not None:
+        return HttpError(400, "invalid request for this chat", detail=str(answer.fault))
+    if answer.state in _ARCHIVED and answer.transition in _SPEAKING:
+        return archived_refusal()
+    where = "" if answer.state is None else _STATES[answer.state]
+    if answer.transition == "CompleteRequiresAction" and answer.state in _STATUSES:
+        # Programs that answer for their tools want to know that another answer was faster.
+        detail = f"its status is {_STATUSES[answer.state].value}: {where}"
+        return HttpError(409, "chat does not wait for tool results", detail=detail)
+    why = "" if answer.rule == NO_TRANSITION else answer.rule
+    detail = ": ".join(filter(None, (where, why)))
+    return HttpError(409, "chat state does not allow this operation", detail=detail)
+
+
+def archived_refusal() -> HttpError:
+    """Return the answer to a request that would say something in an archived chat."""
+    return HttpError(400, "chat is archived", detail="unarchive it first")
