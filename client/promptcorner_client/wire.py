@@ -235,7 +235,7 @@ class ChatQueuedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatStreamEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """`type` says which of the others is there; the resets have none."""
+    """An event of one chat. `type` says which other field is there; the resets have none."""
 
     type: EventType
     chat_id: UUID
