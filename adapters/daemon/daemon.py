@@ -32,10 +32,11 @@ from adapters.http.host.listeners import Listeners, listen
 from adapters.http.host.server import HttpServer
 from adapters.http.host.tls import tls_of
 from adapters.http.origins import OwnAddress
-from adapters.models.provider_config import ModelConfig, models_of_environment
+from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.dial import Dial
 from adapters.models.snapshot import CatalogueSnapshot, ModelSource
 from adapters.plugins.plugins import open_plugins
+from adapters.plugins.providers import plugin_models
 from adapters.postgres import embedded
 from adapters.postgres.database import Database, lost_at_start, migrate, open_database
 from adapters.postgres.pulse import Pulse, RoomCheck
@@ -95,7 +96,6 @@ class Frame:
 
     config: Config
     number: int | None  # among the processes of one parent, from 1
-    models: Sequence[ModelConfig]  # that the environment offers
     dial: Dial
     entrance: Entrance
     server: HttpServer
@@ -118,7 +118,9 @@ class Frame:
 async def serve(config: Config, member: Membership | None = None) -> None:
     """The daemon's life, until a signal ends it. CannotStart if it does not begin. `member`: it is
     one of several, and their parent has made its sockets."""
-    models, dial = models_of_environment(config.environ), dial_of(config.environ)
+    # What is wrong with the environment is said at once, but only plugins know their models.
+    models_of_environment(config.environ, is_whole=not config.plugins)
+    dial = dial_of(config.environ)
     tls = None
     if config.tls_cert is not None and config.tls_key is not None:
         tls = tls_of(config.tls_cert, config.tls_key)
@@ -144,7 +146,6 @@ async def serve(config: Config, member: Membership | None = None) -> None:
             frame = Frame(
                 config,
                 None if member is None else member.number,
-                models,
                 dial,
                 entrance,
                 server,
@@ -171,7 +172,10 @@ async def work(frame: Frame) -> None:
             frame.nursery.start_soon(embedded.tend, database.cluster)
         steps = await migrate(database)
         inner = Entrance(frame.entrance.probes)
-        basis = basis_of(config, frame.models, frame.dial, plugins)
+        models = models_of_environment(
+            config.environ, plugin_models(plugins), is_whole=plugins.are_whole
+        )
+        basis = basis_of(config, models, frame.dial, plugins)
         async with (
             open_pulse(database) as pulse,
             open_stand(
@@ -193,7 +197,7 @@ async def work(frame: Frame) -> None:
                 beside=Beside(inner, relaying, frame.number),
             ),
         ):
-            models = offered_models(await chats.catalogue.snapshot()) or NO_MODEL
+            offered = offered_models(await chats.catalogue.snapshot()) or NO_MODEL
             await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
             look_less_for_garbage()
             frame.entrance.probes.ready(
@@ -211,7 +215,7 @@ async def work(frame: Frame) -> None:
                     say_ready(
                         frame,
                         database,
-                        models,
+                        offered,
                         relay=stand.url,
                         migrated=len(steps),
                         seconds=now() - began,

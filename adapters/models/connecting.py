@@ -107,6 +107,11 @@ def _chat_completions(provider: ProviderConfig, client: HttpClient) -> Configure
     )
 
 
+def _of_plugin(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
+    assert provider.ready_made is not None, "a plugin brings its provider ready made"
+    return provider.ready_made
+
+
 def _base_url(provider: ProviderConfig) -> str:
     """Return where a provider is. A key is never shown to another vendor than its own."""
     url = provider.base_url or provider.vendor.base_url
@@ -120,4 +125,5 @@ _CONNECT: dict[Wire, Connect] = {
     Wire.GEMINI: _gemini,
     Wire.CHAT: _chat_completions,
     Wire.RESPONSES: _responses,
+    Wire.PLUGIN: _of_plugin,
 }

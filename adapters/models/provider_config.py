@@ -5,10 +5,11 @@ A key in the environment is a provider, without further steps. The variables sta
 that name none. Keys stay out of every repr.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
+from actors.chat.turn.ports import ConfiguredProvider
 from actors.law.ids import ModelConfigId
 from actors.law.parts.prompt import CallSettings, Effort, ProviderTool
 from actors.law.parts.vendors import VENDORS, Login, Vendor, vendor_of
@@ -34,6 +35,8 @@ class ProviderConfig:
     credentials: Credentials | None = field(repr=False, default=None)  # of bedrock
     region: str = ""  # of bedrock
     variable: str = ""  # of the environment, that it comes from
+    # Of a plugin: the provider itself, which is not made by us.
+    ready_made: ConfiguredProvider | None = field(repr=False, default=None)
 
     @property
     def vendor(self) -> Vendor:
@@ -89,28 +92,42 @@ def misconfiguration(provider: ProviderConfig, model: str) -> str | None:
     return None
 
 
-def models_of_environment(environ: Mapping[str, str]) -> tuple[ModelConfig, ...]:
-    """Return one model for each provider of the environment, the default first."""
-    models = tuple(_models(environ))
+def models_of_environment(
+    environ: Mapping[str, str], of_plugins: Sequence[ModelConfig] = (), *, is_whole: bool = True
+) -> tuple[ModelConfig, ...]:
+    """Return one model for each provider with a key, and those of plugins; the default first.
+
+    `is_whole`: there will be no others, so a default that is not among them is refused.
+    """
+    models = tuple(_models(environ, of_plugins, is_whole=is_whole))
     for model in models:
         if (wrong := misconfiguration(model.provider, model.model)) is not None:
             raise CannotStart(f"config: model {model}", wrong)
     return models
 
 
-def _models(environ: Mapping[str, str]) -> Iterable[ModelConfig]:
-    models = {model.provider.name: model for model in _providers_found(environ)}
+def _models(
+    environ: Mapping[str, str], of_plugins: Sequence[ModelConfig], *, is_whole: bool
+) -> Iterable[ModelConfig]:
+    found = (*_providers_found(environ), *of_plugins)
     wanted = _value(environ, MODEL)
     if not wanted:
-        return models.values()
+        return found
     provider, _, name = wanted.partition("/")
     if not (provider and name):
         raise CannotStart("config", f"{MODEL}={wanted}, must be provider/model")
-    if provider not in models:
-        there = ", ".join(models) or "none"
+    its_own = [model for model in found if model.provider.name == provider]
+    others = [model for model in found if model.provider.name != provider]
+    if not its_own and is_whole:
+        there = ", ".join(dict.fromkeys(model.provider.name for model in found)) or "none"
         raise CannotStart("config", f"{MODEL}={wanted}, but the providers with a key are: {there}")
-    first = _model(models.pop(provider).provider, name)
-    return (first, *models.values())
+    if its_own and its_own[0].provider.ready_made is None:  # a vendor may have any model
+        return (_model(its_own[0].provider, name), *others)
+    named = [model for model in its_own if model.model == name]
+    if its_own and not named:
+        there = ", ".join(model.model for model in its_own)
+        raise CannotStart("config", f"{MODEL}={wanted}, but {provider} has: {there}")
+    return (*named, *(model for model in found if model not in named))
 
 
 def _providers_found(environ: Mapping[str, str]) -> Iterator[ModelConfig]:

@@ -41,7 +41,13 @@ from adapters.models.providers.bedrock.aws import (
     aws_credentials,
 )
 from adapters.models.settings import DeploymentSettings
-from adapters.models.store.catalogue import StoredCatalogue, StoredKey, StoredModel, StoredProvider
+from adapters.models.store.catalogue import (
+    BedrockSecrets,
+    StoredCatalogue,
+    StoredKey,
+    StoredModel,
+    StoredProvider,
+)
 from adapters.models.store.providers import key_subject, settings_subject
 
 TYPES = tuple(sorted(vendor.type for vendor in VENDORS if vendor.wire is not None))
@@ -102,6 +108,8 @@ class ListedProvider:
         if self.fault or self.is_unsupported:
             return False
         config = self.config
+        if config.ready_made is not None:
+            return True
         if self.vendor.login is Login.AWS:
             return config.credentials is not None
         return bool(config.key) or self.vendor.login is Login.OPTIONAL_KEY
@@ -232,7 +240,9 @@ def _offered(model: ModelConfig, around: ProcessFacts) -> ListedModel:
         updated_at=around.since,
         variable=config.variable,
     )
-    return _virtual(model.id, provider, model.model, model.model, ModelSource.ENVIRONMENT)
+    listed = _virtual(model.id, provider, model.model, model.model, ModelSource.ENVIRONMENT)
+    limit = model.context_limit or CONTEXT_LIMIT_USUAL
+    return replace(listed, context_limit=limit, config=model)
 
 
 def _rehearsal(since: datetime) -> ListedModel:
@@ -280,16 +290,6 @@ def _virtual(
 
 
 # those of the database
-
-
-class BedrockSecrets(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The settings of a bedrock provider that are sealed."""
-
-    access_key: str = ""
-    access_key_secret: str = ""
-
-    def __repr__(self) -> str:
-        return "BedrockSecrets()"
 
 
 def _stored(row: StoredProvider, around: ProcessFacts, opened: Unseal) -> ListedProvider:
@@ -386,6 +386,7 @@ def _configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
     call = model.call
     efforts = efforts_of(call)
     search = search_of(call, provider.type)
+    known = model if model.source is ModelSource.DATABASE else model.config
     responses = call.openai_config.use_responses_api if call.openai_config else None
     return ModelConfig(
         model.id,
@@ -394,6 +395,6 @@ def _configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
         settings=settings_of(call, provider.type),
         effort_max=None if efforts is None else efforts[1],
         provider_tools=() if search is None else (search,),
-        context_limit=model.context_limit if model.source is ModelSource.DATABASE else None,
+        context_limit=None if known is None else known.context_limit,  # not what is only shown
         use_responses_api=responses if isinstance(responses, bool) else None,
     )

@@ -43,6 +43,10 @@ class PluginFault(Exception):
     """A plugin did not do what it was asked. The text says so to users and models."""
 
 
+class PluginAway(PluginFault):
+    """A plugin is not there, or has too much to do. It may be asked again later."""
+
+
 class PluginState(Enum):
     """The value is how people see it."""
 
@@ -207,10 +211,10 @@ class PluginLoop:
 
     def _begin(self, work: Work, when_ended: Callable[[], None]) -> PluginCall:
         if self.state is not PluginState.RUNNING:
-            raise PluginFault(f"it is {self.state.value}: {self.why}")
+            raise PluginAway(f"it is {self.state.value}: {self.why}")
         if len(self._calls) >= CALLS_MAX:
             self._refused_count += 1
-            raise PluginFault(f"it is busy: {CALLS_MAX} of its calls run already")
+            raise PluginAway(f"it is busy: {CALLS_MAX} of its calls run already")
         call = PluginCall(work, when_ended)
         self._calls.add(call)
         self._calls_count += 1
@@ -283,7 +287,7 @@ class PluginLoop:
         self.why = why
         for call in tuple(self._calls):
             self._post(partial(call.scope.cancel, NotWanted()))
-            call.is_left, call.outcome = True, outcome.Error(PluginFault(why))
+            call.is_left, call.outcome = True, outcome.Error(PluginAway(why))
             self._tell_caller(call)
 
     def place(self) -> str:

@@ -59,6 +59,11 @@ class Plugins:
     def __iter__(self) -> Iterator[Plugin]:
         return iter(self.all)
 
+    @property
+    def are_whole(self) -> bool:
+        """True if every plugin that was named has been loaded."""
+        return all(plugin.parts is not NO_PARTS for plugin in self.all)
+
     def statistics(self) -> Mapping[str, PluginStatistics]:
         """Return the statistics of each plugin by its name."""
         return {plugin.name: plugin.loop.statistics() for plugin in self.all}

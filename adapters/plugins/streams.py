@@ -20,11 +20,16 @@ Item = TypeVar("Item")
 
 @asynccontextmanager
 async def open_stream(
-    loop: PluginLoop, make: Callable[[], AsyncGenerator[Item, None]]
+    loop: PluginLoop,
+    make: Callable[[], AsyncGenerator[Item, None]],
+    is_last: Callable[[Item], bool],
 ) -> AsyncIterator[AsyncIterator[Sequence[Item]]]:
-    """Run a generator in the plugin's loop as long as the block is. What it raises, and the fault
-    of the plugin that did not end, comes out of the iteration."""
-    stream = _Stream(make)
+    """Run a generator in the plugin's loop as long as the block is.
+
+    `is_last` is asked there about each item, and may raise. What it or the generator raises, and
+    the fault of a plugin that did not end, comes out of the iteration.
+    """
+    stream = _Stream(make, is_last)
     async with loop.running(stream.pump, when_ended=stream.note_more) as call:
         yield _Batches(stream, call)
 
@@ -32,8 +37,11 @@ async def open_stream(
 class _Stream(Generic[Item]):
     """A queue: items are appended in the plugin's thread, and taken in the daemon's."""
 
-    def __init__(self, make: Callable[[], AsyncGenerator[Item, None]]) -> None:
+    def __init__(
+        self, make: Callable[[], AsyncGenerator[Item, None]], is_last: Callable[[Item], bool]
+    ) -> None:
         self._make = make
+        self._is_last = is_last
         self._home = trio.lowlevel.current_trio_token()
         self._there: trio.lowlevel.TrioToken | None = None
         self._waiting: deque[Item] = deque()
@@ -50,10 +58,13 @@ class _Stream(Generic[Item]):
         async with aclosing(self._make()) as generator:
             count = 0
             async for item in generator:
+                is_last = self._is_last(item)
                 self._waiting.append(item)
                 if not self._is_told:
                     self._is_told = True
                     self._home.run_sync_soon(self.note_more)
+                if is_last:
+                    return
                 while len(self._waiting) >= WAITING_MAX:
                     self._room = trio.Event()
                     await self._room.wait()

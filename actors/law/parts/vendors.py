@@ -19,6 +19,7 @@ class Wire(Enum):
     GEMINI = "Gemini"
     CHAT = "OpenAI Chat Completions"
     RESPONSES = "OpenAI Responses"
+    PLUGIN = "none: the code of a plugin is the provider"
 
 
 class Login(Enum):
@@ -283,12 +284,21 @@ BEDROCK = Vendor(
 )
 COPILOT = Vendor(type="copilot", name="GitHub Copilot", wire=None, login=Login.NONE)
 
+# Providers of plugins: nobody sets one up, and each answers for itself.
+PLUGIN = Vendor(
+    type="plugin",
+    name="a plugin",
+    wire=Wire.PLUGIN,
+    login=Login.NONE,
+    rules=PromptRules(("",)),
+)
+
 # Their order says which one is the default where several are set up by the environment.
 VENDORS = (
     *(ANTHROPIC, OPENAI, GOOGLE, OPENROUTER, VERCEL, AZURE, OPENAI_COMPAT, BEDROCK),
     COPILOT,
 )
-_BY_TYPE = {vendor.type: vendor for vendor in VENDORS}
+_BY_TYPE = {vendor.type: vendor for vendor in (*VENDORS, PLUGIN)}
 _BY_ALIAS = {alias: vendor.type for vendor in VENDORS for alias in vendor.aliases}
 # The words of those who resell come first: their errors may name the maker of the model, too.
 _IN_ERRORS = sorted(VENDORS, key=lambda vendor: not vendor.resells)

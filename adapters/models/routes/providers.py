@@ -38,11 +38,10 @@ from adapters.models.routes.wire import (
 from adapters.models.snapshot import (
     TYPES,
     UNSUPPORTED_TYPES,
-    BedrockSecrets,
     ListedProvider,
     ModelSource,
 )
-from adapters.models.store.catalogue import StoredProvider
+from adapters.models.store.catalogue import BedrockSecrets, StoredProvider
 from adapters.models.store.providers import (
     KeySet,
     NameTaken,

@@ -101,4 +101,5 @@ class UserKeyRoutes:
 
 
 def _takes_keys(provider: ListedProvider) -> bool:
-    return provider.source is not ModelSource.REHEARSAL and not provider.is_unsupported
+    is_ours = provider.source is ModelSource.REHEARSAL or provider.config.ready_made is not None
+    return not (is_ours or provider.is_unsupported)

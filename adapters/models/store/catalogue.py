@@ -26,6 +26,16 @@ class StoredKey:
     created_at: datetime
 
 
+class BedrockSecrets(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The settings of a bedrock provider that are sealed."""
+
+    access_key: str = ""
+    access_key_secret: str = ""
+
+    def __repr__(self) -> str:
+        return "BedrockSecrets()"
+
+
 @dataclass(frozen=True, slots=True)
 class StoredProvider:
     """A provider as it is stored.

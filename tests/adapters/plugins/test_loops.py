@@ -271,9 +271,13 @@ def generator(plugin, name):
     return lambda: provider.stream(name)
 
 
+def never(item):
+    return False
+
+
 async def test_a_stream_arrives_whole_and_in_order(plugin, monkeypatch):
     count = 0
-    async with open_stream(plugin.loop, generator(plugin, "endless")) as batches:
+    async with open_stream(plugin.loop, generator(plugin, "endless"), never) as batches:
         async for batch in batches:
             assert batch
             count += len(batch)
@@ -284,7 +288,7 @@ async def test_a_stream_arrives_whole_and_in_order(plugin, monkeypatch):
 
 
 async def test_a_generator_waits_while_nothing_is_taken(plugin):
-    async with open_stream(plugin.loop, generator(plugin, "endless")) as batches:
+    async with open_stream(plugin.loop, generator(plugin, "endless"), never) as batches:
         await trio.sleep(0.2)
         async for batch in batches:
             assert 512 == len(batch)
@@ -296,7 +300,7 @@ async def test_what_a_generator_raises_comes_out_after_what_it_said(plugin):
     said = []
 
     async def take():
-        async with open_stream(plugin.loop, generator(plugin, "broken")) as batches:
+        async with open_stream(plugin.loop, generator(plugin, "broken"), never) as batches:
             async for batch in batches:
                 said.extend(batch)
 
@@ -310,7 +314,7 @@ async def test_a_generator_that_is_given_up_is_closed_or_left(plugin, bounds):
     bounds(CANCEL_GRACE_SECONDS=0.1)
 
     with trio.move_on_after(0.1):
-        async with open_stream(plugin.loop, generator(plugin, "stubborn")) as batches:
+        async with open_stream(plugin.loop, generator(plugin, "stubborn"), never) as batches:
             async for _ in batches:
                 pass
 
