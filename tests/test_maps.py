@@ -45,7 +45,7 @@ TO_COME = {
     *("runtime", "actors/law", "actors/tools", "actors/prompts", "actors/agents"),
     *("actors/chat", "actors/upkeep", "actors/supervisor"),
     *("adapters/settings", "adapters/postgres", "adapters/http"),
-    *("adapters/people", "adapters/rehearsal", "adapters/workspaces"),
+    *("adapters/people", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),
     *("adapters/relay", "adapters/daemon"),
 }

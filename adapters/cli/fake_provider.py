@@ -14,7 +14,7 @@ import trio
 from adapters.cli.command_line import describe
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
-from adapters.rehearsal.settings import SEED_MAX, SETTINGS, Unfit, read
+from adapters.rehearsal.settings import SEED_MAX, SETTINGS, InvalidSetting, read
 from adapters.settings import names
 from adapters.settings.refusals import CannotStart
 
@@ -108,7 +108,7 @@ def _behaviour(options: argparse.Namespace) -> Behaviour:
         said["script"] = _script(options.script)
     try:
         return read(Behaviour(), said)
-    except Unfit as unfit:
+    except InvalidSetting as unfit:
         name, _, why = str(unfit).partition(": ")
         raise CannotStart(NAME, f"{_flag(name)}: {why}") from None
 

@@ -1,58 +1,94 @@
-"""A request under a behaviour -> what is said to it. Pure."""
+"""The answer to a request under a behaviour: what is said, and what goes wrong with it. Pure.
+
+Texts that are not set come from a stock, and are cut into deltas once for all answers.
+"""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
+from typing import Any
 
-from adapters.rehearsal import speech
-from adapters.rehearsal.behaviour import Behaviour, Call
-from adapters.rehearsal.faults import Ended, Fault, chosen
-from adapters.rehearsal.said import Asked, Finish, Said, SaidCall, Speech, Usage
-from adapters.rehearsal.settings import marked
+from adapters.rehearsal.behaviour import Behaviour, EndedEarly, Fault, ScriptedCall, fault_of
+from adapters.rehearsal.dialogue import (
+    AnsweredCall,
+    Finish,
+    ModelRequest,
+    ScriptedAnswer,
+    Speech,
+    UsageCounts,
+)
+from adapters.rehearsal.settings import with_markers
 
 BYTES_PER_TOKEN = 4  # of a prompt, where no usage is set
 CREATED = 1_700_000_000  # answers carry times that depend on their number only, so runs are equal
+TEXTS_KEPT_MAX = 16  # cut texts that are kept; another one drops the one used least recently
+DEPTH_MAX = 16  # of a schema; what is deeper is null
+
+STOCK = (
+    "Beginners, please. The house is in, the doors are closed, and the prompt desk is live. "
+    "Stand by lights one to four, stand by sound. The rehearsal model speaks its lines at the "
+    "pace it is given, word for word the same every night, so that those behind the scenes can "
+    "practise their entrances. Lights one, go. Somebody has moved the chair; play on. The cue "
+    "comes when it comes, and not before. If the line is dry, the prompter whispers it. If the "
+    "rope breaks, the curtain waits. We take it again from the top. "
+)
+THOUGHTS = (
+    "They are waiting for the cue. I know the scene, I know the marks on the floor, and I count "
+    "the bars before the light changes. First the question, then the pause, then the answer. "
+)
+REFUSED = "I cannot play this part."
+NOTHING = Speech("", ())
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What is said, how, and what goes wrong with it."""
+class PlannedAnswer:
+    """An answer: what is said, how, and what goes wrong with it."""
 
-    said: Said
+    said: ScriptedAnswer
     behaviour: Behaviour
     fault: Fault | None
     random: Random
 
 
-def answered(base: Behaviour, asked: Asked, *, number: int, attempt: int) -> Answer:
-    """`number` counts all requests, `attempt` those at the same point of the same conversation.
+def plan_answer(
+    base: Behaviour, asked: ModelRequest, *, number: int, attempt: int
+) -> PlannedAnswer:
+    """Return the answer to a request.
 
-    The rules of a marker count attempts, any other rules count requests. Raises Unfit.
+    `number` counts all requests, `attempt` those at the same point of the same conversation. The
+    rules of a marker count attempts, any other rules count requests. Raises InvalidSetting.
     """
     acting = base.script[number - 1] if number <= len(base.script) else base
-    behaviour, names = marked(acting, asked.text)
+    behaviour, names = with_markers(acting, asked.text)
     random = Random(f"{base.seed}/{number}")  # to be repeated, not to be secret
     count = attempt if "faults" in names else number
-    fault = chosen(behaviour.faults, count, random)
-    ended = fault if isinstance(fault, Ended) else None
-    return Answer(said(behaviour, asked, number=number, ended=ended), behaviour, fault, random)
+    fault = fault_of(behaviour.faults, count, random)
+    ended = fault if isinstance(fault, EndedEarly) else None
+    return PlannedAnswer(
+        script_answer(behaviour, asked, number=number, ended=ended), behaviour, fault, random
+    )
 
 
-def said(behaviour: Behaviour, asked: Asked, *, number: int, ended: Ended | None) -> Said:
+def script_answer(
+    behaviour: Behaviour, asked: ModelRequest, *, number: int, ended: EndedEarly | None
+) -> ScriptedAnswer:
+    """Return what is said to a request."""
     name = f"{behaviour.seed:08x}{number:016x}"
-    reasoning = speech.stock(speech.THOUGHTS, behaviour.reasoning, behaviour.delta_chars)
+    reasoning = stock(THOUGHTS, behaviour.reasoning, behaviour.delta_chars)
     calls = () if ended else _calls(behaviour, asked, name)
     text = _text(behaviour, asked, calls=bool(calls))
-    refusal = speech.NOTHING
+    refusal = NOTHING
     finish: Finish = "tools" if calls else "stop"
     if ended:
         half = len(text.deltas) // 2 if ended.why == "length" else 0
-        text = speech.first(text, half if ended.after is None else ended.after)
+        text = first_deltas(text, half if ended.after is None else ended.after)
         finish = ended.why
         if ended.why == "refusal":
-            refusal = speech.cut(speech.REFUSED, behaviour.delta_chars)
+            refusal = cut(REFUSED, behaviour.delta_chars)
     spoken = (reasoning, text, refusal, *(call.arguments for call in calls))
-    return Said(
+    return ScriptedAnswer(
         id=name,
         created=CREATED + number,
         asked=asked,
@@ -65,46 +101,102 @@ def said(behaviour: Behaviour, asked: Asked, *, number: int, ended: Ended | None
     )
 
 
-def _text(behaviour: Behaviour, asked: Asked, *, calls: bool) -> Speech:
+def _text(behaviour: Behaviour, asked: ModelRequest, *, calls: bool) -> Speech:
     size = behaviour.delta_chars
     if calls:
-        return speech.stock(speech.STOCK, behaviour.preamble, size)
+        return stock(STOCK, behaviour.preamble, size)
     if asked.schema is not None:
-        return speech.cut(json.dumps(speech.instance(asked.schema)), size)
+        return cut(json.dumps(instance(asked.schema)), size)
     if behaviour.text:
-        return speech.cut(behaviour.text, size)
-    return speech.stock(speech.STOCK, behaviour.deltas, size)
+        return cut(behaviour.text, size)
+    return stock(STOCK, behaviour.deltas, size)
 
 
-def _calls(behaviour: Behaviour, asked: Asked, name: str) -> tuple[SaidCall, ...]:
+def _calls(behaviour: Behaviour, asked: ModelRequest, name: str) -> tuple[AnsweredCall, ...]:
     if asked.forced is not None:
-        calls: tuple[Call, ...] = (_forced(asked.forced, asked),)
+        calls: tuple[ScriptedCall, ...] = (_forced(asked.forced, asked),)
     elif asked.offers_tools and asked.rounds < behaviour.tool_rounds:
         calls = behaviour.tool_calls
     else:
         calls = ()
     return tuple(
-        SaidCall(f"{index:02x}{name[2:]}", call.name, _arguments(call, behaviour.delta_chars))
+        AnsweredCall(f"{index:02x}{name[2:]}", call.name, _arguments(call, behaviour.delta_chars))
         for index, call in enumerate(calls)
     )
 
 
-def _forced(name: str, asked: Asked) -> Call:
-    return Call(name, json.dumps(speech.instance(asked.schema or {})))
+def _forced(name: str, asked: ModelRequest) -> ScriptedCall:
+    return ScriptedCall(name, json.dumps(instance(asked.schema or {})))
 
 
-def _arguments(call: Call, characters: int) -> Speech:
-    return speech.cut(call.arguments, characters)
+def _arguments(call: ScriptedCall, characters: int) -> Speech:
+    return cut(call.arguments, characters)
 
 
-def _usage(behaviour: Behaviour, asked: Asked, deltas: int) -> Usage:
+def _usage(behaviour: Behaviour, asked: ModelRequest, deltas: int) -> UsageCounts:
     def either(wished: int | None, counted: int) -> int:
         return counted if wished is None else wished
 
-    return Usage(
+    return UsageCounts(
         input=either(behaviour.input_tokens, asked.body_bytes // BYTES_PER_TOKEN),
         output=either(behaviour.output_tokens, deltas),
         cached=behaviour.cached_tokens,
         cache_write=behaviour.cache_write_tokens,
         reasoning=either(behaviour.reasoning_tokens, behaviour.reasoning),
     )
+
+
+@lru_cache(TEXTS_KEPT_MAX)
+def stock(source: str, deltas: int, characters: int) -> Speech:
+    """Return so many deltas of so many characters of a text that starts again when it ends."""
+    wanted = deltas * characters
+    return cut((source * (wanted // len(source) + 1))[:wanted], characters)
+
+
+@lru_cache(TEXTS_KEPT_MAX)
+def cut(text: str, characters: int) -> Speech:
+    """Return a text cut into deltas."""
+    pieces = (text[at : at + characters] for at in range(0, len(text), characters))
+    return Speech(text, tuple(json.dumps(piece, ensure_ascii=False).encode() for piece in pieces))
+
+
+def first_deltas(speech: Speech, deltas: int) -> Speech:
+    """Return only so many of a text's deltas."""
+    if deltas >= len(speech.deltas):
+        return speech
+    kept = speech.deltas[:deltas]
+    return Speech("".join(json.loads(delta) for delta in kept), kept)
+
+
+def instance(schema: object, depth: int = 0) -> object:
+    """Return a small value that a JSON schema allows; null where the schema is not simple."""
+    if not isinstance(schema, Mapping) or depth == DEPTH_MAX:
+        return None
+    for alternatives in ("enum", "anyOf", "oneOf", "allOf"):
+        match schema.get(alternatives):
+            case [first_of_them, *_]:
+                is_value = alternatives == "enum"
+                return first_of_them if is_value else instance(first_of_them, depth + 1)
+    match schema.get("type"):
+        case [str(kind), *_] | str(kind):
+            return _of_kind(kind.lower(), schema, depth)
+        case _:
+            return schema.get("const", _of_kind("object", schema, depth))
+
+
+def _of_kind(kind: str, schema: Mapping[str, Any], depth: int) -> object:
+    match kind:
+        case "object":
+            members = schema.get("properties")
+            known = members if isinstance(members, Mapping) else {}
+            return {name: instance(member, depth + 1) for name, member in known.items()}
+        case "array":
+            return [instance(schema.get("items"), depth + 1)] if schema.get("minItems") else []
+        case "string":
+            return schema.get("const", "Rehearsal")
+        case "integer" | "number":
+            return schema.get("minimum", 0)
+        case "boolean":
+            return False
+        case _:
+            return None

@@ -1,9 +1,9 @@
-"""One task that performs the timed steps of all answers: thousands of streams, one sleep.
+"""The one task that performs the timed steps of all answers: thousands of streams, one sleep.
 
-Where every stream sleeps and sends for itself a delta costs 46 us, here 20. What is due
-within the same millisecond is written in one go, straight to the descriptor, which does not block;
-the connection's own task only waits for the client to hang up, and takes over where waiting is
-needed: a client that does not read, a stall, the end.
+If every stream slept and sent for itself, a delta would cost 46 us; here it costs 20. Steps that
+are due within the same millisecond are written in one go, straight to the descriptor, which does
+not block. The connection's own task only waits for the client to hang up, and takes over where
+waiting is needed: for a client that does not read, for a stall, and at the end.
 """
 
 import heapq
@@ -25,7 +25,7 @@ BURST_MAX = 32  # steps of one answer that are due at once; then others have the
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """The client does not read: these bytes wait for it."""
+    """The bytes that a client does not read; they wait for it."""
 
     rest: bytes
 
@@ -34,7 +34,7 @@ Reached = Blocked | Stall | Reset | HangUp | Literal["end", "gone"]
 
 
 @dataclass(slots=True, eq=False)
-class Playing:
+class PlayedAnswer:
     """An answer on its way, up to the step that its connection's task has to take."""
 
     steps: Iterator[Step]
@@ -45,7 +45,7 @@ class Playing:
     _next: Send | None = None
 
     def play(self, horizon: float) -> float | None:
-        """Take what is due. When to come back; None: something was reached."""
+        """Take the steps that are due. Return when to come back; None: a step was reached."""
         for _ in range(BURST_MAX):
             step = self._next or self._advance()
             if step is None:
@@ -78,11 +78,11 @@ class Playing:
 
 
 class Metronome:
-    """Performs what is due; `run` is its task."""
+    """The performer of all answers; `run` is its task."""
 
     def __init__(self) -> None:
         self._heap: list[
-            tuple[float, int, Playing]
+            tuple[float, int, PlayedAnswer]
         ] = []  # bounded by connections, see LOOK_SECONDS
         self._entries = count()  # decides between two that are due at the same moment
         self._earlier = trio.Event()
@@ -94,15 +94,15 @@ class Metronome:
                 await self._earlier.wait()
             self._play_due(trio.current_time() + TICK_SECONDS)
 
-    async def follow(self, playing: Playing, stream: trio.SocketStream) -> Reached:
-        """Until something is reached that is not done by writing, or the client hangs up."""
+    async def follow(self, playing: PlayedAnswer, stream: trio.SocketStream) -> Reached:
+        """Return when a step is reached that is not done by writing, or the client hangs up."""
         due = playing.play(trio.current_time() + TICK_SECONDS)
         if due is not None:
             await self._wait(playing, due, stream)
         assert playing.reached is not None, "only what is reached ends the waiting"
         return playing.reached
 
-    async def _wait(self, playing: Playing, due: float, stream: trio.SocketStream) -> None:
+    async def _wait(self, playing: PlayedAnswer, due: float, stream: trio.SocketStream) -> None:
         with trio.move_on_at(math.inf) as playing.scope:
             self._add(due, playing)
             try:
@@ -112,7 +112,7 @@ class Metronome:
                 playing.scope = None
 
     def _play_due(self, horizon: float) -> None:
-        due: list[Playing] = []
+        due: list[PlayedAnswer] = []
         while self._heap and self._heap[0][0] <= horizon:
             due.append(heapq.heappop(self._heap)[2])
         for playing in due:
@@ -124,7 +124,7 @@ class Metronome:
             else:
                 self._add(again, playing)
 
-    def _add(self, due: float, playing: Playing) -> None:
+    def _add(self, due: float, playing: PlayedAnswer) -> None:
         if not self._heap or due < self._heap[0][0]:
             self._earlier.set()
         heapq.heappush(self._heap, (due, next(self._entries), playing))

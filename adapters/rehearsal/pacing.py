@@ -1,7 +1,8 @@
 """An answer as steps in time: what to send, after which wait, and how it breaks. Pure.
 
-A stream's first delta waits for `first_token_ms`, every other for `delta_ms`; what is no delta
-goes with its neighbours at once. An answer that is not streamed takes as long as its stream would.
+A stream's first delta waits for `first_token_ms`, every other for `delta_ms`; an event that is no
+delta is sent at once with its neighbours. An answer that is not streamed takes as long as its
+stream would.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,9 +10,8 @@ from dataclasses import dataclass
 from itertools import chain
 from random import Random
 
-from adapters.rehearsal.behaviour import Behaviour
-from adapters.rehearsal.faults import Break, Broken
-from adapters.rehearsal.said import Event
+from adapters.rehearsal.behaviour import Behaviour, Break, BrokenAnswer
+from adapters.rehearsal.dialogue import StreamEvent
 
 PIECE_SECONDS = 0.001  # between the pieces of one write, so that they are likely read one by one
 END = b"0\r\n\r\n"  # of a chunked body
@@ -19,7 +19,7 @@ END = b"0\r\n\r\n"  # of a chunked body
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """These bytes, so many seconds after the step before was due."""
+    """A step that sends these bytes, so many seconds after the step before was due."""
 
     seconds: float
     data: bytes
@@ -27,58 +27,61 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Nothing any more, until the client has enough of it."""
+    """A step after which nothing comes, until the client hangs up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The connection is gone, at once, as after a crash."""
+    """A step that ends the connection at once, as a crash does."""
 
 
 @dataclass(frozen=True, slots=True)
 class HangUp:
-    """The connection ends, in good order but in the middle of the answer."""
+    """A step that ends the connection in good order, but in the middle of the answer."""
 
 
 Step = Send | Stall | Reset | HangUp
 
 
-class Pace:
-    """How long each delta waits."""
+class DeltaPace:
+    """The waits of the deltas of one answer."""
 
     def __init__(self, behaviour: Behaviour, random: Random) -> None:
         self._next, self._usual = behaviour.first_token_ms / 1000, behaviour.delta_ms / 1000
         self._jitter, self._random = behaviour.jitter, random
 
     def next(self) -> float:
+        """Return how long the next delta waits."""
         seconds, self._next = self._next, self._usual
         if self._jitter and seconds:
             return seconds * (1 + self._jitter * (2 * self._random.random() - 1))
         return seconds
 
 
-def streamed(events: Iterable[Event], behaviour: Behaviour, pace: Pace) -> Iterator[Step]:
-    """The steps of a whole chunked body."""
+def streamed(
+    events: Iterable[StreamEvent], behaviour: Behaviour, pace: DeltaPace
+) -> Iterator[Step]:
+    """Yield the steps of a whole chunked body."""
     yield from _written(events, behaviour, pace)
     yield Send(0, END)
 
 
 def broken_off(
-    events: Sequence[Event],
+    events: Sequence[StreamEvent],
     behaviour: Behaviour,
-    pace: Pace,
+    pace: DeltaPace,
     *,
-    broken: Broken,
+    broken: BrokenAnswer,
     report: Callable[[int], bytes],
 ) -> Iterator[Step]:
-    """The steps of a chunked body that breaks; `report` makes the event that reports a failure."""
+    """Yield the steps of a chunked body that breaks; `report` makes the event that says so."""
     before, after = _parted(events, broken.after)
     match broken.how:
         case "garbage":
-            torn = [Event(_torn(event.data), event.timed) for event in after[:1]]
+            torn = [StreamEvent(_torn(event.data), event.timed) for event in after[:1]]
             yield from streamed(chain(before, torn, after[1:]), behaviour, pace)
         case "error":
-            yield from streamed([*before, Event(report(len(before)))], behaviour, pace)
+            yield from streamed([*before, StreamEvent(report(len(before)))], behaviour, pace)
         case "truncate":
             yield from streamed(before, behaviour, pace)
         case "reset" | "hangup" | "silence":
@@ -87,9 +90,9 @@ def broken_off(
 
 
 def whole(
-    seconds: float, head: bytes, body: bytes, *, pieces: int, broken: Broken | None
+    seconds: float, head: bytes, body: bytes, *, pieces: int, broken: BrokenAnswer | None
 ) -> Iterator[Step]:
-    """The steps of an answer in one piece, whose head says the length of the whole body."""
+    """Yield the steps of an answer in one piece, whose head tells the length of the whole body."""
     half = len(body) // 2
     match broken and broken.how:
         case None:
@@ -116,8 +119,10 @@ def _stop(how: Break) -> Step:
             return HangUp()
 
 
-def _parted(events: Sequence[Event], after: int | None) -> tuple[Sequence[Event], Sequence[Event]]:
-    """Before and after so many deltas (None: half of them); at most all there are."""
+def _parted(
+    events: Sequence[StreamEvent], after: int | None
+) -> tuple[Sequence[StreamEvent], Sequence[StreamEvent]]:
+    """Return the events before and after so many deltas; None: half of them."""
     timed = [index for index, event in enumerate(events) if event.timed]
     wished = len(timed) // 2 if after is None else after
     at = timed[wished] if wished < len(timed) else timed[-1] + 1 if timed else 0
@@ -125,14 +130,16 @@ def _parted(events: Sequence[Event], after: int | None) -> tuple[Sequence[Event]
 
 
 def _torn(event: bytes) -> bytes:
-    """The event with the second half of its JSON gone."""
+    """Return an event without the second half of its JSON."""
     end = b"\r\n\r\n" if event.endswith(b"\r\n\r\n") else b"\n\n"
     start = event.index(b"data: ") + len(b"data: ")
     return event[: start + (len(event) - len(end) - start) // 2] + end
 
 
-def _written(events: Iterable[Event], behaviour: Behaviour, pace: Pace) -> Iterator[Step]:
-    """Events as chunks: so many in one write, and a write in so many pieces."""
+def _written(
+    events: Iterable[StreamEvent], behaviour: Behaviour, pace: DeltaPace
+) -> Iterator[Step]:
+    """Yield events as chunks: so many in one write, and a write in so many pieces."""
     together, pieces = behaviour.events_per_write, behaviour.writes_per_event
     waiting: list[bytes] = []
     seconds = 0.0
@@ -149,7 +156,7 @@ def _written(events: Iterable[Event], behaviour: Behaviour, pace: Pace) -> Itera
 
 
 def _chunks(seconds: float, data: bytes, pieces: int) -> Iterator[Step]:
-    """Every piece is a chunk of its own, so an event may be cut anywhere."""
+    """Yield data as chunks, each piece one of its own, so that an event may be cut anywhere."""
     if pieces == 1:  # nearly always, and many thousand times a second
         yield Send(seconds, b"%x\r\n%b\r\n" % (len(data), data))
         return

@@ -1,6 +1,11 @@
-"""A request -> the steps of its answer. What holds now: behaviour, counts, the last requests.
+"""The model: a request becomes the steps of its answer, and requests are recorded.
 
 It knows no socket and waits for nothing; the server performs the steps, and says how they ended.
+Tests steer a running model over these paths:
+
+    PUT /_fake/behaviour     the settings of the launch with these over them; counts start again
+    GET /_fake/behaviour     the settings that hold now
+    GET /_fake/requests      the last requests, oldest first, without their keys
 """
 
 from collections import OrderedDict, deque
@@ -13,17 +18,26 @@ from types import ModuleType
 import msgspec
 
 from adapters.rehearsal import pacing
-from adapters.rehearsal.answers import Answer, answered
-from adapters.rehearsal.behaviour import Behaviour
-from adapters.rehearsal.faults import Always, Broken, Fault, Overflow, Rule, Status, spelled
-from adapters.rehearsal.pacing import Pace, Send, Step
-from adapters.rehearsal.said import Asked, BadRequest, Json, Refusal
-from adapters.rehearsal.settings import Unfit
+from adapters.rehearsal.answers import PlannedAnswer, plan_answer
+from adapters.rehearsal.behaviour import (
+    Always,
+    Behaviour,
+    BrokenAnswer,
+    ContextOverflow,
+    ErrorStatus,
+    Fault,
+    FaultRule,
+    rule_text,
+)
+from adapters.rehearsal.dialogue import BadRequest, HttpRefusal, Json, ModelRequest
+from adapters.rehearsal.pacing import DeltaPace, Send, Step
+from adapters.rehearsal.settings import InvalidSetting, as_settings, read
 from adapters.rehearsal.wires import anthropic, google, openai_chat, openai_errors, openai_responses
-from adapters.rehearsal.wires.http import Head, response, stream_head, whole_head
+from adapters.rehearsal.wires.http import RequestHead, response, stream_head, whole_head
 
 REQUESTS_KEPT_MAX = 256  # the oldest is forgotten
 BODY_KEPT_BYTES_MAX = 64 * 1024  # of a longer body only the length is kept
+CONTROL_PREFIX = "/_fake/"  # of the paths by which tests steer a running model
 POINTS_MAX = 10_000  # of conversations, whose attempts are counted; the oldest is forgotten
 
 _WIRES: tuple[tuple[str, ModuleType], ...] = (  # by the end of the path: a base URL has any start
@@ -38,17 +52,18 @@ _SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "ap
 
 
 @dataclass(slots=True, eq=False)
-class Heard:
-    """One request, as it is told to those who ask what was asked."""
+class RecordedRequest:
+    """One request, as tests are shown it."""
 
     number: int
-    head: Head
+    head: RequestHead
     body: bytes | None
     body_bytes: int
     fault: str | None = None
     ended: str | None = None  # how the answer ended; None: it goes on
 
     def document(self) -> Json:
+        """Return the request as JSON, without its keys."""
         headers = {
             name: "[redacted]" if name in _SECRET_HEADERS else value
             for name, value in self.head.headers
@@ -66,12 +81,13 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The steps of an answer, and where its end is noted."""
+    """The steps of an answer, and the record in which its end is noted."""
 
     steps: Iterator[Step]
-    heard: Heard | None = None
+    heard: RecordedRequest | None = None
 
     def ended(self, how: str) -> None:
+        """Note how the answer ended."""
         if self.heard is not None:
             self.heard.ended = how
 
@@ -82,18 +98,19 @@ class Rehearsal:
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
         self.launched = behaviour  # what a new behaviour starts from
-        self.heard: deque[Heard] = deque(maxlen=REQUESTS_KEPT_MAX)
+        self.heard: deque[RecordedRequest] = deque(maxlen=REQUESTS_KEPT_MAX)
         self.requests = 0
         self._attempts: OrderedDict[int, int] = OrderedDict()
 
     def behave(self, behaviour: Behaviour) -> None:
-        """From the next request on; counts and requests start again."""
+        """Behave like this from the next request on; counts and requests start again."""
         self.behaviour = behaviour
         self.heard.clear()
         self.requests = 0
         self._attempts.clear()
 
-    def answer(self, head: Head, body: bytes) -> Exchange:
+    def answer(self, head: RequestHead, body: bytes) -> Exchange:
+        """Return the exchange that a request begins."""
         wire = next((wire for end, wire in _WIRES if head.path.endswith(end)), None)
         if wire is not None and head.method == "POST":
             return self._perform(wire, head, body)
@@ -102,23 +119,26 @@ class Rehearsal:
         refusal = openai_errors.refused(404, f"there is nothing at {head.method} {head.path}")
         return Exchange(iter([Send(0, response(404, refusal.document))]))
 
-    def _perform(self, wire: ModuleType, head: Head, body: bytes) -> Exchange:
+    def _perform(self, wire: ModuleType, head: RequestHead, body: bytes) -> Exchange:
         self.requests += 1
         kept = body if len(body) <= BODY_KEPT_BYTES_MAX else None
-        heard = Heard(self.requests, head, kept, len(body))
+        heard = RecordedRequest(self.requests, head, kept, len(body))
         self.heard.append(heard)
         try:
             asked = wire.read(body, head.path)
             attempt = self._attempt(head, asked)
-            answer = answered(self.behaviour, asked, number=self.requests, attempt=attempt)
-        except (BadRequest, Unfit) as error:
+            answer = plan_answer(self.behaviour, asked, number=self.requests, attempt=attempt)
+        except (BadRequest, InvalidSetting) as error:
             return Exchange(iter([_refusing(wire.refused(400, str(error)))]), heard)
-        heard.fault = None if answer.fault is None else spelled(Rule(answer.fault, Always()))
+        heard.fault = None if answer.fault is None else rule_text(FaultRule(answer.fault, Always()))
         return Exchange(steps(wire, answer), heard)
 
-    def _attempt(self, head: Head, asked: Asked) -> int:
-        """How often this point of this conversation was asked; counted only where it matters. The
-        same words in another chat, or at another vendor's, are another conversation."""
+    def _attempt(self, head: RequestHead, asked: ModelRequest) -> int:
+        """Return how often this point of this conversation was asked.
+
+        It is counted only for messages with markers. The same words in another chat, or at another
+        vendor's, are another conversation.
+        """
         if "[[" not in asked.text:
             return 0
         point = hash((head.path, head.header(_CHAT), asked.text, asked.rounds))
@@ -128,7 +148,7 @@ class Rehearsal:
             self._attempts.popitem(last=False)
         return count
 
-    def _models(self, head: Head) -> Json:
+    def _models(self, head: RequestHead) -> Json:
         names = self.behaviour.models
         if head.header("anthropic-version"):
             return anthropic.models(names)
@@ -137,15 +157,15 @@ class Rehearsal:
         return openai_chat.models(names)
 
 
-def steps(wire: ModuleType, answer: Answer) -> Iterator[Step]:
-    """An answer on a wire, with what goes wrong with it."""
+def steps(wire: ModuleType, answer: PlannedAnswer) -> Iterator[Step]:
+    """Return the steps of an answer on a wire, with what goes wrong with it."""
     behaviour, said = answer.behaviour, answer.said
     seconds = behaviour.headers_ms / 1000
     refusal = _refusal(wire, answer.fault, streamed=said.asked.streamed)
     if refusal is not None:
         return iter([_refusing(refusal, seconds)])
-    broken = answer.fault if isinstance(answer.fault, Broken) else None
-    pace = Pace(behaviour, answer.random)
+    broken = answer.fault if isinstance(answer.fault, BrokenAnswer) else None
+    pace = DeltaPace(behaviour, answer.random)
     if said.asked.streamed:
         head = Send(seconds, stream_head(f"req_{said.id}"))
         if broken is None:
@@ -161,24 +181,24 @@ def steps(wire: ModuleType, answer: Answer) -> Iterator[Step]:
     return pacing.whole(seconds, head_bytes, body, pieces=pieces, broken=broken)
 
 
-def _refusal(wire: ModuleType, fault: Fault | None, *, streamed: bool) -> Refusal | None:
+def _refusal(wire: ModuleType, fault: Fault | None, *, streamed: bool) -> HttpRefusal | None:
     match fault:
-        case Status(status, retry_after):
-            refused: Refusal = wire.refused(status)
+        case ErrorStatus(status, retry_after):
+            refused: HttpRefusal = wire.refused(status)
             if retry_after is None:
                 return refused
-            return Refusal(status, refused.document, (("retry-after", str(retry_after)),))
-        case Overflow():
-            overflow: Refusal = wire.refused(400, overflow=True)
+            return HttpRefusal(status, refused.document, (("retry-after", str(retry_after)),))
+        case ContextOverflow():
+            overflow: HttpRefusal = wire.refused(400, overflow=True)
             return overflow
-        case Broken("error") if not streamed:
-            failed: Refusal = wire.refused(500)
+        case BrokenAnswer("error") if not streamed:
+            failed: HttpRefusal = wire.refused(500)
             return failed
         case _:
             return None
 
 
-def _refusing(refusal: Refusal, seconds: float = 0) -> Send:
+def _refusing(refusal: HttpRefusal, seconds: float = 0) -> Send:
     return Send(seconds, response(refusal.status, refusal.document, *refusal.headers))
 
 
@@ -187,3 +207,33 @@ def _as_json(body: bytes) -> object:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return body.decode("utf-8", "replace")
+
+
+def answer_control(rehearsal: Rehearsal, head: RequestHead, body: bytes) -> Exchange:
+    """Return the answer to a request that steers the model."""
+    status, document = _answer(rehearsal, head, body)
+    return Exchange(iter([Send(0, response(status, document))]))
+
+
+def _answer(rehearsal: Rehearsal, head: RequestHead, body: bytes) -> tuple[int, Json]:
+    match head.method, head.path:
+        case "GET", "/_fake/behaviour":
+            return 200, as_settings(rehearsal.behaviour)
+        case "PUT", "/_fake/behaviour":
+            return _behave(rehearsal, body)
+        case "GET", "/_fake/requests":
+            kept = [heard.document() for heard in rehearsal.heard]
+            return 200, {"count": rehearsal.requests, "requests": kept}
+        case _:
+            said = "GET and PUT /_fake/behaviour, GET /_fake/requests"
+            return 404, {"message": f"there is nothing at {head.method} {head.path}, only {said}"}
+
+
+def _behave(rehearsal: Rehearsal, body: bytes) -> tuple[int, Json]:
+    try:
+        said = msgspec.json.decode(body or b"{}", type=dict[str, object])
+        behaviour = read(rehearsal.launched, said)
+    except (msgspec.DecodeError, UnicodeDecodeError, InvalidSetting) as error:
+        return 400, {"message": str(error)}
+    rehearsal.behave(behaviour)
+    return 200, as_settings(behaviour)

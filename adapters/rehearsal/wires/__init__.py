@@ -1,4 +1,11 @@
-"""The vendors' wire formats, one module each: a request's bytes to Asked, an answer to bytes.
+"""The vendors' wire formats: a request's bytes become a ModelRequest, an answer becomes bytes.
 
-Each has `read`, `stream`, `whole`, `refused` and `error_event`, and none knows another.
+Each vendor's module has `read`, `stream`, `whole`, `refused` and `error_event`; none knows another.
+
+anthropic         Anthropic Messages
+google            Gemini
+openai_chat       OpenAI Chat Completions
+openai_responses  OpenAI Responses
+openai_errors     the refusals of OpenAI
+http              JSON, server-sent events and heads
 """

@@ -5,8 +5,15 @@ from typing import Any
 
 import msgspec
 
-from adapters.rehearsal.said import Asked, Event, Json, Refusal, Said, SaidCall
-from adapters.rehearsal.wires.sse import compact, decoded, named
+from adapters.rehearsal.dialogue import (
+    AnsweredCall,
+    HttpRefusal,
+    Json,
+    ModelRequest,
+    ScriptedAnswer,
+    StreamEvent,
+)
+from adapters.rehearsal.wires.http import compact, decode, named_event
 
 _STOP_REASONS = {
     "stop": "end_turn",
@@ -76,13 +83,13 @@ class _Request(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Request)
 
 
-def read(body: bytes, path: str) -> Asked:
-    request = decoded(_DECODER, body)
+def read(body: bytes, path: str) -> ModelRequest:
+    request = decode(_DECODER, body)
     text, rounds = _last_said(request.messages)
     tools = request.tools or []
     choice = request.tool_choice or _Choice()
     forced = next((tool for tool in tools if tool.name == choice.name), None)
-    return Asked(
+    return ModelRequest(
         model=request.model,
         streamed=request.stream,
         text=text,
@@ -114,7 +121,7 @@ def _last_said(messages: list[_Message]) -> tuple[str, int]:
     return "", rounds
 
 
-def stream(said: Said) -> Iterator[Event]:
+def stream(said: ScriptedAnswer) -> Iterator[StreamEvent]:
     start = _message(said, content=[], stop=None, usage=_usage(said, output=1))
     yield _event("message_start", {"message": start})
     index = 0
@@ -135,11 +142,11 @@ def stream(said: Said) -> Iterator[Event]:
 
 
 def _block(
-    index: int, empty: dict[str, Any], deltas: Iterator[Event], *, signature: str = ""
-) -> Iterator[Event]:
+    index: int, empty: dict[str, Any], deltas: Iterator[StreamEvent], *, signature: str = ""
+) -> Iterator[StreamEvent]:
     yield _event("content_block_start", {"index": index, "content_block": empty})
     if index == 0:
-        yield Event(b'event: ping\ndata: {"type": "ping"}\n\n')
+        yield StreamEvent(b'event: ping\ndata: {"type": "ping"}\n\n')
     yield from deltas
     if signature:
         delta = {"type": "signature_delta", "signature": signature}
@@ -147,17 +154,17 @@ def _block(
     yield _event("content_block_stop", {"index": index})
 
 
-def _deltas(index: int, kind: str, member: str, pieces: tuple[bytes, ...]) -> Iterator[Event]:
+def _deltas(index: int, kind: str, member: str, pieces: tuple[bytes, ...]) -> Iterator[StreamEvent]:
     before = (
         "event: content_block_delta\n"
         f'data: {{"type":"content_block_delta","index":{index},'
         f'"delta":{{"type":"{kind}","{member}":'
     ).encode()
     for piece in pieces:
-        yield Event(b"%b%b}}\n\n" % (before, piece), timed=piece != b'""')
+        yield StreamEvent(b"%b%b}}\n\n" % (before, piece), timed=piece != b'""')
 
 
-def whole(said: Said) -> bytes:
+def whole(said: ScriptedAnswer) -> bytes:
     content: list[dict[str, Any]] = []
     if said.reasoning.deltas:
         thinking = {"type": "thinking", "thinking": said.reasoning.whole}
@@ -170,17 +177,17 @@ def whole(said: Said) -> bytes:
     return compact(_message(said, content=content, stop=_stop(said), usage=usage))
 
 
-def refused(status: int, message: str = "", overflow: bool = False) -> Refusal:
+def refused(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
     if overflow:
         message = "prompt is too long: 212345 tokens > 200000 maximum"
     error = {
         "type": _ERROR_TYPES.get(status, "api_error"),
         "message": message or _MESSAGES.get(status, f"refused with {status}"),
     }
-    return Refusal(status, {"type": "error", "error": error, "request_id": "req_rehearsal"})
+    return HttpRefusal(status, {"type": "error", "error": error, "request_id": "req_rehearsal"})
 
 
-def error_event(said: Said, sequence: int) -> bytes:
+def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
     error = {"details": None, "type": "overloaded_error", "message": "Overloaded"}
     return _event("error", {"error": error, "request_id": f"req_{said.id}"}).data
 
@@ -193,12 +200,12 @@ def models(names: tuple[str, ...]) -> Json:
     return {"data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]}
 
 
-def _event(name: str, members: dict[str, Any]) -> Event:
-    return Event(named(name, compact({"type": name, **members})))
+def _event(name: str, members: dict[str, Any]) -> StreamEvent:
+    return StreamEvent(named_event(name, compact({"type": name, **members})))
 
 
 def _message(
-    said: Said,
+    said: ScriptedAnswer,
     *,
     content: list[dict[str, Any]],
     stop: dict[str, Any] | None,
@@ -215,7 +222,7 @@ def _message(
     }
 
 
-def _stop(said: Said) -> dict[str, Any]:
+def _stop(said: ScriptedAnswer) -> dict[str, Any]:
     stop = {"stop_reason": _STOP_REASONS[said.finish], "stop_sequence": None}
     if stop["stop_reason"] != "refusal":
         return stop
@@ -224,7 +231,7 @@ def _stop(said: Said) -> dict[str, Any]:
     return {**stop, "stop_details": details}
 
 
-def _tool_use(call: SaidCall, arguments: object) -> dict[str, Any]:
+def _tool_use(call: AnsweredCall, arguments: object) -> dict[str, Any]:
     return {
         "type": "tool_use",
         "id": f"toolu_{call.id}",
@@ -234,11 +241,11 @@ def _tool_use(call: SaidCall, arguments: object) -> dict[str, Any]:
     }
 
 
-def _signature(said: Said) -> str:
+def _signature(said: ScriptedAnswer) -> str:
     return f"RXhhbXBsZQ{said.id}=="
 
 
-def _counts(said: Said) -> dict[str, int]:
+def _counts(said: ScriptedAnswer) -> dict[str, int]:
     usage = said.usage
     return {
         "input_tokens": max(usage.input - usage.cached - usage.cache_write, 0),
@@ -247,7 +254,7 @@ def _counts(said: Said) -> dict[str, int]:
     }
 
 
-def _usage(said: Said, output: int) -> dict[str, Any]:
+def _usage(said: ScriptedAnswer, output: int) -> dict[str, Any]:
     written = {
         "ephemeral_5m_input_tokens": said.usage.cache_write,
         "ephemeral_1h_input_tokens": 0,
@@ -261,5 +268,5 @@ def _usage(said: Said, output: int) -> dict[str, Any]:
     }
 
 
-def _final_usage(said: Said) -> dict[str, int]:
+def _final_usage(said: ScriptedAnswer) -> dict[str, int]:
     return {**_counts(said), "output_tokens": said.usage.output}

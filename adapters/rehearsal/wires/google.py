@@ -8,8 +8,15 @@ from typing import Any
 
 import msgspec
 
-from adapters.rehearsal.said import Asked, Event, Json, Refusal, Said, SaidCall
-from adapters.rehearsal.wires.sse import compact, decoded, pretty
+from adapters.rehearsal.dialogue import (
+    AnsweredCall,
+    HttpRefusal,
+    Json,
+    ModelRequest,
+    ScriptedAnswer,
+    StreamEvent,
+)
+from adapters.rehearsal.wires.http import compact, decode, pretty
 
 _FINISH = {
     "stop": "STOP",
@@ -84,8 +91,8 @@ class _Request(msgspec.Struct, rename="camel"):
 _DECODER = msgspec.json.Decoder(_Request)
 
 
-def read(body: bytes, path: str) -> Asked:
-    request = decoded(_DECODER, body)
+def read(body: bytes, path: str) -> ModelRequest:
+    request = decode(_DECODER, body)
     model, _, method = path.rpartition("/")[2].partition(":")
     text, rounds = _last_said(request.contents)
     declared = [one for tool in request.tools or [] for one in tool.function_declarations]
@@ -94,7 +101,7 @@ def read(body: bytes, path: str) -> Asked:
     forced = next((one for one in declared if one.name in allowed), None)
     wished = request.generation_config or _Generation()
     schema = wished.response_schema or wished.response_json_schema
-    return Asked(
+    return ModelRequest(
         model=model,
         streamed=method == "streamGenerateContent",
         text=text,
@@ -118,7 +125,7 @@ def _last_said(contents: list[_Content]) -> tuple[str, int]:
     return "", rounds
 
 
-def stream(said: Said) -> Iterator[Event]:
+def stream(said: ScriptedAnswer) -> Iterator[StreamEvent]:
     counts = _Counts(said)
     for thoughts, piece in enumerate(said.reasoning.deltas, 1):
         thought = b'{"text": %b,"thought": true}' % piece
@@ -131,21 +138,21 @@ def stream(said: Said) -> Iterator[Event]:
         yield _chunk(called, counts.whole(), timed=True)
     if said.finish == "filter" and not spoken:
         feedback = b'"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}'
-        yield Event(b"data: {%b,%b}\r\n\r\n" % (feedback, counts.whole()))
+        yield StreamEvent(b"data: {%b,%b}\r\n\r\n" % (feedback, counts.whole()))
         return
     yield _chunk(b'{"text": ""}', counts.whole(), finish=_FINISH[said.finish])
 
 
-def _chunk(parts: bytes, rest: bytes, *, finish: str = "", timed: bool = False) -> Event:
+def _chunk(parts: bytes, rest: bytes, *, finish: str = "", timed: bool = False) -> StreamEvent:
     ended = b'"finishReason": "%b",' % finish.encode() if finish else b""
     content = b'{"content": {"parts": [%b],"role": "model"},%b"index": 0}' % (parts, ended)
-    return Event(b'data: {"candidates": [%b],%b}\r\n\r\n' % (content, rest), timed)
+    return StreamEvent(b'data: {"candidates": [%b],%b}\r\n\r\n' % (content, rest), timed)
 
 
 class _Counts:
-    """What follows the candidates in every chunk: usage so far, the model, the response's id."""
+    """The part behind the candidates of every chunk: usage so far, the model, the response's id."""
 
-    def __init__(self, said: Said) -> None:
+    def __init__(self, said: ScriptedAnswer) -> None:
         usage = self._usage = said.usage
         cached = f'"cachedContentTokenCount": {usage.cached},' if usage.cached else ""
         self._before = f'"usageMetadata": {{"promptTokenCount": {usage.input},{cached}'
@@ -166,7 +173,7 @@ class _Counts:
         return f"{self._before}{counted}}},{self._names}".encode()
 
 
-def whole(said: Said) -> bytes:
+def whole(said: ScriptedAnswer) -> bytes:
     parts: list[dict[str, Any]] = []
     if said.reasoning.deltas:
         parts.append({"text": said.reasoning.whole, "thought": True})
@@ -186,11 +193,11 @@ def whole(said: Said) -> bytes:
     return pretty({"candidates": [candidate], **rest})
 
 
-def _calls(said: Said) -> list[dict[str, Any]]:
+def _calls(said: ScriptedAnswer) -> list[dict[str, Any]]:
     return [_call(said, index, call) for index, call in enumerate(said.calls)]
 
 
-def _call(said: Said, index: int, call: SaidCall) -> dict[str, Any]:
+def _call(said: ScriptedAnswer, index: int, call: AnsweredCall) -> dict[str, Any]:
     arguments = msgspec.Raw(call.arguments.whole.encode())
     part: dict[str, Any] = {
         "functionCall": {"name": call.name, "args": arguments, "id": call.id[-8:]}
@@ -200,17 +207,17 @@ def _call(said: Said, index: int, call: SaidCall) -> dict[str, Any]:
     return part
 
 
-def refused(status: int, message: str = "", overflow: bool = False) -> Refusal:
+def refused(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
     usual = _OVERFLOW if overflow else _MESSAGES.get(status, f"Refused with {status}.")
     error: dict[str, Any] = {
         "code": status,
         "message": message or usual,
         "status": _STATUS.get(status, "UNKNOWN"),
     }
-    return Refusal(status, {"error": error})
+    return HttpRefusal(status, {"error": error})
 
 
-def error_event(said: Said, sequence: int) -> bytes:
+def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
     return b"data: %b\r\n\r\n" % compact(refused(503).document)
 
 

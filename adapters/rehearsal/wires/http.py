@@ -1,17 +1,22 @@
-"""Heads of requests and responses, in HTTP/1.1, rendered by hand: they are few and simple. Pure."""
+"""JSON, server-sent events and the heads of HTTP/1.1, as the vendors write them. Pure.
+
+Heads are rendered by hand, because they are few and simple.
+"""
 
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any, TypeVar
 
-from adapters.rehearsal.said import Json
-from adapters.rehearsal.wires.sse import compact
+import msgspec
+
+from adapters.rehearsal.dialogue import BadRequest, Json
 
 _REASONS = {status.value: status.phrase for status in HTTPStatus} | {529: "Overloaded"}
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RequestHead:
     """A request without its body."""
 
     method: str
@@ -33,7 +38,7 @@ def stream_head(request_id: str) -> bytes:
 
 
 def whole_head(status: int, body: bytes, *headers: tuple[str, str]) -> bytes:
-    """Of a JSON document."""
+    """Return the head of a JSON document."""
     length = ("content-length", str(len(body)))
     return _head(status, ("content-type", "application/json"), *headers, length)
 
@@ -47,3 +52,30 @@ def _head(status: int, *headers: tuple[str, str]) -> bytes:
     lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Refused')}"]
     lines += [f"{name}: {value}" for name, value in headers]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+_Wire = TypeVar("_Wire")
+
+
+def decode(decoder: "msgspec.json.Decoder[_Wire]", body: bytes) -> _Wire:
+    """Return a body as its type. Raises BadRequest."""
+    try:
+        return decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadRequest(str(error)) from None
+
+
+def compact(value: Any) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def pretty(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+
+
+def named_event(name: str, data: bytes) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), data)
+
+
+def unnamed_event(data: bytes) -> bytes:
+    return b"data: %b\n\n" % data

@@ -8,9 +8,15 @@ from typing import Any
 
 import msgspec
 
-from adapters.rehearsal.said import Asked, Event, Json, Said, SaidCall
+from adapters.rehearsal.dialogue import (
+    AnsweredCall,
+    Json,
+    ModelRequest,
+    ScriptedAnswer,
+    StreamEvent,
+)
 from adapters.rehearsal.wires import openai_errors
-from adapters.rehearsal.wires.sse import compact, decoded, pretty, unnamed
+from adapters.rehearsal.wires.http import compact, decode, pretty, unnamed_event
 
 refused = openai_errors.refused
 
@@ -71,14 +77,14 @@ class _Request(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Request)
 
 
-def read(body: bytes, path: str) -> Asked:
-    request = decoded(_DECODER, body)
+def read(body: bytes, path: str) -> ModelRequest:
+    request = decode(_DECODER, body)
     text, rounds = _last_said(request.messages)
     choice = request.tool_choice
     named = choice.function.name if isinstance(choice, _Tool) and choice.function else None
     functions = [tool.function for tool in request.tools or [] if tool.function]
     forced = next((function for function in functions if function.name == named), None)
-    return Asked(
+    return ModelRequest(
         model=request.model,
         streamed=bool(request.stream),
         text=text,
@@ -112,7 +118,7 @@ def _text(content: str | list[_Part] | None) -> str:
     return content or ""
 
 
-def stream(said: Said) -> Iterator[Event]:
+def stream(said: ScriptedAnswer) -> Iterator[StreamEvent]:
     before = _envelope(said)
     empty = b"null" if said.calls and not said.text.deltas else b'""'
     yield _chunk(before, b'{"role":"assistant","content":%b,"refusal":null}' % empty)
@@ -131,11 +137,11 @@ def stream(said: Said) -> Iterator[Event]:
     yield _chunk(before, b"{}", finish=b'"%b"' % _FINISH[said.finish].encode())
     if said.asked.wants_usage:
         usage = b'"choices":[],"usage":%b,"obfuscation":"%b"}' % (_usage(said), _OBFUSCATION)
-        yield Event(unnamed(before + usage))
-    yield Event(unnamed(b"[DONE]"))
+        yield StreamEvent(unnamed_event(before + usage))
+    yield StreamEvent(unnamed_event(b"[DONE]"))
 
 
-def _envelope(said: Said) -> bytes:
+def _envelope(said: ScriptedAnswer) -> bytes:
     members = {
         "id": f"chatcmpl-{said.id}",
         "object": "chat.completion.chunk",
@@ -147,16 +153,18 @@ def _envelope(said: Said) -> bytes:
     return compact(members)[:-1] + b","
 
 
-def _chunk(before: bytes, delta: bytes, *, finish: bytes = b"null", timed: bool = False) -> Event:
+def _chunk(
+    before: bytes, delta: bytes, *, finish: bytes = b"null", timed: bool = False
+) -> StreamEvent:
     data = b'data: %b"choices":[{"index":0,"delta":%b,"finish_reason":%b}],"usage":null,' % (
         before,
         delta,
         finish,
     )
-    return Event(b'%b"obfuscation":"%b"}\n\n' % (data, _OBFUSCATION), timed)
+    return StreamEvent(b'%b"obfuscation":"%b"}\n\n' % (data, _OBFUSCATION), timed)
 
 
-def whole(said: Said) -> bytes:
+def whole(said: ScriptedAnswer) -> bytes:
     message: dict[str, Any] = {"role": "assistant", "content": said.text.whole or None}
     if said.reasoning.deltas:
         message["reasoning_content"] = said.reasoning.whole
@@ -178,8 +186,8 @@ def whole(said: Said) -> bytes:
     return pretty(document)
 
 
-def error_event(said: Said, sequence: int) -> bytes:
-    return unnamed(compact(openai_errors.refused(500).document))
+def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
+    return unnamed_event(compact(openai_errors.refused(500).document))
 
 
 def models(names: tuple[str, ...]) -> Json:
@@ -192,12 +200,12 @@ def models(names: tuple[str, ...]) -> Json:
     }
 
 
-def _called(call: SaidCall, arguments: str) -> dict[str, Any]:
+def _called(call: AnsweredCall, arguments: str) -> dict[str, Any]:
     function = {"name": call.name, "arguments": arguments}
     return {"id": f"call_{call.id}", "type": "function", "function": function}
 
 
-def _usage(said: Said) -> bytes:
+def _usage(said: ScriptedAnswer) -> bytes:
     usage = said.usage
     prompt = {"cached_tokens": usage.cached, "audio_tokens": 0}
     completion = {

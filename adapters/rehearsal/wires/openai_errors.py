@@ -1,6 +1,6 @@
-"""How OpenAI refuses, in both of its interfaces. Pure."""
+"""The refusals of OpenAI, the same in both of its interfaces. Pure."""
 
-from adapters.rehearsal.said import Refusal
+from adapters.rehearsal.dialogue import HttpRefusal
 
 _KINDS: dict[int, tuple[str, str | None, str]] = {
     400: ("invalid_request_error", None, "The request is not valid."),
@@ -18,7 +18,7 @@ _OVERFLOW = (
 )
 
 
-def refused(status: int, message: str = "", overflow: bool = False) -> Refusal:
+def refused(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
     kind, code, usual = _KINDS.get(status, ("server_error", None, f"Refused with {status}."))
     if overflow:
         code, usual = "context_length_exceeded", _OVERFLOW
@@ -28,4 +28,4 @@ def refused(status: int, message: str = "", overflow: bool = False) -> Refusal:
         "param": "messages" if overflow else None,
         "code": code,
     }
-    return Refusal(status, {"error": error})
+    return HttpRefusal(status, {"error": error})

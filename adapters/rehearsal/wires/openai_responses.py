@@ -6,9 +6,15 @@ from typing import Any
 
 import msgspec
 
-from adapters.rehearsal.said import Asked, Event, Said, SaidCall, Speech
+from adapters.rehearsal.dialogue import (
+    AnsweredCall,
+    ModelRequest,
+    ScriptedAnswer,
+    Speech,
+    StreamEvent,
+)
 from adapters.rehearsal.wires import openai_errors
-from adapters.rehearsal.wires.sse import compact, decoded, named, pretty
+from adapters.rehearsal.wires.http import compact, decode, named_event, pretty
 
 refused = openai_errors.refused
 
@@ -61,12 +67,12 @@ class _Request(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Request)
 
 
-def read(body: bytes, path: str) -> Asked:
-    request = decoded(_DECODER, body)
+def read(body: bytes, path: str) -> ModelRequest:
+    request = decode(_DECODER, body)
     text, rounds = _last_said(request.input)
     tools, choice = request.tools or [], request.tool_choice
     forced = next((t for t in tools if isinstance(choice, _Tool) and t.name == choice.name), None)
-    return Asked(
+    return ModelRequest(
         model=request.model,
         streamed=bool(request.stream),
         text=text,
@@ -110,25 +116,25 @@ def _text(content: str | list[_Part] | None) -> str:
 
 @dataclass(slots=True)
 class _Numbers:
-    """Every event of a stream has the next number."""
+    """The numbers of a stream's events."""
 
     next: int = 0
     items: list[dict[str, Any]] = field(default_factory=list)  # those that are done
 
-    def event(self, name: str, **members: Any) -> Event:
+    def event(self, name: str, **members: Any) -> StreamEvent:
         document = {"type": name, **members, "sequence_number": self.next}
         self.next += 1
-        return Event(named(name, compact(document)))
+        return StreamEvent(named_event(name, compact(document)))
 
-    def deltas(self, name: str, speech: Speech, members: bytes) -> Iterator[Event]:
+    def deltas(self, name: str, speech: Speech, members: bytes) -> Iterator[StreamEvent]:
         head = f'event: {name}\ndata: {{"type":"{name}","delta":'.encode()
         for piece in speech.deltas:
             data = b'%b%b,%b,"sequence_number":%d}\n\n' % (head, piece, members, self.next)
             self.next += 1
-            yield Event(data, timed=True)
+            yield StreamEvent(data, timed=True)
 
 
-def stream(said: Said) -> Iterator[Event]:
+def stream(said: ScriptedAnswer) -> Iterator[StreamEvent]:
     numbers = _Numbers()
     opening = _response(said, "in_progress", [])
     yield numbers.event("response.created", response=opening)
@@ -145,7 +151,7 @@ def stream(said: Said) -> Iterator[Event]:
     yield numbers.event(f"response.{status}", response=_response(said, status, numbers.items))
 
 
-def _reasoning(said: Said, numbers: _Numbers) -> Iterator[Event]:
+def _reasoning(said: ScriptedAnswer, numbers: _Numbers) -> Iterator[StreamEvent]:
     at = {"item_id": f"rs_{said.id}", "output_index": 0}
     part = {"type": "summary_text", "text": said.reasoning.whole}
     opening = {**_reasoning_item(said), "summary": []}
@@ -160,7 +166,9 @@ def _reasoning(said: Said, numbers: _Numbers) -> Iterator[Event]:
     yield _done(numbers, _reasoning_item(said))
 
 
-def _message(said: Said, numbers: _Numbers, speech: Speech, *, refusal: bool) -> Iterator[Event]:
+def _message(
+    said: ScriptedAnswer, numbers: _Numbers, speech: Speech, *, refusal: bool
+) -> Iterator[StreamEvent]:
     item = _message_item(said, speech, refusal=refusal)
     opening = {**item, "status": "in_progress", "content": []}
     index = len(numbers.items)
@@ -178,7 +186,7 @@ def _message(said: Said, numbers: _Numbers, speech: Speech, *, refusal: bool) ->
     yield _done(numbers, item)
 
 
-def _call(call: SaidCall, numbers: _Numbers) -> Iterator[Event]:
+def _call(call: AnsweredCall, numbers: _Numbers) -> Iterator[StreamEvent]:
     item = _call_item(call)
     at = {"item_id": item["id"], "output_index": len(numbers.items)}
     opening = {**item, "status": "in_progress", "arguments": ""}
@@ -190,13 +198,13 @@ def _call(call: SaidCall, numbers: _Numbers) -> Iterator[Event]:
     yield _done(numbers, item)
 
 
-def _done(numbers: _Numbers, item: dict[str, Any]) -> Event:
+def _done(numbers: _Numbers, item: dict[str, Any]) -> StreamEvent:
     numbers.items.append(item)
     index = len(numbers.items) - 1
     return numbers.event("response.output_item.done", item=item, output_index=index)
 
 
-def whole(said: Said) -> bytes:
+def whole(said: ScriptedAnswer) -> bytes:
     items = [_reasoning_item(said)] if said.reasoning.deltas else []
     if said.text.deltas:
         items.append(_message_item(said, said.text, refusal=False))
@@ -207,14 +215,14 @@ def whole(said: Said) -> bytes:
     return pretty({**document, "billing": {"payer": "developer"}})
 
 
-def error_event(said: Said, sequence: int) -> bytes:
+def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
     error = {"type": "error", **_FAILED, "param": None, "sequence_number": sequence}
     failed = {**_response(said, "failed", []), "error": _FAILED, "usage": None}
     document = {"type": "response.failed", "response": failed, "sequence_number": sequence + 1}
-    return named("error", compact(error)) + named("response.failed", compact(document))
+    return named_event("error", compact(error)) + named_event("response.failed", compact(document))
 
 
-def _reasoning_item(said: Said) -> dict[str, Any]:
+def _reasoning_item(said: ScriptedAnswer) -> dict[str, Any]:
     return {
         "id": f"rs_{said.id}",
         "type": "reasoning",
@@ -224,7 +232,7 @@ def _reasoning_item(said: Said) -> dict[str, Any]:
     }
 
 
-def _message_item(said: Said, speech: Speech, *, refusal: bool) -> dict[str, Any]:
+def _message_item(said: ScriptedAnswer, speech: Speech, *, refusal: bool) -> dict[str, Any]:
     spoken = {"type": "output_text", "annotations": [], "logprobs": [], "text": speech.whole}
     withheld = {"type": "refusal", "refusal": speech.whole}
     return {
@@ -236,7 +244,7 @@ def _message_item(said: Said, speech: Speech, *, refusal: bool) -> dict[str, Any
     }
 
 
-def _call_item(call: SaidCall) -> dict[str, Any]:
+def _call_item(call: AnsweredCall) -> dict[str, Any]:
     return {
         "id": f"fc_{call.id}",
         "type": "function_call",
@@ -247,7 +255,7 @@ def _call_item(call: SaidCall) -> dict[str, Any]:
     }
 
 
-def _response(said: Said, status: str, items: list[dict[str, Any]]) -> dict[str, Any]:
+def _response(said: ScriptedAnswer, status: str, items: list[dict[str, Any]]) -> dict[str, Any]:
     over = status != "in_progress"
     why = _INCOMPLETE.get(said.finish) if status == "incomplete" else None
     return {
@@ -284,7 +292,7 @@ def _response(said: Said, status: str, items: list[dict[str, Any]]) -> dict[str,
     }
 
 
-def _usage(said: Said) -> dict[str, Any]:
+def _usage(said: ScriptedAnswer) -> dict[str, Any]:
     usage = said.usage
     return {
         "input_tokens": usage.input,

@@ -4,21 +4,20 @@ import json
 
 import pytest
 
-from adapters.rehearsal.answers import answered
-from adapters.rehearsal.behaviour import Behaviour
-from adapters.rehearsal.faults import Broken, Status
-from adapters.rehearsal.said import Asked
+from adapters.rehearsal.answers import plan_answer
+from adapters.rehearsal.behaviour import Behaviour, BrokenAnswer, ErrorStatus
+from adapters.rehearsal.dialogue import ModelRequest
 from adapters.rehearsal.settings import read
 
 
 def ask(text="hello", *, rounds=0, tools=True, **more):
     asked = {"model": "m", "streamed": True, "text": text, "rounds": rounds, "offers_tools": tools}
-    return Asked(**asked, **more)
+    return ModelRequest(**asked, **more)
 
 
 def answer(settings, asked=None, number=1, attempt=1):
     behaviour = read(Behaviour(), settings)
-    return answered(behaviour, asked or ask(), number=number, attempt=attempt)
+    return plan_answer(behaviour, asked or ask(), number=number, attempt=attempt)
 
 
 def said(settings, asked=None, number=1):
@@ -79,7 +78,7 @@ def test_a_script_has_an_answer_for_each_request_and_then_ends():
     answers = [answer(settings, number=number) for number in (1, 2, 3, 4)]
 
     assert ["one", "flags", "flags", "flags"] == [each.said.text.whole for each in answers]
-    assert [None, Status(529), None, None] == [each.fault for each in answers]
+    assert [None, ErrorStatus(529), None, None] == [each.fault for each in answers]
 
 
 def test_an_answer_of_a_script_calls_its_tools_whatever_came_before():
@@ -94,8 +93,8 @@ def test_the_fault_of_a_marker_counts_attempts_and_any_other_counts_requests():
     faults = [answer({}, marked, number=9, attempt=attempt).fault for attempt in (1, 2)]
     numbered = [answer({"faults": "529@9"}, number=number).fault for number in (8, 9)]
 
-    assert [Status(529), None] == faults
-    assert [None, Status(529)] == numbered
+    assert [ErrorStatus(529), None] == faults
+    assert [None, ErrorStatus(529)] == numbered
 
 
 def test_chance_is_seeded():
@@ -118,7 +117,7 @@ def test_a_withheld_answer_may_have_begun():
 def test_a_break_leaves_what_is_said_alone():
     broken = answer({"faults": "reset:2", "text": "abc"})
 
-    assert (Broken("reset", 2), "abc") == (broken.fault, broken.said.text.whole)
+    assert (BrokenAnswer("reset", 2), "abc") == (broken.fault, broken.said.text.whole)
 
 
 def test_usage_is_counted_where_it_is_not_set():

@@ -5,21 +5,20 @@ from random import Random
 import pytest
 
 from adapters.rehearsal import pacing
-from adapters.rehearsal.behaviour import Behaviour
-from adapters.rehearsal.faults import Broken
-from adapters.rehearsal.pacing import END, HangUp, Pace, Reset, Send, Stall
-from adapters.rehearsal.said import Event
+from adapters.rehearsal.behaviour import Behaviour, BrokenAnswer
+from adapters.rehearsal.dialogue import StreamEvent
+from adapters.rehearsal.pacing import END, DeltaPace, HangUp, Reset, Send, Stall
 
 EVENTS = [
-    Event(b"data: start\n\n"),
-    *(Event(b"data: %d\n\n" % number, timed=True) for number in range(4)),
-    Event(b"data: stop\n\n"),
+    StreamEvent(b"data: start\n\n"),
+    *(StreamEvent(b"data: %d\n\n" % number, timed=True) for number in range(4)),
+    StreamEvent(b"data: stop\n\n"),
 ]
 
 
 def stream(broken=None, **settings):
     behaviour = Behaviour(**settings)
-    pace = Pace(behaviour, Random(1))
+    pace = DeltaPace(behaviour, Random(1))
     if broken is None:
         return list(pacing.streamed(EVENTS, behaviour, pace))
     options = {"broken": broken, "report": lambda count: b"data: failed after %d\n\n" % count}
@@ -74,26 +73,26 @@ def test_one_event_may_be_several_writes(pieces):
     ("how", "last"), [("reset", Reset()), ("hangup", HangUp()), ("silence", Stall())]
 )
 def test_a_broken_stream_says_so_many_deltas_and_stops(how, last, after):
-    *steps, stop = stream(Broken(how, after))
+    *steps, stop = stream(BrokenAnswer(how, after))
 
     expected = b"".join(event.data for event in EVENTS[: 1 + after])
     assert ((expected, False), last) == (body(steps), stop)
 
 
 def test_half_of_the_deltas_is_where_a_stream_breaks_if_nobody_says_where():
-    steps = stream(Broken("truncate"))
+    steps = stream(BrokenAnswer("truncate"))
 
     assert (b"".join(event.data for event in EVENTS[:3]), True) == body(steps)
 
 
 def test_a_stream_that_breaks_after_more_than_there_is_breaks_before_its_end():
-    steps = stream(Broken("truncate", 99))
+    steps = stream(BrokenAnswer("truncate", 99))
 
     assert (b"".join(event.data for event in EVENTS[:5]), True) == body(steps)
 
 
 def test_garbage_tears_one_event_and_goes_on():
-    data, ended = body(stream(Broken("garbage", 1)))
+    data, ended = body(stream(BrokenAnswer("garbage", 1)))
 
     assert ended
     torn = WHOLE.replace(b"data: 1", b"data: ")
@@ -101,7 +100,7 @@ def test_garbage_tears_one_event_and_goes_on():
 
 
 def test_an_error_is_reported_where_the_stream_ends():
-    data, ended = body(stream(Broken("error", 2)))
+    data, ended = body(stream(BrokenAnswer("error", 2)))
 
     assert ended
     assert data.endswith(b"data: 1\n\ndata: failed after 3\n\n")

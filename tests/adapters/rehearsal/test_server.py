@@ -7,7 +7,7 @@ import httpx2
 import pytest
 import trio
 
-from adapters.rehearsal import reading, server
+from adapters.rehearsal import server
 from tests.adapters.rehearsal.serving import VENDORS, a_model, events, request
 from tests.patience import PATIENCE_SECONDS
 
@@ -309,7 +309,7 @@ async def test_a_model_that_is_not_controllable_has_no_such_paths():
     [
         (b"nonsense\r\n\r\n", b"400"),
         (b"GET / HTTP/1.0\r\n\r\n", b"505"),
-        (b"GET /%s HTTP/1.1\r\n" % (b"x" * reading.HEAD_BYTES_MAX), b"431"),
+        (b"GET /%s HTTP/1.1\r\n" % (b"x" * server.HEAD_BYTES_MAX), b"431"),
         (b"GET /nowhere HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n", b"404"),
     ],
 )
@@ -322,7 +322,7 @@ async def test_what_is_no_request_for_an_answer_is_refused(sent, status):
 
 
 async def test_a_body_over_the_bound_is_refused(monkeypatch):
-    monkeypatch.setattr(reading, "BODY_BYTES_MAX", 1000)
+    monkeypatch.setattr(server, "BODY_BYTES_MAX", 1000)
     async with a_model() as model:
         answer = await model.ask(text="x" * 1000)
 
@@ -330,7 +330,7 @@ async def test_a_body_over_the_bound_is_refused(monkeypatch):
 
 
 async def test_a_request_that_does_not_end_is_answered_in_time(monkeypatch):
-    monkeypatch.setattr(reading, "REQUEST_SECONDS", 0.05)
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.05)
     async with a_model() as model:
         stream = await model.connect()
         await stream.send_all(raw()[:-1])

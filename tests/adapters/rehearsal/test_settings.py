@@ -6,46 +6,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from adapters.rehearsal.behaviour import Behaviour, Call
-from adapters.rehearsal.faults import (
+from adapters.rehearsal.behaviour import (
     Always,
-    Broken,
+    Behaviour,
+    BrokenAnswer,
     ByChance,
-    Ended,
-    Numbered,
-    Overflow,
-    Rule,
-    Status,
+    ContextOverflow,
+    EndedEarly,
+    ErrorStatus,
+    FaultRule,
+    OnNumbers,
+    ScriptedCall,
     read_rules,
-    spelled,
+    rule_text,
 )
-from adapters.rehearsal.settings import Unfit, marked, read, shown
+from adapters.rehearsal.settings import InvalidSetting, as_settings, read, with_markers
 
 NUMBERS = some.none() | some.integers(0, 1000)
 FAULTS = (
-    some.builds(Status, some.integers(400, 599), NUMBERS)
-    | some.just(Overflow())
-    | some.builds(Broken, some.sampled_from(["reset", "hangup", "silence", "error"]), NUMBERS)
-    | some.builds(Ended, some.sampled_from(["refusal", "filter", "length"]), NUMBERS)
+    some.builds(ErrorStatus, some.integers(400, 599), NUMBERS)
+    | some.just(ContextOverflow())
+    | some.builds(BrokenAnswer, some.sampled_from(["reset", "hangup", "silence", "error"]), NUMBERS)
+    | some.builds(EndedEarly, some.sampled_from(["refusal", "filter", "length"]), NUMBERS)
 )
 WHENS = (
     some.just(Always())
-    | some.integers(1, 1000).map(lambda first: Numbered(first, first + 3))
+    | some.integers(1, 1000).map(lambda first: OnNumbers(first, first + 3))
     | some.sampled_from([ByChance(0.005), ByChance(0.1), ByChance(1.0)])
 )
 
 
-@given(some.lists(some.builds(Rule, FAULTS, WHENS), max_size=5))
+@given(some.lists(some.builds(FaultRule, FAULTS, WHENS), max_size=5))
 def test_a_rule_is_read_as_it_is_spelled(rules):
-    assert tuple(rules) == read_rules(",".join(spelled(rule) for rule in rules))
+    assert tuple(rules) == read_rules(",".join(rule_text(rule) for rule in rules))
 
 
 def test_the_grammar_of_the_help():
     expected = (
-        Rule(Status(429, 2), Numbered(1, 2)),
-        Rule(Status(529), ByChance(0.05)),
-        Rule(Broken("reset", 10), Numbered(3, 3)),
-        Rule(Overflow()),
+        FaultRule(ErrorStatus(429, 2), OnNumbers(1, 2)),
+        FaultRule(ErrorStatus(529), ByChance(0.05)),
+        FaultRule(BrokenAnswer("reset", 10), OnNumbers(3, 3)),
+        FaultRule(ContextOverflow()),
     )
 
     assert expected == read_rules("429:2@1-2, 529@5%, reset:10@3, overflow")
@@ -71,14 +72,14 @@ def test_calls_are_spelled_or_listed(calls):
 def test_arguments_may_be_no_json_so_that_a_reader_can_be_tried():
     behaviour = read(Behaviour(), {"tool_calls": [{"name": "add", "arguments": '{"a":'}]})
 
-    assert (Call("add", '{"a":'),) == behaviour.tool_calls
+    assert (ScriptedCall("add", '{"a":'),) == behaviour.tool_calls
 
 
 def test_what_is_shown_can_be_said_again():
     said = {"faults": "429:3@2-4,reset@10%", "tool_calls": "add:{}", "input_tokens": 5}
     behaviour = read(Behaviour(), {**said, "script": [{"text": "a"}, {"faults": "500"}]})
 
-    assert behaviour == read(Behaviour(), shown(behaviour))
+    assert behaviour == read(Behaviour(), as_settings(behaviour))
 
 
 def test_an_answer_of_a_script_begins_with_the_other_settings():
@@ -105,26 +106,28 @@ def test_an_answer_of_a_script_begins_with_the_other_settings():
     ],
 )
 def test_what_cannot_be_is_refused(said, why):
-    with pytest.raises(Unfit, match=f"^{re.escape(why)}$"):
+    with pytest.raises(InvalidSetting, match=f"^{re.escape(why)}$"):
         read(Behaviour(), said)
 
 
 def test_an_unknown_setting_is_refused_with_those_there_are():
     with pytest.raises(
-        Unfit, match=r"^delts: no such setting, must be one of headers_ms, .*script$"
+        InvalidSetting, match=r"^delts: no such setting, must be one of headers_ms, .*script$"
     ):
         read(Behaviour(), {"delts": 1})
 
 
 def test_markers_change_only_what_they_name():
-    behaviour, names = marked(Behaviour(delta_ms=3), "please [[deltas: 2]] and [[fault: 529@1]]")
+    behaviour, names = with_markers(
+        Behaviour(delta_ms=3), "please [[deltas: 2]] and [[fault: 529@1]]"
+    )
 
     assert {"deltas", "faults"} == names
     assert (3, 2) == (behaviour.delta_ms, behaviour.deltas)
-    assert (Rule(Status(529), Numbered(1, 1)),) == behaviour.faults
+    assert (FaultRule(ErrorStatus(529), OnNumbers(1, 1)),) == behaviour.faults
 
 
 def test_other_brackets_belong_to_the_message():
     base = Behaviour()
 
-    assert (base, frozenset()) == marked(base, "see [[Home: page]] and [[ -f x ]]")
+    assert (base, frozenset()) == with_markers(base, "see [[Home: page]] and [[ -f x ]]")

@@ -6,7 +6,7 @@ import pytest
 
 from actors.law.chat import SUMMARY_CALL, Role, Visibility
 from actors.law.states import State, Status
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from adapters.rehearsal.settings import read
 from tests.actors.law.chats import ANN, BOB, DYNAMIC
 from tests.adapters.chats.routes.daemon import a_daemon, said_in
@@ -99,7 +99,7 @@ async def test_a_summary_that_is_asked_for_is_made_once_and_then_read_by_the_mod
 
 @pytest.mark.slow
 async def test_a_turn_that_fills_the_window_is_summarised_in_its_middle(fresh):
-    calling = Behaviour(tool_calls=(Call(DYNAMIC, "{}"),), input_tokens=80)
+    calling = Behaviour(tool_calls=(ScriptedCall(DYNAMIC, "{}"),), input_tokens=80)
     async with a_daemon(fresh, calling, context_limit=100) as daemon:
         chat = await daemon.begin("hello", tools=[DYNAMIC])
         await daemon.until(chat, lambda s: s.chat.status is Status.REQUIRES_ACTION)

@@ -15,8 +15,13 @@ from actors.prompts.compaction.wording import HANDED_OVER, INSTRUCTIONS
 from adapters.models.settings import override_name, stored_override
 from adapters.models.store.settings import SettingStore
 from adapters.postgres.kin.family import PostgresFamily
-from adapters.rehearsal.behaviour import Behaviour, Call
-from adapters.rehearsal.faults import Ended, Overflow, Rule
+from adapters.rehearsal.behaviour import (
+    Behaviour,
+    ContextOverflow,
+    EndedEarly,
+    FaultRule,
+    ScriptedCall,
+)
 from tests.actors.law.chats import ANN, DYNAMIC
 from tests.adapters.chats.routes.daemon import PATIENCE_SECONDS, a_daemon, said_in
 from tests.adapters.chats.routes.ground import message
@@ -28,8 +33,8 @@ PAGE = "x" * 16_000  # bytes: 4,000 tokens
 DEMAND = "Never write below /etc, and answer in German."
 SUMMARY = Behaviour(text="the summary")
 DONE = Behaviour(text="done")
-TOO_LONG = Behaviour(faults=(Rule(Overflow()),))
-OUT_OF_ROOM = Behaviour(reasoning=9, faults=(Rule(Ended("length", 0)),))
+TOO_LONG = Behaviour(faults=(FaultRule(ContextOverflow()),))
+OUT_OF_ROOM = Behaviour(reasoning=9, faults=(FaultRule(EndedEarly("length", 0)),))
 
 
 def plays(*script):
@@ -97,7 +102,7 @@ async def test_a_chat_that_outgrows_its_window_again_and_again_goes_on(fresh):
 
 async def test_work_goes_on_at_once_behind_a_summary(fresh):
     """Momentum is kept: nobody has to say anything, and the model is told to go on."""
-    works = Behaviour(tool_calls=(Call("list_agents", "{}"),))
+    works = Behaviour(tool_calls=(ScriptedCall("list_agents", "{}"),))
     script = plays(fills(0.9, works), SUMMARY, fills(0.2))
     async with a_daemon(fresh, script, context_limit=WINDOW) as daemon:
         chat = await daemon.begin("build it")
@@ -251,7 +256,7 @@ def uncached(request):
 
 async def test_one_huge_result_does_not_wedge_a_chat(fresh):
     """A client hands in what is ten times as long as the window."""
-    asks = Behaviour(tool_calls=(Call(DYNAMIC, "{}"),))
+    asks = Behaviour(tool_calls=(ScriptedCall(DYNAMIC, "{}"),))
     async with a_daemon(fresh, asks, context_limit=WINDOW) as daemon:
         chat = await daemon.begin("look", tools=[DYNAMIC])
         await daemon.until(chat, lambda s: s.chat.status is Status.REQUIRES_ACTION)
@@ -350,7 +355,7 @@ async def test_what_a_model_reads_first_behind_a_summary_is_said_by_a_user(fresh
 
 async def test_what_an_agent_reports_outlives_that_its_chat_was_summed_up(fresh):
     """Its parent reads what it said, not the summary of it."""
-    works = Behaviour(tool_calls=(Call("read_skill", "{}"),))
+    works = Behaviour(tool_calls=(ScriptedCall("read_skill", "{}"),))
     async with a_daemon(fresh, DONE, context_limit=WINDOW) as daemon:
         parent = await daemon.begin("build it")
         await daemon.at_rest(parent)

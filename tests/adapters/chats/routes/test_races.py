@@ -9,7 +9,7 @@ import trio
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.states import Status
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.actors.law.chats import DYNAMIC
 from tests.adapters.chats.routes.daemon import a_daemon, said_in
 from tests.adapters.chats.routes.ground import message
@@ -133,7 +133,7 @@ async def test_two_promotions_at_once_both_come_to_their_turn(slow_daemon):
 
 
 async def test_steering_enters_the_running_turn(fresh):
-    calls = Behaviour(text="done", tool_calls=(Call(DYNAMIC, "{}"),))
+    calls = Behaviour(text="done", tool_calls=(ScriptedCall(DYNAMIC, "{}"),))
     async with a_daemon(fresh, calls) as daemon:
         chat = await daemon.begin("hello", tools=[DYNAMIC])
         await daemon.until(chat, lambda s: s.chat.status is Status.REQUIRES_ACTION)
@@ -150,7 +150,7 @@ async def test_steering_enters_the_running_turn(fresh):
 
 
 async def test_of_two_answers_of_a_clients_tools_the_first_counts(fresh):
-    calls = Behaviour(text="done", tool_calls=(Call(DYNAMIC, "{}"),))
+    calls = Behaviour(text="done", tool_calls=(ScriptedCall(DYNAMIC, "{}"),))
     async with a_daemon(fresh, calls) as daemon:
         chat = await daemon.begin("hello", tools=[DYNAMIC])
         await daemon.until(chat, lambda s: s.chat.status is Status.REQUIRES_ACTION)

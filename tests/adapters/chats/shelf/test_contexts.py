@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from actors.prompts.context.resources import RESOURCES_MAX
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.conftest import fresh
 from tests.adapters.edges import PATIENCE_SECONDS, an_edge, eventually
 from tests.adapters.workspaces.context.ground import put, skill
@@ -18,7 +18,7 @@ __all__ = ["fresh"]
 pytestmark = pytest.mark.slow
 
 CHATS = "/api/experimental/chats"
-CREATES = Call("create_workspace", json.dumps({"template_id": "web"}))
+CREATES = ScriptedCall("create_workspace", json.dumps({"template_id": "web"}))
 MAKES_ONE = Behaviour(tool_calls=(CREATES,), text="done")  # whoever asks for a title gets the text
 
 

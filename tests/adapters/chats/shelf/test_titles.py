@@ -5,8 +5,7 @@ import json
 import pytest
 import trio
 
-from adapters.rehearsal.behaviour import Behaviour
-from adapters.rehearsal.faults import Ended, Rule, Status
+from adapters.rehearsal.behaviour import Behaviour, EndedEarly, ErrorStatus, FaultRule
 from tests.adapters.edges import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.slow
@@ -98,7 +97,7 @@ async def test_the_model_is_shown_how_it_began_and_what_was_said_last(edge):
 @pytest.mark.parametrize("what", ["regenerate", "propose"])
 async def test_a_model_that_finds_no_title_leaves_the_one_there_is(edge, what):
     chat = await a_chat_at_rest(edge, "hello there")
-    edge.rehearsal.behave(Behaviour(faults=(Rule(Ended("length", 1)),)))
+    edge.rehearsal.behave(Behaviour(faults=(FaultRule(EndedEarly("length", 1)),)))
 
     answer = await ask(edge, chat, what)
 
@@ -107,7 +106,7 @@ async def test_a_model_that_finds_no_title_leaves_the_one_there_is(edge, what):
 
 async def test_a_model_that_fails_is_told_of(edge):
     chat = await a_chat_at_rest(edge, "hello there")
-    edge.rehearsal.behave(Behaviour(faults=(Rule(Status(401)),)))
+    edge.rehearsal.behave(Behaviour(faults=(FaultRule(ErrorStatus(401)),)))
 
     answer = await ask(edge, chat, "propose")
 

@@ -8,7 +8,7 @@ import trio
 
 from actors.law import requests as ask
 from adapters.http.host import websockets as sockets
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.streams.clients import status
 from tests.adapters.chats.streams.ground import (
     ANN,
@@ -271,7 +271,7 @@ async def test_an_error_is_told_once_and_again_to_who_comes(stage):
 
 
 async def test_calls_that_the_client_has_to_answer_are_told_and_told_again(fresh):
-    calling = Behaviour(tool_calls=(Call("ask", '{"what": "time"}'),), text="thanks")
+    calling = Behaviour(tool_calls=(ScriptedCall("ask", '{"what": "time"}'),), text="thanks")
     async with a_stage(fresh, calling) as stage:
         chat = await stage.create("hello", tools=["ask"])
         async with stage.watch(chat) as watcher:

@@ -9,7 +9,7 @@ import trio
 from trio_websocket import ConnectionClosed
 
 from adapters.chats.summaries import Summaries
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.streams.ground import ANN, BOB, PATIENCE_SECONDS, ROOT, a_stage
 
 pytestmark = pytest.mark.slow
@@ -95,7 +95,7 @@ async def test_what_is_put_away_is_told_as_deleted_and_as_created_when_it_comes_
 
 
 async def test_a_chat_that_waits_for_its_client_is_told_as_such(fresh):
-    calling = Behaviour(tool_calls=(Call("ask", "{}"),))
+    calling = Behaviour(tool_calls=(ScriptedCall("ask", "{}"),))
     async with a_stage(fresh, calling) as stage, a_listener(stage) as listener:
         chat = await stage.create("hello", tools=["ask"])
         await listener.until(lambda: listener.was(chat, "requires_action"))

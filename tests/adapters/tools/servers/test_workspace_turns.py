@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from actors.law.chat import Role
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.routes import daemon
 from tests.adapters.tools.mcp.workspaces.test_running import SCRIPT, gone, shell
 
 pytestmark = pytest.mark.slow
-CREATES = Call("create_workspace", json.dumps({"template_id": "web"}))
-STOPS = Call("stop_workspace", "{}")
-LOOKS = Call("kit__look", "{}")
+CREATES = ScriptedCall("create_workspace", json.dumps({"template_id": "web"}))
+STOPS = ScriptedCall("stop_workspace", "{}")
+LOOKS = ScriptedCall("kit__look", "{}")
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ async def test_rules_for_tools_of_servers_hold_for_those_of_a_workspace(fresh, d
 
 async def test_where_rules_deny_all_tools_of_servers_none_is_started(fresh, data_dir):
     rules = {"PROMPTCORNER_APPROVAL_RULES": "mcp:*=deny"}
-    starts = Call("kit__start_server", "{}")
+    starts = ScriptedCall("kit__start_server", "{}")
     async with a_daemon(fresh, data_dir, CREATES, starts, LOOKS, **rules) as running:
         made, started, looked = await results(running)
 

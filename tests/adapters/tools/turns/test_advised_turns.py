@@ -8,14 +8,14 @@ from actors.law.chat import Role
 from actors.prompts.context.advising import RULES, USED_UP
 from adapters.models.settings import ADVISOR
 from adapters.models.store.settings import SettingStore
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.actors.streams.relay.cable import Ear
 from tests.adapters.chats.routes.daemon import a_daemon
 
 pytestmark = pytest.mark.slow
 ON = {"PROMPTCORNER_EXPERIMENTS": "chat-advisor"}
-ASKS = Call("advisor", '{"question": "which way?", "model_intent": "Weighing"}')
-LOOKS = Call("list_agents", "{}")
+ASKS = ScriptedCall("advisor", '{"question": "which way?", "model_intent": "Weighing"}')
+LOOKS = ScriptedCall("list_agents", "{}")
 
 
 def asks(*calls, rounds=9):
@@ -93,7 +93,7 @@ async def test_it_has_to_be_alone(fresh):
 
 
 async def test_nobody_is_waited_for_beside_it_either(fresh):
-    theirs = Call("stock", '{"article": "lamps"}')
+    theirs = ScriptedCall("stock", '{"article": "lamps"}')
     script = (asks(ASKS, theirs), asks(theirs, ASKS), says("done"))
     async with a_daemon(fresh, Behaviour(script=script), **ON) as daemon:
         alone, beside, first, second = await a_turn(daemon, tools=("stock",))

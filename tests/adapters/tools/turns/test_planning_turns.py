@@ -5,7 +5,7 @@ import json
 import pytest
 
 from actors.law.chat import Role
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.routes.daemon import a_daemon
 
 pytestmark = pytest.mark.slow
@@ -14,8 +14,8 @@ QUESTION = {
     "question": "Which one?",
     "options": [{"label": label, "description": "that"} for label in "AB"],
 }
-ASKS = Call("ask_user_question", json.dumps({"questions": [QUESTION]}))
-PROPOSES = Call("propose_plan", json.dumps({"plan": "# Plan\n1. do it"}))
+ASKS = ScriptedCall("ask_user_question", json.dumps({"questions": [QUESTION]}))
+PROPOSES = ScriptedCall("propose_plan", json.dumps({"plan": "# Plan\n1. do it"}))
 
 
 async def a_turn(daemon, **new):
@@ -50,7 +50,7 @@ async def test_a_plan_is_a_file_of_the_chat_that_its_owner_may_open(fresh):
 
 
 async def test_a_question_that_cannot_be_shown_is_asked_again(fresh):
-    wrong = Call("ask_user_question", '{"questions": []}')
+    wrong = ScriptedCall("ask_user_question", '{"questions": []}')
     turns = (Behaviour(tool_calls=(wrong,)), Behaviour(tool_calls=(ASKS,), tool_rounds=2))
     async with a_daemon(fresh, Behaviour(script=turns)) as daemon:
         _, said = await a_turn(daemon, plan_mode="plan")

@@ -9,17 +9,17 @@ import trio
 
 from actors.law.chat import Role
 from actors.tools.workspace.plans import plan_path
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.routes import daemon
 from tests.adapters.conftest import fresh
 
 __all__ = ["fresh"]
 pytestmark = pytest.mark.slow
-CREATES = Call("create_workspace", json.dumps({"template_id": "empty"}))
+CREATES = ScriptedCall("create_workspace", json.dumps({"template_id": "empty"}))
 
 
 def executes(command, **more):
-    return Call("execute", json.dumps({"command": command, "timeout": "20s", **more}))
+    return ScriptedCall("execute", json.dumps({"command": command, "timeout": "20s", **more}))
 
 
 def a_daemon(conninfo, data_dir, *calls, sandbox="none", programs=""):
@@ -106,7 +106,7 @@ async def test_without_a_sandbox_the_daemon_runs_no_command(fresh, tmp_path):
 
 
 async def test_a_plan_is_proposed_as_a_file_of_the_workspace(fresh, tmp_path):
-    plan = Call("propose_plan", json.dumps({"path": ""}))
+    plan = ScriptedCall("propose_plan", json.dumps({"path": ""}))
     writes = executes(
         "d=.promptcorner/plans; mkdir -p $d; echo '# Plan' > $d/PLAN-$PROMPTCORNER_CHAT_ID.md"
     )
@@ -118,7 +118,7 @@ async def test_a_plan_is_proposed_as_a_file_of_the_workspace(fresh, tmp_path):
 
 
 async def test_a_plan_that_is_a_link_is_not_proposed(fresh, tmp_path):
-    plan = Call("propose_plan", json.dumps({"path": ""}))
+    plan = ScriptedCall("propose_plan", json.dumps({"path": ""}))
     links = executes(
         "d=.promptcorner/plans; mkdir -p $d; echo other > other.md;"
         " ln -s $PWD/other.md $d/PLAN-$PROMPTCORNER_CHAT_ID.md"

@@ -5,11 +5,11 @@ import os
 
 import pytest
 
-from adapters.rehearsal.behaviour import Behaviour, Call
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.routes import daemon
 
 pytestmark = pytest.mark.slow
-CREATES = Call("create_workspace", json.dumps({"template_id": "web"}))
+CREATES = ScriptedCall("create_workspace", json.dumps({"template_id": "web"}))
 SKILL = "---\nname: deploy\ndescription: How we deploy\n---\nRun it twice."
 
 

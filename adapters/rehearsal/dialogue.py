@@ -1,4 +1,4 @@
-"""A request and its answer in words of no vendor: what was asked, and what is said to it. Pure."""
+"""A request and its answer in words of no vendor. Pure data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ Json = Mapping[str, Any]
 
 
 class BadRequest(Exception):
-    """A request that the vendor would refuse with 400; says why."""
+    """A request that the vendor would refuse with 400; its text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """As much of a request as decides about its answer."""
+class ModelRequest:
+    """The part of a request that decides about its answer."""
 
     model: str
     streamed: bool
@@ -30,15 +30,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """A text, and its deltas as JSON strings, encoded once for all answers that say it."""
+    """A text, with its deltas as JSON strings, encoded once for all answers that say it."""
 
     whole: str
     deltas: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SaidCall:
-    """A call of a tool; its id without the vendor's prefix."""
+class AnsweredCall:
+    """A call of a tool in an answer; its id is without the vendor's prefix."""
 
     id: str
     name: str
@@ -46,8 +46,11 @@ class SaidCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Cached and written tokens are part of the input, reasoning is part of the output."""
+class UsageCounts:
+    """The tokens of an answer.
+
+    Cached and written ones are part of the input, thoughts are part of the output.
+    """
 
     input: int
     output: int
@@ -57,35 +60,36 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ScriptedAnswer:
     """A whole answer."""
 
     id: str  # 24 characters, without the vendor's prefix
     created: int
-    asked: Asked
+    asked: ModelRequest
     reasoning: Speech
     text: Speech
     refusal: Speech
-    calls: tuple[SaidCall, ...]
+    calls: tuple[AnsweredCall, ...]
     finish: Finish
-    usage: Usage
+    usage: UsageCounts
 
     @property
     def delta_count(self) -> int:
+        """Return the number of deltas in all texts of the answer."""
         spoken = (self.reasoning, self.text, self.refusal, *(call.arguments for call in self.calls))
         return sum(len(speech.deltas) for speech in spoken)
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """One event of a stream as bytes; `timed`: a delta, which the model takes its time for."""
+class StreamEvent:
+    """One event of a stream; `timed`: it is a delta, which the model takes its time for."""
 
     data: bytes
     timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class HttpRefusal:
     """An HTTP answer in place of a model's."""
 
     status: int
