@@ -28,8 +28,8 @@ from adapters.http.host.server import HttpServer
 from adapters.http.requests import HttpRequest
 from adapters.people.auth.callers import Callers
 from adapters.people.auth.signing import Signing
-from adapters.people.store.tokens import Good, Kind, Tokens, hash_of
-from adapters.people.store.user import Standing, User
+from adapters.people.store.tokens import GoodToken, TokenKind, Tokens, hash_of
+from adapters.people.store.users import User, UserStatus
 from bench.report import Target
 
 QUESTION = "what does a small GET cost?"
@@ -53,13 +53,13 @@ class OneToken(Tokens):
 
     def __init__(self) -> None:
         at = datetime.now(UTC)
-        active = Standing.ACTIVE
+        active = UserStatus.ACTIVE
         ann = User(
             UserId(uuid4()), "ann", "", "", "", frozenset(), active, at, at, None, is_deleted=False
         )
-        self._one = Good("1234567890", Kind.PERSONAL, frozenset({"all"}), None, ann)
+        self._one = GoodToken("1234567890", TokenKind.PERSONAL, frozenset({"all"}), None, ann)
 
-    async def of_hash(self, hash: bytes) -> Good | None:
+    async def of_hash(self, hash: bytes) -> GoodToken | None:
         return self._one if hash == hash_of(TOKEN) else None
 
 

@@ -44,9 +44,9 @@ from adapters.http.refusals import HttpError
 from adapters.http.requests import HttpRequest
 from adapters.models.routes.all_routes import catalogue_routes
 from adapters.models.routes.settings import Feature
-from adapters.people.auth.opening import Auth, open_auth
-from adapters.people.routes.shown import ORGANIZATION
-from adapters.people.routes.subjects import about_people
+from adapters.people.auth.wiring import Auth, open_auth
+from adapters.people.routes.all_routes import people_routes
+from adapters.people.routes.schemas import ORGANIZATION
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings import Config
 from adapters.tools.approvals.consent import Consents
@@ -226,7 +226,7 @@ def subjects_of(ground: Ground) -> Sequence[Routes]:
     """Everything of the API that is not about the deployment as such."""
     chats, auth, config = ground.chats, ground.auth, ground.config
     return (
-        *about_people(auth),
+        *people_routes(auth),
         *catalogue_routes(
             chats.catalogue,
             chats.vault,

@@ -1,1 +1,15 @@
-"""Accounts, tokens, sessions, passwords and scopes."""
+"""People: accounts, tokens, sessions, passwords, and the deployment that they belong to.
+
+For other rooms:
+auth.callers        the callers of requests
+auth.wiring         the parts that know people
+routes.all_routes   all routes about people
+routes.schemas      people as JSON
+store.deployment    the deployment and its first admin
+store.users         users on PostgreSQL
+
+Inside:
+auth                who sends a request: tokens, passwords, sessions, tickets of streams
+routes              the routes about people
+store               people on PostgreSQL
+"""

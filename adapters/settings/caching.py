@@ -1,12 +1,13 @@
-"""What was read lately, for those who ask again: with an age, a bound, and one read at a time.
+"""Caches: a bounded map of what was used lately, and one that reads what is missing.
 
-Whoever asks while somebody reads the same waits for that answer. What is dropped is not believed
-any more, not even if a read of it is still on its way. A read that fails fails for all who wait for
-it, and is not kept; if the reader is cancelled, one of those who wait reads in its place.
+A `Cache` reads each entry once at a time: a task that asks for an entry while another one reads it
+waits for that answer. A dropped entry is not believed any more, not even if a read of it is still
+on its way. A read that fails does so for all who wait for it, and is not kept. If the reader is
+cancelled, one of the waiting tasks reads in its place.
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Generic, TypeVar
 
@@ -21,6 +22,8 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class CacheStatistics:
+    """Entries that a cache keeps, and how it was used."""
+
     family: ClassVar = "cache"
     kept: Annotated[int, GaugeMetric("Entries that a cache keeps.", name="entries")]
     hit_count: Annotated[
@@ -34,6 +37,78 @@ class CacheStatistics:
     ]
 
 
+class RecentlyUsed(Generic[_Key, _Value]):
+    """A bounded map. At its bound, the entry that was used longest ago is let go.
+
+    `max_weight` bounds the weights of all entries together: an entry that is heavier alone is let
+    go at once. `let_go` is told each entry that gives way to a new one.
+    """
+
+    def __init__(
+        self,
+        max_entries: int,
+        *,
+        max_weight: int | None = None,
+        weight_of: Callable[[_Value], int] = lambda _: 0,
+        let_go: Callable[[_Key, _Value], None] = lambda *_: None,
+    ) -> None:
+        self._max_entries = max_entries
+        self._max_weight = max_weight
+        self._weight_of = weight_of
+        self._let_go = let_go
+        self._entries: OrderedDict[_Key, _Value] = OrderedDict()  # the one used last is last
+        self.weight = 0
+
+    def get(self, key: _Key) -> _Value | None:
+        """Return an entry, which counts as used now."""
+        value = self._entries.get(key)
+        if value is not None:
+            self._entries.move_to_end(key)
+        return value
+
+    def peek(self, key: _Key) -> _Value | None:
+        """Return an entry without using it."""
+        return self._entries.get(key)
+
+    def put(self, key: _Key, value: _Value) -> None:
+        """Set an entry, which counts as used now."""
+        self.pop(key)
+        self._entries[key] = value
+        self.weight += self._weight_of(value)
+        while len(self._entries) > self._max_entries or self._is_too_heavy():
+            oldest, gone = self._entries.popitem(last=False)
+            self.weight -= self._weight_of(gone)
+            self._let_go(oldest, gone)
+
+    def pop(self, key: _Key) -> _Value | None:
+        """Take an entry out."""
+        value = self._entries.pop(key, None)
+        if value is not None:
+            self.weight -= self._weight_of(value)
+        return value
+
+    def clear(self) -> None:
+        """Take all entries out."""
+        self._entries.clear()
+        self.weight = 0
+
+    def items(self) -> list[tuple[_Key, _Value]]:
+        """Return all entries, the one that was used longest ago first."""
+        return list(self._entries.items())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
+
+    def __iter__(self) -> Iterator[_Key]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _is_too_heavy(self) -> bool:
+        return self._max_weight is not None and self.weight > self._max_weight
+
+
 @dataclass(slots=True, eq=False)
 class _Flight(Generic[_Value]):
     """A read that is on its way, and how it ended."""
@@ -45,7 +120,8 @@ class _Flight(Generic[_Value]):
 
 
 class Cache(Generic[_Key, _Value]):
-    """What is not there (None) is not kept: it may be there the next moment."""
+    """A cache that reads what is missing. What is not there (None) is not kept: it may be there the
+    next moment."""
 
     def __init__(
         self,
@@ -54,22 +130,24 @@ class Cache(Generic[_Key, _Value]):
         keep_seconds: float,
         max_entries: int,
     ) -> None:
-        """At `max_entries` the one that was not asked for longest is let go."""
+        """Read with `read`, and believe an entry for `keep_seconds`. At `max_entries` the one
+        that was used longest ago is let go."""
         self._read = read
         self._keep_seconds = keep_seconds
-        self._max_entries = max_entries
-        self._entries: OrderedDict[_Key, tuple[float, _Value]] = OrderedDict()  # until when
+        # The moment until which each entry is believed, and the entry.
+        self._entries: RecentlyUsed[_Key, tuple[float, _Value]] = RecentlyUsed(max_entries)
         self._flights: dict[_Key, _Flight[_Value]] = {}
         self._hit_count = self._read_count = 0
-        self.dropped_count = 0  # whoever reads by another way, and sees it grow, keeps nothing
+        self.dropped_count = 0  # code that reads by another way, and sees it grow, keeps nothing
 
     async def get(self, key: _Key) -> _Value:
-        """Of a reader that always has an answer."""
+        """Return an entry of a reader that always has an answer."""
         value = await self.find(key)
         assert value is not None, f"{key}: there is always something to read"
         return value
 
     async def find(self, key: _Key) -> _Value | None:
+        """Return an entry, reading it if it is not kept."""
         while True:
             value = self.at_hand(key)
             if value is not None:
@@ -84,38 +162,38 @@ class Cache(Generic[_Key, _Value]):
                 return flight.value
 
     def at_hand(self, key: _Key) -> _Value | None:
-        """What need not be read."""
-        until, value = self._entries.get(key, (0.0, None))
-        if value is None or until <= now():
+        """Return an entry if it need not be read."""
+        kept = self._entries.peek(key)
+        if kept is None or kept[0] <= now():
             return None
         self._hit_count += 1
-        self._entries.move_to_end(key)
-        return value
+        self._entries.get(key)
+        return kept[1]
 
     def glance(self, key: _Key) -> _Value | None:
-        """What is kept, however old."""
-        return self._entries.get(key, (0.0, None))[1]
+        """Return what is kept, however old."""
+        kept = self._entries.peek(key)
+        return None if kept is None else kept[1]
 
     def put(self, key: _Key, value: _Value) -> None:
-        """It has been read, by whatever way."""
-        self._entries[key] = (now() + self._keep_seconds, value)
-        self._entries.move_to_end(key)
-        if len(self._entries) > self._max_entries:
-            self._entries.popitem(last=False)
+        """Keep an entry that was read, by whatever way."""
+        self._entries.put(key, (now() + self._keep_seconds, value))
 
     def drop(self, key: _Key) -> None:
+        """Forget an entry, and a read of it that is on its way."""
         self.dropped_count += 1
-        self._entries.pop(key, None)
+        self._entries.pop(key)
         self._flights.pop(key, None)
 
     def drop_those(self, where: Callable[[_Value], bool]) -> None:
-        """And whatever is being read, of which nobody knows yet."""
+        """Forget the entries that match, and all reads on their way: these could match too."""
         self.dropped_count += 1
         for key in [key for key, (_, value) in self._entries.items() if where(value)]:
-            del self._entries[key]
+            self._entries.pop(key)
         self._flights.clear()
 
     def drop_all(self) -> None:
+        """Forget all entries, and all reads on their way."""
         self.dropped_count += 1
         self._entries.clear()
         self._flights.clear()

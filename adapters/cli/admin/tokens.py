@@ -15,7 +15,7 @@ from adapters.cli.admin.connection import (
 )
 from adapters.cli.admin.users import USERS, minute_of
 from adapters.cli.command_line import describe
-from adapters.people.wire import LoggedIn, Login, NewKey, NewToken, ShownToken
+from adapters.people.routes.schemas import LoggedIn, Login, NewKey, NewToken, ShownToken
 
 DAYS, DAYS_MAX = 30, 3650  # that a token is good for; more is refused
 NANOSECONDS_OF_A_DAY = 86_400 * 1_000_000_000

@@ -16,10 +16,10 @@ from adapters.cli.command_line import (
     load_config,
     secrets_help,
 )
-from adapters.people.auth.opening import LINK_PATH
-from adapters.people.store.invitations import Invitations, Link
+from adapters.people.auth.wiring import LINK_PATH
+from adapters.people.routes.schemas import NewUser, NewUserAnswer, Roles, ShownUser, UsersPage
+from adapters.people.store.deployment import InvitationLink, Invitations
 from adapters.people.store.users import Users
-from adapters.people.wire import NewUser, NewUserAnswer, Roles, ShownUser, UsersPage
 from adapters.postgres import migrating
 from adapters.postgres.database import open_database, refusing
 from adapters.postgres.driver.connection import Connection
@@ -157,13 +157,13 @@ def print_link(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _make_link(config: Config, name: str) -> Link:
+async def _make_link(config: Config, name: str) -> InvitationLink:
     async with open_database(config) as database:
         with refusing(database):
             await _check_schema(database.conninfo)
             pool = Pool(database.conninfo, size=1)
             try:
-                user = await Users(pool).called(name)
+                user = await Users(pool).by_name(name)
                 if user is None:
                     fact = f"no user is called {name!r:.64}"
                     raise CannotStart("users", fact, "the first one is called admin")

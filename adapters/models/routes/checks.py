@@ -17,7 +17,7 @@ from adapters.models.providers.dial import split_url
 from adapters.models.routes.wire import NIL, ModelOverride, PersonalOverride
 from adapters.models.settings import Override, UserOverride
 from adapters.models.snapshot import CatalogueSnapshot, ListedModel
-from adapters.people.store.user import User
+from adapters.people.store.users import User
 
 NAME_CHARACTERS_MAX = 128
 TEXT_CHARACTERS_MAX = 2_048  # of what is shown: names for people, icons, addresses
@@ -168,9 +168,9 @@ ME = "me"
 class People(Protocol):
     """A reader of users."""
 
-    async def of_id(self, id: UserId) -> User | None: ...
+    async def by_id(self, id: UserId) -> User | None: ...
 
-    async def called(self, name: str) -> User | None: ...
+    async def by_name(self, name: str) -> User | None: ...
 
 
 async def target_user(people: People, call: Call) -> UserId:
@@ -184,9 +184,9 @@ async def target_user(people: People, call: Call) -> UserId:
     if not asker.is_admin:
         raise not_found()
     try:
-        found = await people.of_id(UserId(UUID(said)))
+        found = await people.by_id(UserId(UUID(said)))
     except ValueError:
-        found = await people.called(said)
+        found = await people.by_name(said)
     if found is None or found.is_deleted:
         raise not_found()
     return found.id

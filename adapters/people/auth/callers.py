@@ -24,8 +24,9 @@ from adapters.http.endpoints import (
 )
 from adapters.http.refusals import HttpError, forbidden, foreign_origin, not_found
 from adapters.http.requests import HttpRequest
-from adapters.people.auth.signing import Signing
-from adapters.people.store.tokens import Good, Tokens, hash_of
+from adapters.people.auth.signing import COOKIE, Signing
+from adapters.people.store.tokens import GoodToken, Tokens, hash_of
+from adapters.people.store.users import User
 from adapters.settings.caching import Cache, CacheStatistics
 from runtime.clock import now, wall
 
@@ -33,7 +34,6 @@ KEPT_SECONDS = 20.0  # that a token is believed without a look, where a hint got
 KEPT_MAX = 10_000  # tokens; beyond it the oldest is looked for anew
 
 # Where a request may carry its token.
-COOKIE = "coder_session_token"
 HEADER = "coder-session-token"
 PARAMETER = "coder_session_token"
 ACCESS_PARAMETER = "access_token"
@@ -114,9 +114,9 @@ class _KnownToken:
 
     __slots__ = ("scopes", "token", "until", "user")
 
-    def __init__(self, good: Good) -> None:
-        self.token = good.id
-        self.user = good.user
+    def __init__(self, good: GoodToken) -> None:
+        self.token = good.token
+        self.user: User = good
         self.scopes = with_implied_scopes(good.scopes)
         self.until = inf if good.seconds is None else now() + good.seconds
 

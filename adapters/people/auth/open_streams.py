@@ -1,11 +1,11 @@
 """Streams that are open: they end when the token that opened them is no longer good.
 
 A request is let in once, and a stream may go on for weeks. So whenever something of its user has
-changed, his streams' tokens are looked at again, beside whatever else goes on: no stream has a task
+changed, the tokens of their streams are checked again, in a task of its own: no stream has a task
 or a clock for it, and where nothing changes nothing is done.
 
-A change that falls between a caller's being let in and his stream's being known here is not missed:
-a stream that begins soon after one is looked at as well.
+A change between the moment when a caller is let in and the moment when their stream is known here
+is not missed: a stream that begins soon after a change is checked as well.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -26,13 +26,13 @@ from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric, GaugeMetric
 
 POLICY_VIOLATION = 1008  # how a socket is closed whose token is no longer good
-LATELY_SECONDS = 60.0  # after a change of a user a stream of his that begins is looked at
-RETRY_SECONDS = 1.0  # when the database is away; who is doubted goes on so long
+LATELY_SECONDS = 60.0  # after a change of a user, their new streams are checked
+RETRY_SECONDS = 1.0  # when the database is away; doubted streams go on so long
 
 
 @dataclass(frozen=True, slots=True)
 class TokenEnded(Cause):
-    """What opened the stream lets nobody in any more."""
+    """The token that opened the stream is not good any more."""
 
     token: str
 
@@ -45,6 +45,8 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class OpenStreamsStatistics:
+    """Streams that are open now, and those that were ended."""
+
     users: Annotated[int, GaugeMetric("Users who have a stream open here.")]
     streams: Annotated[int, GaugeMetric("Streams of users that are open here.", name="")]
     doubted: Annotated[int, GaugeMetric("Users whose tokens are to be looked at again.")]
@@ -54,35 +56,35 @@ class OpenStreamsStatistics:
 
 
 class OpenStreams:
-    """`run` it in a nursery; `doubt` from anywhere."""
+    """Ends streams. `run` it in a nursery, and call `doubt` from anywhere."""
 
     def __init__(self, callers: Callers) -> None:
         self._callers = callers
         self._open: dict[UserId, set[_Open]] = {}
         self._doubted: set[UserId] = set()
-        self._lately: dict[UserId, float] = {}  # of whom something has changed, until when
+        self._lately: dict[UserId, float] = {}  # users who have changed, and until when that counts
         self._all_lately = 0.0
         self._more = trio.lowlevel.ParkingLot()
         self._ended_count = 0
 
     def guarding(self, row: Endpoint) -> Endpoint:
-        """The same row; what it opens ends with the token of who opened it."""
+        """Return the row with a handler whose streams end with the token that opened them."""
         return row if row.access is Access.OPEN else replace(row, handle=partial(self._handle, row))
 
     def doubt(self, user: UserId) -> None:
-        """Something of this user has changed."""
+        """Check the streams of a user again: something of them has changed."""
         self._lately = {who: until for who, until in self._lately.items() if until > now()}
         self._lately[user] = now() + LATELY_SECONDS
         self._look_at(user)
 
     def doubt_all(self) -> None:
-        """Something may have changed of anybody."""
+        """Check all streams again: something may have changed of any user."""
         self._all_lately = now() + LATELY_SECONDS
         for user in self._open:
             self._look_at(user)
 
     async def run(self) -> None:
-        """Until cancelled. No fault of the database ends it."""
+        """Check streams until cancelled. No fault of the database ends it."""
         while True:
             while not self._doubted:
                 await self._more.park()
@@ -121,7 +123,8 @@ class OpenStreams:
             await socket.close(POLICY_VIOLATION, "the token is no longer good")
 
     async def _body(self, caller: Caller, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """It ends with the next piece; one is never far, since streams show that they live."""
+        """Yield the body until the token is not good. It ends with the next piece, which is never
+        far, since streams show that they live."""
         over = trio.Event()
         stream = self._enter(caller, over.set)
         try:

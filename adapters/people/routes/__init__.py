@@ -1,1 +1,11 @@
-"""Routes about people: accounts, sessions, tokens, the organization, links that are used once."""
+"""Routes about people.
+
+accounts       names, roles and status of users
+all_routes     the routes below, put together
+checks         checks of these requests
+organizations  the one organization and its members
+passwords      passwords, and one-time links with their pages
+schemas        people as JSON
+sessions       logging in and out, and tickets
+tokens         personal tokens
+"""

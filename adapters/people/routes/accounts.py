@@ -1,17 +1,36 @@
-"""Accounts: who has one, and what he is called."""
+"""Accounts of users: their names, their roles, and whether they are let in."""
 
 from collections.abc import Sequence
 
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
-from adapters.people.auth.opening import LINK_PATH, Auth
-from adapters.people.routes import naming, shown
-from adapters.people.routes.listing import wanted
-from adapters.people.routes.whom import BODY_BYTES_MAX, USERS, settled, whom
-from adapters.people.store.user import User
-from adapters.people.wire import NewUser, NewUserAnswer, Profile, Said, ShownUser, UsersPage
+from adapters.http.refusals import HttpError
+from adapters.people.auth.wiring import LINK_PATH, Auth
+from adapters.people.routes import checks
+from adapters.people.routes.checks import (
+    BODY_BYTES_MAX,
+    USERS,
+    changed_user,
+    user_filter,
+    user_of_path,
+)
+from adapters.people.routes.schemas import (
+    MessageAnswer,
+    NewUser,
+    NewUserAnswer,
+    Profile,
+    Roles,
+    ShownUser,
+    UserRoles,
+    UsersPage,
+    present_new_user,
+    present_user,
+)
+from adapters.people.store.users import User, UserRefusal, UserStatus
 
 
 class Accounts:
+    """Routes that list, add, change and delete users."""
+
     def __init__(self, auth: Auth) -> None:
         self._auth = auth
         self._organization = auth.deployment.organization_id
@@ -50,7 +69,7 @@ class Accounts:
                 method="GET",
                 path=f"{USERS}/{{user}}",
                 handle=self.read,
-                summary="A user: `me`, or an id or a name for who may see others",
+                summary="A user: `me`, or for admins an id or a name",
                 tag="users",
                 scope="",
                 answers={200: ShownUser},
@@ -59,18 +78,18 @@ class Accounts:
                 method="DELETE",
                 path=f"{USERS}/{{user}}",
                 handle=self.delete,
-                summary="Delete a user; what he said stays",
+                summary="Delete a user; their messages stay",
                 tag="users",
                 access=Access.ADMIN,
                 scope="users",
-                answers={200: Said},
+                answers={200: MessageAnswer},
                 refusals=(409,),
             ),
             Endpoint(
                 method="PUT",
                 path=f"{USERS}/{{user}}/profile",
                 handle=self.set_profile,
-                summary="What a user is called, and his picture",
+                summary="Set the names and the picture of a user",
                 tag="users",
                 scope="users",
                 body=Profile,
@@ -81,65 +100,146 @@ class Accounts:
         )
 
     async def list(self, call: Call) -> HttpResponse:
-        page = await self._auth.users.page(wanted(call))
-        users = [shown.user(user, self._organization) for user in page.users]
+        page = await self._auth.users.page(user_filter(call))
+        users = [present_user(user, self._organization) for user in page.users]
         return json_response(200, UsersPage(users, page.count))
 
     async def create(self, call: Call) -> HttpResponse:
         new = call.read(NewUser)
         email, name, password = new.email or "", new.name or "", new.password or ""
         faults = [
-            *naming.username_faults(new.username),
-            *naming.name_faults(name),
-            *naming.email_faults(email),
-            *naming.role_faults(new.roles or ()),
-            *(naming.password_faults(password, new.username, email) if password else ()),
+            *checks.username_faults(new.username),
+            *checks.name_faults(name),
+            *checks.email_faults(email),
+            *checks.role_faults(new.roles or ()),
+            *(checks.password_faults(password, new.username, email) if password else ()),
         ]
-        naming.refuse_if(faults)
-        begins = "" if password else call.link(LINK_PATH)
-        user = settled(
+        checks.refuse_if(faults)
+        link_begin = "" if password else call.link(LINK_PATH)
+        user = changed_user(
             await self._auth.users.add(
                 new.username,
                 name=name,
                 email=email,
-                roles=naming.stored_roles(new.roles or ()),
+                roles=checks.stored_roles(new.roles or ()),
                 password_hash=await self._auth.passwords.hashed(password) if password else None,
             )
         )
         if password:
-            return json_response(201, shown.user(user, self._organization))
+            return json_response(201, present_user(user, self._organization))
         link = await self._auth.invitations.add(user.id)
-        address = f"{begins}/{link.code}"
-        return json_response(201, shown.new_user(user, self._organization, address))
+        address = f"{link_begin}/{link.code}"
+        return json_response(201, present_new_user(user, self._organization, address))
 
     async def read(self, call: Call) -> HttpResponse:
-        return self._shown(await whom(self._auth, call))
+        return self._presented(await user_of_path(self._auth, call))
 
     async def delete(self, call: Call) -> HttpResponse:
-        user = await whom(self._auth, call)
-        settled(await self._auth.users.delete(user.id))
+        user = await user_of_path(self._auth, call)
+        changed_user(await self._auth.users.delete(user.id))
         self._auth.changed(user.id)
-        return json_response(200, Said("User has been deleted!"))
+        return json_response(200, MessageAnswer("User has been deleted!"))
 
     async def set_profile(self, call: Call) -> HttpResponse:
-        user = await whom(self._auth, call)
+        user = await user_of_path(self._auth, call)
         new = call.read(Profile)
         username = user.username if new.username is None else new.username
         name = user.name if new.name is None else new.name
         avatar_url = user.avatar_url if new.avatar_url is None else new.avatar_url
         faults = [
-            *(naming.username_faults(username) if username != user.username else ()),
-            *naming.name_faults(name),
-            *naming.url_faults("avatar_url", avatar_url),
+            *(checks.username_faults(username) if username != user.username else ()),
+            *checks.name_faults(name),
+            *checks.url_faults("avatar_url", avatar_url),
         ]
-        naming.refuse_if(faults)
-        changed = settled(
+        checks.refuse_if(faults)
+        changed = changed_user(
             await self._auth.users.set_profile(
                 user.id, username=username, name=name, avatar_url=avatar_url
             )
         )
         self._auth.changed(user.id)
-        return self._shown(changed)
+        return self._presented(changed)
 
-    def _shown(self, user: User) -> HttpResponse:
-        return json_response(200, shown.user(user, self._organization))
+    def _presented(self, user: User) -> HttpResponse:
+        return json_response(200, present_user(user, self._organization))
+
+
+class UserRights:
+    """Routes about what a user may do, and whether they are let in."""
+
+    def __init__(self, auth: Auth) -> None:
+        self._auth = auth
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=f"{USERS}/{{user}}/roles",
+                handle=self.roles,
+                summary="The roles of a user",
+                tag="users",
+                scope="",
+                answers={200: UserRoles},
+            ),
+            Endpoint(
+                method="PUT",
+                path=f"{USERS}/{{user}}/roles",
+                handle=self.set_roles,
+                summary="Make a user an owner, or a member again",
+                tag="users",
+                access=Access.ADMIN,
+                scope="users",
+                body=Roles,
+                body_bytes_max=BODY_BYTES_MAX,
+                answers={200: ShownUser},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="PUT",
+                path=f"{USERS}/{{user}}/status/suspend",
+                handle=self.suspend,
+                summary="Suspend a user: they are not let in, with none of their tokens",
+                tag="users",
+                access=Access.ADMIN,
+                scope="users",
+                answers={200: ShownUser},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="PUT",
+                path=f"{USERS}/{{user}}/status/activate",
+                handle=self.activate,
+                summary="Let a user in again",
+                tag="users",
+                access=Access.ADMIN,
+                scope="users",
+                answers={200: ShownUser},
+            ),
+        )
+
+    async def roles(self, call: Call) -> HttpResponse:
+        user = await user_of_path(self._auth, call)
+        return json_response(200, UserRoles(sorted(user.roles)))
+
+    async def set_roles(self, call: Call) -> HttpResponse:
+        user = await user_of_path(self._auth, call)
+        roles = call.read(Roles).roles
+        checks.refuse_if(checks.role_faults(roles))
+        return self._changed(await self._auth.users.set_roles(user.id, checks.stored_roles(roles)))
+
+    async def suspend(self, call: Call) -> HttpResponse:
+        user = await user_of_path(self._auth, call)
+        if user.id == call.user.id:
+            raise HttpError(
+                409, "You cannot suspend yourself!", detail="ask another owner to do so"
+            )
+        return self._changed(await self._auth.users.set_status(user.id, UserStatus.SUSPENDED))
+
+    async def activate(self, call: Call) -> HttpResponse:
+        user = await user_of_path(self._auth, call)
+        return self._changed(await self._auth.users.set_status(user.id, UserStatus.ACTIVE))
+
+    def _changed(self, outcome: User | UserRefusal) -> HttpResponse:
+        user = changed_user(outcome)
+        self._auth.changed(user.id)
+        return json_response(200, present_user(user, self._auth.deployment.organization_id))

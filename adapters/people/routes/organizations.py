@@ -1,22 +1,27 @@
-"""The one organization, which everybody is a member of: clients ask for its id."""
+"""The one organization, of which all users are members: clients ask for its id."""
 
 from collections.abc import Sequence
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.refusals import not_found
-from adapters.people.auth.opening import Auth
-from adapters.people.routes import shown
-from adapters.people.routes.listing import wanted
-from adapters.people.routes.whom import USERS, whom
-from adapters.people.wire import Member, Organization
+from adapters.people.auth.wiring import Auth
+from adapters.people.routes.checks import USERS, user_filter, user_of_path
+from adapters.people.routes.schemas import (
+    Member,
+    Organization,
+    present_member,
+    present_organization,
+)
 
 ORGANIZATIONS = "/api/v2/organizations"
 
 
 class Organizations:
+    """Routes of the organization and its members."""
+
     def __init__(self, auth: Auth) -> None:
         self._auth = auth
-        self._one = shown.organization(auth.deployment)
+        self._one = present_organization(auth.deployment)
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -42,7 +47,7 @@ class Organizations:
                 method="GET",
                 path=f"{ORGANIZATIONS}/{{organization}}/members",
                 handle=self.members,
-                summary="Whom one may share chats with, in order of their names",
+                summary="Members, with whom chats can be shared, in order of their names",
                 tag="organizations",
                 scope="",
                 answers={200: list[Member]},
@@ -81,15 +86,15 @@ class Organizations:
 
     async def members(self, call: Call) -> HttpResponse:
         self._refuse_another(call)
-        page = await self._auth.users.page(wanted(call))
-        return json_response(200, [shown.member(user, self._one.id) for user in page.users])
+        page = await self._auth.users.page(user_filter(call))
+        return json_response(200, [present_member(user, self._one.id) for user in page.users])
 
     async def of_user(self, call: Call) -> HttpResponse:
-        await whom(self._auth, call)
+        await user_of_path(self._auth, call)
         return json_response(200, [self._one])
 
     async def one_of_user(self, call: Call) -> HttpResponse:
-        await whom(self._auth, call)
+        await user_of_path(self._auth, call)
         return await self.read(call)
 
     def _refuse_another(self, call: Call) -> None:

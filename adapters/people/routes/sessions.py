@@ -1,4 +1,4 @@
-"""Logging in and out, and tickets for streams that a browser opens."""
+"""Sessions: logging in and out, and tickets for streams that a browser opens."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -6,14 +6,20 @@ from datetime import UTC, datetime
 from adapters.http.endpoints import READ_CHATS, Access, Call, Endpoint, HttpResponse, json_response
 from adapters.http.refusals import HttpError, Validation
 from adapters.people.auth.callers import CHALLENGE
-from adapters.people.auth.cookies import logged_in, logged_out
-from adapters.people.auth.opening import Auth
-from adapters.people.auth.signing import TICKET_SECONDS
-from adapters.people.auth.throttle import slow_down
-from adapters.people.routes.whom import BODY_BYTES_MAX, USERS
+from adapters.people.auth.passwords import slow_down
+from adapters.people.auth.signing import TICKET_SECONDS, ended_cookies, session_cookies
+from adapters.people.auth.wiring import Auth
+from adapters.people.routes.checks import BODY_BYTES_MAX, USERS
+from adapters.people.routes.schemas import (
+    LoggedIn,
+    Login,
+    LoginMethods,
+    MessageAnswer,
+    Ticket,
+    TicketWanted,
+)
 from adapters.people.store.tokens import ID_CHARACTERS
-from adapters.people.store.user import Standing, User
-from adapters.people.wire import LoggedIn, Login, LoginMethods, Said, Ticket, TicketWanted
+from adapters.people.store.users import User, UserStatus
 from runtime.clock import wall
 
 LOGINS_PER_MINUTE = 60  # of one address; the throttle counts what fails
@@ -22,6 +28,8 @@ PATH_CHARACTERS_MAX = 512  # that a ticket is for
 
 
 class Sessions:
+    """Routes that begin and end sessions."""
+
     def __init__(self, auth: Auth) -> None:
         self._auth = auth
 
@@ -48,16 +56,16 @@ class Sessions:
                 summary="Revoke the token that was shown",
                 tag="sessions",
                 scope="",
-                answers={200: Said},
+                answers={200: MessageAnswer},
             ),
             Endpoint(
                 method="GET",
                 path=f"{USERS}/first",
                 handle=self.first,
-                summary="Whether there is a user: there always is",
+                summary="Whether there is a user: there always is one",
                 tag="sessions",
                 access=Access.OPEN,
-                answers={200: Said},
+                answers={200: MessageAnswer},
             ),
             Endpoint(
                 method="GET",
@@ -94,16 +102,18 @@ class Sessions:
                 headers=(CHALLENGE,),
             )
         self._auth.throttle.succeeded(name, call.address)
-        return await begin(self._auth, call, user)
+        return await begin_session(self._auth, call, user)
 
     async def logout(self, call: Call) -> HttpResponse:
-        """What the configuration sets stays, and is nothing that a browser would have."""
+        """Revoke the token. One of the configuration stays; no browser would have it."""
         if await self._auth.tokens.revoke(call.user.id, call.user.token):
             self._auth.changed(call.user.id)
-        return json_response(200, Said("Logged out!"), headers=logged_out(origin=call.origin))
+        return json_response(
+            200, MessageAnswer("Logged out!"), headers=ended_cookies(origin=call.origin)
+        )
 
     async def first(self, call: Call) -> HttpResponse:
-        return json_response(200, Said("The initial user has already been created!"))
+        return json_response(200, MessageAnswer("The initial user has already been created!"))
 
     async def methods(self, call: Call) -> HttpResponse:
         return json_response(200, LoginMethods())
@@ -118,33 +128,37 @@ class Sessions:
         return json_response(201, Ticket(ticket, datetime.fromtimestamp(expires, UTC)))
 
     async def _whose_password(self, name: str, password: str) -> User | None:
-        """One run of argon2, whoever it is: nobody, somebody else, who may not come in."""
+        """Return the user of this password. argon2 runs once, whether or not there is a user: the
+        time tells nothing."""
         found = await self._auth.users.to_log_in(name) if name.isprintable() else None
-        user, hash = found or (None, None)
+        hash = None if found is None else found.password_hash
         if not await self._auth.passwords.matches(hash, password):
             return None
-        if user is None or user.status is Standing.SUSPENDED or hash is None:
+        if found is None or found.status is UserStatus.SUSPENDED or hash is None:
             return None
         renewed = await self._auth.passwords.renewed(hash, password)
         if renewed is not None:
-            await self._auth.users.renew_hash(user.id, was=hash, now=renewed)
-        return user
+            await self._auth.users.renew_hash(found.id, was=hash, now=renewed)
+        return found
 
 
 def _check_is_json(call: Call) -> None:
-    """A form of any page may say text/plain or nothing; only a script says that it sends JSON, and
-    a browser asks us first whether a script of others may."""
+    """Refuse a login that does not declare JSON.
+
+    A form of any page can send text/plain. Only a script declares JSON, and a browser asks us first
+    whether a script of another site may.
+    """
     media_type = call.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != JSON:
         detail = f"send Content-Type: {JSON}"
         raise HttpError(415, "A login must be JSON.", detail=detail)
 
 
-async def begin(auth: Auth, call: Call, user: User) -> HttpResponse:
-    """A session of this user, in the browser that asks."""
+async def begin_session(auth: Auth, call: Call, user: User) -> HttpResponse:
+    """Begin a session of this user in the browser that sent the request."""
     token = await auth.tokens.add_session(user.id)
     await auth.tokens.note_use([token[:ID_CHARACTERS]])
-    auth.known.forget(user.id)  # he was just seen
+    auth.known.forget(user.id)  # their last visit has changed
     csrf = auth.signing.csrf_of(token[:ID_CHARACTERS])
-    cookies = logged_in(token, csrf, origin=call.origin)
+    cookies = session_cookies(token, csrf, origin=call.origin)
     return json_response(201, LoggedIn(token, csrf), headers=cookies)

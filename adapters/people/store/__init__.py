@@ -1,1 +1,6 @@
-"""People on PostgreSQL: users, tokens, invitations, the deployment that they belong to."""
+"""People on PostgreSQL.
+
+deployment  the deployment, its first admin, and one-time links
+tokens      tokens, and when they were used
+users       users
+"""

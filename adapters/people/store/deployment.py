@@ -1,4 +1,9 @@
-"""The deployment: its names, and that there is an admin from the first start on."""
+"""The deployment: its names, its first admin, and the links with which users set a password.
+
+There is an admin from the first start on. A link is for a new user, or for one who has forgotten
+the password. Several may be good at the same time, so that none is void before its time; with the
+use of one all others of its user go.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,49 +11,58 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from actors.law.ids import UserId
-from adapters.people.store.invitations import adding
 from adapters.people.store.tokens import ID_CHARACTERS, hash_of, new_secret
-from adapters.people.store.user import User, user_of
+from adapters.people.store.users import User
 from adapters.postgres.driver.connection import Transaction
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.queries import SQL
+from adapters.postgres.driver.values import Statement
+from adapters.postgres.queries import SQL, Record
 
 CONFIGURED_NAME = "from the configuration"
 LOCAL_NAME = "of commands on this machine"
 
+LINK_SECONDS = 24 * 3600.0  # then another has to be made
+LINKS_MAX = 10  # of one user; with the next one the oldest is void
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
-    """There is one organization in it, and everybody is a member."""
+
+class Deployment(Record, frozen=True):
+    """The deployment. There is one organization in it, and all users are members."""
 
     id: UUID
     organization_id: UUID
     created_at: datetime
 
 
+class FirstAdmin(User, frozen=True):
+    """The first admin, and whether they have a password."""
+
+    can_log_in: bool
+
+
 @dataclass(frozen=True, slots=True)
-class Founded:
-    """The first admin, whether he is new, and the code of a link if he cannot come in otherwise."""
+class FoundedDeployment:
+    """The first admin, whether they are new, and the code of a link if there is no other way in."""
 
     admin: User
     is_new: bool
     code: str | None
 
 
-async def deployment(pool: Pool) -> Deployment:
+async def read_deployment(pool: Pool) -> Deployment:
+    """Read the one deployment of this database."""
     async with pool.connection() as connection:
         [row] = await connection.execute(SQL["deployment"])
-    return Deployment(*row)
+    return Deployment.of(row)
 
 
-async def found(
+async def ensure_first_admin(
     pool: Pool, configured_token: str | None, *, local_token: str, invites: bool = True
-) -> Founded:
-    """See to it that there is an admin who can come in. Every start does so, one at a time.
+) -> FoundedDeployment:
+    """Make sure that there is an admin who can log in. Every start does so, one at a time.
 
-    The configured token is his, and the local one that commands on this machine show; there are no
-    others of their kind. Who has neither a configured one nor a password gets a link, at each start
-    until he has used one; of several processes one `invites`.
+    The admin owns the configured token and the local one that commands on this machine show; there
+    are no others of their kind. An admin with neither a configured token nor a password gets a
+    link, at each start until one was used. Of several processes one `invites`.
     """
     async with pool.connection() as connection, connection.transaction() as tx:
         [[(first,)]] = await tx.run([(SQL["lock_deployment"], ())])
@@ -58,20 +72,21 @@ async def found(
             admin = await _add(tx)
         await _configure(tx, admin.id, {CONFIGURED_NAME: configured_token, LOCAL_NAME: local_token})
         if can_log_in or configured_token is not None or not invites:
-            return Founded(admin, is_new, None)
+            return FoundedDeployment(admin, is_new, None)
         code = new_secret()
-        await tx.run(adding(admin.id, code))
-        return Founded(admin, is_new, code)
+        await tx.run(_adding(admin.id, code))
+        return FoundedDeployment(admin, is_new, code)
 
 
 async def _first_admin(tx: Transaction, first: UserId | None) -> tuple[User | None, bool]:
     [rows] = await tx.run([(SQL["first_admin"], {"first": first})])
-    return (user_of(rows[0][1:]), rows[0][0]) if rows else (None, False)
+    admin = FirstAdmin.of(rows[0]) if rows else None
+    return (admin, admin.can_log_in) if admin is not None else (None, False)
 
 
 async def _add(tx: Transaction) -> User:
     [[row]] = await tx.run([(SQL["add_first_admin"], {"id": uuid4()})])
-    return user_of(row)
+    return User.of(row)
 
 
 async def _configure(tx: Transaction, admin: UserId, tokens: Mapping[str, str | None]) -> None:
@@ -86,3 +101,45 @@ async def _configure(tx: Transaction, admin: UserId, tokens: Mapping[str, str | 
             *((SQL["add_configured_token"], new) for new in adding),
         ]
     )
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationLink:
+    """A link to set a password. Its code is stored nowhere else."""
+
+    code: str
+    expires_at: datetime
+
+
+def _adding(user: UserId, code: str) -> tuple[Statement, Statement]:
+    """Return the statements that add a link. The row of the first is when it expires."""
+    new = {"hash": hash_of(code), "user": user, "seconds": LINK_SECONDS}
+    surplus = {"user": user, "links_max": LINKS_MAX}
+    return (SQL["add_invitation"], new), (SQL["end_surplus_invitations"], surplus)
+
+
+class Invitations:
+    """Adds and uses links."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def add(self, user: UserId) -> InvitationLink:
+        """Add a link for a user."""
+        code = new_secret()
+        async with self._pool.connection() as connection:
+            [[(expires_at,)], _] = await connection.commit(_adding(user, code))
+        return InvitationLink(code, expires_at)
+
+    async def user_of(self, code: str) -> User | None:
+        """Return the user of a link, or None if it is not good, or not any more."""
+        async with self._pool.connection() as connection:
+            rows = await connection.execute(SQL["invited"], {"hash": hash_of(code)})
+        return User.of(rows[0]) if rows else None
+
+    async def use(self, code: str, password_hash: str) -> User | None:
+        """Use a link up. Of several attempts with the same link at the same moment one succeeds."""
+        using = {"hash": hash_of(code), "password_hash": password_hash}
+        async with self._pool.connection() as connection:
+            [rows] = await connection.commit([(SQL["take_invitation"], using)])
+        return User.of(rows[0]) if rows else None

@@ -1,21 +1,25 @@
 -- The deployment, and its first admin.
 
 -- name: deployment
--- Its names, and since when it stands.
-SELECT id, organization_id, created_at FROM deployment;
+-- Its names, and when it was created.
+SELECT {Deployment} FROM deployment;
 
 -- name: lock_deployment
--- One at a time for what there may be one of only, or must be one of always.
+-- Let one process at a time change what there has to be exactly or at least one of.
 SELECT first_admin_id FROM deployment FOR UPDATE;
 
+-- column: FirstAdmin.can_log_in
+-- Whether they have a password.
+u.password_hash IS NOT NULL
+
 -- name: first_admin
--- Who looks after the deployment, and whether he can log in: the first of all, or the oldest.
-SELECT u.password_hash IS NOT NULL, {user} FROM users u
+-- The admin of the deployment: the first of all, or else the oldest.
+SELECT {u.FirstAdmin} FROM users u
  WHERE u.roles @> ARRAY['owner'] AND u.status <> 'suspended' AND u.deleted_at IS NULL
  ORDER BY (u.id = %(first)s::uuid) IS TRUE DESC, u.created_at, u.id LIMIT 1;
 
 -- name: add_first_admin
--- There is no admin: one without a password, under a name that is free.
+-- Add an admin without a password, under a name that is free.
 WITH added AS (
     INSERT INTO users AS u (id, username, roles, status)
     SELECT %(id)s::uuid,
@@ -24,15 +28,15 @@ WITH added AS (
            ARRAY['owner'], 'dormant'
     RETURNING u.*),
      noted AS (UPDATE deployment SET first_admin_id = %(id)s::uuid)
-SELECT {user} FROM added u;
+SELECT {u.User} FROM added u;
 
 -- name: drop_configured_tokens
--- The configuration says otherwise now.
+-- Delete tokens that the configuration does not name any more.
 DELETE FROM tokens WHERE kind = 'configured' AND hash <> ALL(%(hashes)s::bytea[])
 RETURNING user_id;
 
 -- name: add_configured_token
--- The first admin's, as the configuration says; nothing to do if it said so before.
+-- Add a token of the first admin's that the configuration names, if it is not there.
 INSERT INTO tokens (id, user_id, hash, kind, name)
 VALUES (%(id)s, %(user)s, %(hash)s, 'configured', %(name)s)
 ON CONFLICT (hash) DO NOTHING;

@@ -1,40 +1,43 @@
--- Users: who they are, and what becomes of them.
+-- Users: who they are, and how they change.
 
--- part: user
--- What is known of a user, in the order of `user.User`.
-u.id, u.username, u.name, u.email, u.avatar_url, u.roles, u.status, u.created_at, u.updated_at,
-u.last_seen_at, u.deleted_at IS NOT NULL
+-- column: User.is_deleted
+-- Chats and messages name deleted users still.
+u.deleted_at IS NOT NULL
+
+-- column: CountedUser.count
+-- How many users match in all.
+count(*) OVER ()
 
 -- part: another_admin
--- Whether there is somebody to look after the deployment without this user, or he does not do it.
+-- Whether there is another admin beside this user, or this user is none.
 (NOT u.roles @> ARRAY['owner'] OR u.status = 'suspended'
  OR EXISTS (SELECT FROM users o
              WHERE o.id <> u.id AND o.roles @> ARRAY['owner']
                AND o.status <> 'suspended' AND o.deleted_at IS NULL))
 
 -- name: users_of_ids
--- Those of them that there are, deleted or not: chats and messages name them still.
-SELECT {user} FROM users u WHERE u.id = ANY(%(ids)s);
+-- Those of these users that exist, deleted or not.
+SELECT {u.User} FROM users u WHERE u.id = ANY(%(ids)s);
 
 -- name: user_of_name
--- Who is called this now.
-SELECT {user} FROM users u WHERE lower(u.username) = lower(%(name)s) AND u.deleted_at IS NULL;
+-- The user who has this name now.
+SELECT {u.User} FROM users u WHERE lower(u.username) = lower(%(name)s) AND u.deleted_at IS NULL;
 
 -- name: user_to_log_in
--- Who has this name or address, and what argon2 made of his password.
-SELECT u.password_hash, {user} FROM users u
+-- The user with this name or address, and the hash of their password.
+SELECT {u.UserWithPassword} FROM users u
  WHERE (lower(u.username) = lower(%(name)s)
         OR (u.email <> '' AND lower(u.email) = lower(%(name)s)))
    AND u.deleted_at IS NULL;
 
 -- name: password_of
--- What argon2 made of the password of a user.
+-- The hash of a user's password.
 SELECT password_hash FROM users WHERE id = %(id)s AND deleted_at IS NULL;
 
 -- name: users_page
 -- A page of the users that match every word in name, username or address, in order of names, and
 -- how many there are in all.
-SELECT count(*) OVER (), {user} FROM users u
+SELECT {u.CountedUser} FROM users u
  WHERE u.deleted_at IS NULL
    AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w
                     WHERE strpos(lower(u.username || ' ' || u.name || ' ' || u.email), w) = 0)
@@ -52,17 +55,17 @@ SELECT count(*) FROM users u
    AND (%(role)s::text IS NULL OR u.roles @> ARRAY[%(role)s::text]);
 
 -- name: add_user
--- Dormant, until he comes for the first time.
+-- Add a user, dormant until they come for the first time.
 INSERT INTO users AS u (id, username, name, email, roles, password_hash, status)
 VALUES (%(id)s, %(username)s, %(name)s, %(email)s, %(roles)s, %(password_hash)s, 'dormant')
-RETURNING {user};
+RETURNING {u.User};
 
 -- name: set_profile
--- What he is called.
+-- Change the names and the picture of a user.
 UPDATE users u
    SET username = %(username)s, name = %(name)s, avatar_url = %(avatar_url)s, updated_at = now()
  WHERE u.id = %(id)s AND u.deleted_at IS NULL
-RETURNING {user};
+RETURNING {u.User};
 
 -- name: set_password
 -- With a new password the links to set one are void, and so are sessions, all but the one given.
@@ -79,25 +82,25 @@ UPDATE users SET password_hash = %(password_hash)s
  WHERE id = %(id)s AND password_hash = %(was)s;
 
 -- name: set_roles
--- What he may do. The deployment is locked: the last admin stays one.
+-- Set the roles of a user. The deployment is locked: the last admin stays one.
 UPDATE users u SET roles = %(roles)s, updated_at = now()
  WHERE u.id = %(id)s AND u.deleted_at IS NULL
    AND (%(roles)s::text[] @> ARRAY['owner'] OR {another_admin})
-RETURNING {user};
+RETURNING {u.User};
 
--- name: set_standing
--- Whether he may come in. The deployment is locked: the last admin may.
+-- name: set_status
+-- Set whether a user is let in. The deployment is locked: the last admin stays active.
 UPDATE users u SET status = %(status)s, updated_at = now()
  WHERE u.id = %(id)s AND u.deleted_at IS NULL
    AND (%(status)s::text <> 'suspended' OR {another_admin})
-RETURNING {user};
+RETURNING {u.User};
 
 -- name: delete_user
--- He is gone, with all that lets him in. The deployment is locked: the last admin stays.
+-- Delete a user, with all that lets them in. The deployment is locked: the last admin stays.
 WITH gone AS (UPDATE users u
                  SET deleted_at = now(), updated_at = now(), password_hash = NULL
                WHERE u.id = %(id)s AND u.deleted_at IS NULL AND {another_admin}
               RETURNING u.*),
      ended AS (DELETE FROM tokens WHERE user_id IN (SELECT id FROM gone)),
      links AS (DELETE FROM invitations WHERE user_id IN (SELECT id FROM gone))
-SELECT {user} FROM gone u;
+SELECT {u.User} FROM gone u;

@@ -1,27 +1,43 @@
 -- Tokens and links: what lets people in.
 
 -- part: good
--- A token that lets its user in.
+-- Whether a token `t` lets its user `u` in.
 t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())
 AND u.status <> 'suspended' AND u.deleted_at IS NULL
 
--- part: token
--- What is shown of a token, in the order of `tokens.Token`.
-t.id, t.user_id, u.username, t.kind, t.name, t.scopes, t.created_at, t.expires_at, t.last_used_at
+-- column: Token.username
+-- The name of its user.
+u.username
+
+-- column: GoodToken.token
+-- The id of the token.
+t.id
+
+-- column: GoodToken.kind
+-- What it is for.
+t.kind
+
+-- column: GoodToken.scopes
+-- What it is good for.
+t.scopes
+
+-- column: GoodToken.seconds
+-- For how many more seconds it is good.
+extract(epoch FROM t.expires_at - now())::float8
 
 -- name: token_of_hash
--- Whose token this is, if it is good: the user, and for how many more seconds.
-SELECT t.id, t.kind, t.scopes, extract(epoch FROM t.expires_at - now())::float8, {user}
+-- The user of a token, if it is good, and for how many more seconds.
+SELECT {u.GoodToken}
   FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.hash = %(hash)s AND {good};
 
 -- name: token_of_id
--- The same, for who was shown the token before.
-SELECT t.id, t.kind, t.scopes, extract(epoch FROM t.expires_at - now())::float8, {user}
+-- The same by the id of the token, which was shown before.
+SELECT {u.GoodToken}
   FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = %(id)s AND {good};
 
 -- name: tokens_page
 -- Personal tokens that are not revoked, the newest first: of a user, or of all.
-SELECT {token} FROM tokens t JOIN users u ON u.id = t.user_id
+SELECT {t.Token} FROM tokens t JOIN users u ON u.id = t.user_id
  WHERE (%(user)s::uuid IS NULL OR t.user_id = %(user)s)
    AND t.kind = 'personal' AND t.revoked_at IS NULL
    AND (%(expired)s::boolean OR t.expires_at IS NULL OR t.expires_at > now())
@@ -29,13 +45,13 @@ SELECT {token} FROM tokens t JOIN users u ON u.id = t.user_id
 
 -- name: token_of_user
 -- A token of this user, by its id or by its name.
-SELECT {token} FROM tokens t JOIN users u ON u.id = t.user_id
+SELECT {t.Token} FROM tokens t JOIN users u ON u.id = t.user_id
  WHERE t.user_id = %(user)s AND t.revoked_at IS NULL
    AND (t.id = %(key)s OR (t.kind = 'personal' AND t.name = %(key)s))
  ORDER BY t.id = %(key)s DESC LIMIT 1;
 
 -- name: add_token
--- Only who asked for it knows the secret. Of personal ones there is a number that is enough.
+-- Add a token. Only its user gets the secret. Of personal ones a user may have so many.
 INSERT INTO tokens (id, user_id, hash, kind, name, scopes, expires_at)
 SELECT %(id)s::text, %(user)s::uuid, %(hash)s::bytea, %(kind)s::text, %(name)s::text,
        %(scopes)s::text[], now() + %(seconds)s::float8 * interval '1 second'
@@ -46,20 +62,20 @@ SELECT %(id)s::text, %(user)s::uuid, %(hash)s::bytea, %(kind)s::text, %(name)s::
 RETURNING id;
 
 -- name: end_surplus_sessions
--- The oldest sessions of who logs in again and again end.
+-- End the oldest sessions of a user who logs in again and again.
 UPDATE tokens SET revoked_at = now()
  WHERE id IN (SELECT id FROM tokens
                WHERE user_id = %(user)s AND kind = 'session' AND revoked_at IS NULL
                ORDER BY created_at DESC OFFSET %(sessions_max)s);
 
 -- name: revoke_token
--- It lets nobody in any more. What the configuration sets, only the configuration takes away.
+-- Revoke a token. One that the configuration sets is only taken away by the configuration.
 UPDATE tokens SET revoked_at = now()
  WHERE id = %(id)s AND user_id = %(user)s AND revoked_at IS NULL AND kind <> 'configured'
 RETURNING id;
 
 -- name: note_use
--- These tokens were used. A session that is used goes on, within its bound; who was dormant is not.
+-- Note that tokens were used: sessions go on within their bound, and dormant users become active.
 WITH used AS (
     UPDATE tokens t
        SET last_used_at = now(),
@@ -75,34 +91,34 @@ UPDATE users SET last_seen_at = now(),
  WHERE id IN (SELECT user_id FROM used);
 
 -- name: sweep_tokens
--- What lets nobody in has been kept long enough to be asked about.
+-- Delete tokens that ended long ago.
 DELETE FROM tokens
  WHERE least(revoked_at, expires_at) < now() - %(seconds)s::float8 * interval '1 second';
 
 -- name: sweep_invitations
--- Links that are too old.
+-- Delete links that are too old.
 DELETE FROM invitations WHERE expires_at < now();
 
 -- name: add_invitation
--- A link more for this user.
+-- Add a link for a user.
 INSERT INTO invitations (hash, user_id, expires_at)
 VALUES (%(hash)s, %(user)s, now() + %(seconds)s::float8 * interval '1 second')
 RETURNING expires_at;
 
 -- name: end_surplus_invitations
--- Of the links of a user only the newest are good.
+-- Delete all but the newest links of a user.
 DELETE FROM invitations
  WHERE hash IN (SELECT hash FROM invitations WHERE user_id = %(user)s
                  ORDER BY created_at DESC OFFSET %(links_max)s);
 
 -- name: invited
--- Whom a link is for, if it is good.
-SELECT {user} FROM invitations i JOIN users u ON u.id = i.user_id
+-- The user of a link, if it is good.
+SELECT {u.User} FROM invitations i JOIN users u ON u.id = i.user_id
  WHERE i.hash = %(hash)s AND i.expires_at > now()
    AND u.status <> 'suspended' AND u.deleted_at IS NULL;
 
 -- name: take_invitation
--- The link is used up, and with it all others of its user; his password is set; sessions end.
+-- Use up a link, and with it all others of its user: set their password, and end their sessions.
 WITH used AS (DELETE FROM invitations i USING users u
                WHERE i.hash = %(hash)s AND i.expires_at > now() AND u.id = i.user_id
                  AND u.status <> 'suspended' AND u.deleted_at IS NULL
@@ -115,4 +131,4 @@ WITH used AS (DELETE FROM invitations i USING users u
 UPDATE users u
    SET password_hash = %(password_hash)s, status = 'active', last_seen_at = now(), updated_at = now()
   FROM used WHERE u.id = used.user_id
-RETURNING {user};
+RETURNING {u.User};

@@ -14,9 +14,9 @@ from argon2 import PasswordHasher
 from adapters.http.door import Door
 from adapters.http.endpoints import Access, Endpoint, json_response
 from adapters.http.requests import ClientConnection, HttpRequest
-from adapters.people.auth.opening import Auth, open_auth
-from adapters.people.routes.subjects import about_people
-from adapters.people.store.user import User
+from adapters.people.auth.wiring import Auth, open_auth
+from adapters.people.routes.all_routes import people_routes
+from adapters.people.store.users import User
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
@@ -121,7 +121,7 @@ async def a_door(conninfo, *, bus=None, admin_token=ADMIN_TOKEN):
 
 
 def rows_of(auth):
-    subjects = about_people(auth)
+    subjects = people_routes(auth)
     return [*(row for subject in subjects for row in subject.endpoints()), *CHATS]
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.people.routes import naming
-from adapters.people.store.user import OWNER
+from adapters.people.routes import checks
+from adapters.people.store.users import OWNER
 from tests.adapters.people.auth.stage import ACCESS_URL, ADMIN_TOKEN, PASSWORD
 
 USERS = "/api/v2/users"
@@ -412,14 +412,14 @@ async def test_members_know_of_each_other_what_they_need_to_share(door):
 
 @given(st.text(max_size=40))
 def test_a_username_that_passes_can_stand_in_a_path(text):
-    faults = list(naming.username_faults(text))
+    faults = list(checks.username_faults(text))
 
     assert faults or re.fullmatch(r"[A-Za-z0-9-]{1,32}", text)
 
 
 @given(st.text(max_size=40))
 def test_an_address_that_passes_has_no_blank_and_one_at(text):
-    faults = list(naming.email_faults(text))
+    faults = list(checks.email_faults(text))
 
     assert faults or not text or (text.count("@") == 1 and not re.search(r"\s", text))
 

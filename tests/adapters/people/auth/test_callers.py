@@ -8,7 +8,7 @@ import trio
 
 from actors.law.store.hints import HintsLost, PersonChanged
 from adapters.http.endpoints import ALL, SCOPES
-from adapters.people.store.user import OWNER, Standing
+from adapters.people.store.users import OWNER, UserStatus
 from tests.adapters.people.auth.stage import ADMIN_TOKEN, a_door
 
 ME = "/api/v2/users/me"
@@ -306,11 +306,11 @@ async def test_a_ticket_is_for_a_path_of_the_api(door, path):
 async def test_what_was_used_is_noted_beside_the_requests(door):
     ann = await door.joins("ann")
     await door.asks("GET", CHAT, token=ann.token)
-    [before] = (await door.auth.users.of_ids([ann.user.id])).values()
+    [before] = (await door.auth.users.by_ids([ann.user.id])).values()
 
     await door.auth.usage.write()
 
-    [after] = (await door.auth.users.of_ids([ann.user.id])).values()
-    assert (None, Standing.DORMANT) == (before.last_seen_at, before.status)
+    [after] = (await door.auth.users.by_ids([ann.user.id])).values()
+    assert (None, UserStatus.DORMANT) == (before.last_seen_at, before.status)
     assert after.last_seen_at is not None
-    assert after.status is Standing.ACTIVE
+    assert after.status is UserStatus.ACTIVE

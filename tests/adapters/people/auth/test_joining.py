@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 import trio
 
-from adapters.people.auth import pages
+from adapters.people.routes import passwords as pages
 from tests.adapters.people.auth.stage import ADMIN_TOKEN
 
 GOOD = "battery staple"
@@ -209,9 +209,9 @@ class Reader(HTMLParser):
 
 
 PAGES = [
-    pages.asking("<script>ann</script>", '"><b>', "<b>"),
-    pages.welcome("<script>"),
-    pages.gone(),
+    pages.password_page("<script>ann</script>", '"><b>', "<b>"),
+    pages.welcome_page("<script>"),
+    pages.expired_page(),
 ]
 
 

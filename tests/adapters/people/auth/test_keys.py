@@ -96,7 +96,7 @@ async def test_a_name_is_taken_and_at_some_point_there_are_enough(door, monkeypa
     full = await make(door, ann.token, token_name="other")
 
     assert (409, 409) == (taken.status, full.status)
-    assert bounds.NotAdded.FULL.value == full.json["detail"]
+    assert bounds.TokenRefusal.FULL.value == full.json["detail"]
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -138,7 +138,7 @@ async def test_nobody_revokes_the_tokens_of_others(door):
 async def test_what_the_configuration_sets_is_revoked_there(door):
     good = await door.auth.tokens.of_hash(bounds.hash_of(ADMIN_TOKEN))
 
-    answer = await door.asks("DELETE", f"{KEYS}/{good.id}", token=ADMIN_TOKEN)
+    answer = await door.asks("DELETE", f"{KEYS}/{good.token}", token=ADMIN_TOKEN)
 
     assert 409 == answer.status
     assert 200 == (await door.asks("GET", "/api/v2/users/me", token=ADMIN_TOKEN)).status

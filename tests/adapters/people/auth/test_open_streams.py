@@ -18,7 +18,7 @@ from adapters.http.endpoints import (
 )
 from adapters.people.auth import open_streams as bounds
 from adapters.people.auth.open_streams import OpenStreams
-from adapters.people.store.user import OWNER
+from adapters.people.store.users import OWNER
 from adapters.postgres.driver.faults import DatabaseGone
 from tests.adapters.people.auth.stage import a_door
 from tests.patience import PATIENCE_SECONDS
@@ -255,7 +255,7 @@ async def test_a_stream_of_a_user_ends_when_his_token_is(people, nursery, end):
         lines = []
         for person in (ann, boss):
             good = await door.auth.tokens.of_id(person.token[:10])
-            who = replace(caller(), id=good.user.id, token=good.id)
+            who = replace(caller(), id=good.id, token=good.token)
             upgrade = await door.auth.streams.guarding(row(opens_socket)).handle(call(who))
             lines.append(Line())
             nursery.start_soon(upgrade.serve, lines[-1])

@@ -56,7 +56,7 @@ async def test_as_much_work_is_done_for_nobody_as_for_somebody():
         worked.append(hasher.worked)
 
     assert [1, 2] == worked
-    assert extract_parameters(hashed) == extract_parameters(passwords._nobodys)
+    assert extract_parameters(hashed) == extract_parameters(passwords._no_users)
 
 
 async def test_a_hash_of_former_cost_is_made_anew_and_one_of_todays_is_not():

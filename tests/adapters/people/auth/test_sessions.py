@@ -3,8 +3,8 @@
 import pytest
 from argon2 import PasswordHasher
 
-from adapters.people.auth.throttle import BOTH
-from adapters.people.store.user import OWNER
+from adapters.people.auth.passwords import BOTH
+from adapters.people.store.users import OWNER
 from tests.adapters.people.auth.stage import ADMIN_TOKEN, PASSWORD
 
 LOGIN = "/api/v2/users/login"
@@ -153,7 +153,7 @@ async def test_who_logs_in_often_does_not_wait(door):
 
 async def test_who_logs_in_for_the_first_time_is_active(door):
     ann = await door.joins("ann")
-    await door.auth.known.of_id(ann.user.id)
+    await door.auth.known.by_id(ann.user.id)
 
     token = (await log_in(door, username="ann")).json["session_token"]
 

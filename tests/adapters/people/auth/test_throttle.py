@@ -5,13 +5,13 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.people.auth import throttle as bounds
-from adapters.people.auth.throttle import ADDRESS, BOTH, NAME, Patience, Throttle
+from adapters.people.auth import passwords as bounds
+from adapters.people.auth.passwords import ADDRESS, BOTH, NAME, LoginPatience, LoginThrottle
 
 HERE, THERE = "192.0.2.1", "198.51.100.7"
 
 
-@given(st.builds(Patience, st.integers(0, 100), st.floats(0.1, 1000)), st.integers(0, 10_000))
+@given(st.builds(LoginPatience, st.integers(0, 100), st.floats(0.1, 1000)), st.integers(0, 10_000))
 def test_waits_only_grow_and_never_beyond_the_cap(patience, failures):
     now, next = patience.seconds(failures), patience.seconds(failures + 1)
 
@@ -20,7 +20,7 @@ def test_waits_only_grow_and_never_beyond_the_cap(patience, failures):
 
 
 async def test_the_first_failures_cost_nothing_then_each_doubles_the_wait(autojump_clock):
-    throttle, waits = Throttle(), []
+    throttle, waits = LoginThrottle(), []
 
     for _ in range(BOTH.free + 4):
         wait = throttle.seconds_to_wait("ann", HERE)
@@ -33,7 +33,7 @@ async def test_the_first_failures_cost_nothing_then_each_doubles_the_wait(autoju
 
 
 async def test_to_ask_again_while_one_waits_does_not_make_it_longer(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(BOTH.free + 1):
         throttle.seconds_to_wait("ann", HERE)
 
@@ -41,7 +41,7 @@ async def test_to_ask_again_while_one_waits_does_not_make_it_longer(autojump_clo
 
 
 async def test_attempts_at_once_are_counted_from_their_start(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
 
     waits = [throttle.seconds_to_wait("ann", HERE) for _ in range(50)]
 
@@ -49,7 +49,7 @@ async def test_attempts_at_once_are_counted_from_their_start(autojump_clock):
 
 
 async def test_success_forgives_what_was_tried_in_that_name_from_there(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(BOTH.free):
         throttle.seconds_to_wait("ann", HERE)
 
@@ -59,7 +59,7 @@ async def test_success_forgives_what_was_tried_in_that_name_from_there(autojump_
 
 
 async def test_names_are_the_same_in_any_case(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(BOTH.free + 1):
         throttle.seconds_to_wait("ann", HERE)
 
@@ -67,7 +67,7 @@ async def test_names_are_the_same_in_any_case(autojump_clock):
 
 
 async def test_who_is_tried_from_elsewhere_can_log_in_here(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(BOTH.free + 1):
         throttle.seconds_to_wait("ann", THERE)
 
@@ -75,7 +75,7 @@ async def test_who_is_tried_from_elsewhere_can_log_in_here(autojump_clock):
 
 
 async def test_an_address_that_tries_many_names_waits(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
 
     waits = [throttle.seconds_to_wait(f"user {number}", HERE) for number in range(60)]
 
@@ -83,7 +83,7 @@ async def test_an_address_that_tries_many_names_waits(autojump_clock):
 
 
 async def test_a_name_that_is_tried_from_everywhere_waits_but_not_long(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
 
     waits = [throttle.seconds_to_wait("ann", f"192.0.2.{number}") for number in range(200)]
 
@@ -92,7 +92,7 @@ async def test_a_name_that_is_tried_from_everywhere_waits_but_not_long(autojump_
 
 
 async def test_many_who_log_in_from_one_address_do_not_slow_each_other(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
 
     for number in range(10 * ADDRESS.free):
         assert 0 == throttle.seconds_to_wait(f"user {number}", HERE)
@@ -100,7 +100,7 @@ async def test_many_who_log_in_from_one_address_do_not_slow_each_other(autojump_
 
 
 async def test_who_logs_in_between_does_not_hide_what_else_is_tried_from_there(autojump_clock):
-    throttle, waits = Throttle(), []
+    throttle, waits = LoginThrottle(), []
 
     for number in range(60):
         waits.append(throttle.seconds_to_wait(f"user {number}", HERE))
@@ -111,7 +111,7 @@ async def test_who_logs_in_between_does_not_hide_what_else_is_tried_from_there(a
 
 
 async def test_an_attempt_of_long_ago_is_forgotten(autojump_clock):
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(BOTH.free + 1):
         throttle.seconds_to_wait("ann", HERE)
 
@@ -122,7 +122,7 @@ async def test_an_attempt_of_long_ago_is_forgotten(autojump_clock):
 
 async def test_only_so_many_are_remembered(autojump_clock, monkeypatch):
     monkeypatch.setattr(bounds, "ENTRIES_MAX", 10)
-    throttle = Throttle()
+    throttle = LoginThrottle()
 
     for number in range(100):
         throttle.seconds_to_wait(f"user {number}", f"192.0.2.{number}")
@@ -132,7 +132,7 @@ async def test_only_so_many_are_remembered(autojump_clock, monkeypatch):
 
 async def tries_in_a_day(processes):
     """That fail, of somebody who asks whichever process lets him try."""
-    throttles, passed = [Throttle(processes=processes) for _ in range(processes)], 0
+    throttles, passed = [LoginThrottle(processes=processes) for _ in range(processes)], 0
     ends_at = trio.current_time() + 24 * 3600
     while trio.current_time() < ends_at:
         waits = [each.seconds_to_wait("ann", HERE) for each in throttles]
@@ -149,7 +149,7 @@ async def test_processes_are_together_about_as_patient_as_one_alone(autojump_clo
 
 
 async def test_each_of_many_processes_lets_one_try_for_nothing(autojump_clock):
-    throttle = Throttle(processes=64)
+    throttle = LoginThrottle(processes=64)
 
     assert [0, 0] == [throttle.seconds_to_wait("ann", HERE) for _ in range(2)]
     assert 64 == throttle.seconds_to_wait("ann", HERE)
@@ -166,7 +166,7 @@ SAME = {
 
 @pytest.mark.parametrize(("one", "other", "is_same"), SAME.values(), ids=SAME)
 async def test_addresses_that_one_client_may_have_are_the_same(autojump_clock, one, other, is_same):
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(BOTH.free + 1):
         throttle.seconds_to_wait("ann", one)
 

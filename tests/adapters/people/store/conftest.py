@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 import trio
 
-from adapters.people.store.invitations import Invitations
+from adapters.people.store.deployment import Invitations
 from adapters.people.store.tokens import Tokens
 from adapters.people.store.users import Users
 from adapters.postgres.driver.connection import Connection

@@ -3,23 +3,23 @@
 import pytest
 import trio
 
-from adapters.people.store.deployment import deployment, found
-from adapters.people.store.tokens import Kind, hash_of
-from adapters.people.store.user import OWNER
+from adapters.people.store.deployment import ensure_first_admin, read_deployment
+from adapters.people.store.tokens import TokenKind, hash_of
+from adapters.people.store.users import OWNER
 
 SET = "as-the-configuration-says"
 LOCAL = "local-as-the-master-key-says"
 
 
 async def test_the_first_start_makes_an_admin_and_a_link_for_him(people):
-    founded = await found(people.pool, None, local_token=LOCAL)
+    founded = await ensure_first_admin(people.pool, None, local_token=LOCAL)
 
     assert (True, "admin", True) == (
         founded.is_new,
         founded.admin.username,
         founded.admin.is_admin,
     )
-    assert founded.admin == await people.invitations.whom(founded.code)
+    assert founded.admin == await people.invitations.user_of(founded.code)
     assert [(founded.admin.id,)] == await people.rows("SELECT first_admin_id FROM deployment")
 
 
@@ -27,7 +27,7 @@ async def test_of_several_that_start_together_one_makes_the_admin_and_every_link
     founded = []
 
     async def start():
-        founded.append(await found(people.pool, None, local_token=LOCAL))
+        founded.append(await ensure_first_admin(people.pool, None, local_token=LOCAL))
 
     async with trio.open_nursery() as nursery:
         for _ in range(4):
@@ -36,14 +36,14 @@ async def test_of_several_that_start_together_one_makes_the_admin_and_every_link
     assert [False, False, False, True] == sorted(each.is_new for each in founded)
     assert [(1,)] == await people.rows("SELECT count(*) FROM users")
     for each in founded:
-        assert "admin" == (await people.invitations.whom(each.code)).username
+        assert "admin" == (await people.invitations.user_of(each.code)).username
 
 
 async def test_there_is_a_link_until_the_admin_can_log_in(people):
-    first = await found(people.pool, None, local_token=LOCAL)
-    second = await found(people.pool, None, local_token=LOCAL)
-    await people.invitations.take(second.code, "made of it")
-    third = await found(people.pool, None, local_token=LOCAL)
+    first = await ensure_first_admin(people.pool, None, local_token=LOCAL)
+    second = await ensure_first_admin(people.pool, None, local_token=LOCAL)
+    await people.invitations.use(second.code, "made of it")
+    third = await ensure_first_admin(people.pool, None, local_token=LOCAL)
 
     assert (False, first.admin.id) == (second.is_new, second.admin.id)
     assert (False, None) == (third.is_new, third.code)
@@ -52,39 +52,40 @@ async def test_there_is_a_link_until_the_admin_can_log_in(people):
 async def test_who_is_an_admin_already_needs_no_other(people):
     boss = await people.add("boss", roles=[OWNER], password_hash="made of it")
 
-    founded = await found(people.pool, None, local_token=LOCAL)
+    founded = await ensure_first_admin(people.pool, None, local_token=LOCAL)
 
-    assert (boss, False, None) == (founded.admin, founded.is_new, founded.code)
+    assert (boss.id, False, None) == (founded.admin.id, founded.is_new, founded.code)
 
 
 async def test_a_member_called_admin_keeps_his_name_and_his_rights(people):
     member = await people.add("Admin")
 
-    founded = await found(people.pool, None, local_token=LOCAL)
+    founded = await ensure_first_admin(people.pool, None, local_token=LOCAL)
 
     assert f"admin-{str(founded.admin.id)[:8]}" == founded.admin.username
-    assert {member.id: member} == await people.users.of_ids([member.id])
+    assert {member.id: member} == await people.users.by_ids([member.id])
 
 
 async def test_the_configured_token_is_the_first_admins_and_makes_a_link_needless(people):
-    founded = await found(people.pool, SET, local_token=LOCAL)
+    founded = await ensure_first_admin(people.pool, SET, local_token=LOCAL)
 
     good = await people.tokens.of_hash(hash_of(SET))
-    assert (founded.admin, Kind.CONFIGURED, {"all"}) == (good.user, good.kind, good.scopes)
+    assert (founded.admin.id, TokenKind.CONFIGURED) == (good.id, good.kind)
+    assert {"all"} == good.scopes
     assert (None, None) == (founded.code, good.seconds)
 
 
 async def test_commands_on_this_machine_get_in_and_the_link_is_there_all_the_same(people):
-    founded = await found(people.pool, None, local_token=LOCAL)
+    founded = await ensure_first_admin(people.pool, None, local_token=LOCAL)
 
     good = await people.tokens.of_hash(hash_of(LOCAL))
-    assert (founded.admin, Kind.CONFIGURED) == (good.user, good.kind)
+    assert (founded.admin.id, TokenKind.CONFIGURED) == (good.id, good.kind)
     assert founded.code is not None
 
 
 async def test_another_master_key_ends_the_former_ones_token(people):
-    await found(people.pool, None, local_token=LOCAL)
-    await found(people.pool, None, local_token="local-of-another-key")
+    await ensure_first_admin(people.pool, None, local_token=LOCAL)
+    await ensure_first_admin(people.pool, None, local_token="local-of-another-key")
 
     assert await people.tokens.of_hash(hash_of(LOCAL)) is None
 
@@ -100,7 +101,7 @@ CONFIGURED = {
 @pytest.mark.parametrize(("starts", "good"), CONFIGURED.values(), ids=CONFIGURED)
 async def test_only_what_is_configured_now_is_good(people, starts, good):
     for token in starts:
-        await found(people.pool, token, local_token=LOCAL)
+        await ensure_first_admin(people.pool, token, local_token=LOCAL)
 
     assert good == [
         token is not None and await people.tokens.of_hash(hash_of(token)) is not None
@@ -109,14 +110,14 @@ async def test_only_what_is_configured_now_is_good(people, starts, good):
 
 
 async def test_a_configured_token_is_not_revoked_by_its_user(people):
-    founded = await found(people.pool, SET, local_token=LOCAL)
+    founded = await ensure_first_admin(people.pool, SET, local_token=LOCAL)
     good = await people.tokens.of_hash(hash_of(SET))
 
-    assert not await people.tokens.revoke(founded.admin.id, good.id)
+    assert not await people.tokens.revoke(founded.admin.id, good.token)
 
 
 async def test_a_deployment_keeps_its_names(people):
-    one, two = await deployment(people.pool), await deployment(people.pool)
+    one, two = await read_deployment(people.pool), await read_deployment(people.pool)
 
     assert one == two
     assert one.id != one.organization_id

@@ -3,8 +3,8 @@
 import pytest
 
 from adapters.people.store import tokens as bounds
-from adapters.people.store.tokens import Kind, NotAdded, hash_of
-from adapters.people.store.user import Standing
+from adapters.people.store.tokens import TokenKind, TokenRefusal, hash_of
+from adapters.people.store.users import UserStatus
 
 
 async def personal(people, user, name="bot", **options):
@@ -20,10 +20,10 @@ async def test_a_token_is_found_by_what_it_is_and_by_its_id(people):
 
     assert (10, "-", 22) == (len(token[:10]), token[10], len(token[11:]))
     good = await people.tokens.of_hash(hash_of(token))
-    assert (token[:10], Kind.PERSONAL, ann) == (good.id, good.kind, good.user)
+    assert (token[:10], TokenKind.PERSONAL, ann.id) == (good.token, good.kind, good.id)
     assert {"chats", "models:read"} == good.scopes
     assert 3590 < good.seconds <= 3600
-    assert good.user == (await people.tokens.of_id(good.id)).user
+    assert good.id == (await people.tokens.of_id(good.token)).id
 
 
 async def test_the_secret_is_not_stored(people):
@@ -65,17 +65,17 @@ async def test_a_token_of_who_is_dormant_is_good(people):
 
     token = await personal(people, ann)
 
-    assert Standing.DORMANT is (await people.tokens.of_hash(hash_of(token))).user.status
+    assert UserStatus.DORMANT is (await people.tokens.of_hash(hash_of(token))).status
 
 
 async def test_two_tokens_of_a_user_do_not_share_a_name(people):
     ann, bob = await people.add("ann"), await people.add("bob")
     first = await personal(people, ann, "bot")
 
-    assert NotAdded.TAKEN is await personal(people, ann, "bot")
+    assert TokenRefusal.TAKEN is await personal(people, ann, "bot")
     assert isinstance(await personal(people, bob, "bot"), str)
     await people.tokens.revoke(ann.id, first[:10])
-    assert NotAdded.TAKEN is not await personal(people, ann, "bot")
+    assert TokenRefusal.TAKEN is not await personal(people, ann, "bot")
 
 
 async def test_a_token_without_a_name_is_called_like_its_id(people):
@@ -92,7 +92,7 @@ async def test_there_are_enough_tokens_at_some_point(people, monkeypatch):
     await personal(people, ann, "a")
     await personal(people, ann, "b")
 
-    assert NotAdded.FULL is await personal(people, ann, "c")
+    assert TokenRefusal.FULL is await personal(people, ann, "c")
     assert isinstance(await people.tokens.add_session(ann.id), str)
 
 
@@ -137,7 +137,7 @@ async def test_a_token_of_a_user_is_found_by_id_or_name(people):
     token = await personal(people, ann, "bot")
 
     by_id = await people.tokens.of_user(ann.id, token[:10])
-    assert ("bot", "ann", ["all"]) == (by_id.name, by_id.username, by_id.scopes)
+    assert ("bot", "ann", ("all",)) == (by_id.name, by_id.username, by_id.scopes)
     assert by_id == await people.tokens.of_user(ann.id, "bot")
     assert await people.tokens.of_user(bob.id, "bot") is None
 
@@ -149,8 +149,8 @@ async def test_use_is_noted_and_wakes_who_was_dormant(people):
     await people.tokens.note_use({token[:10]})
 
     assert (await people.tokens.of_user(ann.id, "bot")).last_used_at is not None
-    [now] = (await people.users.of_ids([ann.id])).values()
-    assert now.status is Standing.ACTIVE
+    [now] = (await people.users.by_ids([ann.id])).values()
+    assert now.status is UserStatus.ACTIVE
     assert now.last_seen_at is not None
 
 

@@ -13,22 +13,24 @@ from adapters.http.endpoints import (
     no_content,
 )
 from adapters.http.refusals import HttpError, Validation, forbidden, not_found
-from adapters.people.auth.opening import Auth
-from adapters.people.routes import naming, shown
-from adapters.people.routes.whom import BODY_BYTES_MAX, USERS, whom
-from adapters.people.store.tokens import NotAdded, Token
-from adapters.people.wire import NewKey, NewToken, ShownToken, TokenBounds
+from adapters.people.auth.wiring import Auth
+from adapters.people.routes import checks
+from adapters.people.routes.checks import BODY_BYTES_MAX, USERS, user_of_path
+from adapters.people.routes.schemas import NewKey, NewToken, ShownToken, TokenBounds, present_token
+from adapters.people.store.tokens import Token, TokenRefusal
 
 KEYS = f"{USERS}/{{user}}/keys"
 TOKENS = f"{KEYS}/tokens"
 
-LIFETIME_SECONDS = 30 * 86_400  # of a token, if nobody says
+LIFETIME_SECONDS = 30 * 86_400  # of a token, if its user does not say
 LIFETIME_SECONDS_MAX = 10 * 365 * 86_400  # more is refused
 TOKEN_NAME_CHARACTERS_MAX = 64
 NANOSECONDS = 1_000_000_000
 
 
-class Keys:
+class PersonalTokens:
+    """Routes that make, list and revoke personal tokens."""
+
     def __init__(self, auth: Auth) -> None:
         self._auth = auth
 
@@ -55,7 +57,7 @@ class Keys:
                 scope="users",
                 answers={200: list[ShownToken]},
                 parameters=(
-                    Parameter(name="include_all", type=bool, help="for owners: everybody's"),
+                    Parameter(name="include_all", type=bool, help="for owners: those of all users"),
                     Parameter(name="include_expired", type=bool),
                 ),
             ),
@@ -99,41 +101,41 @@ class Keys:
         )
 
     async def create(self, call: Call) -> HttpResponse:
-        user = await whom(self._auth, call)
+        user = await user_of_path(self._auth, call)
         new = call.read(NewToken)
         name, scopes, seconds = new.token_name or "", _scopes(new), _seconds(new)
-        naming.refuse_if(_name_faults(name))
+        checks.refuse_if(_name_faults(name))
         if not all(call.user.may(scope) for scope in scopes):
             raise forbidden("a token makes no token that may do more than itself")
         token = await self._auth.tokens.add_personal(user.id, name, scopes=scopes, seconds=seconds)
-        if isinstance(token, NotAdded):
+        if isinstance(token, TokenRefusal):
             raise HttpError(409, "The token was not made.", detail=token.value)
         return json_response(201, NewKey(token))
 
     async def list(self, call: Call) -> HttpResponse:
-        user = await whom(self._auth, call)
+        user = await user_of_path(self._auth, call)
         of_all = call.user.is_admin and call.one("include_all") == "true"
         expired = call.one("include_expired") == "true"
         found = await self._auth.tokens.page(None if of_all else user.id, expired=expired)
-        return json_response(200, [shown.token(token) for token in found])
+        return json_response(200, [present_token(token) for token in found])
 
     async def bounds(self, call: Call) -> HttpResponse:
-        await whom(self._auth, call)
+        await user_of_path(self._auth, call)
         return json_response(200, TokenBounds(LIFETIME_SECONDS_MAX * NANOSECONDS))
 
     async def read(self, call: Call) -> HttpResponse:
-        return json_response(200, shown.token(await self._token(call)))
+        return json_response(200, present_token(await self._token(call)))
 
     async def revoke(self, call: Call) -> HttpResponse:
         token = await self._token(call)
-        if not await self._auth.tokens.revoke(token.user, token.id):
+        if not await self._auth.tokens.revoke(token.user_id, token.id):
             detail = "it stands in the configuration of the server; change it there"
             raise HttpError(409, "The token cannot be revoked.", detail=detail)
-        self._auth.changed(token.user)
+        self._auth.changed(token.user_id)
         return no_content()
 
     async def _token(self, call: Call) -> Token:
-        user = await whom(self._auth, call)
+        user = await user_of_path(self._auth, call)
         token = await self._auth.tokens.of_user(user.id, call.path["key"])
         if token is None:
             raise not_found()

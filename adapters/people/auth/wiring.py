@@ -1,10 +1,10 @@
-"""All that is known of people, put together: for the door, for the routes, for who names users.
+"""The wiring of this room: for the door, for the routes, and for other rooms that name users.
 
     async with open_auth(pool, bus, vault, admin_token=..., access_url=...) as auth:
         Door([auth.streams.guarding(row) for row in rows], auth.callers)
 
-Whoever changes something of a user says so (`auth.changed`): what this process keeps of him is
-forgotten before that returns, what others keep as soon as they hear of it.
+Code that changes something of a user calls `auth.changed`: what this process keeps of the user is
+forgotten before that returns, what other processes keep as soon as they hear of it.
 """
 
 import sys
@@ -20,15 +20,18 @@ from actors.law.store.hints import HintsLost, News, PersonChanged
 from actors.law.store.ports import Bus
 from adapters.people.auth.callers import Callers
 from adapters.people.auth.open_streams import OpenStreams
-from adapters.people.auth.passwords import Passwords
+from adapters.people.auth.passwords import LoginThrottle, Passwords
 from adapters.people.auth.signing import Signing
-from adapters.people.auth.throttle import Throttle
-from adapters.people.store.deployment import Deployment, Founded, deployment, found
-from adapters.people.store.invitations import LINK_SECONDS, Invitations
-from adapters.people.store.known import KnownUsers
-from adapters.people.store.tokens import Tokens
-from adapters.people.store.usage import LAST_SECONDS, Usage
-from adapters.people.store.users import Users
+from adapters.people.store.deployment import (
+    LINK_SECONDS,
+    Deployment,
+    FoundedDeployment,
+    Invitations,
+    ensure_first_admin,
+    read_deployment,
+)
+from adapters.people.store.tokens import LAST_SECONDS, Tokens, TokenUsage
+from adapters.people.store.users import CachedUsers, Users
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault, local_token
 from runtime.children import Child, open_children
@@ -40,21 +43,23 @@ LINK_PATH = "/join"  # what a one-time link leads to, before its code
 
 @dataclass(frozen=True, slots=True)
 class Auth:
+    """The parts that know people."""
+
     deployment: Deployment
     callers: Callers
     users: Users
-    known: KnownUsers
+    known: CachedUsers
     tokens: Tokens
     invitations: Invitations
     passwords: Passwords
-    throttle: Throttle
+    throttle: LoginThrottle
     signing: Signing
-    usage: Usage
+    usage: TokenUsage
     streams: OpenStreams
     bus: Bus
 
     def changed(self, user: UserId) -> None:
-        """After the commit."""
+        """Tell every cache that something of this user has changed. Call it after the commit."""
         self.bus.tell(PersonChanged(user))
 
     def hear(self, news: News) -> None:
@@ -83,19 +88,22 @@ async def open_auth(
     invites: bool = True,
     processes: int = 1,
 ) -> AsyncIterator[Auth]:
-    """As long as the block is. The first admin exists then; a link for him is printed, unless
-    another process `invites`. `processes`: behind this address, ours included."""
-    throttle = Throttle(processes=processes)
-    names = await deployment(pool)
+    """Run the parts as long as the block runs.
+
+    The first admin exists then. A link for them is printed, unless another process `invites`.
+    `processes` is the number of processes behind this address, ours included.
+    """
+    throttle = LoginThrottle(processes=processes)
+    names = await read_deployment(pool)
     auth = _auth(pool, bus, vault, names=names, throttle=throttle, hasher=hasher)
     async with open_children("people", capacity=2) as children:
         with bus.follow(auth.hear, PersonChanged):
-            founded = await found(
+            founded = await ensure_first_admin(
                 pool, admin_token, local_token=local_token(vault), invites=invites
             )
-            auth.changed(founded.admin.id)  # his configured token may have
+            auth.changed(founded.admin.id)  # their configured token may have
             if founded.code is not None:
-                invite(founded, f"{access_url}{LINK_PATH}/{founded.code}")
+                print_invitation(founded, f"{access_url}{LINK_PATH}/{founded.code}")
             children.start(Child(name="usage", body=auth.usage.run, restart=Restart()))
             children.start(Child(name="open streams", body=auth.streams.run, restart=Restart()))
             try:
@@ -111,18 +119,18 @@ def _auth(
     vault: Vault,
     *,
     names: Deployment,
-    throttle: Throttle,
+    throttle: LoginThrottle,
     hasher: PasswordHasher | None,
 ) -> Auth:
     users, tokens = Users(pool), Tokens(pool)
-    usage = Usage(tokens)
+    usage = TokenUsage(tokens)
     signing = Signing(csrf_key=vault.derived("csrf"), ticket_key=vault.derived("ticket"))
     callers = Callers(tokens, signing, used=usage.note)
     return Auth(
         deployment=names,
         callers=callers,
         users=users,
-        known=KnownUsers(users),
+        known=CachedUsers(users),
         tokens=tokens,
         invitations=Invitations(pool),
         passwords=Passwords(hasher),
@@ -134,11 +142,11 @@ def _auth(
     )
 
 
-def invite(founded: Founded, link: str) -> None:
-    """The one place where a link is told: nobody else could tell it to the first admin. Who reads a
-    log with a program gets one entry and nothing between."""
+def print_invitation(founded: FoundedDeployment, link: str) -> None:
+    """Print the link of the first admin, whom nothing else could tell it. A program that reads the
+    log gets one entry and nothing between."""
     hours, name = int(LINK_SECONDS // 3600), founded.admin.username
-    # Louder than news: where a log shows warnings only, nobody would get in.
+    # A warning: where a log shows warnings only, there would be no way in.
     emit("admin.invited", "warning", user=name, link=link, hours=hours, new=founded.is_new)
     if sys.stderr.isatty():
         words = f"Set the password of the first user, {name}, within {hours} hours:"

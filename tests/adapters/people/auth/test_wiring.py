@@ -8,8 +8,8 @@ import trio
 
 from actors.law.store.hints import HintsLost
 from adapters.people.auth import callers
-from adapters.people.store import known
-from adapters.people.store.usage import NOTE_SECONDS
+from adapters.people.store import users as known
+from adapters.people.store.tokens import NOTE_SECONDS
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import Hints
@@ -149,10 +149,10 @@ async def test_a_token_that_is_revoked_in_one_process_is_refused_in_another(acro
 async def test_a_name_that_is_changed_in_one_process_is_shown_by_another(across):
     here, there = across
     ann = await here.joins("ann")
-    await there.auth.known.of_id(ann.user.id)
+    await there.auth.known.by_id(ann.user.id)
 
     await here.asks("PUT", f"{ME}/profile", token=ann.token, json={"username": "anna"})
 
     with trio.fail_after(PATIENCE_SECONDS):
-        while "anna" != (await there.auth.known.of_id(ann.user.id)).username:
+        while "anna" != (await there.auth.known.by_id(ann.user.id)).username:
             await trio.sleep(0.002)
