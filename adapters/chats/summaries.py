@@ -3,13 +3,13 @@
 from actors.law.chat import Chat
 from actors.law.ids import ChatId
 from actors.law.store.hints import SummaryChanged, Tell
-from actors.upkeep.summaries.ports import ListedChat
+from actors.upkeep.summary_jobs import ListedChat
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 
 
 class Summaries:
-    """Fulfils `actors.upkeep.summaries.ports.SummaryStore`."""
+    """Fulfils `actors.upkeep.summary_jobs.SummaryStore`."""
 
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool

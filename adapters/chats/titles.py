@@ -7,7 +7,7 @@ from adapters.postgres.queries import SQL
 
 
 class Titles:
-    """Fulfils `actors.upkeep.titles.ports.TitleStore`."""
+    """Fulfils `actors.upkeep.title_jobs.TitleStore`."""
 
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool

@@ -23,9 +23,9 @@ from actors.supervisor.api import Intake
 from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
 from actors.tools.approvals.policy import Policy
 from actors.tools.approvals.ports import Approving
-from actors.upkeep.background.jobs import Background, open_background
-from actors.upkeep.summaries.automatic import AutomaticSummaries
-from actors.upkeep.titles.automatic import AutomaticTitles
+from actors.upkeep.jobs import Background, open_background
+from actors.upkeep.summary_jobs import AutomaticSummaries
+from actors.upkeep.title_jobs import AutomaticTitles
 from adapters.access.changes import ChatSender
 from adapters.chats.files.store import KeptFiles
 from adapters.chats.streams.events import encode_piece

@@ -120,7 +120,7 @@ class SideCosts:
 class Bookkeeper:
     """A book of what was bought for chats without becoming a message.
 
-    Implements `actors.chat.turn.ports.Books` and `actors.upkeep.background.asking.AnswerBooks`. A
+    Implements `actors.chat.turn.ports.Books` and `actors.upkeep.asking.AnswerBooks`. A
     cost that cannot be written is logged as missed, because the answer that it bought is there.
     """
 

@@ -25,7 +25,7 @@ from actors.prompts.context.advising import (
     without_call,
 )
 from actors.streams.pieces import ResultPiece
-from actors.upkeep.consulting import advice_in, consult
+from actors.upkeep.asking import advice_in, consult
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs import Bookkeeper
 from adapters.models.settings import AdvisorSettings
@@ -107,8 +107,8 @@ class AdvisorTool:
             asking,
             key,
             limits=self.limits,
-            told=lambda text: calling.show(ResultPiece(call.id, call.name, text)),
-            begun_anew=lambda: calling.show(ResultPiece(call.id, call.name, "", resets=True)),
+            show_text=lambda text: calling.show(ResultPiece(call.id, call.name, text)),
+            start_over=lambda: calling.show(ResultPiece(call.id, call.name, "", resets=True)),
         )
         if isinstance(said, ProviderFailure):
             return failed(error=said.message)

@@ -17,7 +17,7 @@ from actors.law.requests import (
     Interrupt,
     SendMessage,
 )
-from actors.upkeep.titles.fallback import fallback_title
+from actors.upkeep.title_wording import fallback_title
 from adapters.models.provider_config import named_model
 from tests.e2e.clients import LOOK_SECONDS, a_client
 from tests.e2e.conftest import a_database

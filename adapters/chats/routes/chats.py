@@ -10,8 +10,8 @@ from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
 from actors.law.store.ports import Applied, Ledger, Receipt
 from actors.prompts.context.resources import Fitness, Kind
-from actors.upkeep.titles.fallback import fallback_title, may_be_pasted, printable, source_of
-from actors.upkeep.titles.ports import TitleFileReader
+from actors.upkeep.title_jobs import TitleFileReader
+from actors.upkeep.title_wording import fallback_title, may_be_pasted, printable, source_of
 from adapters.access.admission import Admission, VisibleChat
 from adapters.access.changes import ChatSender, SupervisorEntry, refusal_response
 from adapters.chats.content import chosen, model_id, parts_of

@@ -6,8 +6,8 @@ from actors.law.chat import ChatError
 from actors.law.parts.deltas import FailureKind
 from actors.law.refusals import ChatNotFound
 from actors.law.store.ports import ChatReader
-from actors.upkeep.titles.asking import NoTitle, title_for
-from actors.upkeep.titles.wording import later_title_prompt
+from actors.upkeep.title_jobs import NoTitle, title_for
+from actors.upkeep.title_wording import later_title_prompt
 from adapters.access.admission import Admission, VisibleChat
 from adapters.chats.shelf.shelf import Shelf
 from adapters.chats.wire.chats import Chat, ChatTitle

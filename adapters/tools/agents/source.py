@@ -25,7 +25,7 @@ from actors.law.requests import BusyBehaviour, CreateChat, Interrupt, NewChat, R
 from actors.law.states import Status
 from actors.law.store.ports import Applied, Bus, Receipt
 from actors.law.store.retry import retry_store
-from actors.upkeep.titles.fallback import (
+from actors.upkeep.title_wording import (
     SOURCE_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,
     fallback_title,

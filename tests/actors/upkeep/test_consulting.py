@@ -9,7 +9,7 @@ from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import AnswerFailed
 from actors.law.parts.message import ReasoningPart, TextPart
 from actors.law.parts.prompt import CallSettings, Prompt
-from actors.upkeep.consulting import advice_in, consult
+from actors.upkeep.asking import advice_in, consult
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, ScriptedProvider
 
 ANEW = object()
@@ -25,8 +25,8 @@ async def asking(*scripts):
         Prompt("m", ()),
         KEY,
         limits=TurnLimits(),
-        told=told.append,
-        begun_anew=lambda: told.append(ANEW),
+        show_text=told.append,
+        start_over=lambda: told.append(ANEW),
     )
     return said, told
 

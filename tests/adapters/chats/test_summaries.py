@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from actors.law.requests import CreateChat, NewChat
 from actors.law.store.hints import SummaryChanged
-from actors.upkeep.summaries.ports import ListedChat
+from actors.upkeep.summary_jobs import ListedChat
 from adapters.chats.summaries import Summaries
 from tests.actors.chat.turn.given import answered, hidden
 from tests.actors.law.chats import ANN, assistant, call, user

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from actors.upkeep.titles.fallback import fallback_title
+from actors.upkeep.title_wording import fallback_title
 from adapters.chats.shelf.shelf import Shelf
 from adapters.rehearsal.behaviour import Behaviour
 from tests.adapters.chats.routes.daemon import PATIENCE_SECONDS, a_daemon

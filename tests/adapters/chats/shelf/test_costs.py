@@ -10,7 +10,7 @@ from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import UNPRICED, Cost, TextPart, TokenUsage
 from actors.law.parts.prompt import CallSettings, Prompt
-from actors.upkeep.background.asking import ask as ask_aside
+from actors.upkeep.asking import ask_aside
 from adapters.models.costs import Bookkeeper, SideCosts
 from tests.actors.law.chats import ANN, assistant
 from tests.contracts.given import applied

@@ -12,13 +12,12 @@ from actors.law.ids import ChatId
 from actors.law.parts.prompt import CallSettings
 from actors.law.states import Status
 from actors.law.store.ports import Applied
-from actors.upkeep.background.jobs import open_background
-from actors.upkeep.summaries.automatic import JOB_SECONDS_MAX, AutomaticSummaries
-from actors.upkeep.summaries.ports import ListedChat
-from actors.upkeep.summaries.wording import FINISHED, WAITING
+from actors.upkeep.jobs import open_background
+from actors.upkeep.summary_jobs import JOB_SECONDS_MAX, AutomaticSummaries, ListedChat
+from actors.upkeep.summary_wording import FINISHED, WAITING
 from tests.actors.chat.turn.given import answered, history
 from tests.actors.law.chats import CHAT, NOW, a_chat, assistant, user
-from tests.actors.upkeep.titles.stage import HANGS, NO_CREDIT, NO_TEMPERATURE, Books, Oracle, says
+from tests.actors.upkeep.stage import HANGS, NO_CREDIT, NO_TEMPERATURE, Books, Oracle, says
 
 LONG = "The login now leads to the page where it began. " * 5
 SAID = (assistant(LONG),)

@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.upkeep.background.jobs import open_background
+from actors.upkeep.jobs import open_background
 from runtime.cause import Shutdown
 from runtime.scope import CausedScope
 

@@ -1,27 +1,58 @@
 """The job that gives a new chat a title of its own, once.
 
-It begins beside the first attempt at the chat's first answer, asks the same model, and disturbs
-nobody: whatever goes wrong, the chat keeps the title that it has. It is not begun a second time,
-not even after a crash.
+It begins beside the first attempt at the chat's first answer and asks the same model. Whatever goes
+wrong, the chat keeps the title that it has. The job is not begun a second time, not even after a
+crash.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from actors.chat.turn.ports import Model
 from actors.law.chat import Chat, Message, Role, Visibility
-from actors.law.ids import chat_name
+from actors.law.ids import ChatId, FileId, chat_name
+from actors.law.parts.assemble import ModelAnswer
+from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import Part
-from actors.upkeep.background.asking import AnswerBooks
-from actors.upkeep.background.jobs import Background
-from actors.upkeep.titles.asking import title_for
-from actors.upkeep.titles.fallback import NO_FILES, fallback_title, may_be_pasted, source_of
-from actors.upkeep.titles.ports import TitleFileReader, TitleStore
-from actors.upkeep.titles.wording import title_prompt
+from actors.law.parts.prompt import Prompt
+from actors.prompts.files import Files
+from actors.upkeep.asking import AnswerBooks, ask_aside
+from actors.upkeep.jobs import Background
+from actors.upkeep.title_wording import (
+    NO_FILES,
+    fallback_title,
+    may_be_pasted,
+    source_of,
+    title_in,
+    title_prompt,
+)
 from runtime.log import emit
+from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric
+
+ASK_SECONDS_MAX = 30.0  # all tries together; then there is no title
+
+
+class TitleStore(Protocol):
+    """Reads and writes titles. A title stands beside the law: no version moves with it, nor the
+    time of the last change."""
+
+    async def is_called(self, chat: ChatId, title: str) -> bool:
+        """Tell whether this is the chat's title now."""
+        ...
+
+    async def rename(self, chat: ChatId, title: str, *, was: str) -> bool:
+        """Call the chat `title` if it is still called `was`, and tell watchers. Return whether that
+        was done."""
+        ...
+
+
+class TitleFileReader(Protocol):
+    async def read(self, wanted: Set[FileId]) -> Files:
+        """Return those of the files that are there."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +66,7 @@ class TitleStatistics:
 
 
 class AutomaticTitles:
-    """Fulfils `actors.chat.turn.ports.Titles`."""
+    """Fulfils `actors.chat.turn.ports.TitleJobs`."""
 
     def __init__(
         self,
@@ -58,7 +89,7 @@ class AutomaticTitles:
         self._late_count = 0
 
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
-        parts = first_words(chat, history)
+        parts = first_message(chat, history)
         if parts is None or (chosen := self._choose(chat, model)) is None:
             return
         job = partial(self._give, chat, parts, chosen)
@@ -90,8 +121,8 @@ class AutomaticTitles:
             self._late_count += 1
 
 
-def first_words(chat: Chat, history: Sequence[Message]) -> Sequence[Part] | None:
-    """What the user of a new chat said; None: the chat is not new, or a child of another."""
+def first_message(chat: Chat, history: Sequence[Message]) -> Sequence[Part] | None:
+    """Return what the user of a new chat said. None: the chat is not new, or another's child."""
     if not chat.is_root or chat.generation_attempt != 1:
         return None
     found = None
@@ -104,3 +135,30 @@ def first_words(chat: Chat, history: Sequence[Message]) -> Sequence[Part] | None
         if body.role is Role.USER:
             found = body.parts
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class NoTitle:
+    """The reason why a model gave no title. `kind` is None if it answered, but not with a title."""
+
+    why: str
+    kind: FailureKind | None = None
+
+    def __str__(self) -> str:
+        return self.why if self.kind is None else self.kind.value
+
+
+async def title_for(
+    model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId
+) -> str | NoTitle:
+    """Return the title that the model finds, or why there is none."""
+    said: ModelAnswer | ProviderFailure | None = None
+    with CausedScope(seconds=ASK_SECONDS_MAX):
+        said = await ask_aside(model, prompt, books=books, chat=chat, what="title")
+    match said:
+        case None:
+            return NoTitle("nothing came in time", FailureKind.TIMEOUT)
+        case ProviderFailure():
+            return NoTitle(said.message, said.kind)
+        case ModelAnswer():
+            return title_in(said) or NoTitle("no title in the answer")

@@ -1,7 +1,7 @@
-"""A home for work that nobody waits for. A job outlives whoever asked for it.
+"""Jobs that no turn waits for. A job outlives the task that begins it.
 
 It ends by itself, or with the process: at shutdown jobs go on for a while, then they are cancelled.
-What goes wrong in one is logged and disturbs nobody; only a failed assertion is told loudly.
+An error in a job is logged and ends only that job; a failed assertion is raised to the kernel.
 """
 
 from collections.abc import AsyncIterator
@@ -39,7 +39,7 @@ class BackgroundStatistics:
 
 
 class Background:
-    """Made by `open_background`."""
+    """The jobs of a process. Made by `open_background`."""
 
     def __init__(self, children: Children, *, drain_seconds: float) -> None:
         self._children = children
@@ -49,7 +49,8 @@ class Background:
         self._refused_count = 0
 
     def begin(self, name: str, job: Body) -> bool:
-        """Begin `job`; False if it is not, because one of that name runs, or there is no room."""
+        """Begin `job`. Return False if one of that name runs, or there is no room: then it is not
+        begun."""
         if self._children.find(name) is not None:
             self._repeated_count += 1
             return False
@@ -96,17 +97,17 @@ class Background:
 
 
 def _told_to_stop() -> None:
-    """A job cannot be told anything: it goes on until it is done, or its grace is over."""
+    """Do nothing: a job goes on until it is done, or its grace is over."""
 
 
 def _ended(name: str, end: End) -> None:
-    """Nobody waits for it; what there is to tell has been logged."""
+    """Do nothing: no task waits for a job, and what went wrong has been logged."""
 
 
 @asynccontextmanager
 async def open_background(
     *, capacity: int = JOBS_MAX, drain_seconds: float = DRAIN_SECONDS
 ) -> AsyncIterator[Background]:
-    """Takes jobs as long as the block runs; then those that run may go on for `drain_seconds`."""
+    """Take jobs as long as the block runs; then those that run may go on for `drain_seconds`."""
     async with open_children("background", capacity=capacity) as children:
         yield Background(children, drain_seconds=drain_seconds)

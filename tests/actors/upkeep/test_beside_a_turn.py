@@ -15,10 +15,10 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings
 from actors.law.requests import Acquire, CreateChat, NewChat, RecordGenerationAttempt
 from actors.streams.previews import Previews
-from actors.upkeep.background.jobs import open_background
-from actors.upkeep.titles.automatic import AutomaticTitles
+from actors.upkeep.jobs import open_background
+from actors.upkeep.title_jobs import AutomaticTitles
 from tests.actors.law.chats import ANN
-from tests.actors.upkeep.titles.stage import HANGS, Books, Oracle, Shelf, says
+from tests.actors.upkeep.stage import HANGS, Books, Oracle, Shelf, says
 from tests.fakes.scripted import (
     OVERLOADED,
     MemoryJournal,

@@ -20,9 +20,9 @@ from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FailureKind, FinishReason
 from actors.law.parts.message import FilePart, TextPart
 from actors.law.parts.prompt import CallSettings
-from actors.upkeep.background.jobs import Background, open_background
-from actors.upkeep.titles.automatic import AutomaticTitles
-from actors.upkeep.titles.fallback import fallback_title, source_of
+from actors.upkeep.jobs import Background, open_background
+from actors.upkeep.title_jobs import AutomaticTitles
+from actors.upkeep.title_wording import fallback_title, source_of
 from tests.actors.law.chats import a_chat
 
 HANGS = object()

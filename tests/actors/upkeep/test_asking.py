@@ -7,9 +7,9 @@ import trio
 from actors.chat.turn.ports import Model
 from actors.chat.turn.retries import CAP_SECONDS, FAILURES_MAX, SPREAD
 from actors.law.parts.prompt import CallSettings, Prompt
-from actors.upkeep.background.asking import ask
+from actors.upkeep.asking import ask_aside
 from tests.actors.law.chats import CHAT
-from tests.actors.upkeep.titles.stage import NO_CREDIT, OVERLOADED, Books, Oracle, says
+from tests.actors.upkeep.stage import NO_CREDIT, OVERLOADED, Books, Oracle, says
 
 YES = says("yes")
 PROMPT = Prompt("m", ())
@@ -17,7 +17,7 @@ PROMPT = Prompt("m", ())
 
 async def asked(oracle, books=None):
     model = Model(oracle, None, "me", "anthropic", "m", CallSettings())
-    return await ask(model, PROMPT, books=books or Books(), chat=CHAT, what="title")
+    return await ask_aside(model, PROMPT, books=books or Books(), chat=CHAT, what="title")
 
 
 async def test_an_answer_is_booked_and_a_failure_is_not(autojump_clock):

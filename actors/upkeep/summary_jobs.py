@@ -1,14 +1,14 @@
-"""The jobs that say what came of a turn and what a chat is about, once it has come to rest.
+"""The jobs that write how a turn ended and what a chat is about, for lists of chats.
 
-They are begun by what this process commits, and no turn waits for them. Whatever goes wrong in
-them, the chat is what it was: its label says at least how the turn ended, and the summary that it
-has stays. Of two turns in a row the later one's is written, by the history that it knows.
+They begin when this process commits the end of a turn, and no turn waits for them. Whatever goes
+wrong in them, the chat stays as it is: its label says at least how the turn ended, and the summary
+that it has stays. Of two turns in a row the later one's summary is written.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from actors.chat.turn.ports import Model, Models
 from actors.law.chat import Body, Chat, ChatError, Message
@@ -17,25 +17,22 @@ from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.store.ports import Applied
-from actors.upkeep.background.asking import AnswerBooks, ask
-from actors.upkeep.background.jobs import Background
-from actors.upkeep.summaries.ended import (
+from actors.upkeep.asking import AnswerBooks, ask_aside
+from actors.upkeep.jobs import Background
+from actors.upkeep.summary_wording import (
+    FINISHED,
     TRANSCRIPT_CHARACTERS_MIN,
+    WAITING,
     TurnEnd,
     is_due,
-    last_words,
-    report_summary,
-    transcript,
-    turn_end_of,
-)
-from actors.upkeep.summaries.ports import Histories, ListedChat, SummaryStore
-from actors.upkeep.summaries.wording import (
-    FINISHED,
-    WAITING,
     label_in,
     label_prompt,
+    last_words,
+    report_summary,
     summary_in,
     summary_prompt,
+    transcript,
+    turn_end_of,
 )
 from runtime.children import Body as Job
 from runtime.scope import CausedScope
@@ -47,6 +44,37 @@ JOB_SECONDS_MAX = 120.0  # all of it, the store's part too; then what is not wri
 
 
 @dataclass(frozen=True, slots=True)
+class ListedChat:
+    """The title of a chat and its turns, as lists of chats know them."""
+
+    title: str
+    turns_done: int  # prompts of users that were answered
+    turns_summed: int | None  # those that were when it was summed up; None: it never was
+
+
+class SummaryStore(Protocol):
+    """Reads and writes summaries. They stand beside the law: no version moves with them, nor the
+    time of the last change. Nothing is written for a history that has moved on; watchers are told
+    of what is written."""
+
+    async def shown(self, chat: ChatId) -> ListedChat | None:
+        """Return what lists know of the chat, or None if it is gone."""
+        ...
+
+    async def label(self, chat: Chat, label: str | None) -> bool:
+        """Write how the chat's latest turn ended. Return whether that was new."""
+        ...
+
+    async def summarise(self, chat: Chat, summary: str, *, turns: int) -> bool:
+        """Write what the chat is about after so many turns. Return whether that was new."""
+        ...
+
+
+class Histories(Protocol):
+    async def history(self, chat: ChatId) -> Sequence[Message]: ...
+
+
+@dataclass(frozen=True, slots=True)
 class SummariesStatistics:
     begun_count: Annotated[int, CounterMetric("Summaries and labels that a model was asked for.")]
     labelled_count: Annotated[int, CounterMetric("Turns that were given a label.")]
@@ -55,7 +83,7 @@ class SummariesStatistics:
 
 
 class AutomaticSummaries:
-    """Hand `committed` to whoever tells of commits."""
+    """Begins the jobs; its `committed` follows the commits of this process."""
 
     def __init__(
         self,
@@ -79,15 +107,15 @@ class AutomaticSummaries:
         self._failed_count = 0
 
     def committed(self, applied: Applied) -> None:
-        """In the task of whoever commits: waits for nothing."""
+        """Begin a job if a turn has ended. Waits for nothing: it runs in the task that commits."""
         ended, chat = turn_end_of(applied.change), applied.chat
         if ended is None or (ended is not TurnEnd.DONE and not chat.is_root):
             return
         said = applied.change.added
         job = (
-            partial(self._told, chat, ended, said)
+            partial(self._label_and_summarise, chat, ended, said)
             if chat.is_root
-            else partial(self._reported, chat, last_words(said))
+            else partial(self._summarise_report, chat, last_words(said))
         )
         name = f"{chat_name(chat.id)} summary {chat.history_version}"
         self._begun_count += self._background.begin(name, partial(self._bounded, job))
@@ -101,7 +129,7 @@ class AutomaticSummaries:
         with CausedScope(seconds=JOB_SECONDS_MAX):
             await job()
 
-    async def _told(self, chat: Chat, ended: TurnEnd, said: Sequence[Body]) -> None:
+    async def _label_and_summarise(self, chat: Chat, ended: TurnEnd, said: Sequence[Body]) -> None:
         if ended is not TurnEnd.DONE:
             await self._label(chat, WAITING if ended is TurnEnd.WAITS else None)
             return
@@ -116,8 +144,8 @@ class AutomaticSummaries:
         if is_due(shown.turns_done, shown.turns_summed):
             await self._summarise(chat, model, shown.turns_done)
 
-    async def _reported(self, chat: Chat, words: str) -> None:
-        """A child says what it is about by itself, with its report."""
+    async def _summarise_report(self, chat: Chat, words: str) -> None:
+        """Take the beginning of a child's report for its summary."""
         summary = report_summary(words)
         if summary:
             self._summarised_count += await self._store.summarise(chat, summary, turns=0)
@@ -154,12 +182,12 @@ class AutomaticSummaries:
     ) -> str | None:
         said: ModelAnswer | ProviderFailure | None = None
         with CausedScope(seconds=seconds):
-            said = await ask(model, prompt, books=self._books, chat=chat, what="summary")
+            said = await ask_aside(model, prompt, books=self._books, chat=chat, what="summary")
         found = reading(said) if isinstance(said, ModelAnswer) else None
         self._failed_count += found is None
         return found
 
 
 def has_moved(chat: Chat, history: Sequence[Message]) -> bool:
-    """Whether something has been said behind the end of this turn."""
+    """Tell whether something was said after the end of this turn."""
     return any(row.revision > chat.history_version for row in history)

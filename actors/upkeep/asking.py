@@ -1,9 +1,10 @@
-"""One question to a model beside the turn, asked again while that may help.
+"""Questions to a model beside the turn, asked again while that may help.
 
-The pauses and the number of tries are those of a turn, but nothing of them is stored: whoever asks
-sets a limit in time, and what does not come within it does not come.
+The pauses and the number of tries are those of a turn, but nothing of them is stored. The caller
+sets a limit in time; an answer that does not come within it does not come.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import count
 from random import random
@@ -11,12 +12,15 @@ from typing import Protocol
 
 import trio
 
-from actors.chat.turn import retries
+from actors.chat.turn import answering, retries
+from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Model, Side
-from actors.law.chat import ChatError
-from actors.law.ids import ChatId
+from actors.chat.turn.work import Attempt
+from actors.law.chat import ChatError, Role
+from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import (
     AnthropicOptions,
     CallSettings,
@@ -28,6 +32,7 @@ from actors.law.parts.prompt import (
     ProviderOptions,
     VercelOptions,
 )
+from actors.streams.pieces import Piece
 from runtime.clock import wall
 
 
@@ -41,7 +46,7 @@ class AnswerBooks(Protocol):
         ...
 
 
-async def ask(
+async def ask_aside(
     model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId, what: Side
 ) -> ModelAnswer | ProviderFailure:
     """Return the answer, or the failure after which the model is not asked again.
@@ -49,9 +54,10 @@ async def ask(
     A model that takes no temperature is asked once more without one. The answer is booked for the
     chat. The caller sets the limit in time.
     """
-    said = await _asked(model, prompt)
+    said = await _until_answered(lambda: model.provider.generate(prompt))
     if isinstance(said, ProviderFailure) and rejects_temperature(said):
-        said = await _asked(model, without_temperature(prompt))
+        plain = without_temperature(prompt)
+        said = await _until_answered(lambda: model.provider.generate(plain))
     if isinstance(said, ModelAnswer):
         await books.book_answer(chat, what, model, said)
     return said
@@ -68,9 +74,44 @@ def rejects_temperature(failure: ProviderFailure) -> bool:
     return "temperature" in f"{failure.message} {failure.detail}".lower()
 
 
-async def _asked(model: Model, prompt: Prompt) -> ModelAnswer | ProviderFailure:
+async def consult(
+    model: Model,
+    prompt: Prompt,
+    key: EpisodeKey,
+    *,
+    limits: TurnLimits,
+    show_text: Callable[[str], object],
+    start_over: Callable[[], object],
+) -> ModelAnswer | ProviderFailure:
+    """Ask a model for advice, and show its words as they come.
+
+    It is asked again while that may help; before that, `start_over` takes back what was shown of
+    the failed attempt. The caller sets the limit in time.
+    """
+
+    def show(role: Role, piece: Piece, *, alone: bool = False) -> None:
+        if isinstance(piece, TextPart):
+            show_text(piece.text)
+
+    async def ask_once() -> ModelAnswer | ProviderFailure:
+        asked = await answering.ask(model, prompt, Attempt(key), limits, show=show)
+        return asked.said
+
+    return await _until_answered(ask_once, start_over)
+
+
+def advice_in(answer: ModelAnswer) -> str:
+    """Return the text of an answer; it is empty if there is no advice in it."""
+    return "".join(part.text for part in answer.parts if isinstance(part, TextPart)).strip()
+
+
+async def _until_answered(
+    ask_once: Callable[[], Awaitable[ModelAnswer | ProviderFailure]],
+    before_retry: Callable[[], object] = lambda: None,
+) -> ModelAnswer | ProviderFailure:
+    """Return the answer, or the failure after which another attempt would not help."""
     for failures_count in count(1):
-        said = await model.provider.generate(prompt)
+        said = await ask_once()
         if isinstance(said, ModelAnswer):
             return said
         following = retries.retry_after(
@@ -78,15 +119,16 @@ async def _asked(model: Model, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         )
         if isinstance(following, ChatError):
             return said
+        before_retry()
         await trio.sleep(following.after_seconds)
     raise AssertionError("failures are counted without end")
 
 
 def brief(settings: CallSettings, *, output_tokens_max: int) -> CallSettings:
-    """The model's settings for an answer of a few words, always the same for the same question.
+    """Return the model's settings for an answer of a few words, always the same for one question.
 
-    What says where a request may go and what becomes of it stays; what makes a model think or
-    write at length is left out, and with it all that shapes the chat's own answers.
+    Settings that say where a request may go and what becomes of it stay. Those that make a model
+    think or write at length are left out, and so are those that shape the chat's own answers.
     """
     return CallSettings(
         max_output_tokens=output_tokens_max,
