@@ -39,8 +39,8 @@ COPIES = {
         "Functions that the daemon has as well: waits between tries, schemas, cut texts.",
         [
             "runtime.backoff.delay_seconds",
-            "adapters.tools.schemas.schema_of",
-            "adapters.tools.schemas.read",
+            "adapters.tools.dispatch.schema_of",
+            "adapters.tools.dispatch.read",
             "actors.tools.truncation.truncated",
         ],
     ),

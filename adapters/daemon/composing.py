@@ -49,12 +49,12 @@ from adapters.postgres.kin.family import PostgresFamily
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault, open_vault
-from adapters.tools.approvals.consent import Consents
-from adapters.tools.built_in import ToolDeps, built_in_sources
+from adapters.tools.approvals.store import Consents
+from adapters.tools.built_in.sources import ToolDeps, built_in_sources
 from adapters.tools.declared import DeclaredTools
-from adapters.tools.mcp.opening import Mcp, open_mcp
-from adapters.tools.mcp.workspaces.running import WorkspaceServers, open_workspace_servers, trust_of
-from adapters.tools.servers.source import ServerTools
+from adapters.tools.mcp.chat_tools.source import ServerTools
+from adapters.tools.mcp.wiring import Mcp, open_mcp
+from adapters.tools.mcp.workspaces.servers import WorkspaceServers, open_workspace_servers, trust_of
 from adapters.tools.toolbox import Toolbox
 from adapters.workspaces.context.pinned_contexts import PinnedContexts, open_contexts
 from adapters.workspaces.context.skills import SkillIndex

@@ -49,9 +49,9 @@ from adapters.people.routes.all_routes import people_routes
 from adapters.people.routes.schemas import ORGANIZATION
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings import Config
-from adapters.tools.approvals.consent import Consents
 from adapters.tools.approvals.routes import Approvals
-from adapters.tools.mcp.routes.subjects import mcp_subjects
+from adapters.tools.approvals.store import Consents
+from adapters.tools.mcp.routes.all_routes import mcp_routes
 from adapters.workspaces.routes import WorkspaceRoutes
 from adapters.workspaces.store import OwnedWorkspaces
 from runtime.threads import limits
@@ -235,7 +235,7 @@ def subjects_of(ground: Ground) -> Sequence[Routes]:
             people=auth.known,
             feature=Feature(config.experiments),
         ),
-        *mcp_subjects(
+        *mcp_routes(
             chats.mcp,
             chats.vault,
             chats.store.pool,

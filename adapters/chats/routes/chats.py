@@ -39,9 +39,9 @@ from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response,
 from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
 from adapters.models.prompt_texts import place_text
-from adapters.tools.approvals.consent import Consents
-from adapters.tools.mcp.known import Known
-from adapters.tools.mcp.workspaces.running import ConsentScope, Seen
+from adapters.tools.approvals.store import Consents
+from adapters.tools.mcp.registry import Known
+from adapters.tools.mcp.workspaces.servers import ConsentScope, Seen
 from adapters.workspaces.context.pinned_contexts import PinnedContexts, ShownContext
 from adapters.workspaces.store import OwnedWorkspaces
 

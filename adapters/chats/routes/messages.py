@@ -38,7 +38,7 @@ from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import ModelChoice
 from adapters.postgres.conversation.pages import Page, Pages
-from adapters.tools.mcp.known import Known, unknown_to
+from adapters.tools.mcp.registry import Known, unknown_to
 
 CHAT = "/api/experimental/chats/{chat}"
 

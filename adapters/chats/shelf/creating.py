@@ -17,7 +17,7 @@ from adapters.chats.wire import chats as wire
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import ModelChoice
 from adapters.models.prompt_texts import PROMPT_BYTES_MAX, is_too_long, visible_text
-from adapters.tools.mcp.known import Known, unknown_to
+from adapters.tools.mcp.registry import Known, unknown_to
 from adapters.tools.mcp.servers import forced_on
 from adapters.workspaces.store import OwnedWorkspaces, OwnerScope
 

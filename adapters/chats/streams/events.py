@@ -35,7 +35,7 @@ from adapters.chats.wire.messages import (
 )
 from adapters.http.host.websockets import framed
 from adapters.postgres.codec.parts import whole
-from adapters.tools.approvals.wire import ChatApproval, approval_of
+from adapters.tools.approvals.schemas import ChatApproval, approval_of
 
 
 class ChatStreamStatus(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from actors.prompts.context.resources import Resource
 from adapters.chats.shelved import Shelved, ShelvedContext, ShelvedFile
 from adapters.chats.wire.content import ChatInputPart
 from adapters.chats.wire.messages import ChatError, error_of
-from adapters.tools.approvals.wire import ChatApproval, approval_of
+from adapters.tools.approvals.schemas import ChatApproval, approval_of
 
 
 class ChatFileMetadata(Struct, frozen=True, kw_only=True):

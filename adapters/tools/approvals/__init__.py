@@ -1,1 +1,6 @@
-"""Consent over the API: what waits for it, who gives it, what is allowed always."""
+"""Consent over the API: the calls that wait for it, decisions, and what is allowed always.
+
+routes   the endpoints
+schemas  the JSON of calls that wait, of decisions and of grants   (pure)
+store    consent in PostgreSQL
+"""

@@ -13,8 +13,7 @@ from adapters.access.admission import Admission, VisibleChat
 from adapters.access.changes import ChatSender, refusal_response
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation
-from adapters.tools.approvals.consent import Asking, Consents, Decision
-from adapters.tools.approvals.wire import (
+from adapters.tools.approvals.schemas import (
     ChatApproval,
     ChatApprovalDecision,
     ChatApprovalGrant,
@@ -22,6 +21,7 @@ from adapters.tools.approvals.wire import (
     DecideApprovalRequest,
     approval_of,
 )
+from adapters.tools.approvals.store import Asking, Consents, Decision
 
 APPROVALS = "/api/experimental/chats/{chat}/approvals"
 

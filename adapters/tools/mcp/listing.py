@@ -14,21 +14,29 @@ from uuid import UUID
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.json_text import well_formed
 from actors.law.parts.prompt import ToolDefinition
-from adapters.tools.mcp.naming import (
-    accepted_schema,
-    distinct,
-    is_allowed,
-    offered_schema,
-    tool_name,
-)
-from adapters.tools.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
+from adapters.tools.mcp.http import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
 from adapters.tools.mcp.servers import Server
 from runtime.log import emit
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
     from mcp.types import Tool as ListedTool
+import re
+from collections.abc import Mapping
 
+from actors.law.parts.json_text import parsed
+from actors.law.parts.message import JsonText
+from adapters.tools.mcp.servers import Configured
+
+NAME_CHARACTERS_MAX = 64  # of a tool, at every provider; what is longer is cut
+SEPARATOR = "__"
+
+INTENT = "model_intent"
+INTENT_SAYS = (
+    "What this call is for, in under 100 characters, as in: Looking up the customer's orders."
+    " It is shown to the user."
+)
+_STRANGE = re.compile(r"[^A-Za-z0-9_-]")
 PAGES_MAX = 50  # of a list; what comes after is left out
 TOOLS_MAX = 500  # of a server; likewise
 SCHEMA_BYTES_MAX = 64 * 1024  # of a tool; with a bigger one it is left out
@@ -37,6 +45,66 @@ DESCRIPTION_CHARACTERS_MAX = 8_192  # what is longer is cut
 
 # A reconnection, the call, and a little for what comes of it.
 DEADLINE_SECONDS = CONNECT_SECONDS_MAX + CALL_SECONDS_MAX + 5.0
+
+
+def tool_name(slug: str, tool: str) -> str:
+    return _STRANGE.sub("_", f"{slug}{SEPARATOR}{tool}")[:NAME_CHARACTERS_MAX]
+
+
+def distinct(name: str, taken: Mapping[str, object]) -> str:
+    """`name`, or with a number if another tool is called so already."""
+    number, found = 2, name
+    while found in taken:
+        end = f"_{number}"
+        found, number = name[: NAME_CHARACTERS_MAX - len(end)] + end, number + 1
+    return found
+
+
+def is_allowed(tool: str, config: Configured) -> bool:
+    """By its own name. What is denied stays denied, whatever else is said."""
+    if tool in config.tool_deny_list:
+        return False
+    return not config.tool_allow_list or tool in config.tool_allow_list
+
+
+def offered_schema(schema: Mapping[str, Any], *, with_intent: bool) -> JsonText:
+    """As providers take it: an object, with its properties."""
+    shown = {**schema, "type": "object"}
+    if not isinstance(shown.get("properties"), dict):
+        shown["properties"] = {}
+    if not shown.get("required", True):
+        del shown["required"]
+    if with_intent:
+        intent = {"type": "string", "description": INTENT_SAYS}
+        shown = {
+            "type": "object",
+            "properties": {INTENT: intent, "properties": shown},
+            "required": [INTENT, "properties"],
+        }
+    return JsonText(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+
+
+def accepted_schema(schema: Mapping[str, Any]) -> JsonText:
+    """What is taken of a tool with an intent: its arguments wrapped, or by themselves."""
+    alone = parsed(offered_schema(schema, with_intent=False))
+    wrapped = {"type": "object", "properties": {"properties": alone}, "required": ["properties"]}
+    return JsonText(json.dumps({"anyOf": [wrapped, alone]}, ensure_ascii=False))
+
+
+def arguments_of(args: str | None, *, with_intent: bool) -> dict[str, Any] | None:
+    """What the server is sent; None: it is no object."""
+    try:
+        said = parsed(args or "{}")
+    except ValueError:
+        return None
+    if not isinstance(said, dict):
+        return None
+    if not with_intent:
+        return said
+    inner = said.get("properties")
+    if isinstance(inner, dict):
+        return inner
+    return {key: value for key, value in said.items() if key != INTENT}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
@@ -11,11 +12,89 @@ from msgspec import Struct
 from actors.law.chat import Chat
 from actors.law.ids import UserId
 from actors.tools.gating import Kind, kind_of
-from adapters.tools.mcp.store.stored import StoredServer
+from adapters.tools.mcp.store import StoredServer, StoredToken
 
+RENEW_SECONDS = 10.0  # before it runs out
+SAID_CHARACTERS_MAX = 400  # of why it was refused; what is longer is cut
+LIFE_SECONDS_MAX = 10 * 365 * 86_400.0  # who says more means it for ever
+PERMANENT = ("invalid_grant", "bad_refresh_token")  # asking again would not help
+WORKSPACE_HEADER = "X-Promptcorner-Workspace-Id"
 TRANSPORTS = ("streamable_http", "sse")
 AUTH_TYPES = ("none", "oauth2", "api_key", "custom_headers", "user_oidc")
 AVAILABILITIES = ("force_on", "default_on", "default_off")
+
+
+class Token(Struct, frozen=True, kw_only=True):
+    """Sealed as JSON."""
+
+    access_token: str
+    refresh_token: str = ""
+    token_type: str = "Bearer"
+
+    def __repr__(self) -> str:
+        return "Token()"
+
+    @property
+    def scheme(self) -> str:
+        return "Bearer" if self.token_type.lower() in ("", "bearer") else self.token_type
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    token: Token
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """`why` is shown to whoever may see it; it never has a token in it."""
+
+    why: str
+    is_permanent: bool = False
+
+
+def answered(
+    status: int, document: Any, *, now: datetime, former: Token | None = None
+) -> Granted | Denied:
+    """What a token endpoint's answer means. A refresh token that is not given anew stays."""
+    said: Mapping[str, Any] = document if isinstance(document, dict) else {}
+    if status != 200 or "error" in said:
+        return _denied(status, said)
+    access, kind = said.get("access_token"), said.get("token_type", "Bearer")
+    if not isinstance(access, str) or not access or not isinstance(kind, str):
+        return Denied(f"the authorization server answered {status} without an access token")
+    refresh = said.get("refresh_token") or (former.refresh_token if former else "")
+    token = Token(access_token=access, refresh_token=str(refresh), token_type=kind)
+    return Granted(token, _expiry(said.get("expires_in"), now))
+
+
+def is_expiring(stored: StoredToken, now: datetime) -> bool:
+    expires_at = stored.expires_at
+    return expires_at is not None and expires_at - now < timedelta(seconds=RENEW_SECONDS)
+
+
+def connects(stored: StoredToken, token: Token | None, now: datetime) -> bool:
+    """Whether its user need not log in there again."""
+    if token is None or not token.access_token or stored.failure:
+        return False
+    return bool(token.refresh_token) or not is_expiring(stored, now)
+
+
+def _denied(status: int, said: Mapping[str, Any]) -> Denied:
+    code, described = said.get("error"), said.get("error_description")
+    words = [word for word in (code, described) if isinstance(word, str) and word]
+    why = ": ".join(words) or f"the authorization server answered {status}"
+    return Denied(why[:SAID_CHARACTERS_MAX], is_permanent=code in PERMANENT)
+
+
+def _expiry(seconds: Any, now: datetime) -> datetime | None:
+    try:
+        life = float(seconds)
+    except (TypeError, ValueError):
+        return None
+    if not 0 < life < LIFE_SECONDS_MAX:
+        return None
+    return now + timedelta(seconds=life)
 
 
 class Configured(Struct, frozen=True, kw_only=True):
@@ -120,3 +199,37 @@ def used_by(chat: Chat, servers: Mapping[UUID, Server]) -> Sequence[Server]:
     if kind is Kind.ROOT_PLAN:
         found = [server for server in found if server.config.allow_in_plan_mode]
     return sorted(found, key=lambda server: server.config.slug)
+
+
+def shown_to(server: Server, chat: Chat, token: Token | None) -> Mapping[str, str]:
+    """What shows who we are comes first: nothing else takes the place of it."""
+    headers = dict(credentials(server, token))
+    taken = {name.lower() for name in headers}
+    if server.config.forward_coder_headers:
+        headers |= {k: v for k, v in _identity(chat).items() if k.lower() not in taken}
+    return headers
+
+
+def credentials(server: Server, token: Token | None) -> Mapping[str, str]:
+    config, secrets = server.config, server.secrets
+    match config.auth_type:
+        case "api_key" if config.api_key_header and secrets.api_key_value:
+            return {config.api_key_header: secrets.api_key_value}
+        case "custom_headers":
+            return secrets.custom_headers
+        case "oauth2" if token is not None and token.access_token:
+            return {"Authorization": f"{token.scheme} {token.access_token}"}
+        case _:
+            return {}
+
+
+def _identity(chat: Chat) -> Mapping[str, str]:
+    headers = {
+        "X-Promptcorner-Owner-Id": str(chat.owner_id),
+        "X-Promptcorner-Chat-Id": str(chat.root),
+    }
+    if not chat.is_root:
+        headers["X-Promptcorner-Subchat-Id"] = str(chat.id)
+    if chat.workspace_id is not None:
+        headers[WORKSPACE_HEADER] = str(chat.workspace_id)
+    return headers

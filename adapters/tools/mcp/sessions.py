@@ -24,9 +24,9 @@ from adapters.tools.mcp.faults import (
     first_of,
     words_for,
 )
-from adapters.tools.mcp.reaching import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX, Visit
-from adapters.tools.mcp.speaking.loading import loaded
-from adapters.tools.mcp.tolerant import Result, unread
+from adapters.tools.mcp.http import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX, Visit
+from adapters.tools.mcp.sdk.loading import loaded
+from adapters.tools.mcp.tolerance import Result, unread
 from runtime.cause import Cause
 from runtime.clock import now
 from runtime.ends import holds_assertion

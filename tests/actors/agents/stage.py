@@ -36,7 +36,7 @@ from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
 from adapters.access.changes import ChatSender
 from adapters.models.choosing import ModelChoice
 from adapters.postgres.bus import Switchboard
-from adapters.tools.agents.source import AgentTools
+from adapters.tools.built_in.agents import AgentTools
 from adapters.tools.toolbox import Toolbox
 from tests.actors.law.chats import ANN, user
 from tests.actors.supervisor.stage import VirtualClock

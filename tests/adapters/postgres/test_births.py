@@ -8,7 +8,7 @@ from actors.law import requests as ask
 from actors.law.refusals import NotAllowed
 from actors.law.states import State
 from actors.law.store.ports import Applied
-from adapters.tools.approvals.consent import Consents
+from adapters.tools.approvals.store import Consents
 from tests.actors.law.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_chat

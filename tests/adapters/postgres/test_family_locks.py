@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 import trio
 
-from adapters.tools.approvals.consent import Consents
+from adapters.tools.approvals.store import Consents
 from adapters.workspaces.store import (
     CaretakerStore,
     OwnedWorkspaces,

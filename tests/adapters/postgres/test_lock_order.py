@@ -16,7 +16,7 @@ from actors.law import requests as ask
 from actors.law.ids import ChatId
 from adapters.chats.shelf.pins import Pins
 from adapters.postgres.driver.connection import Connection
-from adapters.tools.approvals.consent import Consents
+from adapters.tools.approvals.store import Consents
 from adapters.workspaces.store import (
     CaretakerStore,
     OwnedWorkspaces,

@@ -8,14 +8,13 @@ from actors.law.parts.message import ToolCallPart
 from actors.tools.approvals.policy import Consent, Policy
 from actors.tools.approvals.sorting import sorted_out
 from actors.tools.refusing import refusals
-from adapters.tools import advisor, skills
-from adapters.tools.agents import asked as agents
-from adapters.tools.agents.source import AgentTools
-from adapters.tools.lifecycle import asked as lifecycle
-from adapters.tools.lifecycle.source import LifecycleTools
-from adapters.tools.schemas import read
-from adapters.tools.workspace import asked as workspace
-from adapters.tools.workspace.source import WorkspaceTools
+from adapters.tools.built_in import advisor, lifecycle, skills
+from adapters.tools.built_in import agent_schemas as agents
+from adapters.tools.built_in import workspace_schemas as workspace
+from adapters.tools.built_in.agents import AgentTools
+from adapters.tools.built_in.lifecycle import LifecycleTools
+from adapters.tools.built_in.workspace import WorkspaceTools
+from adapters.tools.dispatch import read
 from tests.actors.law.chats import a_chat
 
 OF = {  # what each tool reads its arguments as

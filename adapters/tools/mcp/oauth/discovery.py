@@ -14,8 +14,8 @@ import httpx2
 import trio
 
 from adapters.tools.mcp.faults import words_for
-from adapters.tools.mcp.oauth.asking import WANTED, Packed, read_json
 from adapters.tools.mcp.oauth.guard import Guarded
+from adapters.tools.mcp.oauth.token_endpoint import WANTED, Packed, read_json
 
 SECONDS_MAX = 30.0  # for all of it; then it has failed
 TEXT_CHARACTERS_MAX = 2_048  # of anything that is kept of it

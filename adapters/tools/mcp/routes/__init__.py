@@ -1,8 +1,8 @@
-"""Servers of tools: set up by administrators, connected to by users.
+"""The endpoints of servers of tools: set up by administrators, connected to by users.
 
-servers   the rows at /organizations/{organization}/mcp-servers
-checking  what is written of one                                  (pure)
-shown     what is seen of one                                     (pure)
-readers   whose chats may use one
-oauth     a user logs in there, and takes that back
+all_routes  all of them, with what they need
+servers     the endpoints of servers, and of who may use one
+checking    the rules for what is written of a server    (pure)
+schemas     the JSON of a server, and what is shown of one
+oauth       the endpoints by which a user logs in at a server
 """

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from adapters.models.routes.checks import Faults, text_faults
-from adapters.tools.mcp.routes.wire import WriteMCPServerConfigRequest
+from adapters.tools.mcp.routes.schemas import WriteMCPServerConfigRequest
 from adapters.tools.mcp.servers import AUTH_TYPES, AVAILABILITIES, TRANSPORTS, Configured, Secrets
 
 SLUG = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")

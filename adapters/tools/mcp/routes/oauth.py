@@ -20,12 +20,11 @@ from msgspec import UNSET
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.refusals import HttpError, not_found
 from adapters.settings.secrets import CannotOpen, Vault
-from adapters.tools.mcp.oauth.asking import exchanged, revoked
-from adapters.tools.mcp.oauth.tokens import Denied, Token
-from adapters.tools.mcp.opening import Mcp
+from adapters.tools.mcp.oauth.token_endpoint import exchanged, revoked
+from adapters.tools.mcp.routes.schemas import Disconnected
 from adapters.tools.mcp.routes.servers import CALLBACK, PATH, ServerRoutes
-from adapters.tools.mcp.routes.wire import Disconnected
-from adapters.tools.mcp.servers import Server, about_token
+from adapters.tools.mcp.servers import Denied, Server, Token, about_token
+from adapters.tools.mcp.wiring import Mcp
 
 CONNECT = PATH + "/{server}/oauth2/connect"
 DISCONNECT = "/api/experimental/mcp/servers/{server}/oauth2/disconnect"

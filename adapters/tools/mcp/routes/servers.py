@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 import msgspec
 from msgspec import structs
 
+from adapters.access.acl import AccessLists, ChatACL, UpdateChatACL, role_changes_of
 from adapters.http.endpoints import (
     Access,
     Call,
@@ -19,7 +20,6 @@ from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.checks import refuse_if
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.oauth.discovery import NotFound, discovered
-from adapters.tools.mcp.opening import Mcp
 from adapters.tools.mcp.routes.checking import (
     NO_OIDC,
     changed,
@@ -29,10 +29,10 @@ from adapters.tools.mcp.routes.checking import (
     whole_faults,
     written_faults,
 )
-from adapters.tools.mcp.routes.shown import shown
-from adapters.tools.mcp.routes.wire import MCPServerConfig, WriteMCPServerConfigRequest
+from adapters.tools.mcp.routes.schemas import MCPServerConfig, WriteMCPServerConfigRequest, shown
 from adapters.tools.mcp.servers import Configured, Secrets, Server, about_server
-from adapters.tools.mcp.store.stored import SERVERS_MAX
+from adapters.tools.mcp.store import SERVERS_MAX
+from adapters.tools.mcp.wiring import Mcp
 
 PATH = "/api/experimental/organizations/{organization}/mcp-servers"
 CALLBACK = "/api/experimental/mcp/servers/{server}/oauth2/callback"
@@ -217,3 +217,44 @@ def _taken(slug: str) -> HttpError:
     return HttpError(
         409, f"An MCP server called {slug!r} exists already.", validations=(validation,)
     )
+
+
+ACL = PATH + "/{server}/acl"
+
+
+class ReaderRoutes:
+    def __init__(self, mcp: Mcp, lists: AccessLists, servers: ServerRoutes) -> None:
+        self._mcp = mcp
+        self._lists = lists
+        self._servers = servers
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        rows = (
+            ("GET", self.list, "Whose chats may use it.", None, {200: ChatACL}),
+            ("PATCH", self.change, "Say whose chats may.", UpdateChatACL, {204: None}),
+        )
+        return tuple(
+            Endpoint(
+                method=method,
+                path=ACL,
+                handle=handle,
+                summary=says,
+                tag="MCP servers",
+                access=Access.ADMIN,
+                scope="settings",
+                body=body,
+                answers=answers,
+            )
+            for method, handle, says, body, answers in rows
+        )
+
+    async def list(self, call: Call) -> HttpResponse:
+        server = await self._servers.seen(call)
+        return json_response(200, self._lists.shown(*await self._mcp.stored.readers(server.id)))
+
+    async def change(self, call: Call) -> HttpResponse:
+        server = await self._servers.seen(call)
+        roles = role_changes_of(call)
+        await self._lists.check_known(roles)
+        await self._mcp.stored.change_readers(server.id, added=roles.added, dropped=roles.dropped)
+        return no_content()

@@ -39,10 +39,10 @@ from adapters.models.snapshot import ProcessFacts
 from adapters.models.store.catalogue import CatalogueReader
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings.secrets import Vault
-from adapters.tools.approvals.consent import Consents
 from adapters.tools.approvals.routes import Approvals
-from adapters.tools.mcp.known import Known
-from adapters.tools.mcp.store.stored import Servers
+from adapters.tools.approvals.store import Consents
+from adapters.tools.mcp.registry import Known
+from adapters.tools.mcp.store import Servers
 from runtime.mailbox import Address, Mailbox, open_mailbox
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.postgres.stores import PostgresStore, open_store

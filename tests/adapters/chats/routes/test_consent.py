@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from actors.law import requests as ask
 from actors.law.chat import Verdict
 from actors.law.states import Status
-from adapters.tools.approvals.consent import Consents
 from adapters.tools.approvals.routes import WORDS_MAX
-from adapters.tools.approvals.wire import ChatApproval
+from adapters.tools.approvals.schemas import ChatApproval
+from adapters.tools.approvals.store import Consents
 from promptcorner_client import api
 from tests.actors.law.chats import ANN, BOB, DYNAMIC, assistant, call, step
 from tests.adapters.chats.routes.ground import ADA

@@ -7,7 +7,7 @@ from actors.upkeep.title_wording import fallback_title
 from adapters.chats.shelf.shelf import Shelf
 from adapters.rehearsal.behaviour import Behaviour
 from tests.adapters.chats.routes.daemon import PATIENCE_SECONDS, a_daemon
-from tests.adapters.tools.turns.test_advised_turns import ON, asks, says
+from tests.adapters.tools.built_in.turns.test_advised_turns import ON, asks, says
 
 pytestmark = pytest.mark.slow
 

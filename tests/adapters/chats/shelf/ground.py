@@ -24,7 +24,7 @@ from adapters.chats.shelf.repeating import Repeating
 from adapters.chats.shelf.shelf import Shelf
 from adapters.http.door import Door
 from adapters.postgres.queries import SQL
-from adapters.tools.approvals.consent import Consents
+from adapters.tools.approvals.store import Consents
 from adapters.workspaces.store import OwnedWorkspaces
 from tests.actors.law.chats import ANN, BOB, assistant, user
 from tests.adapters.chats.routes import ground as routes

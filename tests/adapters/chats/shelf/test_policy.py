@@ -4,7 +4,7 @@ import pytest
 
 from actors.law import requests as ask
 from actors.law.store.hints import ChatMoved
-from adapters.tools.approvals.consent import Consents
+from adapters.tools.approvals.store import Consents
 from tests.actors.law.chats import assistant, call, step
 from tests.contracts.given import applied
 

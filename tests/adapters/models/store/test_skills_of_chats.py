@@ -7,7 +7,7 @@ from actors.law.parts.message import ToolCallPart
 from actors.law.store.hints import HintsLost
 from actors.prompts.context.ports import SkillText, Unreadable
 from actors.prompts.context.skills import Known
-from adapters.tools.skills import SkillTools
+from adapters.tools.built_in.skills import SkillTools
 from adapters.workspaces.context.skills import SkillIndex
 from tests.actors.law.chats import ANN, BOB, CHAT, a_chat
 

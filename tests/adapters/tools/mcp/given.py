@@ -8,12 +8,12 @@ from uuid import UUID, uuid4
 from actors.chat.turn.ports import Calling
 from actors.law.chat import Body, Message, Role
 from actors.law.parts.message import TextPart, ToolCallPart
-from adapters.tools.mcp.opening import Reached
+from adapters.tools.mcp.chat_tools.source import ServerTools
+from adapters.tools.mcp.sdk.loading import load
 from adapters.tools.mcp.servers import Configured, Secrets, Server
 from adapters.tools.mcp.sessions import open_sessions
-from adapters.tools.mcp.speaking.loading import load
-from adapters.tools.mcp.store.stored import StoredServer
-from adapters.tools.servers.source import ServerTools
+from adapters.tools.mcp.store import StoredServer
+from adapters.tools.mcp.wiring import Reached
 from tests.actors.law.chats import ANN, State, a_chat
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -26,7 +26,7 @@ def configured(server, *, slug="one", secrets=None, **more):
 
 
 class Known:
-    """What is set up, as `adapters.tools.mcp.known.Known` says it."""
+    """What is set up, as `adapters.tools.mcp.registry.Known` says it."""
 
     def __init__(self, *servers):
         self.there = {server.id: server for server in servers}
@@ -56,7 +56,7 @@ class Renewing:
 
 
 class NoWorkspaces:
-    """No chat has one, as `adapters.tools.mcp.workspaces.running.WorkspaceServers` says it."""
+    """No chat has one, as `adapters.tools.mcp.workspaces.servers.WorkspaceServers` says it."""
 
     def near(self, chat):
         return 0

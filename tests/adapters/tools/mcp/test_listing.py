@@ -1,11 +1,25 @@
 """What tools are called when several servers have them."""
 
+import json
 from uuid import UUID
+
+import pytest
 
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.prompt import ToolDefinition
-from adapters.tools.mcp.listing import ServerTool, Source, all_distinct
-from adapters.tools.mcp.naming import tool_name
+from actors.tools.schema_check import schema_fault
+from adapters.tools.mcp.listing import (
+    ServerTool,
+    Source,
+    accepted_schema,
+    all_distinct,
+    arguments_of,
+    distinct,
+    is_allowed,
+    offered_schema,
+    tool_name,
+)
+from adapters.tools.mcp.servers import Configured
 
 
 def a_tool(slug, name, id=None):
@@ -34,3 +48,89 @@ def test_names_do_not_depend_on_who_answers_first():
 
     assert found == named(*reversed(tools))
     assert ["a__x-", "a__x_", "a__x__2", "a__x__3", "b__y"] == [name for name, _, _ in found]
+
+
+def config(**more):
+    return Configured(display_name="a", slug="a", url="http://h/", **more)
+
+
+@pytest.mark.parametrize(
+    ("slug", "tool", "name"),
+    [
+        ("wiki", "read", "wiki__read"),
+        ("wiki", "read page/ü", "wiki__read_page__"),
+        ("wiki", "x" * 80, "wiki__" + "x" * 58),
+    ],
+)
+def test_a_name_is_fit_for_every_provider(slug, tool, name):
+    assert name == tool_name(slug, tool)
+
+
+def test_two_tools_of_one_name_get_numbers():
+    assert "a_3" == distinct("a", {"a": 1, "a_2": 1})
+    assert "x" * 62 + "_2" == distinct("x" * 64, {"x" * 64: 1})
+
+
+@pytest.mark.parametrize(
+    ("allow", "deny", "allowed"),
+    [
+        ((), (), True),
+        (("b",), (), False),
+        (("a",), (), True),
+        (("a",), ("a",), False),
+        ((), ("a",), False),
+        ((), ("b",), True),
+    ],
+)
+def test_what_is_denied_stays_denied(allow, deny, allowed):
+    assert allowed is is_allowed("a", config(tool_allow_list=allow, tool_deny_list=deny))
+
+
+def test_a_schema_is_an_object_with_properties_and_without_an_empty_required():
+    shown = json.loads(offered_schema({"required": []}, with_intent=False))
+
+    assert {"type": "object", "properties": {}} == shown
+
+
+def test_a_schema_with_intent_wraps_the_one_of_the_server():
+    shown = json.loads(
+        offered_schema({"type": "object", "properties": {"a": {}}}, with_intent=True)
+    )
+
+    assert ["model_intent", "properties"] == shown["required"]
+    assert {"type": "object", "properties": {"a": {}}} == shown["properties"]["properties"]
+
+
+@pytest.mark.parametrize(
+    ("args", "with_intent", "sent"),
+    [
+        ('{"a": 1}', False, {"a": 1}),
+        (None, False, {}),
+        ("[1]", False, None),
+        ("{", False, None),
+        ('{"model_intent": "x", "properties": {"a": 1}}', True, {"a": 1}),
+        ('{"model_intent": "x", "a": 1}', True, {"a": 1}),
+    ],
+)
+def test_arguments_are_sent_as_the_server_knows_them(args, with_intent, sent):
+    assert sent == arguments_of(args, with_intent=with_intent)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fits"),
+    [
+        ({"model_intent": "to look", "properties": {"q": "x"}}, True),
+        ({"properties": {"q": "x"}}, True),
+        ({"q": "x"}, True),
+        ({"model_intent": "to look", "q": "x"}, True),
+        ({"model_intent": "to look", "properties": {}}, False),
+        ({"model_intent": "to look", "properties": {"q": 1}}, False),
+        ({}, False),
+    ],
+)
+def test_arguments_beside_an_intent_are_checked_however_they_are_wrapped(arguments, fits):
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+
+    accepted = json.loads(accepted_schema(schema))
+
+    assert fits is (schema_fault(arguments, accepted, strict=False) is None)

@@ -8,11 +8,11 @@ import trio.testing
 
 from actors.law.ids import ChatId
 from adapters.tools.mcp.faults import BUG, Fault
-from adapters.tools.mcp.oauth.tokens import Token
-from adapters.tools.mcp.opening import Reached
-from adapters.tools.mcp.reaching import Visit
+from adapters.tools.mcp.http import Visit
+from adapters.tools.mcp.sdk.loading import load
+from adapters.tools.mcp.servers import Token
 from adapters.tools.mcp.sessions import SESSIONS_MAX, Session, called, open_sessions
-from adapters.tools.mcp.speaking.loading import load
+from adapters.tools.mcp.wiring import Reached
 from runtime.ends import holds_assertion
 from tests.adapters.tools.mcp.given import Known, Renewing, configured, using
 from tests.fakes.tool_server import Raw, a_server

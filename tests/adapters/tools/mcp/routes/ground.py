@@ -4,7 +4,7 @@ from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
-from adapters.tools.mcp.oauth.tokens import Token
+from adapters.tools.mcp.servers import Token
 from tests.actors.law.chats import State, a_chat
 from tests.fakes.tool_server import USUAL, Raw
 

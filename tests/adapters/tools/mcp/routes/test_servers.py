@@ -9,7 +9,7 @@ from actors.law.ids import ChatId
 from actors.law.parts.message import TextPart
 from actors.law.requests import CreateChat, NewChat
 from actors.law.store.ports import Applied
-from adapters.tools.mcp.routes.shown import UNUSABLE
+from adapters.tools.mcp.routes.schemas import UNUSABLE
 from tests.adapters.edges import eventually
 from tests.adapters.tools.mcp.routes.ground import SECRETS, made, new, tools_of
 from tests.fakes.tool_server import Raw, a_server

@@ -6,8 +6,8 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.tools.mcp import renewing
-from adapters.tools.mcp.opening import open_mcp
+from adapters.tools.mcp.oauth import renewal as renewing
+from adapters.tools.mcp.wiring import open_mcp
 from tests.adapters.edges import eventually
 from tests.adapters.tools.mcp.routes.ground import (
     connected,

@@ -1,5 +1,5 @@
 """Chats with workspaces, on a real database and a real disk, in each sandbox."""
 
-from tests.adapters.tools.workspace.conftest import chat, daemon, migrated, store
+from tests.adapters.tools.built_in.workspace.conftest import chat, daemon, migrated, store
 
 __all__ = ["chat", "daemon", "migrated", "store"]

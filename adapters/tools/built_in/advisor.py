@@ -1,0 +1,124 @@
+"""The tool by which an agent asks an advisor: another call of a model, beside the chat's own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from actors.chat.turn.deps import TurnLimits
+from actors.chat.turn.ports import Calling, LocalTool, Prompts, ToolOutput
+from actors.chat.turn.steps import error_output
+from actors.law.chat import Chat, ChatError, Message
+from actors.law.ids import EpisodeKey
+from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.message import JsonText
+from actors.law.parts.prompt import ToolDefinition
+from actors.prompts.context.advising import (
+    ADVISOR,
+    USED_UP,
+    Advised,
+    advisor_prompt,
+    document,
+    uses,
+    without_call,
+)
+from actors.streams.pieces import ResultPiece
+from actors.upkeep.asking import advice_in, consult
+from adapters.models.catalogue import Catalogue
+from adapters.models.costs import Bookkeeper
+from adapters.models.settings import AdvisorSettings
+from adapters.tools.dispatch import read, schema_of
+
+DEADLINE_SECONDS = 600.0  # of all attempts together; then there is no advice
+NOTHING_SAID = "the advisor said nothing; go on alone, or ask another question"
+
+
+class Ask(Struct, frozen=True):
+    question: Annotated[
+        str,
+        Meta(description="One precise question, with what you want to do and what is in doubt."),
+    ]
+    model_intent: Annotated[
+        str, Meta(description="What you are doing, for the user: a few words, such as 'Weighing'.")
+    ] = ""
+
+
+TOOL = LocalTool(
+    ToolDefinition(
+        ADVISOR,
+        "Ask another model for advice on what to do next. It reads the latest part of this"
+        " conversation. Has to be called alone.",
+        schema_of(Ask),
+    ),
+    DEADLINE_SECONDS,
+    exclusive=True,
+    repeatable=True,
+    strict=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisorTool:
+    """Fulfils `adapters.tools.toolbox.ToolSource`."""
+
+    advised: Advised
+    catalogue: Catalogue
+    prompts: Prompts
+    limits: TurnLimits
+    keeper: Bookkeeper
+
+    async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
+        return (TOOL,) if chat in self.advised else ()
+
+    async def run(self, calling: Calling, name: str) -> ToolOutput:
+        asked = read(Ask, calling.call.args or "{}")
+        if isinstance(asked, str):
+            return error_output(asked)
+        question = asked.question.strip()
+        if not question:
+            return error_output("question: is blank")
+        settings = (await self.catalogue.snapshot()).settings.advisor
+        left = settings.uses_max - uses(calling.history) if settings.uses_max else None
+        if left is not None and left <= 0:
+            return ToolOutput(document("limit_reached", advice=USED_UP, remaining_uses=0))
+        return ToolOutput(await self._advice(calling, question, settings=settings, left=left))
+
+    async def _advice(
+        self, calling: Calling, question: str, *, settings: AdvisorSettings, left: int | None
+    ) -> JsonText:
+        """Only advice counts: what failed can be asked for again."""
+        chat = calling.chat
+        model = await self.catalogue.model_for_advice(chat)
+        if isinstance(model, ChatError):
+            return document("error", error=model.message, remaining_uses=left)
+        failed = partial(
+            document, "error", advisor_model=f"{model.vendor}/{model.name}", remaining_uses=left
+        )
+        history = without_call(calling.history, calling.call.id)
+        prompt = await self.prompts.prompt_for(chat, history, model, ())
+        if isinstance(prompt, ChatError):
+            return failed(error=prompt.message)
+        asking = advisor_prompt(prompt, question, output_tokens_max=settings.output_tokens_max)
+        call, key = calling.call, EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
+        said = await consult(
+            model,
+            asking,
+            key,
+            limits=self.limits,
+            show_text=lambda text: calling.show(ResultPiece(call.id, call.name, text)),
+            start_over=lambda: calling.show(ResultPiece(call.id, call.name, "", resets=True)),
+        )
+        if isinstance(said, ProviderFailure):
+            return failed(error=said.message)
+        await self.keeper.book_answer(chat.id, "advice", model, said)
+        advice = advice_in(said)
+        if not advice:
+            return failed(error=NOTHING_SAID)
+        return document(
+            "advice",
+            advice=advice,
+            advisor_model=f"{model.vendor}/{model.name}",
+            remaining_uses=None if left is None else left - 1,
+        )

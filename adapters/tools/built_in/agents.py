@@ -1,0 +1,319 @@
+"""What the tools for agents do: families of chats over the same ledger as everybody else.
+
+A call that is made again after a crash finds what it has done: a child's id comes from its call,
+and a message is kept with a receipt in the call's name.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from uuid import UUID
+
+from actors.agents import rules
+from actors.agents.places import Places, no_place
+from actors.agents.ports import Family, Kin
+from actors.agents.rules import AgentType
+from actors.agents.waiting import wait_for
+from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.law.chat import Chat, Message, UserMessage
+from actors.law.ids import ChatId, ModelConfigId
+from actors.law.parts.message import TextPart
+from actors.law.parts.prompt import EFFORTS
+from actors.law.refusals import AlreadyServed, InvalidState, NotAllowed, QueueFull, Refusal
+from actors.law.requests import BusyBehaviour, CreateChat, Interrupt, NewChat, Request, SendMessage
+from actors.law.states import Status
+from actors.law.store.ports import Applied, Bus, Receipt
+from actors.law.store.retry import retry_store
+from actors.upkeep.title_wording import (
+    SOURCE_CHARACTERS_MAX,
+    TITLE_CHARACTERS_MAX,
+    fallback_title,
+    printable,
+)
+from adapters.access.changes import ChatSender
+from adapters.models.catalogue import Catalogue
+from adapters.models.choosing import ModelChoice, NoChoice
+from adapters.models.prompt_texts import place_text
+from adapters.tools.built_in.agent_schemas import (
+    LISTED_MAX,
+    TOOLS,
+    InterruptAgent,
+    ListAgents,
+    ListSubagentModels,
+    MessageAgent,
+    SpawnAgent,
+    WaitAgent,
+    shown,
+)
+from adapters.tools.dispatch import ArgumentsType, Deed, Told, Wrong, served
+
+# An agent that is interrupted in them is at work, or asks somebody and goes on afterwards.
+INTERRUPTIBLE = (Status.RUNNING, Status.REQUIRES_ACTION)
+LOOKS_MAX = 3  # at an agent that does another thing each time; then it has not been interrupted
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTools:
+    """Fulfils `adapters.tools.toolbox.ToolSource`."""
+
+    sending: ChatSender
+    family: Family
+    bus: Bus
+    catalogue: Catalogue
+    usable: Callable[[Chat], Awaitable[tuple[UUID, ...]]]  # servers of tools, in its next step
+    places: Places = field(default_factory=Places)
+
+    async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
+        return TOOLS
+
+    async def run(self, calling: Calling, name: str) -> ToolOutput:
+        return await served(calling, *self._deeds()[name])
+
+    def _deeds(self) -> Mapping[str, tuple[ArgumentsType, Deed]]:
+        return {
+            "spawn_agent": (SpawnAgent, self._spawn),
+            "list_subagent_models": (ListSubagentModels, self._models),
+            "wait_agent": (WaitAgent, self._wait),
+            "message_agent": (MessageAgent, self._message),
+            "interrupt_agent": (InterruptAgent, self._interrupt),
+            "list_agents": (ListAgents, self._list),
+        }
+
+    # spawning
+
+    async def _spawn(self, calling: Calling, asked: SpawnAgent) -> Told:
+        chat, prompt = calling.chat, asked.prompt.strip()
+        type = rules.type_of(asked.type)
+        if why := rules.may_spawn(chat):
+            raise Wrong(why)
+        if isinstance(type, str):
+            raise Wrong(type)
+        if not prompt:
+            raise Wrong("prompt is empty; say what the agent is to do")
+        choice = await self._model(chat, asked, type)
+        child = rules.child_id(chat, calling.call.id)
+        with self.places.coming(chat.id, child) as before:
+            asking = partial(self.family.household, chat.id, besides=[*before, child])
+            household = await retry_store(chat.id, "agents", asking)
+            if why := no_place(household, before=len(before)):
+                raise Wrong(why)
+            new = await self._new(chat, child, type)
+            new = replace(
+                new,
+                title=_title(asked),
+                client_type=household.client_type,
+                workspace_id=household.workspace_id,
+            )
+            said = UserMessage((TextPart(prompt),), chat.owner_id, choice.model, choice.effort)
+            return await self._create(chat, new, said)
+
+    async def _new(self, chat: Chat, child: ChatId, type: AgentType) -> NewChat:
+        """What it has from its parent. One that explores has what its parent could use just now."""
+        explores = type is AgentType.EXPLORE
+        return NewChat(
+            child,
+            chat.owner_id,
+            parent_id=chat.id,
+            root_id=chat.root,
+            plan_mode="" if explores else chat.plan_mode,
+            mode=type.value if explores else "",
+            mcp_server_ids=await self.usable(chat) if explores else chat.mcp_server_ids,
+            approval_policy=chat.approval_policy,
+        )
+
+    async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> Told:
+        place = place_text(has_workspace=new.workspace_id is not None, is_root=False)
+        hidden = await self.catalogue.system_messages(place=place)
+        request = CreateChat(new, (*hidden, said.as_body()))
+        made = await retry_store(chat.id, "agents", partial(self.sending.create, request))
+        if isinstance(made, Applied):
+            status, at = made.chat.status, made.at
+            born = Kin(new.id, new.parent_id, new.title, new.mode, status, False, None, at, at)
+            return rules.introduced(born)
+        # The id may be taken: by this very call, before a crash or an answer that got lost.
+        found = await self._descendants(chat, new.id) if isinstance(made, NotAllowed) else ()
+        if not found:
+            raise Wrong(str(made))
+        return rules.introduced(found[0])
+
+    async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> ModelChoice:
+        try:
+            wanted = UUID(asked.model_config_id) if asked.model_config_id.strip() else None
+        except ValueError:
+            raise Wrong("model_config_id is no UUID; see list_subagent_models") from None
+        effort = asked.reasoning_effort.strip() or None
+        if effort is not None and effort not in EFFORTS:
+            raise Wrong(f"reasoning_effort is {effort[:20]!r}; it can be {', '.join(EFFORTS)}")
+        last, override = chat.last_model_config_id, None
+        if wanted is None:
+            override = await self.catalogue.for_child(
+                chat.owner_id, context=type.value, effort=effort, parent=last
+            )
+        if override is not None:
+            return override
+        named = None if wanted is None else ModelConfigId(wanted)
+        choice = await self.catalogue.choose(chat.owner_id, named, effort, last=last)
+        if isinstance(choice, NoChoice):
+            raise Wrong(f"{choice.message} {choice.detail}; see list_subagent_models")
+        return choice
+
+    async def _models(self, calling: Calling, asked: ListSubagentModels) -> Told:
+        found = await self.catalogue.askable(calling.chat.owner_id)
+        return {"models": [shown(model) for model in found]}
+
+    # waiting
+
+    async def _wait(self, calling: Calling, asked: WaitAgent) -> Told:
+        agents = [ChatId(id) for id in asked.agents]
+        if not agents:
+            raise Wrong("chat_id is missing; say which agents to wait for")
+        found = await wait_for(
+            calling.chat.id,
+            agents,
+            family=self.family,
+            bus=self.bus,
+            seconds=max(0.0, asked.seconds - calling.age_seconds),  # a crash makes it no longer
+            any_of_them=asked.wants_any,
+        )
+        if found is None:
+            raise Wrong("how the agents stand could not be read in time; wait for them again")
+        for stranger in set(agents) - {child.id for child in found}:
+            raise Wrong(_stranger(stranger))
+        working = [not rules.has_settled(child.status) for child in found]
+        timed_out = all(working) if asked.wants_any else any(working)
+        documents = [_told(child, timed_out=timed_out) for child in found]
+        if asked.chat_id is not None and len(documents) == 1:
+            return documents[0]
+        return {"agents": documents, "timed_out": timed_out}
+
+    # talking
+
+    async def _message(self, calling: Calling, asked: MessageAgent) -> Told:
+        chat, text = calling.chat, asked.message.strip()
+        if not text:
+            raise Wrong("message is empty; say what the agent is to be told")
+        child = await self._kin(chat, ChatId(asked.chat_id))
+        if child.archived:
+            raise Wrong("this agent is archived; spawn another", type=child.type)
+        message = UserMessage((TextPart(text),), chat.owner_id)
+        busy = BusyBehaviour.INTERRUPT if asked.interrupt else BusyBehaviour.QUEUE
+        sent = await self._once(calling, child.id, [SendMessage(message, busy)], text)
+        if isinstance(sent, QueueFull):
+            raise Wrong(
+                f"{sent.rows_max} messages wait for this agent; wait for it first", type=child.type
+            )
+        if not isinstance(sent, Applied | AlreadyServed):
+            raise Wrong(str(sent), type=child.type)
+        was = sent.change.before.chat.status if isinstance(sent, Applied) else child.status
+        now = await self._now(chat, child, sent)
+        return {**rules.introduced(now), "interrupted": asked.interrupt and was in INTERRUPTIBLE}
+
+    async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> Told:
+        """What it does may change between the look and the write: then it is looked at again."""
+        for look in range(LOOKS_MAX):
+            child = await self._kin(calling.chat, ChatId(asked.chat_id))
+            if child.archived or child.status is Status.ERROR:
+                state = "archived" if child.archived else "stopped by an error"
+                raise Wrong(
+                    f"this agent is {state}; there is nothing to interrupt", type=child.type
+                )
+            if child.status not in INTERRUPTIBLE:
+                break
+            done = await self._once(calling, child.id, _stop(child.status), "stop", look=look)
+            if not isinstance(done, Applied | AlreadyServed | NotAllowed | InvalidState):
+                raise Wrong(str(done), type=child.type)
+            if isinstance(done, AlreadyServed) or _stops(done):
+                now = await self._now(calling.chat, child, done)
+                return {**rules.introduced(now), "interrupted": True}
+        stopping = child.status is Status.INTERRUPTING
+        return {**rules.introduced(child), "interrupted": stopping}
+
+    async def _once(
+        self,
+        calling: Calling,
+        child: ChatId,
+        requests: Sequence[Request],
+        words: str,
+        *,
+        look: int = 0,
+    ) -> Applied | Refusal:
+        """Also if the call is made again after a crash, or the answer gets lost."""
+        chat = calling.chat
+        key = f"call/{chat.id}/{chat.history_version}/{look}/{calling.call.id}"
+        receipt = Receipt(chat.owner_id, key, sha256(words.encode()).digest())
+        tries = 0
+
+        async def write() -> Applied | Refusal:
+            nonlocal tries
+            tries += 1
+            return await self.sending.apply(child, requests, is_root=False, receipt=receipt)
+
+        done = await retry_store(chat.id, "agents", write)
+        # What is not allowed any more, after a try whose answer got lost, was done by that try.
+        return AlreadyServed(key) if isinstance(done, NotAllowed) and tries > 1 else done
+
+    async def _list(self, calling: Calling, asked: ListAgents) -> Told:
+        chat, limit = calling.chat.id, min(max(asked.limit, 1), LISTED_MAX)
+        asking = partial(self.family.children, chat, limit=limit, offset=asked.offset)
+        page = await retry_store(chat, "agents", asking)
+        agents = [
+            {
+                **rules.introduced(child),
+                "created_at": child.created_at.isoformat(),
+                "updated_at": child.updated_at.isoformat(),
+            }
+            for child in page.shown
+        ]
+        return {
+            "agents": agents,
+            "total": page.total,
+            "returned": len(agents),
+            "offset": asked.offset,
+            "has_more": asked.offset + len(agents) < page.total,
+        }
+
+    async def _kin(self, chat: Chat, agent: ChatId) -> Kin:
+        """A descendant of this chat. Of others nothing is said, not even that they exist."""
+        found = await self._descendants(chat, agent)
+        if not found:
+            raise Wrong(_stranger(agent))
+        return found[0]
+
+    async def _descendants(self, chat: Chat, agent: ChatId) -> Sequence[Kin]:
+        asking = partial(self.family.descendants, chat.id, [agent])
+        return await retry_store(chat.id, "agents", asking)
+
+    async def _now(self, chat: Chat, child: Kin, done: object) -> Kin:
+        """As it stands since this was done to it."""
+        if isinstance(done, Applied):
+            return replace(child, status=done.chat.status)
+        return await self._kin(chat, child.id)
+
+
+def _stop(status: Status) -> Sequence[Request]:
+    """One that waits for others goes on when it is interrupted, with what they have not said: it is
+    stopped in the same write."""
+    interrupt = Interrupt("interrupted by its parent")
+    return (interrupt, interrupt) if status is Status.REQUIRES_ACTION else (interrupt,)
+
+
+def _stops(done: Applied | Refusal) -> bool:
+    return isinstance(done, Applied) and done.chat.status is Status.INTERRUPTING
+
+
+def _told(child: Kin, *, timed_out: bool) -> Told:
+    if rules.has_settled(child.status):
+        return rules.settled(child)
+    return rules.introduced(child) | ({"timed_out": True} if timed_out else {})
+
+
+def _title(asked: SpawnAgent) -> str:
+    given = " ".join(printable(asked.title[:SOURCE_CHARACTERS_MAX]).split())
+    return given[:TITLE_CHARACTERS_MAX] or fallback_title(
+        printable(asked.prompt[:SOURCE_CHARACTERS_MAX])
+    )
+
+
+def _stranger(agent: ChatId) -> str:
+    return f"{agent} is no agent of this chat; see list_agents"

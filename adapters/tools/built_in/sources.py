@@ -1,0 +1,59 @@
+"""The tools that come with the daemon, in the order in which a model is told of them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from actors.agents.ports import Family
+from actors.chat.turn.deps import TurnLimits
+from actors.chat.turn.ports import Prompts
+from actors.law.chat import Chat
+from actors.law.store.ports import Bus
+from actors.prompts.context.advising import Advised
+from actors.prompts.context.ports import ChatFiles, PlanFiles
+from adapters.access.changes import ChatSender
+from adapters.models.catalogue import Catalogue
+from adapters.models.costs import Bookkeeper
+from adapters.tools.built_in.advisor import AdvisorTool
+from adapters.tools.built_in.agents import AgentTools
+from adapters.tools.built_in.lifecycle import LifecycleTools
+from adapters.tools.built_in.planning import PlanningTools
+from adapters.tools.built_in.skills import SkillTools
+from adapters.tools.built_in.workspace import WorkspaceTools
+from adapters.tools.toolbox import ToolSource
+from adapters.workspaces.context.skills import SkillIndex
+from adapters.workspaces.lifecycle import WorkspaceLifecycle
+from adapters.workspaces.local import LocalWorkspaces
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDeps:
+    """The parts of the daemon that built-in tools work with."""
+
+    bus: Bus
+    sending: ChatSender
+    family: Family
+    catalogue: Catalogue
+    prompts: Prompts
+    guards: TurnLimits
+    bookkeeper: Bookkeeper
+    advised: Advised
+    files: ChatFiles
+    plans: PlanFiles
+    skills: SkillIndex
+    workspaces: LocalWorkspaces
+    lifecycle: WorkspaceLifecycle
+    # The servers of tools that a chat may use in its next step; an agent that explores gets them.
+    usable_servers: Callable[[Chat], Awaitable[tuple[UUID, ...]]]
+
+
+def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
+    """Return the sources of all built-in tools. A new tool is one more line here."""
+    return (
+        PlanningTools(deps.files, deps.plans),
+        AdvisorTool(deps.advised, deps.catalogue, deps.prompts, deps.guards, deps.bookkeeper),
+        SkillTools(deps.skills),
+        WorkspaceTools(deps.workspaces, deps.files),
+        LifecycleTools(deps.lifecycle),
+        AgentTools(deps.sending, deps.family, deps.bus, deps.catalogue, deps.usable_servers),
+    )

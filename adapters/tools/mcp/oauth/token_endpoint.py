@@ -1,0 +1,186 @@
+"""An authorization server's token and revocation endpoints: codes, refresh tokens, farewells.
+
+An administrator has named these addresses, or a stranger has, and then the guard looks at them.
+Redirects are not followed where a secret would go along.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx2
+import trio
+
+from adapters.tools.mcp.faults import words_for
+from adapters.tools.mcp.oauth.guard import Guarded
+from adapters.tools.mcp.servers import Denied, Granted, Server, Token, answered
+from runtime.clock import wall
+
+ANSWER_SECONDS = 10.0  # for one request; then it is as if it had been refused
+ANSWER_BYTES_MAX = 1024 * 1024  # of an answer; a longer one is none
+HOPS_MAX = 10  # of redirects; then it has failed
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# An answer that is packed would hide how long it is.
+WANTED = {"accept": "application/json", "accept-encoding": "identity"}
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """By whom an endpoint has been named: one of us, or a stranger."""
+
+    ours: httpx2.AsyncClient
+    strangers: httpx2.AsyncClient  # guarded
+
+    def of(self, server: Server) -> httpx2.AsyncClient:
+        return self.strangers if server.config.discovered else self.ours
+
+
+class NoAnswer(Exception):
+    """The other side was not reached, or made no sense. The words may be shown."""
+
+
+class Packed(Exception):
+    """The answer is not as it was asked for. The words may be shown."""
+
+
+async def exchanged(
+    clients: Clients, server: Server, *, code: str, verifier: str, redirect_uri: str
+) -> Granted | Denied:
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": redirect_uri,
+        "code_verifier": verifier,
+    }
+    return await _granted(clients.of(server), server, form)
+
+
+async def renewed(clients: Clients, server: Server, token: Token) -> Granted | Denied:
+    form = {"grant_type": "refresh_token", "refresh_token": token.refresh_token}
+    return await _granted(clients.of(server), server, form, former=token)
+
+
+async def revoked(clients: Clients, server: Server, token: Token) -> str:
+    """Why it could not be revoked; "": it was. The refresh token first: with it goes the rest."""
+    url = server.config.oauth2_revocation_url
+    if not url:
+        return "the authorization server has no revocation endpoint"
+    first = ("refresh_token", token.refresh_token)
+    second = ("access_token", token.access_token)
+    hints = [hint for hint in (first, second) if hint[1]]
+    why = ""
+    for kind, value in hints:
+        try:
+            status, said = await _revoke(
+                clients.of(server), server, url, {"token": value, "token_type_hint": kind}
+            )
+        except NoAnswer as error:
+            return str(error)
+        if status in (200, 204):
+            return ""
+        code = said.get("error") if isinstance(said, dict) else None
+        why = f"the authorization server answered {status}" + (f": {code}" if code else "")
+        if code != "unsupported_token_type":
+            break
+    return why[:400]
+
+
+async def _revoke(
+    client: httpx2.AsyncClient, server: Server, url: str, form: Mapping[str, str]
+) -> tuple[int, Any]:
+    """Redirects are followed as long as the form stays whole, safe, and with the same server."""
+    origin = _safe_origin(url)
+    if origin is None:
+        raise NoAnswer("the revocation endpoint is not https")
+    for _ in range(HOPS_MAX + 1):
+        response, document = await _post(client, url, form, server, with_secret=True)
+        if response.status_code not in (301, 302, 303, 307, 308):
+            return response.status_code, document
+        url = str(response.url.join(response.headers.get("location", "")))
+        if response.status_code not in (307, 308) or _safe_origin(url) != origin:
+            raise NoAnswer("the revocation endpoint sent us elsewhere, and that is not followed")
+    raise NoAnswer(f"the revocation endpoint sent us elsewhere {HOPS_MAX} times")
+
+
+async def _granted(
+    client: httpx2.AsyncClient,
+    server: Server,
+    form: Mapping[str, str],
+    *,
+    former: Token | None = None,
+) -> Granted | Denied:
+    url = server.config.oauth2_token_url
+    try:
+        response, document = await _post(client, url, form, server, with_secret=True)
+        if response.status_code == 401 and server.secrets.oauth2_client_secret:
+            # Some know a client by its secret in the form only.
+            secret = {"client_secret": server.secrets.oauth2_client_secret}
+            response, document = await _post(
+                client, url, {**form, **secret}, server, with_secret=False
+            )
+    except NoAnswer as error:
+        return Denied(str(error))
+    return answered(response.status_code, document, now=wall(), former=former)
+
+
+async def _post(
+    client: httpx2.AsyncClient,
+    url: str,
+    form: Mapping[str, str],
+    server: Server,
+    *,
+    with_secret: bool,
+) -> tuple[httpx2.Response, Any]:
+    """A client without a secret only says its name."""
+    name, secret = server.config.oauth2_client_id, server.secrets.oauth2_client_secret
+    by_header = bool(secret) and with_secret
+    auth = httpx2.BasicAuth(quote(name, safe=""), quote(secret, safe="")) if by_header else None
+    data = dict(form) if by_header else {**form, "client_id": name}
+    if server.config.discovered and "grant_type" in form:
+        data["resource"] = server.config.url  # for whom the token is to be
+    try:
+        request = client.build_request("POST", url, data=data, headers=WANTED)
+        with trio.fail_after(ANSWER_SECONDS):
+            response = await client.send(request, auth=auth, stream=True, follow_redirects=False)
+            try:
+                return response, await read_json(response)
+            finally:
+                await response.aclose()
+    except trio.TooSlowError:
+        raise NoAnswer(
+            f"the authorization server did not answer within {ANSWER_SECONDS:g} s"
+        ) from None
+    except (Guarded, Packed) as error:
+        raise NoAnswer(str(error)) from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:  # of a name that is none
+        why = words_for(error)
+        raise NoAnswer(f"the authorization server could not be asked: {why}") from error
+
+
+async def read_json(response: httpx2.Response) -> Any:
+    """None: it is no JSON, or too much of it."""
+    packed = response.headers.get("content-encoding", "identity")
+    if packed.lower() != "identity":
+        raise Packed(f"the answer is packed ({packed[:40]}), although it was asked for as it is")
+    body = b""
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > ANSWER_BYTES_MAX:
+            return None
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _safe_origin(url: str) -> tuple[str, str | None, int | None] | None:
+    """None: no secret is sent there."""
+    try:
+        parts = urlsplit(url)
+        origin = parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        return None
+    is_near = parts.scheme == "http" and parts.hostname in LOOPBACK
+    return origin if parts.scheme == "https" or is_near else None

@@ -1,1 +1,0 @@
-"""Servers of tools as they are stored, and what users show there."""

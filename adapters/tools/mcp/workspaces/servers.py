@@ -1,0 +1,378 @@
+"""The servers that workspaces name, of this process: each runs once for all chats of a workspace.
+
+A chat has those that stood in the file when it took it in, and what the file says since then counts
+when somebody has the chat take it in anew. It uses one only with the consent that a start needs,
+whether the server runs for another chat or not. With its workspace a server ends.
+"""
+
+import shlex
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, assert_never
+from uuid import UUID
+
+import trio
+
+from actors.law.chat import Chat
+from actors.law.ids import ChatId
+from actors.tools.approvals.policy import Policy
+from actors.tools.approvals.ports import Approving
+from actors.tools.gating import kind_of, may_use_workspace_servers
+from actors.tools.workspace.ports import Command, Refused, Workspace
+from adapters.settings import Config
+from adapters.tools.mcp.faults import Fault
+from adapters.tools.mcp.http import Address, Visit
+from adapters.tools.mcp.listing import ServerTool
+from adapters.tools.mcp.oauth.guard import Network
+from adapters.tools.mcp.sdk.loading import loaded
+from adapters.tools.mcp.tolerance import Result
+from adapters.tools.mcp.workspaces.config_file import (
+    SERVERS_MAX,
+    Elsewhere,
+    Named,
+    Program,
+    Unfit,
+    named_in,
+)
+from adapters.tools.mcp.workspaces.named_server import (
+    NamedServer,
+    Open,
+    Room,
+    start_tool,
+    why_not_started,
+)
+from adapters.workspaces.commands.process_groups import Lifeline, open_lifeline
+from adapters.workspaces.commands.sandbox import NoSandbox, Unconfined
+from adapters.workspaces.local import LocalProcesses, LocalWorkspaces
+from runtime.statistics import GaugeMetric
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
+WORKSPACES_MAX = 2_000  # that are remembered; the one used longest ago is forgotten, if it rests
+ENTRIES_MAX = 4 * SERVERS_MAX  # of a workspace, old ones among them; then those that rest go
+NOT_UNCONFINED = (
+    "programs that a workspace names are not begun where there is no sandbox;"
+    ' the operator can set workspace_servers = "all"'
+)
+NO_NETWORK = "workspaces have no network here; the operator can set sandbox_network = true"
+_GIVEN = "PROMPTCORNER_GIVEN_"
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What a workspace may have us do because of its file."""
+
+    is_read: bool = True
+    unconfined: bool = False  # whether programs are begun where there is no sandbox
+    network: bool = False  # as commands have it
+    allowed: tuple[Network, ...] = ()  # networks of our own that its addresses may lead into
+
+
+def trust_of(config: Config) -> Trust:
+    return Trust(
+        config.workspace_servers != "off",
+        config.workspace_servers == "all",
+        config.sandbox_network or config.sandbox == "none",
+        tuple(config.private_networks),
+    )
+
+
+class Settings(Protocol):
+    async def settings(self, chat: Chat) -> Sequence[str]:
+        """Files that name servers, as the chat took them in; the first that names one counts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A server as it stands, for people. `name` "": the file itself. `tools`: name and words."""
+
+    name: str
+    tools: tuple[tuple[str, str], ...] = ()
+    fault: str = ""
+    is_allowed: bool = True  # to be started for the chat that is shown
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentScope:
+    """The chat in which a start would happen, as far as consent to it depends on that."""
+
+    chat: ChatId
+    root: ChatId
+    approval_policy: str
+
+
+def consent_scope_of(chat: Chat) -> ConsentScope:
+    return ConsentScope(chat.id, chat.root, chat.approval_policy)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceServerStatistics:
+    running: Annotated[int, GaugeMetric("MCP servers that run in workspaces.")]
+    workspaces: Annotated[int, GaugeMetric("Workspaces whose MCP servers are remembered.")]
+
+
+class WorkspaceServers:
+    """Fulfils `adapters.workspaces.caretaker.WorkspaceListener`."""
+
+    def __init__(
+        self,
+        workspaces: LocalWorkspaces,
+        files: Settings,
+        trust: Trust,
+        approving: Approving,
+        *,
+        room: Room,
+        lifeline: Lifeline,
+    ) -> None:
+        self._workspaces = workspaces
+        self._files = files
+        self._trust = trust
+        self._approving = approving
+        self._room = room
+        self._lifeline = lifeline
+        self._of: dict[UUID, dict[Named, NamedServer]] = {}
+        self._moves: dict[ChatId, int] = {}  # of chats at work, as are these
+        self._late: dict[ChatId, tuple[NamedServer, ...]] = {}
+
+    def statistics(self) -> WorkspaceServerStatistics:
+        return WorkspaceServerStatistics(self._room.running, len(self._of))
+
+    def near(self, chat: Chat) -> int:
+        """Which look at its workspace a chat is to have, another if something has come of it since;
+        0: it has none, or may have none of its servers."""
+        if not (self._trust.is_read and may_use_workspace_servers(kind_of(chat))):
+            return 0
+        if any(server.has_come for server in self._late.get(chat.id, ())):
+            del self._late[chat.id]
+            self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
+        moves = sum(self._moves.get(id, 0) for id in {chat.id, chat.root})
+        has_one = chat.workspace_id is not None or not chat.is_root or moves
+        return 1 + moves if has_one else 0
+
+    def forget(self, chat: ChatId) -> None:
+        """It has come to rest."""
+        self._moves.pop(chat, None)
+        self._late.pop(chat, None)
+
+    def opened(self, chat: Chat) -> None:
+        self._moves[chat.root] = self._moves.get(chat.root, 0) + 1
+
+    async def closed(self, workspace: UUID) -> None:
+        ending = self._of.pop(workspace, {}).values()
+        for server in ending:
+            server.leave()
+        for server in ending:
+            await server.left()
+
+    def running(self) -> Mapping[UUID, int]:
+        running = {
+            id: [each.disk_mb for each in servers.values() if each.is_running]
+            for id, servers in self._of.items()
+        }
+        return {id: max(disk_mbs) for id, disk_mbs in running.items() if disk_mbs}
+
+    async def tools(self, chat: Chat) -> Sequence[ServerTool]:
+        """Return the tools of all servers that its workspace names and the chat may start, within
+        DISCOVERY_SECONDS; and of those that need a person's consent the tools that start them."""
+        texts = await self._files.settings(chat)
+        place = await self._workspaces.of(chat) if texts else None
+        if not isinstance(place, Workspace):
+            return ()
+        named = [each for each in self._read(place.id, texts) if isinstance(each, Named)]
+        consents = await self._consents(place.id, named, consent_scope_of(chat))
+        is_free = self._approving.consent_under(chat.approval_policy)
+        servers = [self._server(place, each) for each, to in consents.items() if to is Policy.ALLOW]
+        found = [
+            start
+            for start in (start_tool(place.id, each, to) for each, to in consents.items())
+            if is_free.to(start.local) is not Policy.ALLOW
+        ]
+
+        async def ask(server: NamedServer) -> None:
+            found.extend(await server.listed())
+
+        async with trio.open_nursery() as together:
+            for server in servers:
+                together.start_soon(ask, server)
+        self._late[chat.id] = tuple(server for server in servers if server.is_late)
+        return found
+
+    async def start(self, chat: Chat, name: str) -> None:
+        """Start a server, and have the turn list its tools; or raise `Fault`."""
+        server = await self._allowed(chat, name)
+        tools = await server.listed()
+        self._list_anew(chat)
+        if not tools and server.fault:
+            raise Fault(server.fault)
+
+    async def call(self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]) -> Result:
+        """Or `Fault`."""
+        return await (await self._allowed(chat, name)).call(tool, arguments)
+
+    async def seen(
+        self, scope: ConsentScope, workspace: UUID, texts: Iterable[str]
+    ) -> Sequence[Seen]:
+        """Return what these files name, as far as chats of this process have used it; and why this
+        chat does not."""
+        known = self._of.get(workspace, {})
+        read = self._read(workspace, texts)
+        named = [each for each in read if isinstance(each, Named)]
+        consents = await self._consents(workspace, named, scope)
+        return [_seen(each, known, consents) for each in read]
+
+    async def _allowed(self, chat: Chat, name: str) -> NamedServer:
+        """Return the server that the chat's file calls so now, with what it says of it now, if the
+        chat may start that; or raise `Fault`. Then the turn lists anew, for what it was told of
+        holds no longer: its next step may ask for consent."""
+        place = await self._workspaces.of(chat)
+        if isinstance(place, Refused):
+            raise Fault(place.says)
+        read = self._read(place.id, await self._files.settings(chat))
+        named = next((each for each in read if each.name == name), None)
+        if not isinstance(named, Named):
+            raise Fault("the workspace does not name the server of this tool any more")
+        consents = await self._consents(place.id, [named], consent_scope_of(chat))
+        if why := why_not_started(consents[named]):
+            self._list_anew(chat)
+            raise Fault(why)
+        return self._server(place, named)
+
+    def _list_anew(self, chat: Chat) -> None:
+        self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
+
+    async def _consents(
+        self, workspace: UUID, named: Sequence[Named], scope: ConsentScope
+    ) -> Mapping[Named, Policy]:
+        """Return what would come of each start. What people have allowed is looked up only where a
+        server would not be started without it."""
+        starts = {each: start_tool(workspace, each).local for each in named}
+        consent = self._approving.consent_under(scope.approval_policy)
+        found = {each: consent.to(start) for each, start in starts.items()}
+        if all(to is Policy.ALLOW for to in found.values()):
+            return found
+        granted = await self._approving.grants.of(scope.root, scope.chat)
+        consent = replace(consent, granted=granted)
+        return {each: consent.to(start) for each, start in starts.items()}
+
+    def _read(self, workspace: UUID, texts: Iterable[str]) -> Sequence[Named | Unfit]:
+        """Of each name the first."""
+        variables = self._workspaces.variables(workspace)
+        found: dict[str, Named | Unfit] = {}
+        for text in texts:
+            for each in named_in(text.encode(), variables):
+                found.setdefault(each.name, each)
+        return list(found.values())
+
+    def _server(self, place: Workspace, named: Named) -> NamedServer:
+        servers = self._of[place.id] = self._of.pop(place.id, {})
+        if named not in servers:
+            if len(servers) >= ENTRIES_MAX:
+                servers = self._of[place.id] = {k: v for k, v in servers.items() if v.is_running}
+            way, disk_mb = self._way(place, named), _disk_mb_of(place, named)
+            servers[named] = NamedServer(place.id, named, way, self._room, disk_mb)
+            self._forget_one()
+        return servers[named]
+
+    def _forget_one(self) -> None:
+        """Of those that rest. `_of` is in the order of use."""
+        if len(self._of) > WORKSPACES_MAX:
+            resting = (id for id, each in self._of.items() if not _any_runs(each.values()))
+            if (oldest := next(resting, None)) is not None:
+                del self._of[oldest]
+
+    # how one is spoken with
+
+    def _way(self, place: Workspace, named: Named) -> Open | str:
+        """Or why its workspace may not have us do that."""
+        match named.place:
+            case Program() as program:
+                sandbox = self._workspaces.sandbox
+                if isinstance(sandbox, NoSandbox):
+                    return sandbox.says
+                if isinstance(sandbox, Unconfined) and not self._trust.unconfined:
+                    return NOT_UNCONFINED
+                assert isinstance(place.processes, LocalProcesses), "it is on this machine"
+                return partial(_spoken_with, place.processes, program, self._lifeline)
+            case Elsewhere(url, headers, is_sse):
+                if not self._trust.network:
+                    return NO_NETWORK
+                address = Address(url, dict(headers), is_sse, self._trust.allowed)
+                return partial(_reached, address)
+            case _:
+                assert_never(named.place)
+
+
+@asynccontextmanager
+async def open_workspace_servers(
+    workspaces: LocalWorkspaces, files: Settings, trust: Trust, approving: Approving
+) -> AsyncIterator[WorkspaceServers]:
+    """They run as long as the block is."""
+    async with open_lifeline() as lifeline, trio.open_nursery() as nursery:
+        room = Room(nursery)
+        servers = WorkspaceServers(
+            workspaces, files, trust, approving, room=room, lifeline=lifeline
+        )
+        yield servers
+        nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _spoken_with(
+    processes: LocalProcesses, program: Program, lifeline: Lifeline
+) -> AsyncIterator["Client"]:
+    text, given = command_of(program)
+    seconds = float(processes.workspace.seconds)
+    order = await processes.order(Command(text), seconds_max=seconds)
+    if isinstance(order, Refused):
+        raise Fault(order.says)
+    order = replace(order, environment={**order.environment, **given})
+    async with (await loaded()).begun(order, lifeline) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _reached(address: Address) -> AsyncIterator["Client"]:
+    async with (await loaded()).reached(address, Visit()) as client:
+        yield client
+
+
+def command_of(program: Program) -> tuple[str, Mapping[str, str]]:
+    """What the shell runs, and what it finds in its environment. What the file says of that stands
+    there under names of ours, and gets its own names inside: outside, what starts the sandbox is
+    not to heed it. Pure."""
+    given = {f"{_GIVEN}{at}": value for at, (_, value) in enumerate(program.env)}
+    run = f"exec {shlex.join([program.command, *program.args])}"
+    if not given:
+        return run, given
+    sets = [f'{name}="${ours}"' for (name, _), ours in zip(program.env, given, strict=True)]
+    return f"export {' '.join(sets)}; unset {' '.join(given)}; {run}", given
+
+
+def _disk_mb_of(place: Workspace, named: Named) -> int:
+    match named.place, place.processes:
+        case Program(), LocalProcesses(workspace=row):
+            return row.disk_mb
+        case _:
+            return 0
+
+
+def _seen(
+    each: Named | Unfit, known: Mapping[Named, NamedServer], consents: Mapping[Named, Policy]
+) -> Seen:
+    if isinstance(each, Unfit):
+        return Seen(each.name, fault=each.why)
+    if why := why_not_started(consents[each]):
+        return Seen(each.name, fault=why, is_allowed=False)
+    server = known.get(each)
+    if server is None:
+        return Seen(each.name)
+    told = [tool.local.tool for tool in server.tools]
+    return Seen(each.name, tuple((tool.name, tool.description) for tool in told), server.fault)
+
+
+def _any_runs(servers: Iterable[NamedServer]) -> bool:
+    return any(server.is_running for server in servers)

@@ -1,0 +1,95 @@
+"""An authorization server's endpoints, and what they say that makes no sense."""
+
+import gzip
+from ipaddress import ip_network
+
+import httpx2
+import pytest
+
+from adapters.tools.mcp.oauth.guard import guarded_client
+from adapters.tools.mcp.oauth.token_endpoint import Clients, exchanged, revoked
+from adapters.tools.mcp.servers import Denied, Token
+from tests.adapters.tools.mcp.given import configured
+from tests.fakes.auth_server import an_auth_server
+from tests.fakes.tool_server import Raw
+from tests.patience import PATIENCE_SECONDS
+
+LOOPBACK = [ip_network("127.0.0.0/8")]
+TOKEN = Token(access_token="a")
+STRANGE = ("http://[::1", "http://h:port/", f"http://{'a' * 70}.example/")
+
+
+async def a_code(url, *, discovered=False):
+    server = configured(Named(), oauth2_token_url=url, discovered=discovered)
+    async with (
+        httpx2.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as ours,
+        guarded_client(LOOPBACK) as guarded,
+    ):
+        clients = Clients(ours, guarded)
+        return await exchanged(clients, server, code="c", verifier="v", redirect_uri="http://us/")
+
+
+async def taken_back(url):
+    server = configured(Named(), oauth2_revocation_url=url)
+    async with (
+        httpx2.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as ours,
+        guarded_client(LOOPBACK) as guarded,
+    ):
+        return await revoked(Clients(ours, guarded), server, TOKEN)
+
+
+class Named:
+    url = "http://h/mcp"
+
+
+@pytest.mark.parametrize("discovered", [False, True])
+@pytest.mark.parametrize("url", STRANGE)
+async def test_an_endpoint_that_is_no_address_gives_no_token(url, discovered):
+    denied = await a_code(url, discovered=discovered)
+
+    assert isinstance(denied, Denied)
+    assert denied.why.startswith("the authorization server could not be asked: ")
+
+
+@pytest.mark.parametrize("url", [*STRANGE, "http://h.example/", "https://h:99999/", "nonsense"])
+async def test_nothing_is_revoked_where_there_is_no_address_or_no_safe_one(url):
+    assert "the revocation endpoint is not https" == await taken_back(url)
+
+
+@pytest.mark.parametrize(
+    "to", [*STRANGE, "http://h:99999/", "//[", "http://%00/", "http://127.0.0.1:1/"]
+)
+async def test_a_revocation_that_leads_nowhere_is_not_followed(to):
+    async with an_auth_server() as auth:
+        auth.answers["/revoke"] = Raw(b"", 307, {"location": to})
+
+        why = await taken_back(f"{auth.url}/revoke")
+
+        assert "does not speak HTTP as it should" in why or "that is not followed" in why
+        assert 1 == len(auth.asked)
+
+
+async def test_a_revocation_is_followed_with_the_same_server():
+    async with an_auth_server() as auth:
+        auth.answers["/old"] = Raw(b"", 308, {"location": "/revoke"})
+
+        why = await taken_back(f"{auth.url}/old")
+
+        assert ("", [{"token": "a", "token_type_hint": "access_token", "client_id": ""}]) == (
+            why,
+            [{**form, "client_id": ""} for form in auth.of("/revoke")],
+        )
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
+async def test_a_packed_answer_is_not_unpacked():
+    """A few bytes of it could be gigabytes."""
+    async with an_auth_server() as auth:
+        packed = gzip.compress(b'{"access_token": "a"}')
+        auth.answers["/token"] = Raw(packed, 200, {"content-encoding": "gzip"})
+
+        denied = await a_code(f"{auth.url}/token")
+
+        assert denied == Denied("the answer is packed (gzip), although it was asked for as it is")
+        [(_, _, headers)] = auth.asked
+        assert "identity" == headers["accept-encoding"]
