@@ -10,30 +10,30 @@ from uuid import UUID
 
 from actors.law.ids import FileId, ModelConfigId
 from actors.law.parts.message import FilePart, FileReferencePart, Part, TextPart
-from adapters.chats.files.store import FileShelf, Seer
-from adapters.chats.shelved import ShelvedFile
+from adapters.chats.files.store import FileReader, FileStore
+from adapters.chats.shelved import FileInfo
 from adapters.chats.wire.content import ChatInputPart
 from adapters.http.endpoints import Caller
 from adapters.http.files import ACCEPTED
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import ModelChoice, NoChoice
 
-Found = Mapping[FileId, ShelvedFile]
+FoundFiles = Mapping[FileId, FileInfo]
 
 
 async def parts_of(
-    content: Sequence[ChatInputPart] | None, caller: Caller, *, files: FileShelf
+    content: Sequence[ChatInputPart] | None, caller: Caller, *, files: FileStore
 ) -> tuple[Part, ...]:
     """The message that `content` makes. Refused if it makes none."""
     if not content:
         validation = Validation("content", "must hold at least one part")
         raise HttpError(400, "Content is required.", validations=(validation,))
     wanted = frozenset(_file_id(part, at) for at, part in enumerate(content) if _is_file(part))
-    found = await files.find(Seer(caller.id, caller.is_admin), wanted) if wanted else {}
+    found = await files.find(FileReader(caller.id, caller.is_admin), wanted) if wanted else {}
     return tuple(_part(part, at, found) for at, part in enumerate(content))
 
 
-def chosen(answer: ModelChoice | NoChoice) -> ModelChoice:
+def choice_or_refusal(answer: ModelChoice | NoChoice) -> ModelChoice:
     """The model and effort of a message. Refused if there are none."""
     if isinstance(answer, ModelChoice):
         return answer
@@ -56,7 +56,7 @@ def model_id(said: UUID | None) -> ModelConfigId | None:
     return ModelConfigId(said) if said is not None and said.int else None
 
 
-def _part(part: ChatInputPart, at: int, found: Found) -> Part:
+def _part(part: ChatInputPart, at: int, found: FoundFiles) -> Part:
     match _kind(part):
         case "text":
             text = (part.text or "").strip()
@@ -69,7 +69,7 @@ def _part(part: ChatInputPart, at: int, found: Found) -> Part:
             _refuse(at, "type", f"{kind!r} is none of text, file, file-reference")
 
 
-def _file(part: ChatInputPart, at: int, found: Found) -> FilePart:
+def _file(part: ChatInputPart, at: int, found: FoundFiles) -> FilePart:
     file = found.get(_file_id(part, at))
     if file is None:
         _refuse(at, "file_id", "names no file that you can see")

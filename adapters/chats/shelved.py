@@ -11,7 +11,7 @@ from actors.law.states import Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShelvedFile:
+class FileInfo:
     """A file that a chat holds, without its content."""
 
     id: FileId
@@ -23,7 +23,7 @@ class ShelvedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShelvedContext:
+class ContextState:
     """What it knows of its workspace, as far as that may be old, or could not be read."""
 
     dirty_since: datetime | None = None
@@ -31,7 +31,7 @@ class ShelvedContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelved:
+class ChatOverview:
     """A chat as its shelf knows it: what clients are shown, and nothing that only the law needs."""
 
     id: ChatId
@@ -58,11 +58,11 @@ class Shelved:
     last_turn_summary: str | None
     summary: str | None
     workspace_id: UUID | None
-    context: ShelvedContext | None
+    context: ContextState | None
     shared: bool
     has_unread: bool
     children: Sequence["Shelved"] = ()
-    files: Sequence[ShelvedFile] = ()
+    files: Sequence[FileInfo] = ()
     is_unheld: bool = False  # it has work to do and nobody who does it; not known of lists
 
 

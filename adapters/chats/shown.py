@@ -16,7 +16,7 @@ from adapters.chats.wire.sending import CreateChatMessageResponse, EditChatMessa
 from adapters.postgres.conversation.pages import Page
 
 
-def added(applied: Applied) -> tuple[ChatMessage, ...]:
+def added_messages(applied: Applied) -> tuple[ChatMessage, ...]:
     """The messages that users see of it, in their order."""
     chat = applied.chat
     return tuple(
@@ -26,14 +26,14 @@ def added(applied: Applied) -> tuple[ChatMessage, ...]:
     )
 
 
-def queue(applied: Applied) -> tuple[ChatQueuedMessage, ...]:
+def queue_shown(applied: Applied) -> tuple[ChatQueuedMessage, ...]:
     """What waits now, in the order in which it will be taken."""
     return tuple(queued_of(applied.chat.id, row) for row in applied.stored.queue)
 
 
-def sent(applied: Applied) -> CreateChatMessageResponse:
+def sent_response(applied: Applied) -> CreateChatMessageResponse:
     """A message was sent: it waits, or it is the last that was added."""
-    messages = added(applied)
+    messages = added_messages(applied)
     new = frozenset(applied.queued_ids)
     waiting = [row for row in applied.stored.queue if row.id in new]
     if not waiting:
@@ -45,7 +45,7 @@ def sent(applied: Applied) -> CreateChatMessageResponse:
     )
 
 
-def sent_before(chat: ChatId, page: Page, *, was_queued: bool) -> CreateChatMessageResponse:
+def sent_again_response(chat: ChatId, page: Page, *, was_queued: bool) -> CreateChatMessageResponse:
     """The same, from what still stands of it: what waited then may have been said since."""
     messages = tuple(message_of(chat, message) for message in page.messages)
     queued = tuple(queued_of(chat, row) for row in page.queue)
@@ -57,9 +57,9 @@ def sent_before(chat: ChatId, page: Page, *, was_queued: bool) -> CreateChatMess
     )
 
 
-def edited(applied: Applied) -> EditChatMessageResponse:
+def edited_response(applied: Applied) -> EditChatMessageResponse:
     """A message was replaced: closed calls come before it, nothing after it."""
-    messages = added(applied)
+    messages = added_messages(applied)
     gone = [
         MessageId(row.id)
         for row in applied.change.deleted

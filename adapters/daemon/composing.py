@@ -27,7 +27,7 @@ from actors.upkeep.jobs import Background, open_background
 from actors.upkeep.summary_jobs import AutomaticSummaries
 from actors.upkeep.title_jobs import AutomaticTitles
 from adapters.access.changes import ChatSender
-from adapters.chats.files.store import KeptFiles
+from adapters.chats.files.store import ChatFileKeeper
 from adapters.chats.streams.events import encode_piece
 from adapters.chats.summaries import Summaries
 from adapters.daemon.metrics.figures import Figures
@@ -157,7 +157,7 @@ async def open_chats(
             guards=guards,
             bookkeeper=keeper,
             advised=advised,
-            files=KeptFiles(store.pool),
+            files=ChatFileKeeper(store.pool),
             plans=plans,
             skills=skills,
             workspaces=workspaces,

@@ -17,7 +17,7 @@ from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.routes import Files
-from adapters.chats.files.store import FileShelf
+from adapters.chats.files.store import FileStore
 from adapters.chats.routes.chat_list import ChatList
 from adapters.chats.routes.chats import Chats as ChatRoutes
 from adapters.chats.routes.later import Later
@@ -28,8 +28,8 @@ from adapters.chats.routes.titles import Titles
 from adapters.chats.routes.turns import Turns
 from adapters.chats.shelf.pins import Pins
 from adapters.chats.shelf.receipts import Receipts
-from adapters.chats.shelf.repeating import Repeating
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.repeating import RequestRepeats
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.streams.wiring import StreamParts, open_streaming
 from adapters.daemon.composing import Chats
 from adapters.daemon.metrics.labelled import of_process
@@ -122,7 +122,7 @@ class Ground:
     chats: Chats
     auth: Auth
     admission: Admission
-    shelf: Shelf
+    shelf: OverviewStore
     streaming: StreamParts
 
     @property
@@ -143,7 +143,7 @@ async def open_edge(
     """Everything is served as long as the block is."""
     store = chats.store
     admission = Admission(store.pool, sharing=config.sharing)
-    shelf = Shelf(store.pool, tell=store.bus.tell, lease_seconds=config.lease_seconds)
+    shelf = OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=config.lease_seconds)
     async with (
         open_auth(
             store.pool,
@@ -251,9 +251,9 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
     pool, ledger, catalogue = chats.store.pool, chats.store.ledger, chats.catalogue
     organization, sharing = ground.organization, ground.config.sharing
     sending = ChatSender(ledger, chats.supervisor)
-    files = FileShelf(pool, sharing=sharing)
+    files = FileStore(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
-    repeating, consents = Repeating(Receipts(pool)), Consents(pool)
+    repeating, consents = RequestRepeats(Receipts(pool)), Consents(pool)
     about = ChatRoutes(
         admission,
         shelf,

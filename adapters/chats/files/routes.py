@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.law.ids import FileId, UserId
-from adapters.chats.files.store import FileShelf, NewFile, Opened, Seer
+from adapters.chats.files.store import FileReader, FileStore, NewFile, OpenedFile
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.files import (
     ACCEPTED,
@@ -45,7 +45,7 @@ _NOT_KEPT = "no-store"
 class Files:
     def __init__(
         self,
-        shelf: FileShelf,
+        shelf: FileStore,
         *,
         organization: UUID,
         link_key: bytes,
@@ -53,7 +53,7 @@ class Files:
     ) -> None:
         self._shelf = shelf
         self._organization = organization
-        self._links = Links(link_key)
+        self._links = FileLinks(link_key)
         self._clock = clock
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -167,11 +167,11 @@ def _seen(
     return media_type_of(declared, name, content), sha256(content).digest()
 
 
-def _seer(call: Call) -> Seer:
-    return Seer(call.user.id, call.user.is_admin)
+def _seer(call: Call) -> FileReader:
+    return FileReader(call.user.id, call.user.is_admin)
 
 
-def _handed_over(opened: Opened | None, *, cache: str) -> HttpResponse:
+def _handed_over(opened: OpenedFile | None, *, cache: str) -> HttpResponse:
     if opened is None:
         raise not_found()
     file = opened.file
@@ -205,7 +205,7 @@ _ID_BYTES, _TIME_BYTES, _SEAL_BYTES = 16, 8, 32
 _TOKEN_CHARACTERS = 76  # of all tokens; anything else is not even decoded
 
 
-class Links:
+class FileLinks:
     def __init__(self, key: bytes) -> None:
         self._key = key
 

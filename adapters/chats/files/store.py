@@ -16,7 +16,7 @@ from actors.law.chat import FILES_PER_CHAT_MAX, Chat
 from actors.law.ids import FileId, UserId
 from actors.prompts.context.ports import Document
 from actors.prompts.files import Files, StoredFile
-from adapters.chats.shelved import ShelvedFile
+from adapters.chats.shelved import FileInfo
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
@@ -32,7 +32,7 @@ ENCODING = ThreadLimits("files_encoded", 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Seer:
+class FileReader:
     """Who wants to see a file."""
 
     id: UserId
@@ -40,27 +40,27 @@ class Seer:
 
 
 @dataclass(frozen=True, slots=True)
-class Summed:
+class SummedFile:
     """A file, and what its content amounts to."""
 
-    file: ShelvedFile
+    file: FileInfo
     sha256: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """A file, and what is in it."""
 
-    file: ShelvedFile
+    file: FileInfo
     content: bytes
 
 
-class FileShelf:
+class FileStore:
     def __init__(self, pool: Pool, *, sharing: bool = True) -> None:
         self._pool = pool
         self._sharing = sharing  # False: what was shared once is seen by nobody else
 
-    async def find(self, seer: Seer, wanted: Set[FileId]) -> Mapping[FileId, ShelvedFile]:
+    async def find(self, seer: FileReader, wanted: Set[FileId]) -> Mapping[FileId, FileInfo]:
         """Those that are there and that he may see."""
         found = await self._execute(SQL["find_files"], seer, wanted=sorted(wanted))
         return {file.id: file for file in map(_file_of, found)}
@@ -77,20 +77,20 @@ class FileShelf:
         async with self._pool.connection() as connection:
             await connection.commit([(SQL["add_file"], adding)])
 
-    async def summed(self, seer: Seer, file: FileId) -> Summed | None:
+    async def summed(self, seer: FileReader, file: FileId) -> SummedFile | None:
         found = await self._execute(SQL["file_summed"], seer, id=file)
-        return Summed(_file_of(found[0][:-1]), found[0][-1]) if found else None
+        return SummedFile(_file_of(found[0][:-1]), found[0][-1]) if found else None
 
-    async def opened(self, seer: Seer, file: FileId) -> Opened | None:
+    async def opened(self, seer: FileReader, file: FileId) -> OpenedFile | None:
         found = await self._execute(SQL["file_opened"], seer, id=file)
-        return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
+        return OpenedFile(_file_of(found[0][:-1]), found[0][-1]) if found else None
 
-    async def linked(self, user: UserId, file: FileId) -> Opened | None:
+    async def linked(self, user: UserId, file: FileId) -> OpenedFile | None:
         """For a user who has shown nothing but a link: as long as he may come in, and see it."""
-        found = await self._execute(SQL["file_linked"], Seer(user), id=file)
-        return Opened(_file_of(found[0][:-1]), found[0][-1]) if found else None
+        found = await self._execute(SQL["file_linked"], FileReader(user), id=file)
+        return OpenedFile(_file_of(found[0][:-1]), found[0][-1]) if found else None
 
-    async def _execute(self, sql: str, seer: Seer, **asked: object) -> list[Row]:
+    async def _execute(self, sql: str, seer: FileReader, **asked: object) -> list[Row]:
         seen = {"caller": seer.id, "is_admin": seer.is_admin, "sharing": self._sharing}
         async with self._pool.connection() as connection:
             return await connection.execute(sql, {**asked, **seen})
@@ -178,9 +178,9 @@ def _size(file: StoredFile) -> int:
     return len(file.data) + len(file.encoded)
 
 
-def _file_of(row: Row) -> ShelvedFile:
+def _file_of(row: Row) -> FileInfo:
     id, owner, name, media_type, size, created = row
-    return ShelvedFile(
+    return FileInfo(
         id=id,
         owner_id=owner,
         name=name,
@@ -190,7 +190,7 @@ def _file_of(row: Row) -> ShelvedFile:
     )
 
 
-class KeptFiles:
+class ChatFileKeeper:
     """Fulfils `actors.prompts.context.ports.ChatFiles`."""
 
     def __init__(self, pool: Pool) -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from actors.law.ids import ChatId
 from adapters.chats.shelf.searching import search_of
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.shelf.wanted import PAGE_DEFAULT
 from adapters.chats.wire.chats import Chat, listed
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response, number
@@ -21,7 +21,7 @@ WORKSPACES_MAX = 25  # asked about at once; more are refused
 class ChatList:
     def __init__(
         self,
-        shelf: Shelf,
+        shelf: OverviewStore,
         workspaces: OwnedWorkspaces,
         *,
         organization: UUID,

@@ -14,16 +14,16 @@ from actors.upkeep.title_jobs import TitleFileReader
 from actors.upkeep.title_wording import fallback_title, may_be_pasted, printable, source_of
 from adapters.access.admission import Admission, VisibleChat
 from adapters.access.changes import ChatSender, SupervisorEntry, refusal_response
-from adapters.chats.content import chosen, model_id, parts_of
-from adapters.chats.files.store import FileShelf
+from adapters.chats.content import choice_or_refusal, model_id, parts_of
+from adapters.chats.files.store import FileStore
 from adapters.chats.shelf import creating
-from adapters.chats.shelf.creating import Settled, invalid
-from adapters.chats.shelf.labelling import checked
+from adapters.chats.shelf.creating import CreationFacts, invalid
+from adapters.chats.shelf.labelling import checked_labels
 from adapters.chats.shelf.pins import Pins
-from adapters.chats.shelf.receipts import Done
-from adapters.chats.shelf.repeating import Repeating
-from adapters.chats.shelf.shelf import Shelf
-from adapters.chats.shelved import Shelved
+from adapters.chats.shelf.receipts import ServedRequest
+from adapters.chats.shelf.repeating import RequestRepeats
+from adapters.chats.shelf.shelf import OverviewStore
+from adapters.chats.shelved import ChatOverview
 from adapters.chats.wire.chats import (
     Chat,
     ChatContextResource,
@@ -59,16 +59,16 @@ class Chats:
     def __init__(
         self,
         admission: Admission,
-        shelf: Shelf,
+        shelf: OverviewStore,
         *,
         pins: Pins,
         ledger: Ledger,
         sending: ChatSender,
         supervisor: SupervisorEntry,
         catalogue: Catalogue,
-        files: FileShelf,
+        files: FileStore,
         contents: TitleFileReader,
-        repeating: Repeating,
+        repeating: RequestRepeats,
         consents: Consents,
         servers: Known,
         contexts: PinnedContexts,
@@ -169,7 +169,7 @@ class Chats:
             raise HttpError(503, "The workspace cannot be read.", detail=unread.why)
         return json_response(200, await self.show(chat))
 
-    async def _resources(self, shelved: Shelved) -> Sequence[ChatContextResource]:
+    async def _resources(self, shelved: ChatOverview) -> Sequence[ChatContextResource]:
         found = await self._contexts.shown(shelved.id) if shelved.context is not None else None
         if found is None:
             return ()
@@ -222,23 +222,25 @@ class Chats:
         await creating.check_workspace(asked.workspace_id, call.user.id, self._workspaces)
         creating.check_model(asked)
         wanted = model_id(asked.model_config_id)
-        choice = chosen(await self._catalogue.choose(call.user.id, wanted, asked.reasoning_effort))
+        choice = choice_or_refusal(
+            await self._catalogue.choose(call.user.id, wanted, asked.reasoning_effort)
+        )
         servers = await creating.servers_of(asked, call.user.id, self._servers)
-        checked(asked.labels or {})
+        checked_labels(asked.labels or {})
         creating.tools_of(asked)
         creating.check_plan_mode(asked.plan_mode)
         creating.check_approval_policy(asked.approval_policy)
         creating.client_type_of(asked)
         place = place_text(has_workspace=asked.workspace_id is not None, is_root=True)
         hidden = await self._catalogue.system_messages(asked.system_prompt or "", place=place)
-        settled = Settled(call.user.id, await self._title_of(parts), choice, hidden, servers)
+        settled = CreationFacts(call.user.id, await self._title_of(parts), choice, hidden, servers)
         request = creating.request_of(asked, parts, settled)
         answer = await self._sending.create(request, receipt=receipt)
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
         return await self._created(answer.chat.id)
 
-    async def _created_before(self, call: Call, receipt: Done) -> HttpResponse:
+    async def _created_before(self, call: Call, receipt: ServedRequest) -> HttpResponse:
         return await self._created(receipt.chat)
 
     async def _created(self, chat: ChatId) -> HttpResponse:
@@ -250,7 +252,7 @@ class Chats:
         pasted = may_be_pasted(parts)
         return fallback_title(source_of(parts, await self._contents.read(pasted) if pasted else {}))
 
-    async def _shelved(self, chat: ChatId) -> Shelved:
+    async def _shelved(self, chat: ChatId) -> ChatOverview:
         shelved = await self._shelf.chat(chat)
         if shelved is None:
             raise not_found()
@@ -266,7 +268,7 @@ class Chats:
         if asked.title is not None:
             await self._retitle(chat, asked.title)
         if asked.labels is not None:
-            await self._shelf.relabel(chat.id, checked(asked.labels))
+            await self._shelf.relabel(chat.id, checked_labels(asked.labels))
         if asked.archived is not None:
             chat = await self._archive(chat, archived=asked.archived)
         if asked.pin_order is not None:

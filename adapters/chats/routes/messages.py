@@ -11,10 +11,10 @@ from actors.law.store.ports import Applied, Receipt
 from adapters.access.admission import Admission, VisibleChat
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
 from adapters.chats import shown
-from adapters.chats.content import chosen, model_id, parts_of
-from adapters.chats.files.store import FileShelf
-from adapters.chats.shelf.receipts import Done
-from adapters.chats.shelf.repeating import Repeating
+from adapters.chats.content import choice_or_refusal, model_id, parts_of
+from adapters.chats.files.store import FileStore
+from adapters.chats.shelf.receipts import ServedRequest
+from adapters.chats.shelf.repeating import RequestRepeats
 from adapters.chats.wire.messages import message_of, queued_of
 from adapters.chats.wire.sending import (
     ChatMessagesResponse,
@@ -60,9 +60,9 @@ class Messages:
         pages: Pages,
         *,
         sending: ChatSender,
-        files: FileShelf,
+        files: FileStore,
         catalogue: Catalogue,
-        repeating: Repeating,
+        repeating: RequestRepeats,
         servers: Known,
     ) -> None:
         self._admission = admission
@@ -158,7 +158,7 @@ class Messages:
         parts = await parts_of(body.content, call.user, files=self._files)
         furnished = await self._furnished(body, chat)
         busy = _busy(body.busy_behavior)
-        choice = chosen(
+        choice = choice_or_refusal(
             await self._catalogue.choose(
                 call.user.id,
                 model_id(body.model_config_id),
@@ -172,7 +172,7 @@ class Messages:
         )
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        sent = shown.sent(answer)
+        sent = shown.sent_response(answer)
         if body.mcp_server_ids is not None and furnished.mcp_server_ids is None:
             sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
         return json_response(200, sent)
@@ -191,10 +191,10 @@ class Messages:
             raise _invalid("plan_mode", f"{body.plan_mode[:32]!r} is neither 'plan' nor empty")
         return ChatOptions(body.plan_mode, servers)
 
-    async def _sent_before(self, call: Call, done: Done) -> HttpResponse:
+    async def _sent_before(self, call: Call, done: ServedRequest) -> HttpResponse:
         page = await self._pages.some(done.chat, done.message_ids, done.queued_ids)
         was_queued = bool(done.queued_ids)
-        return json_response(200, shown.sent_before(done.chat, page, was_queued=was_queued))
+        return json_response(200, shown.sent_again_response(done.chat, page, was_queued=was_queued))
 
     async def edit(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
@@ -210,7 +210,7 @@ class Messages:
         )
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        return json_response(200, shown.edited(answer))
+        return json_response(200, shown.edited_response(answer))
 
     async def _choice(
         self, call: Call, chat: VisibleChat, target: MessageId, body: EditChatMessageRequest
@@ -222,7 +222,7 @@ class Messages:
             replaced = await self._pages.choice_of(chat.id, target)
             last = last if replaced is None else replaced.model
         user, effort = call.user.id, body.reasoning_effort
-        return chosen(await self._catalogue.choose(user, wanted, effort, last=last))
+        return choice_or_refusal(await self._catalogue.choose(user, wanted, effort, last=last))
 
 
 def _busy(said: str | None) -> BusyBehaviour:

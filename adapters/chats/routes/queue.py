@@ -9,14 +9,14 @@ from actors.law.store.ports import Applied, Ledger
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
 from adapters.chats import shown
-from adapters.chats.content import choice_refused, chosen, model_id, parts_of
-from adapters.chats.files.store import FileShelf
+from adapters.chats.content import choice_or_refusal, choice_refused, model_id, parts_of
+from adapters.chats.files.store import FileStore
 from adapters.chats.wire.messages import ChatQueuedMessage
 from adapters.chats.wire.sending import (
     EditQueuedMessageRequest,
+    MessageOnly,
     OrderQueueRequest,
     QueueResponse,
-    Said,
 )
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content, row_id
 from adapters.http.refusals import HttpError, Validation
@@ -33,7 +33,7 @@ class Queue:
         ledger: Ledger,
         *,
         sending: ChatSender,
-        files: FileShelf,
+        files: FileStore,
         catalogue: Catalogue,
     ) -> None:
         self._admission = admission
@@ -59,7 +59,7 @@ class Queue:
                 handle=self.promote,
                 summary="Say this now: a turn that runs is interrupted.",
                 tag="queue",
-                answers={202: Said},
+                answers={202: MessageOnly},
                 refusals=(409,),
             ),
             Endpoint(
@@ -100,7 +100,7 @@ class Queue:
         answer = await self._sending.apply(chat.id, [PromoteQueued(queued)], is_root=chat.is_root)
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        return json_response(202, Said("The queued message comes next."))
+        return json_response(202, MessageOnly("The queued message comes next."))
 
     async def edit(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
@@ -114,7 +114,7 @@ class Queue:
         answer = await self._ledger.apply(chat.id, [EditQueued(queued, message)])
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        [row] = [row for row in shown.queue(answer) if row.id == queued]
+        [row] = [row for row in shown.queue_shown(answer) if row.id == queued]
         return json_response(200, row)
 
     async def reorder(self, call: Call) -> HttpResponse:
@@ -127,7 +127,7 @@ class Queue:
         answer = await self._ledger.apply(chat.id, [ReorderQueued(order)])
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        return json_response(200, QueueResponse(shown.queue(answer)))
+        return json_response(200, QueueResponse(shown.queue_shown(answer)))
 
     async def _choice(
         self, call: Call, body: EditQueuedMessageRequest
@@ -138,5 +138,5 @@ class Queue:
             if fault := fault_of_effort(effort):
                 raise choice_refused(fault)
             return None, effort or None
-        choice = chosen(await self._catalogue.choose(call.user.id, wanted, effort))
+        choice = choice_or_refusal(await self._catalogue.choose(call.user.id, wanted, effort))
         return choice.model, choice.effort

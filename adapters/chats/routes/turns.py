@@ -17,7 +17,7 @@ from actors.law.requests import (
 from actors.law.store.ports import Applied
 from adapters.access.admission import Admission, VisibleChat
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.wire.chats import Chat, shown
 from adapters.chats.wire.sending import SubmitToolResultsRequest, ToolResult
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
@@ -30,7 +30,7 @@ RESULTS_BYTES_MAX = 256 * 1024  # of what a client's tools say in one request; t
 
 class Turns:
     def __init__(
-        self, admission: Admission, sending: ChatSender, *, shelf: Shelf, organization: UUID
+        self, admission: Admission, sending: ChatSender, *, shelf: OverviewStore, organization: UUID
     ) -> None:
         self._admission = admission
         self._sending = sending

@@ -12,7 +12,7 @@ from actors.law.ids import ChatId, UserId
 from actors.law.parts.message import JsonText, Part
 from actors.law.requests import NO_PARAMETERS, CreateChat, DynamicTool, NewChat
 from actors.tools.approvals.policy import Policy
-from adapters.chats.shelf.labelling import checked
+from adapters.chats.shelf.labelling import checked_labels
 from adapters.chats.wire import chats as wire
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import ModelChoice
@@ -29,7 +29,7 @@ SHOWN_MAX = 80  # characters of what is wrong that a refusal repeats
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class CreationFacts:
     """What of a new chat had to be looked up."""
 
     owner: UserId
@@ -111,7 +111,7 @@ def check_prompt(asked: wire.CreateChatRequest) -> None:
 
 
 def request_of(
-    asked: wire.CreateChatRequest, said: tuple[Part, ...], settled: Settled
+    asked: wire.CreateChatRequest, said: tuple[Part, ...], settled: CreationFacts
 ) -> CreateChat:
     """Every field that can be wrong is looked at here, if nobody has done so before."""
     new = NewChat(
@@ -120,7 +120,7 @@ def request_of(
         title=settled.title,
         client_type=client_type_of(asked),
         plan_mode=asked.plan_mode or "",
-        labels=checked(asked.labels or {}),
+        labels=checked_labels(asked.labels or {}),
         dynamic_tools=tools_of(asked),
         workspace_id=asked.workspace_id,
         mcp_server_ids=settled.servers,

@@ -13,7 +13,7 @@ SHOWN_MAX = 80  # characters of what is wrong that a refusal repeats
 _KEY = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._/-]*", re.ASCII)
 
 
-def checked(labels: Mapping[str, str]) -> Mapping[str, str]:
+def checked_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
     """As they are. Refused with one word for each that cannot be."""
     faults = tuple(Validation("labels", fault) for fault in faults_of(labels))
     if faults:

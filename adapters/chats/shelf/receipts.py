@@ -11,7 +11,7 @@ KEPT_SECONDS = 24 * 3600.0  # then a name means nothing any more
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ServedRequest:
     """A request was served: what it made, and the answer if one was given."""
 
     request: bytes
@@ -25,13 +25,13 @@ class Receipts:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def find(self, user: UserId, key: str) -> Done | None:
+    async def find(self, user: UserId, key: str) -> ServedRequest | None:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["receipt"], {"user": user, "key": key})
         if not found:
             return None
         [(request, chat, messages, queued, status, answer)] = found
-        return Done(
+        return ServedRequest(
             request,
             chat,
             tuple(messages or ()),

@@ -12,7 +12,7 @@ from hashlib import sha256
 import trio
 
 from actors.law.store.ports import Receipt
-from adapters.chats.shelf.receipts import Done, Receipts
+from adapters.chats.shelf.receipts import Receipts, ServedRequest
 from adapters.http.endpoints import Call, HttpResponse
 from adapters.http.refusals import HttpError, Validation
 from adapters.postgres.driver.faults import DatabaseFault
@@ -22,16 +22,18 @@ HEADER = "idempotency-key"
 KEY_CHARACTERS_MAX = 255  # a longer one is refused
 NOTE_SECONDS_MAX = 5.0  # for the note of an answer; then it is made again, should somebody ask
 
-Serve = Callable[[Call, Receipt | None], Awaitable[HttpResponse]]  # the receipt goes to the ledger
-Again = Callable[[Call, Done], Awaitable[HttpResponse]]  # from what is stored
+ServeCall = Callable[
+    [Call, Receipt | None], Awaitable[HttpResponse]
+]  # the receipt goes to the ledger
+ServeAgain = Callable[[Call, ServedRequest], Awaitable[HttpResponse]]  # from what is stored
 
 
-class Repeating:
+class RequestRepeats:
     def __init__(self, receipts: Receipts) -> None:
         self._receipts = receipts
         self._underway: set[tuple[object, str]] = set()  # no more than requests being served
 
-    async def once(self, call: Call, serve: Serve, *, again: Again) -> HttpResponse:
+    async def once(self, call: Call, serve: ServeCall, *, again: ServeAgain) -> HttpResponse:
         """`serve` the call, unless it has been served under this name before."""
         key = call.headers.get(HEADER)
         if key is None:
@@ -51,7 +53,7 @@ class Repeating:
             self._underway.discard(name)
 
     async def _served(
-        self, call: Call, serve: Serve, again: Again, *, receipt: Receipt
+        self, call: Call, serve: ServeCall, again: ServeAgain, *, receipt: Receipt
     ) -> HttpResponse:
         former = await self._former(call, again, receipt)
         if former is not None:
@@ -69,7 +71,7 @@ class Repeating:
             raise refusal
         return former
 
-    async def _former(self, call: Call, again: Again, receipt: Receipt) -> HttpResponse | None:
+    async def _former(self, call: Call, again: ServeAgain, receipt: Receipt) -> HttpResponse | None:
         """The answer that the request of this name got. None: it has not been served."""
         found = await self._receipts.find(receipt.user, receipt.key)
         if found is None:

@@ -8,7 +8,7 @@ import msgspec
 
 from actors.law.chat import ChatError
 from actors.law.states import Status
-from adapters.chats.shelved import Shelved, ShelvedContext, ShelvedFile
+from adapters.chats.shelved import ChatOverview, ContextState, FileInfo
 from adapters.postgres.codec.parts import unescaped
 from adapters.postgres.codec.rows import approvals_of
 from adapters.postgres.driver.values import Row
@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 _STATUS = {status.value: status for status in Status}
 
 
-def shelved_of(row: Row) -> Shelved:
+def shelved_of(row: Row) -> ChatOverview:
     """Of the columns that the part `shelved` names."""
     (
         id,
@@ -48,7 +48,7 @@ def shelved_of(row: Row) -> Shelved:
         shared,
         has_unread,
     ) = row
-    return Shelved(
+    return ChatOverview(
         id=id,
         owner_id=owner_id,
         owner_username=username,
@@ -73,20 +73,20 @@ def shelved_of(row: Row) -> Shelved:
         last_turn_summary=last_turn_summary,
         summary=summary,
         workspace_id=workspace_id,
-        context=None if context is None else _json(context, ShelvedContext),
+        context=None if context is None else _json(context, ContextState),
         shared=shared,
         has_unread=has_unread,
     )
 
 
-def files_of(raw: bytes | None) -> tuple[ShelvedFile, ...]:
-    return () if raw is None else _json(raw, tuple[ShelvedFile, ...])
+def files_of(raw: bytes | None) -> tuple[FileInfo, ...]:
+    return () if raw is None else _json(raw, tuple[FileInfo, ...])
 
 
-def families_of(chats: Sequence[Shelved]) -> list[Shelved]:
+def families_of(chats: Sequence[ChatOverview]) -> list[ChatOverview]:
     """Each chat that has no parent among them, in their order, with its children in theirs."""
     known = {chat.id for chat in chats}
-    children: Mapping[object, list[Shelved]] = {id: [] for id in known}
+    children: Mapping[object, list[ChatOverview]] = {id: [] for id in known}
     heads = []
     for chat in chats:
         if chat.parent_id in known:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from actors.law.ids import ChatId
-from adapters.chats.shelf.wanted import Wanted
+from adapters.chats.shelf.wanted import ListFilter
 from adapters.http.refusals import HttpError, Validation
 
 QUERY_CHARACTERS_MAX = 4_096  # of a search; a longer one is refused
@@ -31,8 +31,8 @@ _QUOTE = re.compile(r'(\\?)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    wanted: Wanted
+class ListSearch:
+    wanted: ListFilter
     is_vain: bool = False  # it asks for what no chat here can have
 
 
@@ -44,7 +44,7 @@ def search_of(
     limit: int,
     offset: int = 0,
     sharing: bool = True,
-) -> Search:
+) -> ListSearch:
     """Refused if it cannot be understood. Without `sharing` nobody shares anything with anybody."""
     terms = _terms(query)
     for key, values in terms.items():
@@ -55,7 +55,7 @@ def search_of(
         _refuse(f"search cannot be combined with {', '.join(_TITLES)}")
     _check_repository(one, terms)
     sources = _listed(terms, "source", (_MINE, _THEIRS)) or (_MINE,)
-    wanted = Wanted(
+    wanted = ListFilter(
         mine=_MINE in sources,
         theirs=sharing and _THEIRS in sources,
         archived=_truth(one, "archived") or False,
@@ -67,7 +67,7 @@ def search_of(
         limit=limit,
         offset=offset,
     )
-    return Search(wanted, is_vain=any(key in terms for key in _REPOSITORY))
+    return ListSearch(wanted, is_vain=any(key in terms for key in _REPOSITORY))
 
 
 def _terms(query: str) -> Mapping[str, list[str]]:

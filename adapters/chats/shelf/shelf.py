@@ -9,8 +9,8 @@ import trio
 from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import Tell, TitleChanged
 from adapters.chats.shelf.rows import families_of, files_of, shelved_of
-from adapters.chats.shelf.wanted import Wanted
-from adapters.chats.shelved import CostSum, Shelved, TreeCost
+from adapters.chats.shelf.wanted import ListFilter
+from adapters.chats.shelved import ChatOverview, CostSum, TreeCost
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Parameters, Row
 from adapters.postgres.queries import SQL
@@ -24,13 +24,13 @@ SORTED_MESSAGES = 100  # so many at once are put into the index; fewer may wait 
 SEARCHED_CHARACTERS_MAX = 200_000
 
 
-class Shelf:
+class OverviewStore:
     def __init__(self, pool: Pool, *, tell: Tell, lease_seconds: float) -> None:
         self._pool = pool
         self._tell = tell
         self._lease_seconds = lease_seconds
 
-    async def chat(self, chat: ChatId) -> Shelved | None:
+    async def chat(self, chat: ChatId) -> ChatOverview | None:
         """With its children and files. Who may see it has been settled."""
         asked = {"chat": chat, "lease_seconds": self._lease_seconds}
         found = await self._execute(SQL["shelved_chat"], asked)
@@ -40,7 +40,7 @@ class Shelf:
         [family] = families_of([shelved_of(row[:-2]) for row in found])
         return replace(family, files=files_of(files), is_unheld=is_unheld)
 
-    async def page(self, caller: UserId, wanted: Wanted) -> list[Shelved]:
+    async def page(self, caller: UserId, wanted: ListFilter) -> list[ChatOverview]:
         """Roots in the order of the shelf, with their children."""
         if wanted.search is not None and not await self._is_searchable(caller, wanted.search):
             return []

@@ -10,7 +10,7 @@ PAGE_DEFAULT = 50  # chats, where nobody says how many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ListFilter:
     """Roots for which all of it holds."""
 
     mine: bool = True  # those that the caller owns

@@ -16,7 +16,7 @@ from actors.law.states import Status
 from actors.law.store.hints import Became
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.streams.events import ChatWatchEvent, WatchKind, encode_json
 from adapters.chats.wire.chats import watched
 from adapters.postgres.codec import rows
@@ -129,7 +129,7 @@ _KINDS: Mapping[Became, WatchKind] = {
 class ListReading:
     """The reads of feeds of lists. Fulfils `actors.streams.feeds.owner_feed.ListEvents`."""
 
-    def __init__(self, shelf: Shelf, *, organization: UUID) -> None:
+    def __init__(self, shelf: OverviewStore, *, organization: UUID) -> None:
         self._shelf = shelf
         self._organization = organization
 

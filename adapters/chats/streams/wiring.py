@@ -11,7 +11,7 @@ from actors.streams.feeds.ports import RemotePreviews
 from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds, open_chat_feeds, open_owner_feeds
 from actors.streams.previews import Previews
 from adapters.access.admission import Admission
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.streams.events import encode_event
 from adapters.chats.streams.reading import ListReading, WatchersReading
 from adapters.chats.streams.routes import Streams, Watch
@@ -50,7 +50,7 @@ async def open_streaming(
     previews: Previews,
     *,
     admission: Admission,
-    shelf: Shelf,
+    shelf: OverviewStore,
     organization: UUID,
     lease_seconds: float,
     elsewhere: RemotePreviews | None = None,

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from actors.prompts.context.resources import Resource
-from adapters.chats.shelved import Shelved, ShelvedContext, ShelvedFile
+from adapters.chats.shelved import ChatOverview, ContextState, FileInfo
 from adapters.chats.wire.content import ChatInputPart
 from adapters.chats.wire.messages import ChatError, error_of
 from adapters.tools.approvals.schemas import ChatApproval, approval_of
@@ -158,7 +158,7 @@ class ChatTitle(Struct, frozen=True):
     title: str
 
 
-def listed(chat: Shelved, *, organization: UUID) -> Chat:
+def listed(chat: ChatOverview, *, organization: UUID) -> Chat:
     """As a member of a list, and among the children of one."""
     return _chat(
         chat,
@@ -170,7 +170,7 @@ def listed(chat: Shelved, *, organization: UUID) -> Chat:
 
 
 def shown(
-    chat: Shelved,
+    chat: ChatOverview,
     *,
     organization: UUID,
     resources: Sequence[ChatContextResource] = (),
@@ -187,17 +187,17 @@ def shown(
     )
 
 
-def watched(chat: Shelved, *, organization: UUID) -> Chat:
+def watched(chat: ChatOverview, *, organization: UUID) -> Chat:
     """As watchers are told of it."""
     return _chat(chat, organization)
 
 
-def _child(chat: Shelved, organization: UUID) -> Chat:
+def _child(chat: ChatOverview, organization: UUID) -> Chat:
     return _chat(chat, organization, has_unread=chat.has_unread)
 
 
 def _chat(
-    chat: Shelved,
+    chat: ChatOverview,
     organization: UUID,
     *,
     has_unread: bool = False,
@@ -243,7 +243,7 @@ def _chat(
     )
 
 
-def _context(context: ShelvedContext, resources: Sequence[ChatContextResource]) -> ChatContext:
+def _context(context: ContextState, resources: Sequence[ChatContextResource]) -> ChatContext:
     since = context.dirty_since
     return ChatContext(
         dirty=since is not None,
@@ -282,7 +282,7 @@ def resource_of(home: str, resource: Resource) -> ChatContextResource:
     )
 
 
-def _file(file: ShelvedFile, organization: UUID) -> ChatFileMetadata:
+def _file(file: FileInfo, organization: UUID) -> ChatFileMetadata:
     return ChatFileMetadata(
         id=file.id,
         owner_id=file.owner_id,

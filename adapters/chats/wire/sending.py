@@ -80,7 +80,7 @@ class QueueResponse(msgspec.Struct, frozen=True):
     queued_messages: Sequence[ChatQueuedMessage]
 
 
-class Said(msgspec.Struct, frozen=True):
+class MessageOnly(msgspec.Struct, frozen=True):
     """An answer that only tells a person what was done."""
 
     message: str

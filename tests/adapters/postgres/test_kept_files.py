@@ -8,7 +8,7 @@ from actors.law.ids import FileId
 from actors.law.requests import CreateChat, NewChat
 from actors.prompts.context.ports import Document
 from actors.prompts.files import StoredFile
-from adapters.chats.files.store import KeptFiles, PromptFiles
+from adapters.chats.files.store import ChatFileKeeper, PromptFiles
 from tests.actors.law.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id
 
@@ -30,7 +30,7 @@ async def linked(store, chat):
 async def test_a_file_is_kept_and_linked(store):
     chat, plan = await a_chat_of(store), a_plan()
 
-    assert await KeptFiles(store.pool).keep(chat, plan)
+    assert await ChatFileKeeper(store.pool).keep(chat, plan)
 
     assert {plan.id} == await linked(store, chat)
     found = await PromptFiles(store.pool).read({plan.id})
@@ -39,7 +39,7 @@ async def test_a_file_is_kept_and_linked(store):
 
 async def test_the_same_file_again_changes_nothing(store):
     chat, plan = await a_chat_of(store), a_plan()
-    files = KeptFiles(store.pool)
+    files = ChatFileKeeper(store.pool)
     await files.keep(chat, plan)
 
     assert await files.keep(chat, replace(plan, content=b"other"))
@@ -49,7 +49,7 @@ async def test_the_same_file_again_changes_nothing(store):
 
 
 async def test_beyond_the_limit_nothing_is_kept_but_what_is_there_is_there(store):
-    chat, files = await a_chat_of(store), KeptFiles(store.pool)
+    chat, files = await a_chat_of(store), ChatFileKeeper(store.pool)
     plans = [a_plan() for _ in range(FILES_PER_CHAT_MAX)]
     for plan in plans:
         assert await files.keep(chat, plan)
@@ -67,4 +67,4 @@ async def test_a_chat_that_is_gone_keeps_no_file(store):
     await store.execute("DELETE FROM chats WHERE id = %(c)s", c=chat.id)
     plan = a_plan()
 
-    assert not await KeptFiles(store.pool).keep(chat, plan)
+    assert not await ChatFileKeeper(store.pool).keep(chat, plan)

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from actors.law.ids import FileId, UserId
-from adapters.chats.files.routes import Links
+from adapters.chats.files.routes import FileLinks
 
 NOW = datetime(2030, 5, 17, 12, 0, tzinfo=UTC)
 FILE, OTHER = FileId(UUID(int=1)), FileId(UUID(int=2))
 ANN = UserId(UUID(int=11))
-LINKS = Links(b"k" * 32)
+LINKS = FileLinks(b"k" * 32)
 TOKEN = LINKS.token(FILE, ANN, until=NOW + timedelta(seconds=300))
 
 
@@ -30,7 +30,7 @@ def test_it_opens_no_other_file():
 
 
 def test_another_key_did_not_make_it():
-    assert Links(b"l" * 32).user_of(TOKEN, FILE, now=NOW) is None
+    assert FileLinks(b"l" * 32).user_of(TOKEN, FILE, now=NOW) is None
 
 
 def test_whatever_is_changed_of_it_it_is_no_token_any_more():

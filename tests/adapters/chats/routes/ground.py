@@ -20,13 +20,13 @@ from actors.supervisor.slots import Slots
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.routes import Files
-from adapters.chats.files.store import FileShelf
+from adapters.chats.files.store import FileStore
 from adapters.chats.routes.messages import Messages
 from adapters.chats.routes.queue import Queue
 from adapters.chats.routes.turns import Turns
 from adapters.chats.shelf.receipts import Receipts
-from adapters.chats.shelf.repeating import Repeating
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.repeating import RequestRepeats
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.http.door import Door
 from adapters.http.endpoints import Caller, TokenSource
 from adapters.http.requests import ClientConnection, HttpRequest
@@ -158,10 +158,10 @@ async def a_ground(conninfo):
 
 
 def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
-    admission, pages, shelf = Admission(pool), Pages(pool), FileShelf(pool)
+    admission, pages, shelf = Admission(pool), Pages(pool), FileStore(pool)
     sending = ChatSender(ledger, supervisor)
     catalogue = catalogue or a_catalogue(pool)
-    shelved = Shelf(pool, tell=lambda hint: None, lease_seconds=30.0)
+    shelved = OverviewStore(pool, tell=lambda hint: None, lease_seconds=30.0)
     files = Files(
         shelf,
         organization=ORGANIZATION,
@@ -175,7 +175,7 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
             sending=sending,
             files=shelf,
             catalogue=catalogue,
-            repeating=Repeating(Receipts(pool)),
+            repeating=RequestRepeats(Receipts(pool)),
             servers=known_servers(pool),
         ),
         Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),

@@ -4,7 +4,7 @@ import pytest
 import trio
 
 from actors.upkeep.title_wording import fallback_title
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.rehearsal.behaviour import Behaviour
 from tests.adapters.chats.routes.daemon import PATIENCE_SECONDS, a_daemon
 from tests.adapters.tools.built_in.turns.test_advised_turns import ON, asks, says
@@ -14,7 +14,9 @@ pytestmark = pytest.mark.slow
 
 async def cost_with(daemon, chat, *names):
     """Once these have been bought for it."""
-    shelf = Shelf(daemon.chats.store.pool, tell=daemon.chats.store.bus.tell, lease_seconds=30.0)
+    shelf = OverviewStore(
+        daemon.chats.store.pool, tell=daemon.chats.store.bus.tell, lease_seconds=30.0
+    )
     with trio.fail_after(PATIENCE_SECONDS):
         while not set(names) <= (cost := await shelf.cost(chat)).beside.keys():
             await trio.sleep(0.01)

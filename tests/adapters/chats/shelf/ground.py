@@ -14,14 +14,14 @@ from actors.law import requests as ask
 from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
-from adapters.chats.files.store import FileShelf, PromptFiles
+from adapters.chats.files.store import FileStore, PromptFiles
 from adapters.chats.routes.chat_list import ChatList
 from adapters.chats.routes.chats import Chats
 from adapters.chats.routes.sharing import Sharing
 from adapters.chats.shelf.pins import Pins
 from adapters.chats.shelf.receipts import Receipts
-from adapters.chats.shelf.repeating import Repeating
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.repeating import RequestRepeats
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.http.door import Door
 from adapters.postgres.queries import SQL
 from adapters.tools.approvals.store import Consents
@@ -36,7 +36,7 @@ from tests.contracts.given import applied
 
 @dataclass
 class Ground(routes.Ground):
-    shelf: Shelf | None = None
+    shelf: OverviewStore | None = None
     pinning: Pins | None = None
 
     def another(self):
@@ -125,7 +125,7 @@ async def a_ground(conninfo, *, sharing=True, **how):
 
 def opened(store, *, sharing):
     supervisor = routes.senders()
-    shelf = Shelf(store.pool, tell=store.telling, lease_seconds=30.0)
+    shelf = OverviewStore(store.pool, tell=store.telling, lease_seconds=30.0)
     door = Door(rows_on(store, supervisor, shelf, sharing=sharing), routes.Callers())
     return Ground(store, door, supervisor, shelf=shelf, pinning=Pins(store.pool))
 
@@ -147,9 +147,9 @@ def rows_on(store, supervisor, shelf, *, sharing):
         sending=ChatSender(store.ledger, supervisor),
         supervisor=supervisor,
         catalogue=routes.a_catalogue(pool),
-        files=FileShelf(pool),
+        files=FileStore(pool),
         contents=PromptFiles(pool),
-        repeating=Repeating(Receipts(pool)),
+        repeating=RequestRepeats(Receipts(pool)),
         consents=Consents(pool),
         servers=routes.known_servers(pool),
         contexts=contexts_on(pool, store.telling)[0],

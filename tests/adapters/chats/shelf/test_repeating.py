@@ -8,7 +8,7 @@ import trio
 from actors.law import requests as ask
 from actors.law.store.ports import Receipt
 from adapters.chats.shelf.receipts import KEPT_SECONDS, Receipts
-from adapters.chats.shelf.repeating import KEY_CHARACTERS_MAX, Repeating
+from adapters.chats.shelf.repeating import KEY_CHARACTERS_MAX, RequestRepeats
 from adapters.http.endpoints import Call, Caller, HttpResponse, TokenSource
 from adapters.http.refusals import HttpError
 from tests.actors.law.chats import ANN, BOB, BROKEN
@@ -148,7 +148,7 @@ async def never(call, done):
 
 
 async def test_one_that_is_being_served_is_not_served_twice(ground):
-    repeating = Repeating(Receipts(ground.store.pool))
+    repeating = RequestRepeats(Receipts(ground.store.pool))
     begun, go_on = trio.Event(), trio.Event()
     served = []
 
@@ -170,7 +170,7 @@ async def test_one_that_is_being_served_is_not_served_twice(ground):
 
 
 async def test_one_that_broke_off_may_come_again(ground):
-    repeating = Repeating(Receipts(ground.store.pool))
+    repeating = RequestRepeats(Receipts(ground.store.pool))
 
     async def breaks(call, receipt):
         raise HttpError(500, "broken")
@@ -186,7 +186,7 @@ async def test_one_that_broke_off_may_come_again(ground):
 
 async def test_what_another_process_has_served_meanwhile_is_not_refused(ground):
     chat = await ground.a_chat()
-    repeating = Repeating(Receipts(ground.store.pool))
+    repeating = RequestRepeats(Receipts(ground.store.pool))
 
     async def late(call, receipt):
         await ground.store.execute(

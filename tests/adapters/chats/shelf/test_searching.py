@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actors.law.ids import ChatId
 from adapters.chats.shelf.searching import QUERY_CHARACTERS_MAX, search_of
-from adapters.chats.shelf.wanted import Wanted
+from adapters.chats.shelf.wanted import ListFilter
 from adapters.http.refusals import HttpError
 
 VAIN = "vain"
@@ -89,7 +89,7 @@ def test_a_search_that_is_understood(query):
 
     assert (meant == VAIN) == search.is_vain
     if meant != VAIN:
-        assert Wanted(**meant) == search.wanted
+        assert ListFilter(**meant) == search.wanted
 
 
 @pytest.mark.parametrize("query", NOT_UNDERSTOOD)

@@ -27,7 +27,7 @@ from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
-from adapters.chats.shelf.shelf import Shelf
+from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.streams.wiring import StreamParts, open_streaming
 from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
 from adapters.http.door import Door
@@ -107,7 +107,7 @@ class Stage:
     @property
     def shelf(self):
         store = self.chats.store
-        return Shelf(store.pool, tell=store.bus.tell, lease_seconds=30.0)
+        return OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=30.0)
 
     @property
     def sending(self):
@@ -188,7 +188,7 @@ def open_streams(chats):
         store.bus,
         chats.previews,
         admission=Admission(store.pool),
-        shelf=Shelf(store.pool, tell=store.bus.tell, lease_seconds=30.0),
+        shelf=OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=30.0),
         organization=ORGANIZATION,
         lease_seconds=30.0,
     )

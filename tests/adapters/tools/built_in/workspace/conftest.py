@@ -13,7 +13,7 @@ from actors.chat.turn.ports import Calling
 from actors.law.ids import ChatId
 from actors.law.parts.message import ToolCallPart
 from actors.law.requests import CreateChat, NewChat
-from adapters.chats.files.store import KeptFiles
+from adapters.chats.files.store import ChatFileKeeper
 from adapters.postgres.bus import Switchboard
 from adapters.tools.built_in.lifecycle import LifecycleTools
 from adapters.tools.built_in.workspace import WorkspaceTools
@@ -55,7 +55,7 @@ class Daemon:
         self.calls.append(name)
         call = ToolCallPart(_id or f"call-{len(self.calls)}", name, json.dumps(arguments))
         calling = Calling(chat, call, (), show=lambda piece: None)
-        files = WorkspaceTools(self.workspaces, KeptFiles(self.store.pool))
+        files = WorkspaceTools(self.workspaces, ChatFileKeeper(self.store.pool))
         for source in (files, LifecycleTools(self.lifecycle)):
             if name in [tool.tool.name for tool in await local_tools(chat, source)]:
                 return await source.run(calling, name)
