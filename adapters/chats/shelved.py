@@ -61,7 +61,7 @@ class ChatOverview:
     context: ContextState | None
     shared: bool
     has_unread: bool
-    children: Sequence["Shelved"] = ()
+    children: Sequence["ChatOverview"] = ()
     files: Sequence[FileInfo] = ()
     is_unheld: bool = False  # it has work to do and nobody who does it; not known of lists
 

@@ -99,7 +99,7 @@ def test_a_search_that_makes_no_sense_is_refused(query):
 
     assert (400, ["q"]) == (
         refused.value.status,
-        [fault.field for fault in refused.value.refusal.validations],
+        [fault.field for fault in refused.value.body.validations],
     )
 
 
@@ -114,7 +114,7 @@ def test_a_label_has_a_key_and_a_value(label):
     with pytest.raises(HttpError) as refused:
         search_of("", labels=[label], limit=1)
 
-    assert "label" == refused.value.refusal.validations[0].field
+    assert "label" == refused.value.body.validations[0].field
 
 
 def test_the_page_is_handed_on():

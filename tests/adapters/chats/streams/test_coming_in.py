@@ -39,7 +39,7 @@ def test_whatever_else_stands_there_is_refused(name, text):
     with pytest.raises(HttpError) as refused:
         position_of(a_call([(name, text)]))
 
-    assert (400, name) == (refused.value.status, refused.value.refusal.validations[0].field)
+    assert (400, name) == (refused.value.status, refused.value.body.validations[0].field)
 
 
 @pytest.mark.parametrize(

@@ -40,5 +40,5 @@ class Asking:
         try:
             answer = await self._by_path[method, path].handle(call)
         except HttpError as refused:
-            return refused.status, msgspec.to_builtins(refused.refusal)
+            return refused.status, msgspec.to_builtins(refused.body)
         return answer.status, json.loads(answer.body) if answer.body else None
