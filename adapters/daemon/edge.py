@@ -5,7 +5,13 @@ the end before the chats are handed on: whoever takes a chat over serves its wat
 """
 
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,6 +53,7 @@ from adapters.models.routes.settings import Feature
 from adapters.people.auth.wiring import Auth, open_auth
 from adapters.people.routes.all_routes import people_routes
 from adapters.people.routes.schemas import ORGANIZATION
+from adapters.plugins.identity import identify_by
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings import Config
 from adapters.tools.approvals.routes import Approvals
@@ -145,14 +152,8 @@ async def open_edge(
     admission = Admission(store.pool, sharing=config.sharing)
     shelf = OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=config.lease_seconds)
     async with (
-        open_auth(
-            store.pool,
-            store.bus,
-            chats.vault,
-            admin_token=config.admin_token,
-            access_url=access_url,
-            invites=beside is None or beside.is_first,
-            processes=config.processes,
+        open_callers(
+            config, chats, access_url=access_url, invites=beside is None or beside.is_first
         ) as auth,
         open_streaming(
             store.pool,
@@ -201,6 +202,21 @@ async def open_edge(
             if beside is not None:
                 opened.enter_context(beside.opened(health.own(), auth.callers))
             yield
+
+
+def open_callers(
+    config: Config, chats: Chats, *, access_url: str, invites: bool
+) -> AbstractAsyncContextManager[Auth]:
+    return open_auth(
+        chats.store.pool,
+        chats.store.bus,
+        chats.vault,
+        admin_token=config.admin_token,
+        access_url=access_url,
+        invites=invites,
+        processes=config.processes,
+        identify=identify_by(chats.plugins, config.trusted_proxies),
+    )
 
 
 def door_of(ground: Ground, subjects: Sequence[Routes], *, access_url: str) -> Door:

@@ -49,6 +49,7 @@ class TokenSource(Enum):
     COOKIE = "cookie"
     QUERY = "query"
     HEADER = "header"
+    IDENTITY = "identity"  # it carried none: an identity source of a plugin knew its user
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,11 @@ def client_address(peer: str, forwarded: str, trusted: Collection[Network]) -> s
     return address
 
 
+def is_trusted(peer: str, trusted: Collection[Network]) -> bool:
+    """Return whether the other end of a connection is a proxy of ours."""
+    return _is_any(_ip_address(peer), trusted)
+
+
 def _ip_address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         known = ip_address(text.strip().partition("%")[0])

@@ -1,6 +1,7 @@
 """Plugins: code of others that runs in this process and harms only itself (docs/plugins.md).
 
 For other rooms:
+    identity   their identity sources, for who asks over HTTP
     providers  their providers, for the catalogue of models
     tools      their tools, for chats
     plugins    all plugins of a process: loaded, watched and ended with it

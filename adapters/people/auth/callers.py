@@ -7,12 +7,14 @@ What is revoked is forgotten at once in this process (`forget`), in others as so
 it, and after KEPT_SECONDS if they never do.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from math import inf
+from uuid import UUID
 
 from actors.law.ids import UserId
 from adapters.http.endpoints import (
+    ALL,
     READ_CHATS,
     READING,
     Access,
@@ -25,8 +27,8 @@ from adapters.http.endpoints import (
 from adapters.http.refusals import HttpError, forbidden, foreign_origin, not_found
 from adapters.http.requests import HttpRequest
 from adapters.people.auth.signing import COOKIE, Signing
-from adapters.people.store.tokens import GoodToken, Tokens, hash_of
-from adapters.people.store.users import User
+from adapters.people.store.tokens import Tokens, hash_of
+from adapters.people.store.users import CachedUsers, User, UserStatus
 from adapters.settings.caching import Cache, CacheStatistics
 from runtime.clock import now, wall
 
@@ -114,25 +116,52 @@ class _KnownToken:
 
     __slots__ = ("scopes", "token", "until", "user")
 
-    def __init__(self, good: GoodToken) -> None:
-        self.token = good.token
-        self.user: User = good
-        self.scopes = with_implied_scopes(good.scopes)
-        self.until = inf if good.seconds is None else now() + good.seconds
+    def __init__(
+        self, token: str, user: User, scopes: Iterable[str], seconds: float | None = None
+    ) -> None:
+        self.token = token
+        self.user = user
+        self.scopes = with_implied_scopes(scopes)
+        self.until = inf if seconds is None else now() + seconds
 
     def caller(self, scopes: frozenset[str], via: TokenSource) -> Caller:
         user = self.user
         return Caller(user.id, user.username, user.is_admin, scopes, self.token, via)
 
 
+@dataclass(frozen=True, slots=True)
+class IdentifiedUser:
+    """A user whom an identity source of a plugin has found behind a request."""
+
+    username: str
+    scopes: frozenset[str]
+
+
+Identify = Callable[[HttpRequest], Awaitable[IdentifiedUser | None]]
+"""Asks the identity sources whose a request is. HttpError: they do not answer."""
+
+# Before the id of a user: stands in the place of the id of a token, for a caller without one.
+IDENTITY = "identity:"
+
+
 class Callers:
     """Finds the callers of requests. Fulfils `adapters.http.door.Authenticator`."""
 
-    def __init__(self, tokens: Tokens, signing: Signing, *, used: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        signing: Signing,
+        known: CachedUsers,
+        *,
+        used: Callable[[str], None],
+        identify: Identify | None = None,
+    ) -> None:
         """`used` is told the id of every token that lets a caller in. It must not wait."""
         self._tokens = tokens
         self._signing = signing
+        self._users = known
         self._used = used
+        self._identify = identify
         self._known: Cache[bytes | str, _KnownToken] = Cache(
             self._look, keep_seconds=KEPT_SECONDS, max_entries=KEPT_MAX
         )
@@ -170,7 +199,7 @@ class Callers:
         """
         shown = token_in(request)
         if shown is None:
-            return await self._of_ticket(request)
+            return await self._of_ticket(request) or await self._identified(request)
         is_ours = len(shown.token) <= TOKEN_CHARACTERS_MAX
         known = await self._good(hash_of(shown.token)) if is_ours else None
         if known is None:
@@ -210,13 +239,40 @@ class Callers:
             raise unauthorized("the ticket is too old, or not for this path; ask for another")
         return known.caller(_TICKET_SCOPES, TokenSource.QUERY)
 
+    async def _identified(self, request: HttpRequest) -> Caller | None:
+        """Return the caller whom an identity source finds behind a request without a token.
+
+        What a proxy adds to all requests of a browser, it adds to those as well that a page of
+        another site makes it send: so these are refused.
+        """
+        found = None if self._identify is None else await self._identify(request)
+        if found is None:
+            return None
+        if request.foreign_page is not None:
+            raise foreign_origin(request.foreign_page)
+        user = await self._users.by_name(found.username)
+        known = None if user is None else await self._good(f"{IDENTITY}{user.id}")
+        if known is None:
+            raise unauthorized(f"there is no active user {found.username!r:.100} here")
+        return known.caller(with_implied_scopes(found.scopes), TokenSource.IDENTITY)
+
     async def _good(self, key: bytes | str) -> _KnownToken | None:
         known = await self._known.find(key)
         return known if known is not None and now() < known.until else None
 
     async def _look(self, key: bytes | str) -> _KnownToken | None:
+        if isinstance(key, str) and key.startswith(IDENTITY):
+            return await self._look_at_user(key)
         if isinstance(key, bytes):
             good = await self._tokens.of_hash(key)
         else:
             good = await self._tokens.of_id(key)
-        return None if good is None else _KnownToken(good)
+        if good is None:
+            return None
+        return _KnownToken(good.token, good, good.scopes, good.seconds)
+
+    async def _look_at_user(self, key: str) -> _KnownToken | None:
+        user = await self._users.by_id(UserId(UUID(key.removeprefix(IDENTITY))))
+        if user is None or user.is_deleted or user.status is UserStatus.SUSPENDED:
+            return None
+        return _KnownToken(key, user, [ALL])

@@ -18,7 +18,7 @@ from argon2 import PasswordHasher
 from actors.law.ids import UserId
 from actors.law.store.hints import HintsLost, News, PersonChanged
 from actors.law.store.ports import Bus
-from adapters.people.auth.callers import Callers
+from adapters.people.auth.callers import Callers, Identify
 from adapters.people.auth.open_streams import OpenStreams
 from adapters.people.auth.passwords import LoginThrottle, Passwords
 from adapters.people.auth.signing import Signing
@@ -87,6 +87,7 @@ async def open_auth(
     hasher: PasswordHasher | None = None,
     invites: bool = True,
     processes: int = 1,
+    identify: Identify | None = None,
 ) -> AsyncIterator[Auth]:
     """Run the parts as long as the block runs.
 
@@ -95,7 +96,7 @@ async def open_auth(
     """
     throttle = LoginThrottle(processes=processes)
     names = await read_deployment(pool)
-    auth = _auth(pool, bus, vault, names=names, throttle=throttle, hasher=hasher)
+    auth = _auth(pool, bus, vault, names=names, throttle=throttle, hasher=hasher, identify=identify)
     async with open_children("people", capacity=2) as children:
         with bus.follow(auth.hear, PersonChanged):
             founded = await ensure_first_admin(
@@ -121,16 +122,18 @@ def _auth(
     names: Deployment,
     throttle: LoginThrottle,
     hasher: PasswordHasher | None,
+    identify: Identify | None,
 ) -> Auth:
     users, tokens = Users(pool), Tokens(pool)
+    known = CachedUsers(users)
     usage = TokenUsage(tokens)
     signing = Signing(csrf_key=vault.derived("csrf"), ticket_key=vault.derived("ticket"))
-    callers = Callers(tokens, signing, used=usage.note)
+    callers = Callers(tokens, signing, known, used=usage.note, identify=identify)
     return Auth(
         deployment=names,
         callers=callers,
         users=users,
-        known=CachedUsers(users),
+        known=known,
         tokens=tokens,
         invitations=Invitations(pool),
         passwords=Passwords(hasher),

@@ -93,7 +93,7 @@ class Doorway:
 
 
 @asynccontextmanager
-async def a_process(conninfo, bus, *, admin_token=ADMIN_TOKEN):
+async def a_process(conninfo, bus, *, admin_token=ADMIN_TOKEN, identify=None):
     """What one process of the daemon knows of people."""
     pool = Pool(conninfo, size=4)
     opening = open_auth(
@@ -103,6 +103,7 @@ async def a_process(conninfo, bus, *, admin_token=ADMIN_TOKEN):
         admin_token=admin_token,
         access_url=ACCESS_URL,
         hasher=CHEAP,
+        identify=identify,
     )
     async with opening as auth:
         yield auth, pool
@@ -110,10 +111,11 @@ async def a_process(conninfo, bus, *, admin_token=ADMIN_TOKEN):
 
 
 @asynccontextmanager
-async def a_door(conninfo, *, bus=None, admin_token=ADMIN_TOKEN):
+async def a_door(conninfo, *, bus=None, admin_token=ADMIN_TOKEN, identify=None):
     bus = bus or Switchboard()
     aside = await Connection.open(conninfo)
-    async with a_process(conninfo, bus, admin_token=admin_token) as (auth, pool):
+    how = {"admin_token": admin_token, "identify": identify}
+    async with a_process(conninfo, bus, **how) as (auth, pool):
         yield Doorway(
             auth, bus, pool, aside, Door(rows_of(auth), auth.callers, listening=LISTENING)
         )
