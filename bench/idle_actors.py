@@ -19,9 +19,8 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from bench.report import Result, Target
-from runtime.cause import Shutdown
 from runtime.children import Child, Children, open_children
-from runtime.ends import End, Stopped
+from runtime.ends import End, Shutdown, Stopped
 from runtime.mailbox import Address, Mailbox, open_mailbox
 
 QUESTION = "what do ten thousand idle actors cost: in memory each, and to stop them all?"

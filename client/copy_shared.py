@@ -41,7 +41,7 @@ COPIES = {
             "runtime.backoff.delay_seconds",
             "adapters.tools.dispatch.schema_of",
             "adapters.tools.dispatch.read",
-            "actors.tools.truncation.truncated",
+            "actors.tools.output.truncate",
         ],
     ),
 }

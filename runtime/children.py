@@ -18,9 +18,20 @@ from typing import Any
 
 import trio
 
-from runtime.cause import Cause, ChildGaveUp, Shutdown, SupervisorGone
 from runtime.clock import now
-from runtime.ends import Broken, Crashed, End, Finished, Stopped, end_by_error, end_by_itself
+from runtime.ends import (
+    Broken,
+    Cause,
+    ChildGaveUp,
+    Crashed,
+    End,
+    Finished,
+    Shutdown,
+    Stopped,
+    SupervisorGone,
+    end_by_error,
+    end_by_itself,
+)
 from runtime.errors import (
     ActorGone,
     ChildBroken,
@@ -63,7 +74,7 @@ class Child:
     grace_seconds: float = 0.0  # how long it may go on once told
 
 
-class Running:
+class RunningChild:
     """A child that has been started: its scope, and how it fares."""
 
     __slots__ = ("child", "restarted_at", "restarts_count", "resting", "scope", "since")
@@ -115,7 +126,7 @@ class Children:
         self._owner = CausedScope()  # the supervisor's own block: cancelled when it must give up
         self._failures = failures  # why the supervisor ends, if it does not end in good order
         self._nursery = nursery
-        self._running: dict[str, Running] = {}  # in the order of start
+        self._running: dict[str, RunningChild] = {}  # in the order of start
         self._loose_count = 0
         self._ended = trio.lowlevel.ParkingLot()  # where `stop` waits
         self._stopping = False
@@ -124,7 +135,7 @@ class Children:
         self._restarted_count = 0
         self._ends_count: dict[type[End], int] = {Finished: 0, Stopped: 0, Crashed: 0, Broken: 0}
 
-    def start(self, child: Child) -> Running:
+    def start(self, child: Child) -> RunningChild:
         """Start a child. It runs until its own end, its stop, or the supervisor's."""
         subject = f"{self.name}: child {child.name}"
         if child.restart is None and child.when_ended is None:
@@ -135,18 +146,18 @@ class Children:
             raise ActorGone(f"{self.name}: stopping, starts no children")
         if len(self._running) >= self.capacity:
             raise ChildrenFull(f"{self.name}: {self.capacity} children run already")
-        running = self._running[child.name] = Running(child)
+        running = self._running[child.name] = RunningChild(child)
         self._loose_count += child.restart is None
         self._started_count += 1
         self._running_peak = max(self._running_peak, len(self._running))
         self._nursery.start_soon(self._run, running, name=child.name)
         return running
 
-    def find(self, name: str) -> Running | None:
+    def find(self, name: str) -> RunningChild | None:
         """The running child of that name."""
         return self._running.get(name)
 
-    def __iter__(self) -> Iterator[Running]:
+    def __iter__(self) -> Iterator[RunningChild]:
         return iter(tuple(self._running.values()))
 
     def __len__(self) -> int:
@@ -196,7 +207,7 @@ class Children:
         with CausedScope(shield=True):
             await self.stop(SupervisorGone(self.name), at_once=True)
 
-    async def _run(self, running: Running) -> None:
+    async def _run(self, running: RunningChild) -> None:
         """One child's task: life after life until the last; then everybody is told."""
         child = running.child
         try:
@@ -218,7 +229,7 @@ class Children:
             except Exception as error:  # noqa: BLE001  comes out of the supervisor
                 self._take_down(child, error)
 
-    async def _keep(self, running: Running, policy: Restart) -> End:
+    async def _keep(self, running: RunningChild, policy: Restart) -> End:
         """The lives of a kept child. Its rest before a life is part of that life's scope."""
         child = running.child
         body = child.body
@@ -240,7 +251,7 @@ class Children:
             running.resting = True
             body = partial(_rest_then_live, running, verdict.after_seconds)
 
-    def _give_up(self, running: Running, policy: Restart, end: End) -> None:
+    def _give_up(self, running: RunningChild, policy: Restart, end: End) -> None:
         """Take the supervisor down, unless it is on its way; a broken child is told in any case."""
         assert isinstance(end, Crashed | Broken), "only what went wrong is given up"
         subject = f"{self.name}: child {running.child.name}"
@@ -261,7 +272,7 @@ class Children:
         self._failures.append(failure)
         self._owner.cancel(ChildGaveUp(child.name))
 
-    def _note(self, event: str, running: Running, end: End) -> None:
+    def _note(self, event: str, running: RunningChild, end: End) -> None:
         level: Level = "debug"
         if isinstance(end, Crashed | Broken):
             level = "warning" if event == "child.restarted" else "error"
@@ -278,7 +289,7 @@ class Children:
         )
 
 
-async def _rest_then_live(running: Running, seconds: float) -> None:
+async def _rest_then_live(running: RunningChild, seconds: float) -> None:
     await trio.sleep(seconds)
     running.resting = False
     running.since = now()

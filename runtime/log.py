@@ -22,14 +22,14 @@ _NUMBERS: dict[Level, int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class BoundLog:
     """A place to emit entries from, with fields that all of them carry."""
 
     bound: dict[str, Any] = field(default_factory=dict)
 
-    def bind(self, **fields: Any) -> "Log":
+    def bind(self, **fields: Any) -> "BoundLog":
         """The same with more fields; a later value of a field replaces an earlier one."""
-        return Log({**self.bound, **fields})
+        return BoundLog({**self.bound, **fields})
 
     def emit(self, event: str, level: Level, **fields: Any) -> None:
         """Write one entry, if anyone listens at this level."""
@@ -42,10 +42,10 @@ class Log:
         _LOGGER.log(number, event, extra={"fields": fields}, exc_info=exc_info)
 
 
-_ROOT = Log()
+_ROOT = BoundLog()
 
 
-def bind(**fields: Any) -> Log:
+def bind(**fields: Any) -> BoundLog:
     """A log whose entries all carry these fields."""
     return _ROOT.bind(**fields)
 

@@ -8,7 +8,7 @@ from types import TracebackType
 
 import trio
 
-from runtime.cause import Cause, Deadline
+from runtime.ends import Cause, Deadline
 
 
 class CausedScope:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from runtime.cause import Cause
+from runtime.ends import Cause
 
 # In seconds, of histograms.
 DURATION_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

@@ -33,7 +33,7 @@ SHARED_THREADS = {
         "adapters.settings.names.run, which looks names up in their own threads",
         "adapters/settings/names.py",
     ),
-    "trio.to_thread.run_sync": ("runtime.threads", "runtime/threads/work.py"),
+    "trio.to_thread.run_sync": ("runtime.threads", "runtime/threads.py"),
     "trio.to_thread.current_default_thread_limiter": ("runtime.threads", ""),
     "trio.from_thread.check_cancelled": ("runtime.threads.check_wanted", ""),
     "trio.Path": ("pathlib.Path in runtime.threads", ""),

@@ -1,7 +1,7 @@
-"""Chats whose parent is a step of another chat.
+"""Chats that another chat has spawned: its agents.
 
-rules    who may spawn what, what a child is told, what is said of it to its parent   (pure)
-places   how many children there may be, also where several are spawned at once       (pure)
+For other rooms:
+rules    who may spawn what, how many there may be, what an agent is told, and what its parent reads
 ports    what is asked about a family of chats
-waiting  until children have settled: by their news, never by asking again and again
+waiting  waiting until agents have settled, by the news of their commits
 """

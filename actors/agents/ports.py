@@ -12,7 +12,7 @@ from actors.law.states import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChildReport:
     """What a child has said last, and whether it came to the end of its work with it."""
 
     report: str
@@ -20,7 +20,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Kin:
+class FamilyMember:
     """A member of a family, as its relatives see it."""
 
     id: ChatId
@@ -32,7 +32,7 @@ class Kin:
     last_error: ChatError | None
     created_at: datetime
     updated_at: datetime
-    said: Said | None = None  # None: it has not been asked for, or has not settled
+    said: ChildReport | None = None  # None: it has not been asked for, or has not settled
 
     @property
     def type(self) -> str:
@@ -40,15 +40,15 @@ class Kin:
 
 
 @dataclass(frozen=True, slots=True)
-class Children:
+class ChildPage:
     """A page of them, and how many there are."""
 
-    shown: Sequence[Kin]
+    shown: Sequence[FamilyMember]
     total: int
 
 
 @dataclass(frozen=True, slots=True)
-class Household:
+class FamilyCounts:
     """What is asked of a chat before it gets another child: of what client it is, and how many
     children it has, and has at work."""
 
@@ -58,19 +58,19 @@ class Household:
     workspace_id: UUID | None = None  # by now: the chat may have made itself one in this very turn
 
 
-class Family(Protocol):
-    async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
+class FamilyReader(Protocol):
+    async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
         """Those of `wanted` whose line of parents leads to `of`; no chat is its own descendant."""
         ...
 
-    async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
+    async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
         """The same, and what those have said that have settled: one question for all."""
         ...
 
-    async def children(self, of: ChatId, *, limit: int, offset: int) -> Children:
+    async def children(self, of: ChatId, *, limit: int, offset: int) -> ChildPage:
         """Those that are not archived, the one that moved last first."""
         ...
 
-    async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> Household:
+    async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> FamilyCounts:
         """`besides`: children that are not counted."""
         ...

@@ -4,12 +4,13 @@ A family is `DEPTH_MAX` levels deep: children have no children. A child is an or
 on existing when its work is done, and can be given more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 from uuid import UUID, uuid5
 
-from actors.agents.ports import Kin, Said
+from actors.agents.ports import ChildReport, FamilyCounts, FamilyMember
 from actors.law.chat import Chat, ChatError, Role
 from actors.law.failures.wording import failure_messages
 from actors.law.ids import ChatId
@@ -32,7 +33,7 @@ class AgentType(Enum):
     COMPUTER_USE = "computer_use"
 
 
-SAYS: Mapping[AgentType, str] = {
+TYPE_DESCRIPTIONS: Mapping[AgentType, str] = {
     AgentType.GENERAL: "larger pieces of work: investigating, reviewing, changing things",
     AgentType.EXPLORE: "looking things up without changing anything",
 }
@@ -46,11 +47,12 @@ def type_of(name: str) -> AgentType | str:
     try:
         wanted = AgentType(name)
     except ValueError:
-        return f"there is no agent of type {name!r}; there are {', '.join(t.value for t in SAYS)}"
-    return wanted if wanted in SAYS else NO_DESKTOP
+        names = ", ".join(type.value for type in TYPE_DESCRIPTIONS)
+        return f"there is no agent of type {name!r}; there are {names}"
+    return wanted if wanted in TYPE_DESCRIPTIONS else NO_DESKTOP
 
 
-def may_spawn(chat: Chat) -> str | None:
+def spawn_refusal(chat: Chat) -> str | None:
     """Why this chat cannot spawn agents; None: it can."""
     if not chat.is_root:
         return (
@@ -83,21 +85,21 @@ def report_in(parts: Sequence[Part]) -> str:
     return "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
 
 
-def settled(child: Kin) -> dict[str, Any]:
+def report_document(child: FamilyMember) -> dict[str, Any]:
     """What a parent learns of a child that has come to rest. An error is news, no failure to wait;
     and what was said last before somebody cut the work short is no report."""
-    said = child.said or Said("", is_whole=False)
-    document = introduced(child)
+    said = child.said or ChildReport("", is_whole=False)
+    document = child_document(child)
     if child.status is Status.ERROR:
-        return document | told_error(child.last_error) | {"report": said.report}
+        return document | error_document(child.last_error) | {"report": said.report}
     if child.status is Status.WAITING and said.is_whole:
         return document | {"report": said.report}
     return document | {"report": "", "unfinished": True}
 
 
-def told_error(error: ChatError | None) -> dict[str, Any]:
+def error_document(error: ChatError | None) -> dict[str, Any]:
     if error is None:
-        return told_error(ChatError(UNKNOWN_ERROR))
+        return error_document(ChatError(UNKNOWN_ERROR))
     document = {
         "last_error": _reason(error),
         "last_error_kind": error.kind,
@@ -118,7 +120,7 @@ def _reason(error: ChatError) -> str:
     return f"{error.message} ({error.detail})"
 
 
-def introduced(child: Kin) -> dict[str, Any]:
+def child_document(child: FamilyMember) -> dict[str, Any]:
     return {
         "chat_id": str(child.id),
         "title": child.title,
@@ -127,11 +129,11 @@ def introduced(child: Kin) -> dict[str, Any]:
     }
 
 
-def told_of_family(chat: Chat) -> Sequence[str]:
+def family_instructions(chat: Chat) -> Sequence[str]:
     """What a chat is told of what it is to others, and others to it."""
     if not chat.is_root:
         return (ROLE,)
-    return () if may_spawn(chat) else (ORCHESTRATION,)
+    return () if spawn_refusal(chat) else (ORCHESTRATION,)
 
 
 ROLE = """\
@@ -158,3 +160,47 @@ in one place. Keep what needs the whole conversation.
 wait_agent. Do not end your turn while agents work whose reports you need.
 - Read a report as you would a colleague's: check what matters before you rely on it.
 </agents>"""
+
+
+# A child is archived with its root and never before, so this is for as long as the family lives.
+# It bounds what archiving locks at once, and what a model can do that spawns without an end.
+CHILDREN_MAX = 1_000  # of a chat; one more is refused, and those at rest can be given more work
+# Of a chat at the same time; one more is refused until one of them has settled. Those at rest may
+# be given more work all the same, by their users too: then there may be as many as children.
+AT_WORK_MAX = 50
+
+
+class SpawnSlots:
+    """Of children on their way into the store, as far as this process puts them there."""
+
+    def __init__(self) -> None:
+        self._coming: dict[ChatId, dict[ChatId, None]] = {}
+
+    @contextmanager
+    def reserve(self, parent: ChatId, child: ChatId) -> Iterator[Sequence[ChatId]]:
+        """While the block runs the child is on its way; those that stand before it in line."""
+        line = self._coming.setdefault(parent, {})
+        before = [other for other in line if other != child]
+        line[child] = None
+        try:
+            yield before
+        finally:
+            line.pop(child, None)
+            if not line:
+                self._coming.pop(parent, None)
+
+
+def slot_refusal(household: FamilyCounts, *, before: int) -> str | None:
+    """Why there is no place for another child, for the model; None: there is one. The household is
+    counted without the `before` that stand in line."""
+    if household.children + before >= CHILDREN_MAX:
+        return (
+            f"this chat has had {CHILDREN_MAX} agents, and there are no more for it;"
+            " give the work to one that rests, with message_agent"
+        )
+    if household.at_work + before >= AT_WORK_MAX:
+        return (
+            f"{AT_WORK_MAX} agents of this chat are at work, and more cannot be at the same time;"
+            " wait for one with wait_agent, or stop one with interrupt_agent, and spawn then"
+        )
+    return None

@@ -12,7 +12,7 @@ from functools import partial
 
 import trio
 
-from actors.agents.ports import Family, Kin
+from actors.agents.ports import FamilyMember, FamilyReader
 from actors.agents.rules import has_settled
 from actors.law.ids import ChatId
 from actors.law.store.hints import ChatMoved, HintsLost, News
@@ -27,11 +27,11 @@ async def wait_for(
     parent: ChatId,
     children: Sequence[ChatId],
     *,
-    family: Family,
+    family: FamilyReader,
     bus: Bus,
     seconds: float,
     any_of_them: bool = False,
-) -> Sequence[Kin] | None:
+) -> Sequence[FamilyMember] | None:
     """How the children stand when all of them (or any) have settled, or the time is over; without
     those that are no descendants: then nobody is waited for. None: the store never answered."""
     watch = _Watch(children, any_of_them)
@@ -55,7 +55,7 @@ class _Watch:
     """Who has settled, as far as the latest look and the news since its beginning tell."""
 
     def __init__(self, children: Sequence[ChatId], any_of_them: bool) -> None:
-        self.found: Sequence[Kin] | None = None
+        self.found: Sequence[FamilyMember] | None = None
         self._children = children
         self._any = any_of_them
         self._settled: dict[ChatId, bool] = {}
@@ -68,7 +68,7 @@ class _Watch:
         self._heard.clear()
         self._in_doubt = False
 
-    def looked(self, found: Sequence[Kin]) -> None:
+    def looked(self, found: Sequence[FamilyMember]) -> None:
         self.found = found
         self._settled = {child.id: has_settled(child.status) for child in found}
 

@@ -39,8 +39,8 @@ from actors.law.requests import Abandon, FinishError
 from actors.law.store.ports import StoreUnavailable
 from runtime import ends
 from runtime.backoff import delay_seconds
-from runtime.cause import Cause, Shutdown
 from runtime.children import run_child
+from runtime.ends import Cause, Shutdown
 from runtime.log import emit
 from runtime.mailbox import Address, Mailbox, open_mailbox
 from runtime.scope import CausedScope

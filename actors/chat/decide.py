@@ -22,7 +22,7 @@ from actors.chat.turn.work import (
 from actors.law.chat import Chat
 from actors.law.ids import Holder
 from actors.law.states import Status
-from runtime.cause import Cause, Shutdown
+from runtime.ends import Cause, Shutdown
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,18 @@
-"""From what is stored to what a provider is asked: choose, convert, pair, repair. Pure.
+"""From what is stored to what a provider is asked: choose, convert, pair, repair, compact.
 
-selecting       which rows the model sees; what another provider did is left out
-converting      a row as what was said
-files           a file as the target understands it
-results         a stored tool result as an answer
-pairing         every call has its answer, every answer its call
-growing         all of these for a history that grows: each row once
+For other rooms:
+projection      a stored history as the messages of a prompt, by every rule in order
+selecting       which rows of a history a model sees
+converting      a row, its files and tool results as messages of a prompt
+growing         a converted history that grows: each row is converted once
 provider_tools  the strict rules of Anthropic's own tools
-projection      all of it, in order
+fullness        how full a model's window is, and whether a summary has to be made
+compaction      how a summary is asked for, and the rows that it is stored as
+advice          what an advisor is asked, and how often
+skills          the index of skills
+resources       what a workspace holds for agents: instructions, skills, settings of servers
+ports           what planning, skills and instructions ask of the world
+
+Inside:
+pairing         every call gets its answer, and every answer its call
 """

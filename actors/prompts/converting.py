@@ -1,10 +1,14 @@
 """A row of the history as what was said, in the words of a prompt. Pure."""
 
+import base64
+import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from actors.law.chat import Message, Role
-from actors.law.parts.json_text import is_object
+from actors.law.ids import FileId
+from actors.law.parts.json_text import is_object, parsed
 from actors.law.parts.message import (
     ContextFilePart,
     FilePart,
@@ -17,9 +21,31 @@ from actors.law.parts.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from actors.law.parts.prompt import AssistantOutput, PromptMessage, ToolResults, UserInput
-from actors.prompts.files import Accepts, Files, file_said
-from actors.prompts.results import answer_said
+from actors.law.parts.prompt import (
+    AssistantOutput,
+    PromptMessage,
+    ToolAnswer,
+    ToolResults,
+    UserInput,
+)
+
+PASTED_BYTES_MAX = 128 * 1024  # of a pasted text; the rest is cut, and the text says so
+
+
+Accepts = Callable[[str], bool]  # does the target take files of this media type?
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    media_type: str
+    name: str
+    data: bytes
+    # In base64, of a large one, made where it holds up nothing else; "": it is made when wanted.
+    encoded: str = field(default="", compare=False, repr=False)
+
+
+StoredFiles = Mapping[FileId, StoredFile]
+
 
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -29,7 +55,7 @@ def system_texts(rows: tuple[Message, ...]) -> tuple[str, ...]:
     return tuple(part.text for part in map(_text, parts) if part is not None)
 
 
-def said(row: Message, files: Files, takes: Accepts | None) -> PromptMessage | None:
+def prompt_message(row: Message, files: StoredFiles, takes: Accepts | None) -> PromptMessage | None:
     """None: there is nothing in it for a model."""
     parts = row.body.parts
     match row.body.role:
@@ -44,7 +70,7 @@ def said(row: Message, files: Files, takes: Accepts | None) -> PromptMessage | N
         case Role.TOOL:
             results = (part for part in parts if isinstance(part, ToolResultPart))
             answers = tuple(
-                answer_said(part, clean_id(part.id))
+                tool_answer(part, clean_id(part.id))
                 for part in results
                 if not part.provider_executed
             )
@@ -56,10 +82,10 @@ def clean_id(id: str) -> str:
 
 
 def _user(
-    parts: tuple[Part, ...], files: Files, takes: Accepts | None
+    parts: tuple[Part, ...], files: StoredFiles, takes: Accepts | None
 ) -> Iterator[TextPart | FilePart]:
     for part in parts:
-        found = file_said(part, files, takes) if isinstance(part, FilePart) else _text(part)
+        found = file_part(part, files, takes) if isinstance(part, FilePart) else _text(part)
         if found is not None:
             yield found
 
@@ -123,3 +149,118 @@ def _reference(part: FileReferencePart) -> str:
     fence = "`" * max(3, 1 + max(map(len, runs), default=0))
     lines = f"lines {part.start_line}-{part.end_line}"
     return f"[from {part.file_name}, {lines}]\n{fence}\n{part.content}\n{fence}"
+
+
+_PASTED = re.compile(r"pasted-text-\d{4}(-\d\d){5}\.txt")
+_INLINE = ("text/plain", "text/markdown", "text/csv", "application/json")
+_UNKNOWN = "application/octet-stream"
+
+
+def file_part(
+    part: FilePart, files: StoredFiles, takes: Accepts | None
+) -> TextPart | FilePart | None:
+    """None: an empty file says nothing."""
+    found = _found(part, files)
+    if found is None:
+        return TextPart(_missing(part))
+    if not found.data:
+        return None
+    if _is_pasted(found):
+        return TextPart(_cut(found))
+    if takes is not None and found.media_type in _INLINE and not takes(found.media_type):
+        return TextPart(_labelled(found))
+    encoded = found.encoded or base64.b64encode(found.data).decode()
+    return FilePart(found.media_type, found.name, data=encoded)
+
+
+def _found(part: FilePart, files: StoredFiles) -> StoredFile | None:
+    if part.file_id is not None:
+        return files.get(part.file_id)
+    try:
+        data = base64.b64decode(part.data or "", validate=True)
+    except binascii.Error:
+        return None
+    return StoredFile(part.media_type, part.name, data)
+
+
+def _missing(part: FilePart) -> str:
+    kind = "" if part.media_type in ("", _UNKNOWN) else f" ({part.media_type})"
+    return f"[an attached file{kind} is no longer available]"
+
+
+def _is_pasted(file: StoredFile) -> bool:
+    return _PASTED.fullmatch(file.name) is not None and file.media_type.startswith("text/")
+
+
+def _cut(file: StoredFile) -> str:
+    if len(file.data) <= PASTED_BYTES_MAX:
+        return file.data.decode("utf-8", "replace")
+    kept = file.data[:PASTED_BYTES_MAX].decode("utf-8", "ignore")
+    return f"{kept}\n[cut here: {PASTED_BYTES_MAX} of {len(file.data)} bytes are shown]"
+
+
+def _labelled(file: StoredFile) -> str:
+    text = file.data.decode("utf-8", "replace")
+    return f"[attached file {file.name or file.media_type}]\n{text}"
+
+
+NO_RESULT = "the tool call was interrupted before it produced a result"
+
+
+# What may be a text or a text alone in an object. Anything else goes out as it stands, and need not
+# be read: in a long history that is most of it.
+_MAY_BE_TEXT = re.compile(r'\s*("|\{\s*"(output|error|[^"]*\\))')
+
+
+def tool_answer(part: ToolResultPart, id: str) -> ToolAnswer:
+    if not part.is_media and _MAY_BE_TEXT.match(part.result) is None:
+        return ToolAnswer(id, part.name, part.result, part.is_error)
+    value = _value(part.result)
+    if part.is_media and isinstance(value, dict):
+        return _media(part, id, value)
+    return ToolAnswer(id, part.name, _answer_text(part.result, value), part.is_error)
+
+
+def text_of(result: JsonText) -> str | None:
+    """The text in a stored result, if it is nothing but a text."""
+    value = _value(result)
+    if isinstance(value, dict) and len(value) == 1:
+        value = value.get("output", value.get("error"))
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def interrupted_answer(id: str, name: str) -> ToolAnswer:
+    return ToolAnswer(id, name, NO_RESULT, is_error=True)
+
+
+def _value(result: str) -> object:
+    try:
+        value: object = parsed(result)
+        return value
+    except ValueError:
+        return None
+
+
+def _answer_text(result: str, value: object) -> str:
+    if isinstance(value, dict) and len(value) == 1:
+        only = value.get("output", value.get("error"))
+        if isinstance(only, str):
+            return only
+    return value if isinstance(value, str) else result
+
+
+def _media(part: ToolResultPart, id: str, value: dict[str, object]) -> ToolAnswer:
+    """Media that cannot be read back leave their text."""
+    text, data, kind = (value.get(name) for name in ("text", "data", "mime_type"))
+    said = text if isinstance(text, str) else ""
+    if isinstance(data, str) and isinstance(kind, str) and _is_base64(data):
+        file = FilePart(kind, data=data)
+        return ToolAnswer(id, part.name, said, part.is_error, file)
+    return ToolAnswer(id, part.name, said or "[unreadable media]", part.is_error)
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        return bool(base64.b64decode(data, validate=True))
+    except binascii.Error:
+        return False

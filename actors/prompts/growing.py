@@ -21,15 +21,14 @@ from actors.law.parts.message import (
     ToolResultPart,
 )
 from actors.law.parts.prompt import PromptMessage
-from actors.prompts.converting import said
-from actors.prompts.files import Accepts, Files
+from actors.prompts.converting import Accepts, StoredFiles, prompt_message
 from actors.prompts.pairing import Pairing
 from actors.prompts.selecting import provider_executed
 
 ROW_BYTES = 1024  # of a row and what is made of it, beside its texts: about
 
 
-class Growing:
+class GrowingPrompt:
     """One history as one target is told it."""
 
     def __init__(self) -> None:
@@ -43,13 +42,13 @@ class Growing:
         return len(self._rows)
 
     def messages(
-        self, rows: Sequence[Message], files: Files, takes: Accepts | None
+        self, rows: Sequence[Message], files: StoredFiles, takes: Accepts | None
     ) -> tuple[PromptMessage, ...]:
         if not self._is_beginning_of(rows):
             self._rows, self._pairing = (), Pairing()
             self.is_light, self.has_provider_tools, self.bytes_count = True, False, 0
         for row in rows[len(self._rows) :]:
-            converted = said(row, files, takes)
+            converted = prompt_message(row, files, takes)
             if converted is not None:
                 self._pairing.add(converted)
             self._look_at(row.body.parts)

@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 from actors.law.parts.message import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantOutput, PromptMessage, ToolAnswer, ToolResults
-from actors.prompts.results import unanswered
+from actors.prompts.converting import interrupted_answer
 
 UNKNOWN_TOOL = "unknown_tool"
 
@@ -68,7 +68,9 @@ class _Repair:
             yield _said(turn.assistant, parts, fresh)
         answers = _first_answers(turn.later)
         if calls:
-            made = (answers.get(id) or unanswered(id, call.name) for id, call in calls.items())
+            made = (
+                answers.get(id) or interrupted_answer(id, call.name) for id, call in calls.items()
+            )
             yield ToolResults(tuple(self._answer(answer, fresh) for answer in made))
         for said in turn.later:
             if isinstance(said, ToolResults):

@@ -9,10 +9,9 @@ from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import FilePart
 from actors.law.parts.prompt import PromptMessage, ToolResults, UserInput
 from actors.law.parts.vendors import PromptRules
-from actors.prompts.converting import system_texts
-from actors.prompts.files import Files
-from actors.prompts.growing import Growing
-from actors.prompts.provider_tools import guarded, merged, sanitised
+from actors.prompts.converting import StoredFiles, system_texts
+from actors.prompts.growing import GrowingPrompt
+from actors.prompts.provider_tools import guard, merge_neighbours, sanitise
 from actors.prompts.selecting import IdentityOf, model_rows, without_foreign_tools
 
 _TAKES_ALL = PromptRules(("",))
@@ -28,34 +27,34 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Projected:
+class Projection:
     system: tuple[str, ...]
     messages: tuple[PromptMessage, ...]
     removed: int = 0  # parts that the guard had to take out; worth a log entry
 
 
-def projected(
+def project(
     history: Sequence[Message],
     *,
     target: Target,
     identity_of: IdentityOf,
-    files: Files,
-    known: Growing | None = None,
-) -> Projected | ProviderFailure:
+    files: StoredFiles,
+    known: GrowingPrompt | None = None,
+) -> Projection | ProviderFailure:
     """`known`: what this target was told of this history in an earlier step; it grows."""
     rows = without_foreign_tools(model_rows(history), identity_of, target.identity)
-    growing = Growing() if known is None else known
+    growing = GrowingPrompt() if known is None else known
     messages = growing.messages(rows, files, target.rules.takes)
     if not target.rules.is_anthropic:
-        return Projected(system_texts(rows), messages)
+        return Projection(system_texts(rows), messages)
     if refusal := _too_large(messages, target):
         return refusal
     if not growing.has_provider_tools:
-        return Projected(system_texts(rows), merged(messages))
-    guard = guarded(sanitised(messages), target.provider)
-    if isinstance(guard, ProviderFailure):
-        return guard
-    return Projected(system_texts(rows), guard.messages, guard.removed)
+        return Projection(system_texts(rows), merge_neighbours(messages))
+    guarded = guard(sanitise(messages), target.provider)
+    if isinstance(guarded, ProviderFailure):
+        return guarded
+    return Projection(system_texts(rows), guarded.messages, guarded.removed)
 
 
 def _too_large(messages: Sequence[PromptMessage], target: Target) -> ProviderFailure | None:

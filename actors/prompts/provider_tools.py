@@ -18,7 +18,7 @@ from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.json_text import ANTHROPIC, is_json, notes_of
 from actors.law.parts.message import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantOutput, PromptMessage, ToolResults, UserInput
-from actors.prompts.results import text_of
+from actors.prompts.converting import text_of
 from actors.prompts.selecting import provider_executed
 
 _KNOWN = frozenset({"web_search"})
@@ -26,12 +26,12 @@ _P = TypeVar("_P", bound=Part)
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardedMessages:
     messages: tuple[PromptMessage, ...]
     removed: int  # parts
 
 
-def sanitised(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
+def sanitise(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     """Without violations, empty messages and neighbours of one role, as far as that may be.
 
     Neighbours that become one may violate what each of them kept, so it is done until it holds.
@@ -42,12 +42,12 @@ def sanitised(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     return after
 
 
-def merged(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
+def merge_neighbours(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     """Without neighbours of one role: all there is to do where no provider ran any tool."""
     return tuple(_coalesced(messages, _protected(messages)))
 
 
-def sanitised_step(parts: Sequence[Part]) -> tuple[Part, ...]:
+def sanitise_step(parts: Sequence[Part]) -> tuple[Part, ...]:
     """The same for what was just said, before it is stored; a pair also has to agree in its name.
 
     What is signed is stored as it was signed.
@@ -57,13 +57,15 @@ def sanitised_step(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(_without(parts, _bad(parts, same_name=True)))
 
 
-def guarded(messages: Sequence[PromptMessage], provider: str | None) -> Guarded | ProviderFailure:
+def guard(
+    messages: Sequence[PromptMessage], provider: str | None
+) -> GuardedMessages | ProviderFailure:
     """The last look before a request: repaired as gently as possible, or not sent at all."""
     before = _count(messages)
-    for repair in (tuple, _without_orphans, sanitised, _stripped):
+    for repair in (tuple, _without_orphans, sanitise, _stripped):
         messages = repair(messages)
         if not any(_violating(each) for each in messages):
-            return Guarded(tuple(messages), before - _count(messages))
+            return GuardedMessages(tuple(messages), before - _count(messages))
     return history_mismatch(provider)
 
 

@@ -42,10 +42,9 @@ from actors.supervisor.deps import SupervisorDeps
 from actors.supervisor.heartbeat import Heartbeat
 from actors.supervisor.registry import ChatRegistry, RunningChat
 from actors.supervisor.settling import settle
-from runtime.cause import Shutdown
 from runtime.children import Children, open_children, run_child
 from runtime.clock import now
-from runtime.ends import Broken, Crashed, End, Finished
+from runtime.ends import Broken, Crashed, End, Finished, Shutdown
 from runtime.log import emit
 from runtime.mailbox import Address
 from runtime.scope import CausedScope

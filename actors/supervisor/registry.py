@@ -17,9 +17,8 @@ from actors.law.ids import ChatId, Holder, RunnerId, chat_name
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
 from actors.supervisor.deps import SupervisorDeps
-from runtime.cause import Cause
-from runtime.children import Child, Children, Running
-from runtime.ends import End
+from runtime.children import Child, Children, RunningChild
+from runtime.ends import Cause, End
 from runtime.mailbox import Address
 
 MOVED_MAX = 4_096  # chats on their way to us whose news is kept; the oldest is forgotten
@@ -32,7 +31,7 @@ class RunningChat:
     chat: ChatId
     holder: Holder
     address: Address[ChatMail]
-    running: Running
+    running: RunningChild
     seen: int  # the newest snapshot that it was given or told of
 
     def hear(self, moved: ChatMoved) -> bool:

@@ -1,8 +1,13 @@
-"""What a chat's own tools have in common: who gets which, what they are given, how much they say.
+"""The rules of tools and workspaces: which calls run, and what a model is shown of their results.
 
-gating        which tools a chat of this kind has                   (pure)
-arguments     what is wrong with the arguments of a call            (pure)
-schema_check  whether they fit the schema of the tool               (pure)
-refusing      the calls of a step that are not run                  (pure)
-truncation    a result within its share of the context window       (pure)
+For other rooms:
+gating       which built-in tools a chat has, by its kind
+approvals    which calls need a person's consent before they run
+call_checks  which calls of a step are refused, and why
+output       results within their bounds: truncated, cut in the middle, with line numbers
+editing      edits of files: where they fit, and their diffs
+commands     shell commands as models write them
+plans        where the plan of a chat is kept, and what a plan has to be
+ranking      which templates of workspaces to show first
+workspaces   the ports to the workspace in which a chat works
 """

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from actors.law.chat import Chat
 
 
-class Kind(Enum):
+class ChatKind(Enum):
     """Of a chat, as far as its tools are concerned."""
 
     ROOT = "root"
@@ -22,15 +22,15 @@ class Kind(Enum):
     COMPUTER_USE = "computer use"
 
 
-_OF_MODE = {"explore": Kind.EXPLORE, "computer_use": Kind.COMPUTER_USE}
-ALL = frozenset(Kind)
-_WRITES = frozenset({Kind.ROOT, Kind.ROOT_PLAN, Kind.CHILD, Kind.COMPUTER_USE})
-_SIGNALS = frozenset({Kind.ROOT, Kind.CHILD, Kind.COMPUTER_USE})
-_ROOTS = frozenset({Kind.ROOT, Kind.ROOT_PLAN})
-_PLANS = frozenset({Kind.ROOT_PLAN})
-_ROOT = frozenset({Kind.ROOT})
+_OF_MODE = {"explore": ChatKind.EXPLORE, "computer_use": ChatKind.COMPUTER_USE}
+ALL = frozenset(ChatKind)
+_WRITES = frozenset({ChatKind.ROOT, ChatKind.ROOT_PLAN, ChatKind.CHILD, ChatKind.COMPUTER_USE})
+_SIGNALS = frozenset({ChatKind.ROOT, ChatKind.CHILD, ChatKind.COMPUTER_USE})
+_ROOTS = frozenset({ChatKind.ROOT, ChatKind.ROOT_PLAN})
+_PLANS = frozenset({ChatKind.ROOT_PLAN})
+_ROOT = frozenset({ChatKind.ROOT})
 
-WHO: Mapping[str, frozenset[Kind]] = MappingProxyType(
+KINDS_BY_TOOL: Mapping[str, frozenset[ChatKind]] = MappingProxyType(
     {
         "read_file": ALL,
         "write_file": _WRITES,  # planning: the plan, and nothing else
@@ -61,34 +61,34 @@ WHO: Mapping[str, frozenset[Kind]] = MappingProxyType(
 )
 
 
-def kind_of(chat: Chat) -> Kind:
+def kind_of(chat: Chat) -> ChatKind:
     """A chat that explores does so whether its parent plans or not."""
     if chat.mode:
         return _OF_MODE[chat.mode]
     if chat.is_root:
-        return Kind.ROOT_PLAN if chat.is_planning else Kind.ROOT
-    return Kind.CHILD_PLAN if chat.is_planning else Kind.CHILD
+        return ChatKind.ROOT_PLAN if chat.is_planning else ChatKind.ROOT
+    return ChatKind.CHILD_PLAN if chat.is_planning else ChatKind.CHILD
 
 
-def allowed(name: str, kind: Kind) -> bool:
+def is_allowed(name: str, kind: ChatKind) -> bool:
     """Return whether a chat of this kind may have the tool of this name, which runs here.
 
-    A tool without a row in `WHO` is for root chats that neither plan nor explore.
+    A tool without a row in `KINDS_BY_TOOL` is for root chats that neither plan nor explore.
     """
-    return kind in WHO.get(name, _ROOT)
+    return kind in KINDS_BY_TOOL.get(name, _ROOT)
 
 
-def may_use_others(kind: Kind) -> bool:
+def may_use_others(kind: ChatKind) -> bool:
     """Whether tools that the client executes are offered."""
-    return kind is Kind.ROOT
+    return kind is ChatKind.ROOT
 
 
-def may_use_workspace_servers(kind: Kind) -> bool:
+def may_use_workspace_servers(kind: ChatKind) -> bool:
     """Whether tools of servers are offered that the chat's workspace names."""
     return kind in _SIGNALS
 
 
-def may_use_plugin_tool(kind: Kind, *, only_reads: bool) -> bool:
+def may_use_plugin_tool(kind: ChatKind, *, only_reads: bool) -> bool:
     """Return whether a chat of this kind may have a tool of a plugin."""
     return only_reads or kind in _SIGNALS
 
@@ -96,4 +96,4 @@ def may_use_plugin_tool(kind: Kind, *, only_reads: bool) -> bool:
 def may_search(chat: Chat) -> bool:
     """Whether its model may use the provider's own search. A child that looks around may."""
     looks_alone = bool(chat.mode) and chat.is_root
-    return not looks_alone and kind_of(chat) not in (Kind.ROOT_PLAN, Kind.CHILD_PLAN)
+    return not looks_alone and kind_of(chat) not in (ChatKind.ROOT_PLAN, ChatKind.CHILD_PLAN)

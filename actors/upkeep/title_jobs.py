@@ -17,7 +17,7 @@ from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import Part
 from actors.law.parts.prompt import Prompt
-from actors.prompts.files import Files
+from actors.prompts.converting import StoredFiles
 from actors.upkeep.asking import AnswerBooks, ask_aside
 from actors.upkeep.jobs import Background
 from actors.upkeep.title_wording import (
@@ -50,7 +50,7 @@ class TitleStore(Protocol):
 
 
 class TitleFileReader(Protocol):
-    async def read(self, wanted: Set[FileId]) -> Files:
+    async def read(self, wanted: Set[FileId]) -> StoredFiles:
         """Return those of the files that are there."""
         ...
 

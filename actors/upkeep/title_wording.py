@@ -15,7 +15,7 @@ from actors.law.ids import FileId
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import FilePart, FileReferencePart, JsonText, Part, TextPart
 from actors.law.parts.prompt import AnswerSchema, Asker, Prompt, UserInput
-from actors.prompts.files import Files, StoredFile, file_said
+from actors.prompts.converting import StoredFile, StoredFiles, file_part
 from actors.upkeep.asking import brief
 
 TITLE_CHARACTERS_MAX = 80  # a longer title is cut
@@ -23,7 +23,7 @@ FALLBACK_WORDS_MAX = 6
 SOURCE_CHARACTERS_MAX = 16 * 1024  # of what was said, and of each pasted text; the rest is not read
 UNTITLED = "New Chat"
 
-NO_FILES: Files = MappingProxyType[FileId, StoredFile]({})
+NO_FILES: StoredFiles = MappingProxyType[FileId, StoredFile]({})
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 OUTPUT_TOKENS_MAX = 256
@@ -129,7 +129,7 @@ def fallback_title(source: str) -> str:
     return title or UNTITLED
 
 
-def source_of(parts: Sequence[Part], files: Files = NO_FILES) -> str:
+def source_of(parts: Sequence[Part], files: StoredFiles = NO_FILES) -> str:
     """Return the text to make a title of: what was written or, if nothing was, what was pasted."""
     return _joined(map(_written, parts)) or _joined(_pasted(part, files) for part in parts)
 
@@ -171,5 +171,5 @@ def _pasted(part: Part, files: Mapping[FileId, StoredFile]) -> str:
     """Return the text of a file that was pasted; other files have none."""
     if not isinstance(part, FilePart) or part.file_id not in files:
         return ""
-    said = file_said(part, files, None)
+    said = file_part(part, files, None)
     return said.text[:SOURCE_CHARACTERS_MAX] if isinstance(said, TextPart) else ""

@@ -15,14 +15,13 @@ from actors.chat.actor import ChatActor
 from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.work import Held
 from actors.law.ids import Holder, WorkerId
-from actors.prompts.context.advising import Advised
+from actors.prompts.advice import AdvisedChats
 from actors.streams.previews import Previews
 from actors.supervisor import api
 from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
 from actors.supervisor.api import Intake
 from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
-from actors.tools.approvals.policy import Policy
-from actors.tools.approvals.ports import Approving
+from actors.tools.approvals import ApprovalSettings, Policy
 from actors.upkeep.jobs import Background, open_background
 from actors.upkeep.summary_jobs import AutomaticSummaries
 from actors.upkeep.title_jobs import AutomaticTitles
@@ -143,7 +142,7 @@ async def open_chats(
     ):
         skills = SkillIndex(SkillStore(store.pool, tell=store.bus.tell), contexts)
         plans = WorkspacePlans(workspaces)
-        advised = Advised(ADVISOR_EXPERIMENT in config.experiments)
+        advised = AdvisedChats(ADVISOR_EXPERIMENT in config.experiments)
         prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
         guards = TurnLimits(config.startup_seconds, config.silence_seconds)
         keeper = Bookkeeper(SideCosts(store.pool), prices)
@@ -196,7 +195,7 @@ def prompting_of(
     contexts: PinnedContexts,
     skills: SkillIndex,
     plans: WorkspacePlans,
-    advised: Advised,
+    advised: AdvisedChats,
 ) -> Prompting:
     words = TurnWords(catalogue, skills=skills, workspace=contexts, advised=advised, plans=plans)
     return Prompting(words, store.files)
@@ -209,8 +208,8 @@ def toolbox_of(store: Store, deps: ToolDeps, plugins: Plugins, servers: ServerTo
     return Toolbox(declared, (*built_in_sources(deps), PluginTools(plugins), servers))
 
 
-def approving_of(config: Config, store: Store) -> Approving:
-    return Approving(
+def approving_of(config: Config, store: Store) -> ApprovalSettings:
+    return ApprovalSettings(
         Consents(store.pool),
         Policy(config.approval_policy),
         config.approval_rules,

@@ -41,10 +41,9 @@ from adapters.postgres import embedded
 from adapters.postgres.database import Database, lost_at_start, migrate, open_database
 from adapters.postgres.pulse import Pulse, RoomCheck
 from adapters.settings import Config
-from runtime.cause import Cause
 from runtime.children import run_child
 from runtime.clock import now
-from runtime.ends import Broken, Crashed
+from runtime.ends import Broken, Cause, Crashed
 from runtime.log import emit
 from runtime.scope import CausedScope
 

@@ -61,7 +61,7 @@ from adapters.tools.approvals.store import Consents
 from adapters.tools.mcp.routes.all_routes import mcp_routes
 from adapters.workspaces.routes import WorkspaceRoutes
 from adapters.workspaces.store import OwnedWorkspaces
-from runtime.threads import limits
+from runtime import threads as limits
 
 RETRY_SECONDS = 1
 

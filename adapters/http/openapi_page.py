@@ -14,8 +14,7 @@ import msgspec
 
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
 from adapters.http.openapi_document import openapi_document
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 DEPTH_MAX = 6  # to which a type is shown; deeper it is only named
 FIELDS_INDENT = "  "

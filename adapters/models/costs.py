@@ -24,8 +24,7 @@ from actors.law.parts.vendors import vendor_of
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 from runtime.log import emit
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 MICROS = 1_000_000
 BOOKED_SECONDS = 5.0  # for one booking; then it is missed, as is one that the store refuses

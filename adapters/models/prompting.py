@@ -15,9 +15,9 @@ from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import ChatId, FileId
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Asker, Prompt, ToolDefinition
-from actors.prompts.files import Files
-from actors.prompts.growing import Growing
-from actors.prompts.projection import Target, projected
+from actors.prompts.converting import StoredFiles
+from actors.prompts.growing import GrowingPrompt
+from actors.prompts.projection import Target, project
 from actors.prompts.selecting import IdentityOf
 from actors.tools.gating import may_search
 from runtime.log import emit
@@ -32,7 +32,7 @@ KEPT_BYTES_MAX = 64 << 20
 class PromptFileReader(Protocol):
     """A reader of the files that a history refers to."""
 
-    async def read(self, wanted: Set[FileId]) -> Files:
+    async def read(self, wanted: Set[FileId]) -> StoredFiles:
         """Return the files that are there."""
         ...
 
@@ -84,7 +84,7 @@ class Prompting:
         standing = await self._around.standing(chat)
         whom = (target.provider, target.identity)
         known = self._known.pop(chat.id, whom)
-        made = projected(
+        made = project(
             history, target=target, identity_of=standing.identity_of, files=files, known=known
         )
         self._known.put(chat.id, whom, known)
@@ -117,17 +117,17 @@ class PromptCache:
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
-        self._kept: OrderedDict[ChatId, tuple[Whom, Growing]] = OrderedDict()
+        self._kept: OrderedDict[ChatId, tuple[Whom, GrowingPrompt]] = OrderedDict()
         self._bytes_count = 0
         self._forgotten_count = 0
 
-    def pop(self, chat: ChatId, whom: Whom) -> Growing:
+    def pop(self, chat: ChatId, whom: Whom) -> GrowingPrompt:
         """Take out what is kept of a chat for this provider; empty if nothing is."""
-        told, growing = self._kept.get(chat, (whom, Growing()))
+        told, growing = self._kept.get(chat, (whom, GrowingPrompt()))
         self.forget(chat)
-        return growing if told == whom else Growing()
+        return growing if told == whom else GrowingPrompt()
 
-    def put(self, chat: ChatId, whom: Whom, growing: Growing) -> None:
+    def put(self, chat: ChatId, whom: Whom, growing: GrowingPrompt) -> None:
         """Keep a converted history, if it is long enough to be worth it and not too large."""
         is_short = len(growing) < ROWS_MIN
         if not growing.is_light or is_short or growing.bytes_count > self._bytes_max:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, EntryPoint, distributions
 from typing import Any
 
-from actors.tools.gating import WHO
+from actors.tools.gating import KINDS_BY_TOOL
 from promptcorner.ext import (
     API_VERSION,
     IdentitySource,
@@ -155,7 +155,7 @@ def _faults(parts: PluginParts) -> Iterator[str]:
             yield f"brings {count} {what}, there can be {most}"
     names = [tool.name for tool in parts.tools]
     for name in names:
-        if name in WHO:
+        if name in KINDS_BY_TOOL:
             yield f"its tool {name} is called like one of the daemon's own; give it another name"
         if names.count(name) > 1:
             yield f"brings two tools called {name}"

@@ -20,13 +20,12 @@ import outcome
 import trio
 
 from adapters.settings import names
-from runtime.cause import Cause
 from runtime.clock import now
+from runtime.ends import Cause
 from runtime.log import emit
 from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric, GaugeMetric
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 LOAD_SECONDS = 30.0  # for importing it; then it is not loaded
 CALLS_MAX = 256  # of one plugin at once, those that linger included; the next one is refused

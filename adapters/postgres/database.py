@@ -12,7 +12,7 @@ from adapters.postgres.driver import reaching
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.settings import Config
 from adapters.settings.refusals import CannotStart
-from runtime.threads.work import read
+from runtime.threads import read
 
 
 @dataclass(frozen=True, slots=True)

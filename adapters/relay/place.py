@@ -5,7 +5,7 @@ from functools import partial
 from adapters.postgres.driver import reaching
 from adapters.relay.address import Nowhere, own_host
 from adapters.settings import Address, Config
-from runtime.threads.work import read
+from runtime.threads import read
 
 ADVICE = "set relay_listen to an address of this machine that the other processes reach"
 

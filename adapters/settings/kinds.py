@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from actors.tools.approvals.policy import Rule, read_rules
+from actors.tools.approvals import ApprovalRule, read_rules
 
 PORT_MAX = 65535
 
@@ -185,7 +185,7 @@ class ApprovalRules:
     bounds: ClassVar[str] = "none, or TOOL=allow, TOOL=ask, TOOL=deny with commas between them"
     must: ClassVar[str] = f"must be {bounds}"
 
-    def read(self, text: str) -> tuple[Rule, ...]:
+    def read(self, text: str) -> tuple[ApprovalRule, ...]:
         try:
             return () if text == "none" else read_rules(text)
         except ValueError as error:

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import trio
 
-from runtime.threads.limits import ThreadLimits, ThreadsBlocked
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, ThreadsBlocked, read
 
 # A name that is slow takes `per_key_max` threads; others are looked up meanwhile. A caller that
 # finds no thread is told that the name servers do not answer.

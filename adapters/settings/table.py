@@ -14,7 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
-from actors.tools.approvals.policy import Rule
+from actors.tools.approvals import ApprovalRule
 from adapters.settings.kinds import (
     LOG_FORMATS,
     Address,
@@ -228,7 +228,7 @@ class Config:
         help="of chats without one: whether tools run freely, a person is asked before they change"
         " things, or none is there",
     )  # of chats that have none: allow, ask or deny
-    approval_rules: tuple[Rule, ...] = setting(
+    approval_rules: tuple[ApprovalRule, ...] = setting(
         Subject.CHATS,
         ApprovalRules(),
         default="none",

@@ -12,7 +12,7 @@ from typing import Protocol
 from actors.chat.turn.ports import Calling, LocalTool, OfferedTools, ToolOutput
 from actors.law.chat import Chat, Message
 from actors.law.ids import chat_name
-from actors.tools.gating import allowed, kind_of
+from actors.tools.gating import is_allowed, kind_of
 from adapters.tools.declared import DeclaredTools
 from runtime.log import emit
 
@@ -60,7 +60,7 @@ class Toolbox:
             for tool in await source.offered(chat, history):
                 name = tool.tool.name
                 # A server's tools are gated with their server, and a plugin's by their source.
-                if not (tool.is_foreign or tool.plugin or allowed(name, kind)):
+                if not (tool.is_foreign or tool.plugin or is_allowed(name, kind)):
                     continue
                 if name in local:
                     emit("tool.shadowed", "warning", chat=chat_name(chat.id), tool=name)

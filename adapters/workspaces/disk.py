@@ -21,9 +21,8 @@ from typing import TypeVar
 
 import trio
 
-from runtime.threads import work as threads
-from runtime.threads.limits import ThreadLimits, ThreadsBlocked
-from runtime.threads.work import Unwanted, check_wanted, write
+from runtime import threads as threads
+from runtime.threads import ThreadLimits, ThreadsBlocked, Unwanted, check_wanted, write
 
 # One that hangs holds `per_key_max` threads, until it answers.
 FILES = ThreadLimits("workspace_files", 256, per_key_max=4, wait_seconds=5.0, answer_seconds=30.0)

@@ -12,9 +12,8 @@ from typing import TypeVar
 
 import trio
 
-from actors.tools.workspace.changes import Edited, FileEdits, applied, diff
-from actors.tools.workspace.editing import CannotEdit
-from actors.tools.workspace.ports import Entry, Refused
+from actors.tools.editing import CannotEdit, EditedFile, FileEdits, apply_edits, diff
+from actors.tools.workspaces import DirectoryEntry, WorkspaceRefusal
 from adapters.workspaces.disk import Disk, DiskSilent
 from adapters.workspaces.safe_paths import FoundPath, PathDenied, open_found, walk_below
 
@@ -40,17 +39,17 @@ _SAID = {
 }
 
 Result = TypeVar("Result")
-Room = Callable[[int], Awaitable[Refused | None]]
+Room = Callable[[int], Awaitable[WorkspaceRefusal | None]]
 """Why so many bytes more may not be written; None: they may."""
 
 
-async def _any_room(count: int) -> Refused | None:
+async def _any_room(count: int) -> WorkspaceRefusal | None:
     await trio.lowlevel.checkpoint()
     return None
 
 
 class LocalFiles:
-    """Fulfils `actors.tools.workspace.ports.Files`."""
+    """Fulfils `actors.tools.workspaces.Files`."""
 
     def __init__(self, home: str, room: Room = _any_room, *, name: str = "") -> None:
         """`home`: absolute, without symbolic links. `room`: asked for before anything is written.
@@ -59,41 +58,41 @@ class LocalFiles:
         self._room = room
         self._disk = Disk(home, f"the workspace {name}" if name else home)
 
-    async def read(self, path: str, *, bytes_max: int) -> bytes | Refused:
+    async def read(self, path: str, *, bytes_max: int) -> bytes | WorkspaceRefusal:
         return await self._look(path, partial(self._read, path, bytes_max))
 
-    async def write(self, path: str, content: bytes) -> Refused | None:
+    async def write(self, path: str, content: bytes) -> WorkspaceRefusal | None:
         refused = await self._room(len(content))
         return refused or await self._change(path, partial(self._write, path, content))
 
-    async def edit(self, files: Sequence[FileEdits]) -> Sequence[Edited] | Refused:
+    async def edit(self, files: Sequence[FileEdits]) -> Sequence[EditedFile] | WorkspaceRefusal:
         new = sum(len(edit.new.encode(errors="replace")) for file in files for edit in file.edits)
         refused = await self._room(new)
         if refused is not None:
             return refused
         return await self._change("", partial(self._edit, files))
 
-    async def resolve(self, path: str) -> str | Refused:
+    async def resolve(self, path: str) -> str | WorkspaceRefusal:
         return await self._look(path, partial(self._resolve, path))
 
-    async def entries(self, path: str) -> Sequence[Entry] | Refused:
+    async def entries(self, path: str) -> Sequence[DirectoryEntry] | WorkspaceRefusal:
         return await self._look(path, partial(self._entries, path))
 
-    async def directory(self, path: str) -> str | Refused:
+    async def directory(self, path: str) -> str | WorkspaceRefusal:
         """The same, if it is one."""
         return await self._look(path, partial(self._directory, path))
 
-    async def _look(self, path: str, work: Callable[[], Result]) -> Result | Refused:
+    async def _look(self, path: str, work: Callable[[], Result]) -> Result | WorkspaceRefusal:
         try:
             return await self._disk.read(partial(_attempt, path, work))
         except DiskSilent as silent:
-            return Refused(f"{path}: {silent}")
+            return WorkspaceRefusal(f"{path}: {silent}")
 
-    async def _change(self, path: str, work: Callable[[], Result]) -> Result | Refused:
+    async def _change(self, path: str, work: Callable[[], Result]) -> Result | WorkspaceRefusal:
         try:
             return await self._disk.write(partial(_attempt, path, work))
         except DiskSilent as silent:
-            return Refused(f"{path}: {silent}" if path else str(silent))
+            return WorkspaceRefusal(f"{path}: {silent}" if path else str(silent))
 
     def _read(self, path: str, bytes_max: int) -> bytes:
         with walk_below(self._home, path) as found:
@@ -109,7 +108,7 @@ class LocalFiles:
                 _want_file(found)
             _replace(found, content)
 
-    def _edit(self, files: Sequence[FileEdits]) -> Sequence[Edited]:
+    def _edit(self, files: Sequence[FileEdits]) -> Sequence[EditedFile]:
         edited, wrong = [], []
         changed: list[tuple[FoundPath, bytes]] = []
         seen: dict[tuple[int, int], str] = {}
@@ -124,7 +123,7 @@ class LocalFiles:
                     wrong.append(_said(file.path, error))
                     continue
                 changed.append((found, new))
-                edited.append(Edited(file.path, diff(file.path, _text(old), _text(new))))
+                edited.append(EditedFile(file.path, diff(file.path, _text(old), _text(new))))
             if wrong:
                 raise PathDenied("; ".join([*wrong, "nothing was changed"]))
             for found, new in changed:
@@ -140,7 +139,7 @@ class LocalFiles:
             _want_directory(found)
             return found.path
 
-    def _entries(self, path: str) -> Sequence[Entry]:
+    def _entries(self, path: str) -> Sequence[DirectoryEntry]:
         with walk_below(self._home, path) as found:
             _want_directory(found)
             flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -151,11 +150,11 @@ class LocalFiles:
             os.close(descriptor)
 
 
-def _attempt(path: str, work: Callable[[], Result]) -> Result | Refused:
+def _attempt(path: str, work: Callable[[], Result]) -> Result | WorkspaceRefusal:
     try:
         return work()
     except (PathDenied, OSError, ValueError) as error:  # ValueError: a zero byte in a path
-        return Refused(_said(path, error))
+        return WorkspaceRefusal(_said(path, error))
 
 
 def _said(path: str, error: Exception) -> str:
@@ -216,7 +215,7 @@ def _read_up_to(descriptor: int, count: int) -> bytes:
 
 def _after(file: FileEdits, old: bytes) -> bytes:
     """Bytes that are no text are kept as they are."""
-    new = applied(old.decode(errors="surrogateescape"), file.edits)
+    new = apply_edits(old.decode(errors="surrogateescape"), file.edits)
     if isinstance(new, CannotEdit):
         raise PathDenied(f"{file.path}: {new.says}")
     content = new.encode(errors="surrogateescape")
@@ -255,11 +254,11 @@ def _write_all(descriptor: int, content: bytes) -> None:
         left = left[os.write(descriptor, left) :]
 
 
-def _listed(directory: int) -> Sequence[Entry]:
-    found: list[Entry] = []
+def _listed(directory: int) -> Sequence[DirectoryEntry]:
+    found: list[DirectoryEntry] = []
     with os.scandir(directory) as entries:
         for entry in islice(entries, ENTRIES_MAX):
             with suppress(FileNotFoundError):  # it is gone already
                 size = entry.stat(follow_symlinks=False).st_size
-                found.append(Entry(entry.name, entry.is_dir(follow_symlinks=False), size))
+                found.append(DirectoryEntry(entry.name, entry.is_dir(follow_symlinks=False), size))
     return sorted(found, key=lambda entry: (not entry.is_directory, entry.name))

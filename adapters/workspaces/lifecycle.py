@@ -12,8 +12,8 @@ import trio
 
 from actors.law.chat import Chat
 from actors.law.store.ports import Bus
-from actors.tools.workspace import ports
-from actors.tools.workspace.ports import Process, Refused
+from actors.tools import workspaces as ports
+from actors.tools.workspaces import Process, WorkspaceRefusal
 from adapters.settings import Config
 from adapters.workspaces.caretaker import (
     Caretaker,
@@ -35,9 +35,9 @@ from adapters.workspaces.templates import (
     make_directory,
     mark_registered,
 )
+from runtime import threads as threads
 from runtime.children import Child, open_children
 from runtime.restart import Restart
-from runtime.threads import work as threads
 
 NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
 # For one that nobody is to know of to be laid aside; then it is found the next day.
@@ -175,7 +175,7 @@ class WorkspaceLifecycle:
         if not isinstance(begun, str):
             return SetupResult(None, begun.says)
         ended = await processes.wait(begun, seconds + 60)
-        if isinstance(ended, Refused):
+        if isinstance(ended, WorkspaceRefusal):
             return SetupResult(None, ended.says)
         await self.workspaces.registry.is_set_up(row.id)
         return SetupResult(ended)

@@ -9,8 +9,8 @@ from pathlib import Path
 from uuid import UUID
 
 from actors.law.chat import Chat
-from actors.tools.workspace import ports
-from actors.tools.workspace.ports import NotStarted, Process, Refused, Signal, Workspace
+from actors.tools import workspaces as ports
+from actors.tools.workspaces import ChatWorkspace, NotStarted, Process, Signal, WorkspaceRefusal
 from adapters.postgres.driver.pool import Pool
 from adapters.settings import Config
 from adapters.workspaces.commands.bubblewrap import HiddenPaths, WorkspacePaths
@@ -31,10 +31,10 @@ from adapters.workspaces.files import LocalFiles
 from adapters.workspaces.store import WorkspaceRegistry, WorkspaceRow
 from adapters.workspaces.templates import HOME, PASSING
 from adapters.workspaces.usage import WorkspaceUsage
+from runtime import threads as threads
 from runtime.children import Child, open_children
 from runtime.restart import Restart
-from runtime.threads import work as threads
-from runtime.threads.limits import ThreadLimits
+from runtime.threads import ThreadLimits
 
 PEERS = ".peers"  # the directory where processes find each other, among the workspaces
 RESOLVING = ThreadLimits("paths", 1)  # of the settings, at the start
@@ -42,7 +42,7 @@ RESOLVING = ThreadLimits("paths", 1)  # of the settings, at the start
 
 @dataclass(frozen=True, slots=True)
 class LocalProcesses:
-    """Fulfils `actors.tools.workspace.ports.Processes`."""
+    """Fulfils `actors.tools.workspaces.Processes`."""
 
     table: ProcessTable
     peers: Peers
@@ -52,24 +52,26 @@ class LocalProcesses:
     workspace: WorkspaceRow
     ground: WorkspacePaths
 
-    async def start(self, command: ports.Command) -> Process | NotStarted | Refused:
+    async def start(self, command: ports.Command) -> Process | NotStarted | WorkspaceRefusal:
         started = await self.begin(command, seconds_max=self.workspace.seconds)
         return started if not isinstance(started, str) else await self._now(started)
 
     async def begin(
         self, command: ports.Command, *, seconds_max: float
-    ) -> str | NotStarted | Refused:
+    ) -> str | NotStarted | WorkspaceRefusal:
         order = await self.order(command, seconds_max=seconds_max)
-        return order if isinstance(order, Refused) else self.table.start(order)
+        return order if isinstance(order, WorkspaceRefusal) else self.table.start(order)
 
-    async def order(self, command: ports.Command, *, seconds_max: float) -> ProcessSpec | Refused:
+    async def order(
+        self, command: ports.Command, *, seconds_max: float
+    ) -> ProcessSpec | WorkspaceRefusal:
         """What is started for a command."""
         if isinstance(self.sandbox, NoSandbox):
-            return Refused(self.sandbox.says)
+            return WorkspaceRefusal(self.sandbox.says)
         wanted = str(Path(self.ground.home) / command.workdir)
         files = LocalFiles(self.ground.home, name=self.workspace.name)
         workdir = await files.directory(wanted)
-        if isinstance(workdir, Refused):
+        if isinstance(workdir, WorkspaceRefusal):
             return workdir
         row = self.workspace
         limits = CommandLimits(row.memory_mb, row.file_mb, row.processes, row.seconds)
@@ -79,7 +81,7 @@ class LocalProcesses:
                 self.sandbox, command.text, self.ground, workdir=workdir, limits=limits
             )
         except DiskSilent as silent:
-            return Refused(str(silent))
+            return WorkspaceRefusal(str(silent))
         return ProcessSpec(
             chat=self.chat.id,
             workspace=row.id,
@@ -91,7 +93,7 @@ class LocalProcesses:
             disk_mb=row.disk_mb,
         )
 
-    async def wait(self, id: str, seconds: float) -> Process | Refused:
+    async def wait(self, id: str, seconds: float) -> Process | WorkspaceRefusal:
         if not self.table.knows(self.chat.id, id):
             elsewhere = await self.peers.wait(self.chat.id, id, seconds)
             if elsewhere is not None:
@@ -103,19 +105,19 @@ class LocalProcesses:
         both.sort(key=lambda each: each.started_at, reverse=True)
         return sorted(both, key=lambda each: not each.is_running)
 
-    async def signal(self, id: str, signal: Signal) -> Refused | None:
+    async def signal(self, id: str, signal: Signal) -> WorkspaceRefusal | None:
         if not self.table.knows(self.chat.id, id):
             told = await self.peers.signal(self.chat.id, id, signal)
             if told is not None:
-                return Refused(told.refused) if told.refused else None
+                return WorkspaceRefusal(told.refused) if told.refused else None
         return self.table.signal(self.chat.id, id, signal)
 
-    async def _now(self, id: str) -> Process | Refused:
+    async def _now(self, id: str) -> Process | WorkspaceRefusal:
         return await self.table.wait(self.chat.id, id, 0)
 
 
 class LocalWorkspaces:
-    """Fulfils `actors.tools.workspace.ports.Workspaces`."""
+    """Fulfils `actors.tools.workspaces.Workspaces`."""
 
     def __init__(
         self,
@@ -134,18 +136,22 @@ class LocalWorkspaces:
         self.peers = Peers(directory / PEERS, table)
         self.usage = WorkspaceUsage(directory)
 
-    async def of(self, chat: Chat) -> Workspace | Refused:
+    async def of(self, chat: Chat) -> ChatWorkspace | WorkspaceRefusal:
         row = await self.registry.of(chat.id)
         if row is None:
-            return Refused(f"this chat has no workspace; {_asks(chat, 'create_workspace')}")
+            return WorkspaceRefusal(
+                f"this chat has no workspace; {_asks(chat, 'create_workspace')}"
+            )
         if row.is_stopped:
-            return Refused(f"the workspace {row.name} is stopped; {_asks(chat, 'start_workspace')}")
+            return WorkspaceRefusal(
+                f"the workspace {row.name} is stopped; {_asks(chat, 'start_workspace')}"
+            )
         try:
             is_there = await self.is_there(row)
         except DiskSilent as silent:
-            return Refused(str(silent))
+            return WorkspaceRefusal(str(silent))
         if not is_there:
-            return Refused(
+            return WorkspaceRefusal(
                 f"the directory of the workspace {row.name} is not on this machine any more;"
                 f" {_asks(chat, 'create_workspace')}"
             )
@@ -153,7 +159,7 @@ class LocalWorkspaces:
         home = self.home(row.id)
         room = partial(self.usage.room, row.id, row.disk_mb)
         files = LocalFiles(home, room, name=row.name)
-        return Workspace(row.id, row.name, home, files, self.processes(chat, row))
+        return ChatWorkspace(row.id, row.name, home, files, self.processes(chat, row))
 
     def processes(self, chat: Chat, row: WorkspaceRow) -> LocalProcesses:
         return LocalProcesses(

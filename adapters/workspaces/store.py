@@ -8,7 +8,7 @@ from uuid import UUID
 
 from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import ContextChanged, Tell
-from actors.tools.workspace.ranking import LOOKED_BACK_DAYS, Uses
+from actors.tools.ranking import LOOKED_BACK_DAYS, TemplateUse
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
@@ -66,11 +66,11 @@ class WorkspaceRegistry:
     async def stop(self, workspace: UUID) -> None:
         await self._run(SQL["stop_workspace"], id=workspace)
 
-    async def uses(self, owner: UserId) -> Mapping[str, Uses]:
+    async def uses(self, owner: UserId) -> Mapping[str, TemplateUse]:
         """By templates."""
         found = await self._run(SQL["template_uses"], owner=owner, days=LOOKED_BACK_DAYS)
         return {
-            template: Uses(developers, own, last, (seconds or 0.0) / _DAY_SECONDS, removed)
+            template: TemplateUse(developers, own, last, (seconds or 0.0) / _DAY_SECONDS, removed)
             for template, developers, own, removed, last, seconds in found
         }
 

@@ -36,8 +36,7 @@ import trio
 
 from adapters.workspaces.commands.sandbox import DEFAULT_LIMITS, CommandLimits
 from adapters.workspaces.disk import MAKING, Disk, DiskSilent, Programs
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import check_wanted
+from runtime.threads import ThreadLimits, check_wanted
 
 TEMPLATES_MAX = 500  # by name; those that are over are not seen
 README_CHARACTERS_MAX = 8_000  # of a template's README.md; the rest is left out

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
-from actors.tools.workspace.ports import Refused
+from actors.tools.workspaces import WorkspaceRefusal
 from adapters.workspaces.disk import Programs
 
 DU_SECONDS = 60.0  # for one measurement; then it is not known how much it is
@@ -42,14 +42,14 @@ class WorkspaceUsage:
     def use(self, workspace: UUID) -> None:
         self.used.add(workspace)
 
-    async def room(self, workspace: UUID, disk_mb: int, count: int) -> Refused | None:
+    async def room(self, workspace: UUID, disk_mb: int, count: int) -> WorkspaceRefusal | None:
         """Take note that a tool is to write so many bytes, or return why it may not."""
         if workspace not in self._full and self._note(workspace, count) <= WRITTEN_BYTES:
             return None
         size = await self.measure(workspace)
         if not self.is_over(workspace, size, disk_mb):
             return None
-        return Refused(words_of_full(size, disk_mb))
+        return WorkspaceRefusal(words_of_full(size, disk_mb))
 
     async def measure(self, workspace: UUID) -> int:
         """Return how many bytes it takes. If that cannot be measured, now or because it is being

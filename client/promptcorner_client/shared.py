@@ -90,7 +90,7 @@ def _whole(data: bytes) -> str:
     return data.decode("utf-8", "ignore")
 
 
-def truncated(text: str, bytes_max: int) -> str:
+def truncate(text: str, bytes_max: int) -> str:
     """`text` in at most `bytes_max` bytes of UTF-8; no character is cut in two."""
     data = text.encode("utf-8", "replace")
     if len(data) <= bytes_max:

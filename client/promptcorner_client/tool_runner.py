@@ -29,7 +29,7 @@ from promptcorner_client.errors import (
     StreamEnded,
     seconds_before_retry,
 )
-from promptcorner_client.shared import truncated
+from promptcorner_client.shared import truncate
 from promptcorner_client.tools import SECONDS_MAX, ClientTool, ToolError
 from promptcorner_client.transcript import Transcript
 from promptcorner_client.wire import ChatMessage, ChatStreamEvent, ChatStreamToolCall
@@ -228,7 +228,7 @@ def _cut(output: CallOutput, bytes_max: int) -> CallOutput:
     value = msgspec.json.decode(output.json)
     only = value.get(key) if isinstance(value, dict) and len(value) == 1 else value
     text = only if isinstance(only, str) else output.json.decode()
-    while len(cut := _encode({key: truncated(text, room)})) > bytes_max and room > 0:
+    while len(cut := _encode({key: truncate(text, room)})) > bytes_max and room > 0:
         room = min(room - 1, room * bytes_max // len(cut))  # escaped characters take more
     return CallOutput(cut, output.is_error)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.tools.approvals.policy import Policy, Rule
+from actors.tools.approvals import ApprovalRule, Policy
 from adapters import settings as config
 from adapters.settings.kinds import Count, FilePath, Seconds, SecretText
 from adapters.settings.page import page
@@ -112,7 +112,10 @@ def test_rules_of_approval_are_read_in_their_order_and_none_is_none():
 
     settings = config.read_config({}, environment)
 
-    assert (Rule("execute", Policy.ASK), Rule("mcp:*", Policy.DENY)) == settings.approval_rules
+    assert (
+        ApprovalRule("execute", Policy.ASK),
+        ApprovalRule("mcp:*", Policy.DENY),
+    ) == settings.approval_rules
     assert ("allow", (), 300.0) == (
         config.read_config({}, {}).approval_policy,
         config.read_config({"approval_rules": "none"}, {}).approval_rules,

@@ -17,7 +17,7 @@ from actors.law.failures.classify import history_mismatch
 from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, OPENROUTER
-from actors.prompts.projection import Target, projected
+from actors.prompts.projection import Target, project
 from adapters.models.providers.anthropic import request as anthropic
 from adapters.models.providers.google import request as google
 from adapters.models.providers.openai_chat import request as chat
@@ -177,7 +177,7 @@ def test_whatever_was_said_no_provider_refuses_it(wire, rows):
     target = Target(wire, "ours")
     identities = {OURS: "ours", THEIRS: "theirs"}
 
-    made = projected(history(*rows), target=target, identity_of=identities.get, files={})
+    made = project(history(*rows), target=target, identity_of=identities.get, files={})
 
     if made == history_mismatch(wire):
         assert any(map(is_torn, rows))

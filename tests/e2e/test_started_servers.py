@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from actors.tools.approvals.sorting import NOBODY
+from actors.tools.approvals import NOBODY
 from adapters.tools.mcp.workspaces.named_server import NEVER_ALLOWED, NOT_ALLOWED_YET
 from tests.adapters.workspaces.context.ground import put
 from tests.e2e.daemons import a_daemon

@@ -5,7 +5,7 @@ import threading
 
 import trio
 
-from runtime.threads.limits import statistics
+from runtime.threads import statistics
 
 
 class HangingDisk:

@@ -4,7 +4,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from runtime.cause import Shutdown
+from runtime.ends import Shutdown
 from runtime.errors import ActorGone, Misuse, NoAnswer
 from runtime.mailbox import open_mailbox
 from runtime.scope import CausedScope

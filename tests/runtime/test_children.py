@@ -7,9 +7,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from runtime.cause import Shutdown
 from runtime.children import Child, open_children
-from runtime.ends import Broken, Crashed, Finished, Stopped
+from runtime.ends import Broken, Crashed, Finished, Shutdown, Stopped
 from runtime.errors import (
     ActorGone,
     ChildrenFull,

@@ -4,9 +4,8 @@ import pytest
 import trio
 import trio.lowlevel
 
-from runtime.cause import Deadline, Shutdown
 from runtime.children import run_child
-from runtime.ends import Broken, Crashed, Finished, Stopped, holds_assertion
+from runtime.ends import Broken, Crashed, Deadline, Finished, Shutdown, Stopped, holds_assertion
 from runtime.errors import Misuse
 from runtime.scope import CausedScope
 

@@ -5,9 +5,8 @@ from functools import partial
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from runtime.cause import Shutdown, SupervisorGone
 from runtime.children import Child, open_children, run_child
-from runtime.ends import Broken, Crashed, Stopped
+from runtime.ends import Broken, Crashed, Shutdown, Stopped, SupervisorGone
 from runtime.errors import (
     ChildBroken,
     MailboxFull,

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from runtime.cause import Shutdown
+from runtime.ends import Shutdown
 from runtime.errors import ActorGone, MailboxFull, Misuse, NoAnswer
 from runtime.mailbox import open_mailbox
 from runtime.scope import CausedScope

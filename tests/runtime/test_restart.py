@@ -5,8 +5,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from runtime.cause import Shutdown
-from runtime.ends import Broken, Crashed, Finished, Stopped
+from runtime.ends import Broken, Crashed, Finished, Shutdown, Stopped
 from runtime.restart import Again, GiveUp, Leave, Restart, what_next
 
 POLICY = Restart(times=3, within_seconds=60, first_seconds=1, cap_seconds=3)

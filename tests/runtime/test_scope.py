@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.lowlevel
 
-from runtime.cause import Cause, ChildGaveUp, Deadline, Shutdown, SupervisorGone
+from runtime.ends import Cause, ChildGaveUp, Deadline, Shutdown, SupervisorGone
 from runtime.scope import CausedScope
 
 

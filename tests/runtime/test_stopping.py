@@ -6,9 +6,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from runtime.cause import Cause, Shutdown, SupervisorGone
 from runtime.children import Child, open_children, run_child
-from runtime.ends import Crashed, Finished, Stopped
+from runtime.ends import Cause, Crashed, Finished, Shutdown, Stopped, SupervisorGone
 from runtime.errors import (
     ActorGone,
     MailboxFull,

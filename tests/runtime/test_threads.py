@@ -9,10 +9,9 @@ import pytest
 import trio
 import trio.testing
 
+from runtime import threads as threads
 from runtime.errors import Misuse
-from runtime.threads import limits as threads
-from runtime.threads.limits import ThreadLimits, ThreadsBlocked
-from runtime.threads.work import Unwanted, check_wanted, read, write
+from runtime.threads import ThreadLimits, ThreadsBlocked, Unwanted, check_wanted, read, write
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
 
 BOUND = ThreadLimits("hanging", 3, per_key_max=2, wait_seconds=0.05, answer_seconds=30)
@@ -255,8 +254,8 @@ def test_nor_does_the_end_of_the_process(tmp_path):
     os.mkfifo(tmp_path / "disk")
     program = f"""
 import trio
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read, write
+from runtime.threads import ThreadLimits
+from runtime.threads import read, write
 
 async def main():
     hanging = ThreadLimits("hanging", 2, answer_seconds=0.1)

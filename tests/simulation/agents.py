@@ -5,7 +5,7 @@
 
 import json
 
-from actors.agents.ports import Kin
+from actors.agents.ports import FamilyMember
 from actors.agents.rules import child_id, has_settled
 from actors.agents.waiting import wait_for
 from actors.chat.turn.ports import LocalTool, ToolOutput
@@ -80,7 +80,9 @@ class Family:
     async def standing(self, of, wanted):
         found = [(await self._line.view(id)).chat for id in wanted]
         return [
-            Kin(each.id, of, "", "", each.status, each.archived, each.last_error, None, None)
+            FamilyMember(
+                each.id, of, "", "", each.status, each.archived, each.last_error, None, None
+            )
             for each in found
         ]
 

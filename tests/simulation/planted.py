@@ -107,7 +107,7 @@ chat/turn/generation.py
 +    rows = compaction.rows(said, model.config_id)[1:]
 
 # a summary is made of a summary
-prompts/compaction/fullness.py
+prompts/fullness.py
 -    return bool(_since(bodies)) and made < SUMMARIES_PER_TURN_MAX
 +    return made < SUMMARIES_PER_TURN_MAX
 
@@ -202,7 +202,7 @@ law/closing.py
 +    return bool(unanswered_dynamic_calls(stored))
 
 # what should be asked runs
-tools/approvals/policy.py
+tools/approvals.py
 -        return Policy.DENY if self.policy is Policy.DENY else Policy.ASK
 +        return Policy.ALLOW
 
@@ -257,13 +257,13 @@ streams/previews.py in listeners
 +    fail(error)
 
 # a write is waited for as long as its disk hangs
-runtime/threads/work.py in disks
+runtime/threads.py in disks
 -        with trio.move_on_after(seconds):
 -            await self._place.released.wait()
 +        await self._place.released.wait()
 
 # all workspaces share the threads of one
-runtime/threads/work.py in disks
+runtime/threads.py in disks
 -    place = await pool.acquire(key, keeps=keeps)
 +    place = await pool.acquire(None, keeps=keeps)
 

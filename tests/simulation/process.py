@@ -11,7 +11,7 @@ from actors.streams.previews import Previews
 from actors.supervisor import api
 from actors.supervisor.actor import Supervisor
 from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
-from actors.tools.approvals.ports import Approving
+from actors.tools.approvals import ApprovalSettings
 from adapters.postgres.bus import Switchboard
 from runtime.children import Child, open_children
 from runtime.clock import now
@@ -72,7 +72,7 @@ class Process:
             prices=TwoMicros(),
             previews=self.previews,
             compacting=Compacting(self),
-            approving=Approving(Grants(self), seconds=ASK_SECONDS),
+            approving=ApprovalSettings(Grants(self), seconds=ASK_SECONDS),
             limits=GUARDS,
             wall=world.clock,
             chance=world.rng.random,

@@ -28,7 +28,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import JsonText, TokenUsage
 from actors.law.parts.prompt import Asker, CallSettings, Prompt, ToolDefinition, UserInput
-from actors.prompts.compaction.wording import INSTRUCTIONS
+from actors.prompts.compaction import INSTRUCTIONS
 from tests.simulation import agents, disks
 from tests.simulation.agents import AGENT_TOOLS
 

@@ -9,7 +9,7 @@ from actors.law import requests as ask
 from actors.law.chat import Role, Visibility
 from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart
 from actors.law.states import Status
-from actors.prompts.compaction.fullness import SUMMARIES_PER_TURN_MAX
+from actors.prompts.fullness import SUMMARIES_PER_TURN_MAX
 
 
 class Talk:

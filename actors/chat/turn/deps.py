@@ -22,7 +22,7 @@ from actors.chat.turn.ports import (
 )
 from actors.law.store.ports import ChatReader, Ledger
 from actors.streams.previews import Previews
-from actors.tools.approvals.ports import NOBODY_ASKS, Approving
+from actors.tools.approvals import NO_APPROVALS, ApprovalSettings
 from runtime import clock
 
 
@@ -49,7 +49,7 @@ class TurnDeps:
     compacting: Compacting = ON_REQUEST
     books: Books = UNBOOKED
     telemetry: Telemetry = UNMEASURED
-    approving: Approving = NOBODY_ASKS
+    approving: ApprovalSettings = NO_APPROVALS
     limits: TurnLimits = TurnLimits()
     wall: Callable[[], datetime] = clock.wall  # by which the next attempt is told and waited for
     chance: Callable[[], float] = random  # by which chats that fail together ask again apart

@@ -51,18 +51,17 @@ from actors.law.requests import (
     Request,
 )
 from actors.law.store.retry import retry_store
-from actors.prompts.compaction.fullness import (
+from actors.prompts.compaction import Compaction, CompactionSource, NoSummary, Summary, tokens_about
+from actors.prompts.fullness import (
     STILL_FULL,
     THRESHOLD_OFF,
+    CompactionNeed,
     Fullness,
-    Verdict,
+    compaction_need,
     fullness,
     is_progress,
     may_summarise,
-    verdict,
 )
-from actors.prompts.compaction.portions import tokens_about
-from actors.prompts.compaction.rows import Compaction, NoSummary, Source, Summary
 from runtime.log import emit
 
 NO_SUMMARY = NoSummary(
@@ -97,7 +96,7 @@ async def generate(held: Held, deps: TurnDeps, at_stake: AtStake) -> Committed:
         case RunTools():
             return await _run_tools(known, action, tools, deps, at_stake)
         case Summarise():
-            return await _summarise(known, tools, Source.MANUAL, deps, at_stake)
+            return await _summarise(known, tools, CompactionSource.MANUAL, deps, at_stake)
         case CallModel():
             return await _call_model(known, tools, deps, at_stake)
         case _:
@@ -146,13 +145,13 @@ async def _call_model(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtSt
     if isinstance(model, ChatError):
         return await end_with_error(held, FinishError(model), deps)
     plan = await deps.compacting.plan_for(chat, model)
-    match verdict(history, _fullness(history, plan)):
-        case Verdict.SUMMARISE:
-            return await _summarise(held, tools, Source.AUTOMATIC, deps, at_stake)
-        case Verdict.STILL_FULL:
+    match compaction_need(history, _fullness(history, plan)):
+        case CompactionNeed.SUMMARISE:
+            return await _summarise(held, tools, CompactionSource.AUTOMATIC, deps, at_stake)
+        case CompactionNeed.STILL_FULL:
             deps.telemetry.compaction_ended(plan.model, "error")
             return await end_with_error(held, FinishError(STILL_FULL), deps)
-        case Verdict.PROCEED:
+        case CompactionNeed.PROCEED:
             pass
     prompt = await deps.prompts.prompt_for(chat, history, model, tools.offered.told)
     if isinstance(prompt, ChatError):
@@ -205,11 +204,11 @@ async def _make_room(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtSta
     counted = await _counted(without_attempt(held), deps)
     if not isinstance(counted, Advanced):
         return counted
-    return await _summarise(counted.held, tools, Source.AUTOMATIC, deps, at_stake)
+    return await _summarise(counted.held, tools, CompactionSource.AUTOMATIC, deps, at_stake)
 
 
 async def _summarise(
-    held: Held, tools: Toolset, source: Source, deps: TurnDeps, at_stake: AtStake
+    held: Held, tools: Toolset, source: CompactionSource, deps: TurnDeps, at_stake: AtStake
 ) -> Committed:
     """Put a summary in the place of what was said, for the model; then the turn goes on."""
     chat, history = held.stored.chat, held.history or ()
@@ -269,7 +268,9 @@ async def _summary(
     full = compaction.full
     before = full.tokens + full.coming or tokens_about(prompt.messages)
     # Whoever asks for a summary gets one, however little there is to be summed up.
-    if compaction.source is Source.AUTOMATIC and not is_progress(text, tokens_before=before):
+    if compaction.source is CompactionSource.AUTOMATIC and not is_progress(
+        text, tokens_before=before
+    ):
         return NOT_SHORTER
     assert scribe.attempt.unbooked is not None, "what was said last has not been booked"
     return Summary(text, scribe.runtime_ms, scribe.attempt.unbooked)

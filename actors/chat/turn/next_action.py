@@ -14,9 +14,8 @@ from actors.law.chat import Body, Chat, Message, Role, Visibility
 from actors.law.closing import unanswered_calls
 from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.requests import CallToApprove
-from actors.prompts.compaction.fullness import is_worth_it
-from actors.tools.approvals.policy import FREELY, Consent
-from actors.tools.approvals.sorting import sorted_out
+from actors.prompts.fullness import is_worth_it
+from actors.tools.approvals import ALLOW_ALL, Consent, sort_calls
 
 NONE_DENIED: Mapping[str, str] = MappingProxyType({})
 STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the turn ends, quietly
@@ -65,7 +64,7 @@ Action = CallModel | RunTools | AwaitClient | Summarise | EndTurn
 
 
 def next_action(
-    chat: Chat, history: Sequence[Message], offered: OfferedTools, consent: Consent = FREELY
+    chat: Chat, history: Sequence[Message], offered: OfferedTools, consent: Consent = ALLOW_ALL
 ) -> Action:
     tools = by_name(offered.local)
     declared = {tool.name for tool in offered.declared} - tools.keys()
@@ -118,7 +117,7 @@ def _for_open_calls(
     # An exclusive tool refuses all company, the client's calls too: they are refused together.
     if len(calls) > 1 and any(_exclusive(call, tools) for call in here):
         return RunTools(calls)
-    found = sorted_out(here, chat, tools, consent)
+    found = sort_calls(here, chat, tools, consent)
     if found.run:
         return RunTools(found.run, found.denied, found.asks)
     return AwaitClient(theirs, found.asks) if calls else None

@@ -21,19 +21,17 @@ from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import UNPRICED
 from actors.law.parts.prompt import Prompt
-from actors.prompts.compaction.portions import (
+from actors.prompts.compaction import (
     PORTION_BYTES_MIN,
     PORTIONS_MAX,
-    portion_bytes,
-    portions,
-    tokens_about,
-)
-from actors.prompts.compaction.rows import Compaction
-from actors.prompts.compaction.wording import (
+    Compaction,
     asking_for_part,
     asking_for_summary,
     plainly,
+    portion_bytes,
+    portions,
     summary_in,
+    tokens_about,
 )
 from actors.streams.pieces import Piece
 from runtime.scope import CausedScope

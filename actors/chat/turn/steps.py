@@ -16,8 +16,8 @@ from actors.law.ids import ModelConfigId
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.json_text import is_json, well_formed
 from actors.law.parts.message import Cost, JsonText, Part, ToolCallPart, ToolResultPart
-from actors.prompts.provider_tools import sanitised_step
-from actors.tools.truncation import truncated
+from actors.prompts.provider_tools import sanitise_step
+from actors.tools.output import truncate
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def answer_rows(
     answer: ModelAnswer, model: Model, *, runtime_ms: int, cost: Cost
 ) -> tuple[Body, ...]:
     """Nothing at all was said: no message."""
-    said = sanitised_step(answer.parts) if model.rules.is_anthropic else answer.parts
+    said = sanitise_step(answer.parts) if model.rules.is_anthropic else answer.parts
     parts = tuple(map(_storable, said))
     if not parts:
         return ()
@@ -89,7 +89,7 @@ def bounded(output: ToolOutput, bytes_max: int) -> ToolOutput:
     key = "error" if output.is_error else "output"
     said = json.loads(output.result)
     lone = isinstance(said, dict) and said.keys() == {key} and isinstance(said[key], str)
-    text = truncated(said[key] if lone else output.result, bytes_max)
+    text = truncate(said[key] if lone else output.result, bytes_max)
     return replace(output, result=JsonText(json.dumps({key: text}, ensure_ascii=False)))
 
 

@@ -30,8 +30,8 @@ from actors.law.chat import Body, Chat, Message, Role
 from actors.law.ids import chat_name
 from actors.law.parts.message import ToolCallPart
 from actors.law.store.retry import retry_store
-from actors.tools.refusing import refusals
-from actors.tools.truncation import budget
+from actors.tools.call_checks import refusals
+from actors.tools.output import result_bytes_max
 from runtime.clock import wall
 from runtime.log import emit
 from runtime.scope import CausedScope
@@ -87,7 +87,7 @@ class _Batch:
         self._calls = [calling.call for calling in callings]
         self._toolset = tools
         self._tools = by_name(tools.offered.local)
-        self._bytes_max = budget(window(callings[0].history))
+        self._bytes_max = result_bytes_max(window(callings[0].history))
         self._deps = deps
         self._at_stake = at_stake
         self._denied = denied

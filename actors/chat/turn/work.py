@@ -13,7 +13,7 @@ from actors.law.chat import Body, Message, StoredChat
 from actors.law.ids import EpisodeKey, Holder
 from actors.law.parts.assemble import Assembly
 from actors.law.parts.message import Cost
-from runtime.cause import Cause
+from runtime.ends import Cause
 
 
 class WorkKind(Enum):

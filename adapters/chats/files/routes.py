@@ -25,8 +25,7 @@ from adapters.http.files import (
 )
 from adapters.http.refusals import HttpError, Validation, forbidden, not_found
 from runtime.clock import wall
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 FILES = "/api/experimental/chats/files"
 

@@ -14,15 +14,14 @@ from typing import Annotated
 
 from actors.law.chat import FILES_PER_CHAT_MAX, Chat
 from actors.law.ids import FileId, UserId
-from actors.prompts.context.ports import Document
-from actors.prompts.files import Files, StoredFile
+from actors.prompts.converting import StoredFile, StoredFiles
+from actors.prompts.ports import Document
 from adapters.chats.shelved import FileInfo
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
 from runtime.statistics import CounterMetric, GaugeMetric
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 # Of contents that are kept for models, as bytes and in base64; the one used longest ago goes. A
 # larger one is not kept.
@@ -126,7 +125,7 @@ class PromptFiles:
         self._kept_bytes = self._hits = self._reads = 0
         self._kept_bytes_max = kept_bytes_max
 
-    async def read(self, wanted: Set[FileId]) -> Files:
+    async def read(self, wanted: Set[FileId]) -> StoredFiles:
         """Those that are there."""
         known = {id: self._kept[id] for id in wanted if id in self._kept}
         for id in known:
@@ -191,7 +190,7 @@ def _file_of(row: Row) -> FileInfo:
 
 
 class ChatFileKeeper:
-    """Fulfils `actors.prompts.context.ports.ChatFiles`."""
+    """Fulfils `actors.prompts.ports.ChatFiles`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

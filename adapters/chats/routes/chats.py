@@ -9,7 +9,7 @@ from actors.law.parts.message import Part
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
 from actors.law.store.ports import Applied, Ledger, Receipt
-from actors.prompts.context.resources import Fitness, Kind
+from actors.prompts.resources import Fitness, ResourceKind
 from actors.upkeep.title_jobs import TitleFileReader
 from actors.upkeep.title_wording import fallback_title, may_be_pasted, printable, source_of
 from adapters.access.admission import Admission, VisibleChat
@@ -183,7 +183,7 @@ class Chats:
         """Of two files that name a server the first counts."""
         names: set[str] = set()
         for file in found.resources:
-            if file.kind is Kind.MCP_CONFIG and file.fitness is Fitness.OK:
+            if file.kind is ResourceKind.MCP_CONFIG and file.fitness is Fitness.OK:
                 for seen in await self._named(scope, found.workspace, [file.text]):
                     if seen.name not in names:
                         source = f"{found.home}/{file.path}"

@@ -16,7 +16,7 @@ from actors.law.ids import ChatId, UserId, chat_name
 from adapters.access.admission import Admission, VisibleChat
 from adapters.http.endpoints import Caller
 from adapters.postgres.driver.faults import DatabaseFault
-from runtime.cause import Cause
+from runtime.ends import Cause
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from actors.prompts.context.resources import Resource
+from actors.prompts.resources import Resource
 from adapters.chats.shelved import ChatOverview, ContextState, FileInfo
 from adapters.chats.wire.content import ChatInputPart
 from adapters.chats.wire.messages import ChatError, error_of

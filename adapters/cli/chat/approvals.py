@@ -11,15 +11,15 @@ from uuid import UUID
 
 from rich.console import Console
 
-from actors.tools.approvals.policy import START
+from actors.tools.approvals import START
 from adapters.cli.chat.screen import PROMPT, approval_view
 from promptcorner_client import api
 from promptcorner_client.async_client import AsyncClient
 from promptcorner_client.errors import RequestRefused
 from promptcorner_client.transcript import Transcript
 from promptcorner_client.wire import ChatApproval
-from runtime.threads import work
-from runtime.threads.limits import ThreadLimits
+from runtime import threads as work
+from runtime.threads import ThreadLimits
 
 TYPING = ThreadLimits("typed_lines", 64)  # one, and those of users who have left
 NO_USER = "no user is there to be asked"

@@ -21,8 +21,8 @@ from types import TracebackType
 
 from adapters.http.host.bounds import BESIDE_MAX, CONNECTIONS_MAX, QUIET_SECONDS, TURNED_AWAY_MAX
 from adapters.http.requests import ClientConnection
-from runtime.cause import Cause
 from runtime.clock import now
+from runtime.ends import Cause
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from actors.law.ids import UserId
 from adapters.http.endpoints import Access, Call, Caller, Endpoint, HttpResponse, Socket, Upgrade
 from adapters.people.auth.callers import Callers
 from adapters.postgres.driver.faults import DatabaseFault
-from runtime.cause import Cause
 from runtime.clock import now
+from runtime.ends import Cause
 from runtime.log import emit
 from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric, GaugeMetric

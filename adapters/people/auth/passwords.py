@@ -26,8 +26,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from adapters.http.refusals import HttpError
 from adapters.settings.caching import RecentlyUsed
 from runtime.clock import now
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 # Of argon2id: 19 MiB, two passes, one core for 20 to 30 ms. As dear to guess as OWASP asks for, and
 # a login takes little from the chats that run beside it.

@@ -8,7 +8,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.settings.refusals import CannotStart
-from runtime.threads.limits import ThreadLimits
+from runtime.threads import ThreadLimits
 
 VERSION_MIN = 15
 REACHING = ThreadLimits("database_reached", 2)  # threads in which these functions are called

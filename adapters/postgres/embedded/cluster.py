@@ -17,8 +17,7 @@ from adapters.postgres.embedded.locks import Patience, patient
 from adapters.postgres.embedded.wanted import Wanted
 from adapters.settings.refusals import CannotStart
 from runtime.log import emit
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import check_wanted, read, write
+from runtime.threads import ThreadLimits, check_wanted, read, write
 
 LOCK_SECONDS_MAX = 90.0  # longer than another process may take to start or stop the server
 READY_SECONDS_MAX = 60.0  # a server that recovers from a crash reads its log first

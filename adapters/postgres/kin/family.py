@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from actors.agents.ports import Children, Household, Kin, Said
+from actors.agents.ports import ChildPage, ChildReport, FamilyCounts, FamilyMember
 from actors.agents.rules import is_whole, report_in
 from actors.law.chat import ChatError, Role
 from actors.law.ids import ChatId
@@ -53,25 +53,25 @@ class PostgresFamily:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
+    async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
         found = await self._read(SQL["descendants"], of=of, wanted=list(wanted))
         return _in_order(wanted, [_kin(KinRow.of(row)) for row in found])
 
-    async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[Kin]:
+    async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
         found = await self._read(SQL["standing"], of=of, wanted=list(wanted), answers=ANSWERS_READ)
         return _in_order(wanted, [_standing(SettledRow.of(row)) for row in found])
 
-    async def children(self, of: ChatId, *, limit: int, offset: int) -> Children:
+    async def children(self, of: ChatId, *, limit: int, offset: int) -> ChildPage:
         found = await self._read(SQL["children_page"], of=of, limit=limit, offset=offset)
         if not found and offset:
             [[total]] = await self._read(SQL["children_count"], of=of)
-            return Children((), total)
+            return ChildPage((), total)
         page = [ChildRow.of(row) for row in found]
-        return Children([_kin(row) for row in page], page[0].total if page else 0)
+        return ChildPage([_kin(row) for row in page], page[0].total if page else 0)
 
-    async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> Household:
+    async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> FamilyCounts:
         found = await self._read(SQL["household"], of=of, besides=list(besides))
-        return Household(*found[0]) if found else Household("", 0, 0)
+        return FamilyCounts(*found[0]) if found else FamilyCounts("", 0, 0)
 
     async def _read(self, sql: str, **asked: object) -> Sequence[Row]:
         async with self._pool.connection() as connection:
@@ -79,13 +79,13 @@ class PostgresFamily:
         return found
 
 
-def _in_order(wanted: Sequence[ChatId], found: Iterable[Kin]) -> Sequence[Kin]:
+def _in_order(wanted: Sequence[ChatId], found: Iterable[FamilyMember]) -> Sequence[FamilyMember]:
     kin = {each.id: each for each in found}
     return [kin[id] for id in wanted if id in kin]
 
 
-def _kin(row: KinRow) -> Kin:
-    return Kin(
+def _kin(row: KinRow) -> FamilyMember:
+    return FamilyMember(
         id=row.id,
         parent_id=row.parent_id,
         title=row.title,
@@ -98,10 +98,10 @@ def _kin(row: KinRow) -> Kin:
     )
 
 
-def _standing(row: SettledRow) -> Kin:
+def _standing(row: SettledRow) -> FamilyMember:
     report = ""
     if row.content is not None and row.content_version is not None:
         parts = from_json(row.content, version=row.content_version, where=f"chat {row.id}")
         report = report_in(parts)
     whole = row.role is not None and is_whole(row.role, row.cost_source)
-    return replace(_kin(row), said=Said(report, whole))
+    return replace(_kin(row), said=ChildReport(report, whole))

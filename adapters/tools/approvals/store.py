@@ -6,7 +6,7 @@ from datetime import datetime
 
 from actors.law.chat import Approval, Verdict
 from actors.law.ids import ChatId, UserId
-from actors.tools.approvals.policy import START
+from actors.tools.approvals import START
 from adapters.postgres.codec.parts import kept_id, kept_text
 from adapters.postgres.codec.rows import approvals_of
 from adapters.postgres.driver.pool import Pool
@@ -44,7 +44,7 @@ class Decision:
 
 
 class Consents:
-    """Fulfils `actors.tools.approvals.ports.Grants`."""
+    """Fulfils `actors.tools.approvals.Grants`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

@@ -15,13 +15,13 @@ from actors.law.ids import EpisodeKey
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
-from actors.prompts.context.advising import (
+from actors.prompts.advice import (
     ADVISOR,
     USED_UP,
-    Advised,
+    AdvisedChats,
+    advice_document,
     advisor_prompt,
-    document,
-    uses,
+    count_advice,
     without_call,
 )
 from actors.streams.pieces import ResultPiece
@@ -63,7 +63,7 @@ TOOL = LocalTool(
 class AdvisorTool:
     """Fulfils `adapters.tools.toolbox.ToolSource`."""
 
-    advised: Advised
+    advised: AdvisedChats
     catalogue: Catalogue
     prompts: Prompts
     limits: TurnLimits
@@ -80,9 +80,9 @@ class AdvisorTool:
         if not question:
             return error_output("question: is blank")
         settings = (await self.catalogue.snapshot()).settings.advisor
-        left = settings.uses_max - uses(calling.history) if settings.uses_max else None
+        left = settings.uses_max - count_advice(calling.history) if settings.uses_max else None
         if left is not None and left <= 0:
-            return ToolOutput(document("limit_reached", advice=USED_UP, remaining_uses=0))
+            return ToolOutput(advice_document("limit_reached", advice=USED_UP, remaining_uses=0))
         return ToolOutput(await self._advice(calling, question, settings=settings, left=left))
 
     async def _advice(
@@ -92,9 +92,12 @@ class AdvisorTool:
         chat = calling.chat
         model = await self.catalogue.model_for_advice(chat)
         if isinstance(model, ChatError):
-            return document("error", error=model.message, remaining_uses=left)
+            return advice_document("error", error=model.message, remaining_uses=left)
         failed = partial(
-            document, "error", advisor_model=f"{model.vendor}/{model.name}", remaining_uses=left
+            advice_document,
+            "error",
+            advisor_model=f"{model.vendor}/{model.name}",
+            remaining_uses=left,
         )
         history = without_call(calling.history, calling.call.id)
         prompt = await self.prompts.prompt_for(chat, history, model, ())
@@ -116,7 +119,7 @@ class AdvisorTool:
         advice = advice_in(said)
         if not advice:
             return failed(error=NOTHING_SAID)
-        return document(
+        return advice_document(
             "advice",
             advice=advice,
             advisor_model=f"{model.vendor}/{model.name}",

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from actors.agents.places import CHILDREN_MAX
-from actors.agents.rules import SAYS
+from actors.agents.rules import CHILDREN_MAX, TYPE_DESCRIPTIONS
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.prompt import ToolDefinition
 from adapters.models.call_config import efforts_offered
@@ -26,7 +25,12 @@ ChatIdText = Annotated[UUID, Meta(description="The agent's chat_id, as spawn_age
 
 class SpawnAgent(Struct, frozen=True):
     type: Annotated[
-        str, Meta(description="; ".join(f"{type.value}: {says}" for type, says in SAYS.items()))
+        str,
+        Meta(
+            description="; ".join(
+                f"{type.value}: {says}" for type, says in TYPE_DESCRIPTIONS.items()
+            )
+        ),
     ]
     prompt: Annotated[
         str,

@@ -11,9 +11,8 @@ from hashlib import sha256
 from uuid import UUID
 
 from actors.agents import rules
-from actors.agents.places import Places, no_place
-from actors.agents.ports import Family, Kin
-from actors.agents.rules import AgentType
+from actors.agents.ports import FamilyMember, FamilyReader
+from actors.agents.rules import AgentType, SpawnSlots, slot_refusal
 from actors.agents.waiting import wait_for
 from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.law.chat import Chat, Message, UserMessage
@@ -58,11 +57,11 @@ class AgentTools:
     """Fulfils `adapters.tools.toolbox.ToolSource`."""
 
     sending: ChatSender
-    family: Family
+    family: FamilyReader
     bus: Bus
     catalogue: Catalogue
     usable: Callable[[Chat], Awaitable[tuple[UUID, ...]]]  # servers of tools, in its next step
-    places: Places = field(default_factory=Places)
+    places: SpawnSlots = field(default_factory=SpawnSlots)
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return TOOLS
@@ -85,7 +84,7 @@ class AgentTools:
     async def _spawn(self, calling: Calling, asked: SpawnAgent) -> Told:
         chat, prompt = calling.chat, asked.prompt.strip()
         type = rules.type_of(asked.type)
-        if why := rules.may_spawn(chat):
+        if why := rules.spawn_refusal(chat):
             raise Wrong(why)
         if isinstance(type, str):
             raise Wrong(type)
@@ -93,10 +92,10 @@ class AgentTools:
             raise Wrong("prompt is empty; say what the agent is to do")
         choice = await self._model(chat, asked, type)
         child = rules.child_id(chat, calling.call.id)
-        with self.places.coming(chat.id, child) as before:
+        with self.places.reserve(chat.id, child) as before:
             asking = partial(self.family.household, chat.id, besides=[*before, child])
             household = await retry_store(chat.id, "agents", asking)
-            if why := no_place(household, before=len(before)):
+            if why := slot_refusal(household, before=len(before)):
                 raise Wrong(why)
             new = await self._new(chat, child, type)
             new = replace(
@@ -129,13 +128,15 @@ class AgentTools:
         made = await retry_store(chat.id, "agents", partial(self.sending.create, request))
         if isinstance(made, Applied):
             status, at = made.chat.status, made.at
-            born = Kin(new.id, new.parent_id, new.title, new.mode, status, False, None, at, at)
-            return rules.introduced(born)
+            born = FamilyMember(
+                new.id, new.parent_id, new.title, new.mode, status, False, None, at, at
+            )
+            return rules.child_document(born)
         # The id may be taken: by this very call, before a crash or an answer that got lost.
         found = await self._descendants(chat, new.id) if isinstance(made, NotAllowed) else ()
         if not found:
             raise Wrong(str(made))
-        return rules.introduced(found[0])
+        return rules.child_document(found[0])
 
     async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> ModelChoice:
         try:
@@ -207,7 +208,10 @@ class AgentTools:
             raise Wrong(str(sent), type=child.type)
         was = sent.change.before.chat.status if isinstance(sent, Applied) else child.status
         now = await self._now(chat, child, sent)
-        return {**rules.introduced(now), "interrupted": asked.interrupt and was in INTERRUPTIBLE}
+        return {
+            **rules.child_document(now),
+            "interrupted": asked.interrupt and was in INTERRUPTIBLE,
+        }
 
     async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> Told:
         """What it does may change between the look and the write: then it is looked at again."""
@@ -225,9 +229,9 @@ class AgentTools:
                 raise Wrong(str(done), type=child.type)
             if isinstance(done, AlreadyServed) or _stops(done):
                 now = await self._now(calling.chat, child, done)
-                return {**rules.introduced(now), "interrupted": True}
+                return {**rules.child_document(now), "interrupted": True}
         stopping = child.status is Status.INTERRUPTING
-        return {**rules.introduced(child), "interrupted": stopping}
+        return {**rules.child_document(child), "interrupted": stopping}
 
     async def _once(
         self,
@@ -259,7 +263,7 @@ class AgentTools:
         page = await retry_store(chat, "agents", asking)
         agents = [
             {
-                **rules.introduced(child),
+                **rules.child_document(child),
                 "created_at": child.created_at.isoformat(),
                 "updated_at": child.updated_at.isoformat(),
             }
@@ -273,18 +277,18 @@ class AgentTools:
             "has_more": asked.offset + len(agents) < page.total,
         }
 
-    async def _kin(self, chat: Chat, agent: ChatId) -> Kin:
+    async def _kin(self, chat: Chat, agent: ChatId) -> FamilyMember:
         """A descendant of this chat. Of others nothing is said, not even that they exist."""
         found = await self._descendants(chat, agent)
         if not found:
             raise Wrong(_stranger(agent))
         return found[0]
 
-    async def _descendants(self, chat: Chat, agent: ChatId) -> Sequence[Kin]:
+    async def _descendants(self, chat: Chat, agent: ChatId) -> Sequence[FamilyMember]:
         asking = partial(self.family.descendants, chat.id, [agent])
         return await retry_store(chat.id, "agents", asking)
 
-    async def _now(self, chat: Chat, child: Kin, done: object) -> Kin:
+    async def _now(self, chat: Chat, child: FamilyMember, done: object) -> FamilyMember:
         """As it stands since this was done to it."""
         if isinstance(done, Applied):
             return replace(child, status=done.chat.status)
@@ -302,10 +306,10 @@ def _stops(done: Applied | Refusal) -> bool:
     return isinstance(done, Applied) and done.chat.status is Status.INTERRUPTING
 
 
-def _told(child: Kin, *, timed_out: bool) -> Told:
+def _told(child: FamilyMember, *, timed_out: bool) -> Told:
     if rules.has_settled(child.status):
-        return rules.settled(child)
-    return rules.introduced(child) | ({"timed_out": True} if timed_out else {})
+        return rules.report_document(child)
+    return rules.child_document(child) | ({"timed_out": True} if timed_out else {})
 
 
 def _title(asked: SpawnAgent) -> str:

@@ -11,7 +11,7 @@ from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
 from actors.law.chat import Chat, Message
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.store.retry import retry_store
-from actors.tools.workspace.ranking import NO_USES, Candidate, ranked
+from actors.tools.ranking import UNUSED, TemplateCandidate, rank
 from adapters.tools.built_in.workspace_schemas import ended
 from adapters.tools.dispatch import ArgumentsType, Deed, Told, Wrong, schema_of, served, told
 from adapters.workspaces.disk import DiskSilent
@@ -134,10 +134,10 @@ class LifecycleTools:
         templates = {each.name: each for each in found if isinstance(each, Template)}
         counting = partial(self.lifecycle.workspaces.registry.uses, calling.chat.owner_id)
         uses = await retry_store(calling.chat.id, "workspaces", counting)
-        ranking = ranked(
+        ranking = rank(
             [
-                Candidate(
-                    each.name, each.display_name, each.description, uses.get(each.name, NO_USES)
+                TemplateCandidate(
+                    each.name, each.display_name, each.description, uses.get(each.name, UNUSED)
                 )
                 for each in templates.values()
             ],
@@ -229,7 +229,7 @@ class LifecycleTools:
         return found
 
 
-def _row(template: Template, candidate: Candidate) -> Told:
+def _row(template: Template, candidate: TemplateCandidate) -> Told:
     uses = candidate.uses
     readme = template.readme[:README_CHARACTERS_MAX]
     last = uses.last_own_at

@@ -15,9 +15,9 @@ from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.law.ids import FileId
 from actors.law.parts.message import FilePart, JsonText
 from actors.law.parts.prompt import ToolDefinition
-from actors.prompts.context.plans import PLAN_BYTES_MAX, path_fault, plan_name, plan_of
-from actors.prompts.context.ports import NO_WORKSPACES, ChatFiles, Document, PlanFiles, Unreadable
-from actors.tools.gating import allowed, kind_of
+from actors.prompts.ports import NO_WORKSPACES, ChatFiles, Document, PlanFiles, UnreadableFile
+from actors.tools.gating import is_allowed, kind_of
+from actors.tools.plans import PLAN_BYTES_MAX, plan_name, plan_path_fault, read_plan
 from adapters.tools.dispatch import read, schema_of
 
 DEADLINE_SECONDS = 60.0
@@ -70,7 +70,7 @@ class PlanningTools:
     plans: PlanFiles = NO_WORKSPACES
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        if not allowed(PROPOSE, kind_of(chat)):
+        if not is_allowed(PROPOSE, kind_of(chat)):
             return ()
         has_file = await self.plans.place(chat) is not None
         return (ASKING, PROPOSING_FILE if has_file else PROPOSING_TEXT)
@@ -89,22 +89,22 @@ class PlanningTools:
             path, content = plan_name(chat), given.plan.encode("utf-8", "replace")
         else:
             found = await self._read(chat, args, place)
-            if isinstance(found, Unreadable):
+            if isinstance(found, UnreadableFile):
                 return error_output(found.why)
             path, content = place, found
-        text, fault = plan_of(content)
+        text, fault = read_plan(content)
         if fault:
             return error_output(fault)
         return await self._kept(calling, path, text)
 
-    async def _read(self, chat: Chat, args: str, place: str) -> bytes | Unreadable:
+    async def _read(self, chat: Chat, args: str, place: str) -> bytes | UnreadableFile:
         asked = read(ProposeFile, args)
         if isinstance(asked, str):
-            return Unreadable(asked)
+            return UnreadableFile(asked)
         path = asked.path.strip() or place
-        fault = path_fault(path, place)
+        fault = plan_path_fault(path, place)
         return (
-            Unreadable(fault)
+            UnreadableFile(fault)
             if fault
             else await self.plans.read(chat, path, bytes_max=PLAN_BYTES_MAX)
         )

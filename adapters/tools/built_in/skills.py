@@ -12,8 +12,14 @@ from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, Message
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
-from actors.prompts.context.ports import Unreadable
-from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Source, find, path_fault
+from actors.prompts.ports import UnreadableFile
+from actors.prompts.skills import (
+    FILE_BYTES_MAX,
+    ListedSkill,
+    SkillSource,
+    find_skill,
+    skill_path_fault,
+)
 from adapters.tools.dispatch import read, schema_of
 from adapters.workspaces.context.skills import SkillIndex
 
@@ -40,7 +46,7 @@ class SkillTools:
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         entries = await self.index.of(chat)
-        has_files = any(entry.source is Source.WORKSPACE for entry in entries)
+        has_files = any(entry.source is SkillSource.WORKSPACE for entry in entries)
         return [READING] * bool(entries) + [READING_FILE] * has_files
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
@@ -48,25 +54,25 @@ class SkillTools:
         asked = read(ReadSkill, args) if name == READ else read(ReadSkillFile, args)
         if isinstance(asked, str):
             return error_output(asked)
-        entry = find(await self.index.of(calling.chat), asked.name.strip())
+        entry = find_skill(await self.index.of(calling.chat), asked.name.strip())
         if isinstance(entry, str):
             return error_output(entry)
         if isinstance(asked, ReadSkillFile):
             return await self._file(calling.chat, entry, asked.path)
         return await self._skill(calling.chat, entry, asked.name)
 
-    async def _skill(self, chat: Chat, entry: Entry, name: str) -> ToolOutput:
+    async def _skill(self, chat: Chat, entry: ListedSkill, name: str) -> ToolOutput:
         text = await self.index.text(chat, entry)
-        if isinstance(text, Unreadable):
+        if isinstance(text, UnreadableFile):
             return error_output(text.why)
-        where = {"dir": text.directory} if entry.source is Source.WORKSPACE else {}
+        where = {"dir": text.directory} if entry.source is SkillSource.WORKSPACE else {}
         return _said({"name": name, **where, "body": text.body, "files": text.files})
 
-    async def _file(self, chat: Chat, entry: Entry, path: str) -> ToolOutput:
-        if fault := path_fault(path):
+    async def _file(self, chat: Chat, entry: ListedSkill, path: str) -> ToolOutput:
+        if fault := skill_path_fault(path):
             return error_output(fault)
         content = await self.index.file(chat, entry, path)
-        if isinstance(content, Unreadable):
+        if isinstance(content, UnreadableFile):
             return error_output(content.why)
         return _said({"content": content[:FILE_BYTES_MAX].decode("utf-8", "replace")})
 

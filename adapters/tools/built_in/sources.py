@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from actors.agents.ports import Family
+from actors.agents.ports import FamilyReader
 from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Prompts
 from actors.law.chat import Chat
 from actors.law.store.ports import Bus
-from actors.prompts.context.advising import Advised
-from actors.prompts.context.ports import ChatFiles, PlanFiles
+from actors.prompts.advice import AdvisedChats
+from actors.prompts.ports import ChatFiles, PlanFiles
 from adapters.access.changes import ChatSender
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs import Bookkeeper
@@ -32,12 +32,12 @@ class ToolDeps:
 
     bus: Bus
     sending: ChatSender
-    family: Family
+    family: FamilyReader
     catalogue: Catalogue
     prompts: Prompts
     guards: TurnLimits
     bookkeeper: Bookkeeper
-    advised: Advised
+    advised: AdvisedChats
     files: ChatFiles
     plans: PlanFiles
     skills: SkillIndex

@@ -12,12 +12,19 @@ from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.law.ids import FileId
 from actors.law.parts.message import FilePart
 from actors.law.store.retry import retry_store
-from actors.prompts.context.ports import ChatFiles, Document
-from actors.tools.workspace.changes import FileEdits
-from actors.tools.workspace.commands import meant, seconds_of
-from actors.tools.workspace.numbering import LINES_MAX, numbered
-from actors.tools.workspace.plans import unwritable
-from actors.tools.workspace.ports import Command, NotStarted, Refused, Signal, Workspace, Workspaces
+from actors.prompts.ports import ChatFiles, Document
+from actors.tools.commands import parse_command, seconds_of
+from actors.tools.editing import FileEdits
+from actors.tools.output import LINES_MAX, number_lines
+from actors.tools.plans import write_refusal
+from actors.tools.workspaces import (
+    ChatWorkspace,
+    ChatWorkspaces,
+    Command,
+    NotStarted,
+    Signal,
+    WorkspaceRefusal,
+)
 from adapters.http.files import MismatchedType, UnsupportedType, clean_name, media_type_of
 from adapters.tools.built_in.workspace_schemas import (
     LISTED_MAX,
@@ -50,7 +57,7 @@ DoThere = Callable[..., Awaitable[Told | ToolOutput]]  # (workspace, calling, ar
 class WorkspaceTools:
     """Fulfils `adapters.tools.toolbox.ToolSource`."""
 
-    workspaces: Workspaces
+    workspaces: ChatWorkspaces
     files: ChatFiles
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
@@ -80,11 +87,11 @@ class WorkspaceTools:
 
     # files
 
-    async def _read(self, at: Workspace, calling: Calling, asked: ReadFile) -> Told:
+    async def _read(self, at: ChatWorkspace, calling: Calling, asked: ReadFile) -> Told:
         path = _absolute(asked.path)
         content = _granted(await at.files.read(path, bytes_max=READ_BYTES_MAX))
         limit = asked.limit if asked.limit > 0 else LINES_MAX
-        lines = numbered(content, offset=asked.offset, limit=limit)
+        lines = number_lines(content, offset=asked.offset, limit=limit)
         if isinstance(lines, str):
             raise Wrong(f"{path}: {lines}")
         return {
@@ -94,13 +101,13 @@ class WorkspaceTools:
             "lines_read": lines.read,
         }
 
-    async def _write(self, at: Workspace, calling: Calling, asked: WriteFile) -> Told:
+    async def _write(self, at: ChatWorkspace, calling: Calling, asked: WriteFile) -> Told:
         path = asked.path.strip()
         await _may_write(at, calling.chat, path)
         _granted(await at.files.write(_absolute(path), asked.content.encode(errors="replace")))
         return {"ok": True}
 
-    async def _edit(self, at: Workspace, calling: Calling, asked: LooseEditFiles) -> Told:
+    async def _edit(self, at: ChatWorkspace, calling: Calling, asked: LooseEditFiles) -> Told:
         if not asked.files:
             raise Wrong("files is empty; say which files to edit, and how")
         merged: dict[str, FileEdits] = {}
@@ -116,7 +123,7 @@ class WorkspaceTools:
         edited = _granted(await at.files.edit(tuple(merged.values())))
         return {"ok": True, "files": [{"path": each.path, "diff": each.diff} for each in edited]}
 
-    async def _attach(self, at: Workspace, calling: Calling, asked: AttachFile) -> ToolOutput:
+    async def _attach(self, at: ChatWorkspace, calling: Calling, asked: AttachFile) -> ToolOutput:
         path = _absolute(asked.path)
         content = _granted(await at.files.read(path, bytes_max=ATTACHED_BYTES_MAX))
         if not content:
@@ -143,9 +150,9 @@ class WorkspaceTools:
 
     # commands
 
-    async def _execute(self, at: Workspace, calling: Calling, asked: Execute) -> Told:
+    async def _execute(self, at: ChatWorkspace, calling: Calling, asked: Execute) -> Told:
         seconds = _seconds("timeout", asked.timeout)
-        wanted = meant(asked.command, background=asked.run_in_background)
+        wanted = parse_command(asked.command, background=asked.run_in_background)
         if not wanted.text.strip():
             raise Wrong("command is empty; say what to run")
         command = Command(wanted.text, asked.workdir.strip(), wanted.background)
@@ -156,15 +163,15 @@ class WorkspaceTools:
             started = _granted(await at.processes.wait(started.id, seconds))
         return executed(started, waited_seconds=seconds, began_in_background=wanted.background)
 
-    async def _output(self, at: Workspace, calling: Calling, asked: ProcessOutput) -> Told:
+    async def _output(self, at: ChatWorkspace, calling: Calling, asked: ProcessOutput) -> Told:
         id, seconds = _process_id(asked.process_id), _seconds("wait_timeout", asked.wait_timeout)
         found = await at.processes.wait(id, seconds)
-        return {"error": found.says} if isinstance(found, Refused) else seen(found)
+        return {"error": found.says} if isinstance(found, WorkspaceRefusal) else seen(found)
 
-    async def _list(self, at: Workspace, calling: Calling, asked: ProcessList) -> Told:
+    async def _list(self, at: ChatWorkspace, calling: Calling, asked: ProcessList) -> Told:
         return {"processes": [listed(each) for each in (await at.processes.all())[:LISTED_MAX]]}
 
-    async def _signal(self, at: Workspace, calling: Calling, asked: ProcessSignal) -> Told:
+    async def _signal(self, at: ChatWorkspace, calling: Calling, asked: ProcessSignal) -> Told:
         id = _process_id(asked.process_id)
         refused = await at.processes.signal(id, Signal(asked.signal))
         if refused is not None:
@@ -174,7 +181,7 @@ class WorkspaceTools:
 
 def _granted(answer: Any) -> Any:
     """What was asked for. Wrong: it was refused."""
-    if isinstance(answer, Refused):
+    if isinstance(answer, WorkspaceRefusal):
         raise Wrong(answer.says)
     return answer
 
@@ -188,10 +195,10 @@ def _absolute(path: str) -> str:
     return path
 
 
-async def _may_write(at: Workspace, chat: Chat, path: str) -> None:
+async def _may_write(at: ChatWorkspace, chat: Chat, path: str) -> None:
     """Refused where plans have a say in it. A plan is written where its path says, through no
     symbolic link."""
-    why = unwritable(path, at.home, chat)
+    why = write_refusal(path, at.home, chat)
     plans = chat.is_planning and chat.is_root
     if why is None and plans and _granted(await at.files.resolve(path)) != path:
         why = f"{path}: a symbolic link leads elsewhere; remove it, then write the plan"

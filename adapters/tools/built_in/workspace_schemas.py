@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.prompt import ToolDefinition
-from actors.tools.workspace.commands import advice
-from actors.tools.workspace.editing import Edit
-from actors.tools.workspace.numbering import LINES_MAX
-from actors.tools.workspace.ports import Process
+from actors.tools.commands import advice
+from actors.tools.editing import Edit
+from actors.tools.output import LINES_MAX
+from actors.tools.workspaces import Process
 from adapters.tools.dispatch import schema_of
 
 DEADLINE_SECONDS = 60.0  # of all but those that wait for commands

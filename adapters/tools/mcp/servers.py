@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from actors.law.chat import Chat
 from actors.law.ids import UserId
-from actors.tools.gating import Kind, kind_of
+from actors.tools.gating import ChatKind, kind_of
 from adapters.tools.mcp.store import StoredServer, StoredToken
 
 RENEW_SECONDS = 10.0  # before it runs out
@@ -190,13 +190,13 @@ def used_by(chat: Chat, servers: Mapping[UUID, Server]) -> Sequence[Server]:
     what its parent had when it was spawned, and nothing that was forced upon chats since.
     """
     kind = kind_of(chat)
-    if kind is Kind.CHILD_PLAN or (kind is Kind.EXPLORE and chat.is_root):
+    if kind is ChatKind.CHILD_PLAN or (kind is ChatKind.EXPLORE and chat.is_root):
         return ()
     wanted = set(chat.mcp_server_ids)
-    if kind is not Kind.EXPLORE:
+    if kind is not ChatKind.EXPLORE:
         wanted |= set(forced_on(servers.values(), chat.owner_id))
     found = [servers[id] for id in wanted if id in servers and servers[id].config.enabled]
-    if kind is Kind.ROOT_PLAN:
+    if kind is ChatKind.ROOT_PLAN:
         found = [server for server in found if server.config.allow_in_plan_mode]
     return sorted(found, key=lambda server: server.config.slug)
 

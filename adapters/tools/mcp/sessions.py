@@ -27,9 +27,8 @@ from adapters.tools.mcp.faults import (
 from adapters.tools.mcp.http import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX, Visit
 from adapters.tools.mcp.sdk.loading import loaded
 from adapters.tools.mcp.tolerance import Result, unread
-from runtime.cause import Cause
 from runtime.clock import now
-from runtime.ends import holds_assertion
+from runtime.ends import Cause, holds_assertion
 from runtime.log import emit
 from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric, GaugeMetric

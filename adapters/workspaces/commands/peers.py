@@ -21,13 +21,13 @@ import trio
 from msgspec import Struct
 
 from actors.law.ids import ChatId
-from actors.tools.workspace.output import Shown
-from actors.tools.workspace.ports import Process, Refused, Signal
+from actors.tools.output import OutputExcerpt
+from actors.tools.workspaces import Process, Signal, WorkspaceRefusal
 from adapters.workspaces.commands.processes import ProcessTable
 from adapters.workspaces.disk import Disk, DiskSilent
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
-from runtime.threads.work import Unwanted, check_wanted
+from runtime.threads import Unwanted, check_wanted
 
 ANSWER_SECONDS = 2.0  # for a peer, beside what it waits for a command; then it is left out
 ASKED_BYTES_MAX = 4_096  # of a question; a longer one is none
@@ -40,7 +40,7 @@ FOUND_AGAIN_SECONDS = 60.0  # after a disk that did not let us be found
 PATH_BYTES_MAX = 107  # of a socket's path; with a longer one nobody finds us
 
 UNSEEN = "other processes do not find them"
-_UNWRITTEN = Shown("", 0, 0)
+_UNWRITTEN = OutputExcerpt("", 0, 0)
 _PROCESS_GONE = (ConnectionRefusedError, FileNotFoundError)
 
 
@@ -224,7 +224,7 @@ class Peers:
         found = await self._table.wait(chat, asked.id, asked.seconds)
         return (
             PeerAnswer(is_known=False)
-            if isinstance(found, Refused)
+            if isinstance(found, WorkspaceRefusal)
             else PeerAnswer(processes=[found])
         )
 

@@ -20,9 +20,9 @@ from uuid import UUID, uuid4
 import trio
 
 from actors.law.ids import ChatId
-from actors.tools.workspace import ports
-from actors.tools.workspace.output import Output
-from actors.tools.workspace.ports import NotStarted, Refused, Signal
+from actors.tools import workspaces as ports
+from actors.tools.output import CommandOutput
+from actors.tools.workspaces import NotStarted, Signal, WorkspaceRefusal
 from adapters.workspaces.commands.process_groups import (
     Lifeline,
     ProcessGroup,
@@ -70,7 +70,7 @@ class _Running:
     group: ProcessGroup
     began: float = field(default_factory=now)
     began_at: datetime = field(default_factory=wall)
-    output: Output = field(default_factory=Output)
+    output: CommandOutput = field(default_factory=CommandOutput)
     ended: trio.Event = field(default_factory=trio.Event)
     ended_after: float = 0.0
     ended_at: datetime | None = None
@@ -101,12 +101,12 @@ class ProcessTable:
         self._known: dict[str, _Running] = {}  # in the order in which they began
         self._started_count = 0
 
-    def start(self, order: ProcessSpec) -> str | NotStarted | Refused:
+    def start(self, order: ProcessSpec) -> str | NotStarted | WorkspaceRefusal:
         self._forget()
         running = [each for each in self._known.values() if each.exit_code is None]
         own = sum(each.order.chat == order.chat for each in running)
         if own >= RUNNING_PER_CHAT_MAX or len(running) >= RUNNING_MAX:
-            return Refused(
+            return WorkspaceRefusal(
                 f"too many commands: {own} of this chat run already (at most"
                 f" {RUNNING_PER_CHAT_MAX}), {len(running)} in all (at most {RUNNING_MAX});"
                 " wait until some have ended, or end them with process_signal"
@@ -133,16 +133,16 @@ class ProcessTable:
         self._started_count += 1
         return started.id
 
-    async def wait(self, chat: ChatId, id: str, seconds: float) -> ports.Process | Refused:
+    async def wait(self, chat: ChatId, id: str, seconds: float) -> ports.Process | WorkspaceRefusal:
         found = self._find(chat, id)
-        if isinstance(found, Refused):
+        if isinstance(found, WorkspaceRefusal):
             return found
         with trio.move_on_after(seconds):
             await found.ended.wait()
         return _seen(found)
 
     def knows(self, chat: ChatId, id: str) -> bool:
-        return not isinstance(self._find(chat, id), Refused)
+        return not isinstance(self._find(chat, id), WorkspaceRefusal)
 
     def all(self, chat: ChatId) -> Sequence[ports.Process]:
         self._forget()
@@ -150,12 +150,14 @@ class ProcessTable:
         own = [_seen(each) for each in newest_first if each.order.chat == chat]
         return sorted(own, key=lambda process: not process.is_running)
 
-    def signal(self, chat: ChatId, id: str, wanted: Signal) -> Refused | None:
+    def signal(self, chat: ChatId, id: str, wanted: Signal) -> WorkspaceRefusal | None:
         found = self._find(chat, id)
-        if isinstance(found, Refused):
+        if isinstance(found, WorkspaceRefusal):
             return found
         if found.exit_code is not None:
-            return Refused(f"process {id} is not running any more (exit code {found.exit_code})")
+            return WorkspaceRefusal(
+                f"process {id} is not running any more (exit code {found.exit_code})"
+            )
         if wanted is Signal.KILL:
             found.group.kill()
         else:
@@ -184,10 +186,10 @@ class ProcessTable:
         running = sum(each.exit_code is None for each in self._known.values())
         return ProcessStatistics(running, len(self._known) - running, self._started_count)
 
-    def _find(self, chat: ChatId, id: str) -> _Running | Refused:
+    def _find(self, chat: ChatId, id: str) -> _Running | WorkspaceRefusal:
         found = self._known.get(id)
         if found is None or found.order.chat != chat:
-            return Refused(
+            return WorkspaceRefusal(
                 f"process {id} not found; see process_list. Processes that have ended are"
                 f" forgotten after {self._kept_seconds / 60:g} minutes, and all of them when the"
                 " server is started again"
@@ -256,7 +258,7 @@ def _why_not(error: Exception) -> str:
     return "not started: the command has a zero byte in it"
 
 
-async def _listen(stream: trio.lowlevel.FdStream, output: Output) -> None:
+async def _listen(stream: trio.lowlevel.FdStream, output: CommandOutput) -> None:
     """Until nobody can write to it any more."""
     count = 0
     while data := await stream.receive_some(READ_BYTES):

@@ -25,7 +25,7 @@ from adapters.workspaces.commands.bubblewrap import (
 )
 from adapters.workspaces.disk import Disk, Programs
 from runtime.log import emit
-from runtime.threads.limits import ThreadLimits
+from runtime.threads import ThreadLimits
 
 BUBBLEWRAP = "bubblewrap"  # of the setting; the other is "none"
 PROGRAM = "bwrap"

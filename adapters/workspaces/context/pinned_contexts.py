@@ -21,10 +21,10 @@ from actors.law.chat import Chat
 from actors.law.ids import ChatId
 from actors.law.store.hints import ContextChanged, HintsLost, News
 from actors.law.store.ports import Bus
-from actors.prompts.context.ports import SkillText, Unreadable
-from actors.prompts.context.resources import Resource, Snapshot, told_of
-from actors.prompts.context.skills import Known
-from actors.tools.workspace.ports import Refused, Workspaces
+from actors.prompts.ports import SkillText, UnreadableFile
+from actors.prompts.resources import Resource, WorkspaceResources, instructions_text
+from actors.prompts.skills import SkillSummary
+from actors.tools.workspaces import ChatWorkspaces, WorkspaceRefusal
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.caching import Cache, CacheStatistics
@@ -36,8 +36,7 @@ from adapters.workspaces.local import LocalWorkspaces
 from adapters.workspaces.safe_paths import PathDenied
 from runtime.children import Child, open_children
 from runtime.restart import Restart
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 KEEP_SECONDS = 60.0  # what is known; and between two tries at a workspace that cannot be read
 # Of which something is known; the one not asked for longest is forgotten. Likewise of those that
@@ -82,17 +81,17 @@ class ContextStatistics:
     watch: WatchStatistics
 
 
-NOTHING = Snapshot("")
+NOTHING = WorkspaceResources("")
 
 
 class PinnedContexts:
-    """Fulfils `actors.prompts.context.ports.WorkspaceSkills` and `WorkspaceWords`, and
+    """Fulfils `actors.prompts.ports.WorkspaceSkills` and `WorkspaceWords`, and
     `adapters.workspaces.caretaker.WorkspaceListener`. It follows the bus as long as it is used."""
 
     def __init__(
         self,
         places: WorkspaceLocator,
-        workspaces: Workspaces,
+        workspaces: ChatWorkspaces,
         *,
         pins: ContextPins,
         watch: WorkspaceWatch,
@@ -141,9 +140,9 @@ class PinnedContexts:
         pinned, snapshot = await self._of(chat)
         if pinned.workspace is None:
             return None
-        return told_of(snapshot, self._places.home(pinned.workspace))
+        return instructions_text(snapshot, self._places.home(pinned.workspace))
 
-    async def of(self, chat: Chat) -> Sequence[Known]:
+    async def of(self, chat: Chat) -> Sequence[SkillSummary]:
         _, snapshot = await self._of(chat)
         return snapshot.skills
 
@@ -152,39 +151,41 @@ class PinnedContexts:
         _, snapshot = await self._of(chat)
         return snapshot.settings
 
-    async def text(self, chat: Chat, name: str) -> SkillText | Unreadable:
+    async def text(self, chat: Chat, name: str) -> SkillText | UnreadableFile:
         pinned, snapshot = await self._of(chat)
         skill = snapshot.skill(name)
         if skill is None or pinned.workspace is None:
-            return Unreadable(f"name: there is no skill {name!r}")
+            return UnreadableFile(f"name: there is no skill {name!r}")
         directory = dirname(skill.path)
         where = f"{self._places.home(pinned.workspace)}/{directory}"
         return SkillText(where, skill.text, await self._files(chat, directory))
 
-    async def file(self, chat: Chat, name: str, path: str, *, bytes_max: int) -> bytes | Unreadable:
+    async def file(
+        self, chat: Chat, name: str, path: str, *, bytes_max: int
+    ) -> bytes | UnreadableFile:
         _, snapshot = await self._of(chat)
         skill = snapshot.skill(name)
         if skill is None:
-            return Unreadable(f"name: there is no skill {name!r}")
+            return UnreadableFile(f"name: there is no skill {name!r}")
         workspace = await self._workspaces.of(chat)
-        if isinstance(workspace, Refused):
-            return Unreadable(workspace.says)
+        if isinstance(workspace, WorkspaceRefusal):
+            return UnreadableFile(workspace.says)
         with trio.move_on_after(FILES_SECONDS_MAX):
             directory = dirname(skill.path)
             look = partial(read_file, workspace.home, directory, path, bytes_max)
             return await read(SKILL_FILES, look, key=workspace.id)
-        return Unreadable(f"{path}: could not be read within {FILES_SECONDS_MAX:g} s")
+        return UnreadableFile(f"{path}: could not be read within {FILES_SECONDS_MAX:g} s")
 
     # for users
 
-    async def refresh(self, chat: ChatId) -> Unreadable | None:
+    async def refresh(self, chat: ChatId) -> UnreadableFile | None:
         """What stands in its workspace now is what the chat knows from its next step on. Why not:
         then it knows what it knew."""
         workspace = await self._places.workspace_of(chat)
         if workspace is None:
             return None
         found = await self._watch.look(workspace)
-        if isinstance(found, Unreadable):
+        if isinstance(found, UnreadableFile):
             await self._pins.cannot_read(chat, workspace, found.why)
             return found
         await self._pin(chat, workspace, found, again=True)
@@ -207,7 +208,7 @@ class PinnedContexts:
 
     # what is known
 
-    async def _of(self, chat: Chat) -> tuple[PinnedContext, Snapshot]:
+    async def _of(self, chat: Chat) -> tuple[PinnedContext, WorkspaceResources]:
         """A root whose row names no workspace has none. Agents work where their root does, whatever
         their own rows say."""
         if chat.is_root and chat.workspace_id is None and chat.id not in self._bound:
@@ -240,7 +241,7 @@ class PinnedContexts:
             self._watch.watch(pinned.workspace)
             return pinned
         found = await self._watch.look(pinned.workspace)
-        if isinstance(found, Unreadable):
+        if isinstance(found, UnreadableFile):
             await self._pins.cannot_read(chat, pinned.workspace, found.why)
             self._pinned.put(chat, pinned)  # our own news of it must not make the turn try again
             return pinned
@@ -262,7 +263,7 @@ class PinnedContexts:
         pin = None if workspace is None else await self._pins.of(chat, workspace)
         return PinnedContext(chat, workspace, None if pin is None else pin.digest)
 
-    async def _snapshot(self, pinned: PinnedContext) -> Snapshot | None:
+    async def _snapshot(self, pinned: PinnedContext) -> WorkspaceResources | None:
         """None: it has just been pinned anew, and we have not heard of it yet."""
         if pinned.digest is None:
             return NOTHING
@@ -276,7 +277,7 @@ class PinnedContexts:
     async def _files(self, chat: Chat, directory: str) -> tuple[str, ...]:
         """As far as they can be listed now."""
         workspace = await self._workspaces.of(chat)
-        if isinstance(workspace, Refused):
+        if isinstance(workspace, WorkspaceRefusal):
             return ()
         try:
             with trio.move_on_after(FILES_SECONDS_MAX):

@@ -10,7 +10,7 @@ import msgspec
 
 from actors.law.ids import ChatId
 from actors.law.store.hints import ContextChanged, Tell
-from actors.prompts.context.resources import Snapshot
+from actors.prompts.resources import WorkspaceResources
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
@@ -35,13 +35,19 @@ class ContextPins:
         found = await self._run(SQL["pinned_of_chat"], chat=chat, workspace=workspace)
         return ContextPin(*found[0]) if found else None
 
-    async def snapshot(self, chat: ChatId, digest: bytes) -> Snapshot | None:
+    async def snapshot(self, chat: ChatId, digest: bytes) -> WorkspaceResources | None:
         """None: it is another one by now."""
         found = await self._run(SQL["snapshot_of_chat"], chat=chat, digest=digest)
-        return msgspec.json.decode(found[0][0], type=Snapshot) if found else None
+        return msgspec.json.decode(found[0][0], type=WorkspaceResources) if found else None
 
     async def pin(
-        self, chat: ChatId, workspace: UUID, *, digest: bytes, snapshot: Snapshot, again: bool
+        self,
+        chat: ChatId,
+        workspace: UUID,
+        *,
+        digest: bytes,
+        snapshot: WorkspaceResources,
+        again: bool,
     ) -> None:
         """Unless `again`, a chat that has something of this workspace keeps it."""
         facts = {"digest": digest, "snapshot": msgspec.json.encode(snapshot), "again": again}
@@ -88,15 +94,17 @@ class SnapshotsStatistics:
 class Snapshots:
     def __init__(self, *, kept_characters_max: int = KEPT_CHARACTERS_MAX) -> None:
         self._most = kept_characters_max
-        self._kept: OrderedDict[bytes, Snapshot] = OrderedDict()  # the one used last is last
+        self._kept: OrderedDict[bytes, WorkspaceResources] = (
+            OrderedDict()
+        )  # the one used last is last
         self._characters = 0
 
-    def get(self, digest: bytes) -> Snapshot | None:
+    def get(self, digest: bytes) -> WorkspaceResources | None:
         if digest in self._kept:
             self._kept.move_to_end(digest)
         return self._kept.get(digest)
 
-    def put(self, digest: bytes, snapshot: Snapshot) -> None:
+    def put(self, digest: bytes, snapshot: WorkspaceResources) -> None:
         if digest in self._kept:
             return
         self._kept[digest] = snapshot

@@ -15,14 +15,14 @@ from posixpath import basename, dirname
 
 import msgspec
 
-from actors.prompts.context.resources import (
+from actors.prompts.resources import (
     RESOURCE_BYTES_MAX,
     Fitness,
-    Kind,
     Resource,
-    Snapshot,
-    bounded,
+    ResourceKind,
+    WorkspaceResources,
     digest,
+    within_bounds,
 )
 from adapters.models.prompt_texts import visible_text
 from adapters.models.skill_file import InvalidSkill, parse_skill
@@ -48,7 +48,7 @@ class WorkspaceScan:
     """`places` are the directories where something of it may change, with the names that matter
     there; None: whatever is in it does."""
 
-    snapshot: Snapshot
+    snapshot: WorkspaceResources
     digest: bytes
     places: WatchedNames
 
@@ -58,7 +58,7 @@ def scan(home: str) -> WorkspaceScan:
     os.stat(home)
     search = _Search(home)
     search.everywhere()
-    snapshot = Snapshot(platform.system(), bounded(search.found))
+    snapshot = WorkspaceResources(platform.system(), within_bounds(search.found))
     places = {path: None if names is None else frozenset(names) for path, names in search.places}
     return WorkspaceScan(snapshot, digest(snapshot), places)
 
@@ -120,8 +120,8 @@ class _Search:
         files = {*INSTRUCTION_FILES, MCP_CONFIG}
         self._mind(root.top, files | {container.partition("/")[0] for container in CONTAINERS})
         for name in INSTRUCTION_FILES:
-            self._file(root, name, Kind.INSTRUCTION_FILE)
-        self._file(root, MCP_CONFIG, Kind.MCP_CONFIG)
+            self._file(root, name, ResourceKind.INSTRUCTION_FILE)
+        self._file(root, MCP_CONFIG, ResourceKind.MCP_CONFIG)
         if basename(root.name) == "skills":
             self._container(root, root.name)
         for name in CONTAINERS:
@@ -133,17 +133,17 @@ class _Search:
 
     # files
 
-    def _file(self, root: _Root, name: str, kind: Kind) -> None:
+    def _file(self, root: _Root, name: str, kind: ResourceKind) -> None:
         path = root.at(name)
         file = self._read(root, path)
         if file is None:
             return
-        if isinstance(file, _Text) and kind is Kind.MCP_CONFIG:
+        if isinstance(file, _Text) and kind is ResourceKind.MCP_CONFIG:
             file = _settings(file)
         if isinstance(file, _Fault):
             self.found.append(Resource(path, kind, file.size_bytes, file.fitness, file.why))
             return
-        text = visible_text(file.text) if kind is Kind.INSTRUCTION_FILE else file.text
+        text = visible_text(file.text) if kind is ResourceKind.INSTRUCTION_FILE else file.text
         self.found.append(Resource(path, kind, file.size_bytes, text=text))
 
     def _read(self, root: _Root, path: str) -> _Text | _Fault | None:
@@ -186,11 +186,11 @@ class _Search:
                 self._mind(found.path, None)
                 names = _directories(found)
         except PathDenied:
-            self.found.append(Resource(path, Kind.SKILL, 0, Fitness.INVALID, _LEADS_OUT))
+            self.found.append(Resource(path, ResourceKind.SKILL, 0, Fitness.INVALID, _LEADS_OUT))
             return
         except OSError as error:
             fault = _unreadable(error)
-            self.found.append(Resource(path, Kind.SKILL, 0, fault.fitness, fault.why))
+            self.found.append(Resource(path, ResourceKind.SKILL, 0, fault.fitness, fault.why))
             return
         for name in names:
             if len(self.found) < FOUND_MAX:
@@ -203,7 +203,9 @@ class _Search:
         found = self._fit(path, name, file) if isinstance(file, _Text) else file
         if isinstance(found, _Fault):
             why = found.why
-            found = Resource(path, Kind.SKILL, found.size_bytes, found.fitness, why, name=name)
+            found = Resource(
+                path, ResourceKind.SKILL, found.size_bytes, found.fitness, why, name=name
+            )
         if found is not None:
             self.found.append(found)
 
@@ -220,7 +222,7 @@ class _Search:
             return _Fault(Fitness.INVALID, why, file.size_bytes)
         says = visible_text(skill.description)
         return Resource(
-            path, Kind.SKILL, file.size_bytes, text=skill.body, name=name, description=says
+            path, ResourceKind.SKILL, file.size_bytes, text=skill.body, name=name, description=says
         )
 
 

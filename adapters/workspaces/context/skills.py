@@ -15,8 +15,14 @@ from actors.law.chat import Chat
 from actors.law.ids import UserId
 from actors.law.store.hints import CatalogueChanged, HintsLost, News
 from actors.law.store.ports import Bus
-from actors.prompts.context.ports import NO_SKILLS, SkillText, Unreadable, WorkspaceSkills
-from actors.prompts.context.skills import FILE_BYTES_MAX, Entry, Known, Source, merged
+from actors.prompts.ports import NO_SKILLS, SkillText, UnreadableFile, WorkspaceSkills
+from actors.prompts.skills import (
+    FILE_BYTES_MAX,
+    ListedSkill,
+    SkillSource,
+    SkillSummary,
+    list_skills,
+)
 from adapters.models.prompt_texts import visible_text
 from adapters.models.skill_file import InvalidSkill, parse_skill
 from adapters.models.store.settings import SkillStore
@@ -34,7 +40,7 @@ class SkillIndex:
     def __init__(self, skills: SkillStore, workspace: WorkspaceSkills = NO_SKILLS) -> None:
         self._skills = skills
         self._workspace = workspace
-        self._personal: Cache[UserId, tuple[Known, ...]] = Cache(
+        self._personal: Cache[UserId, tuple[SkillSummary, ...]] = Cache(
             self._read, keep_seconds=KEEP_SECONDS, max_entries=USERS_MAX
         )
 
@@ -52,32 +58,32 @@ class SkillIndex:
             case _:
                 pass
 
-    async def of(self, chat: Chat) -> tuple[Entry, ...]:
+    async def of(self, chat: Chat) -> tuple[ListedSkill, ...]:
         personal = await self._personal.get(chat.owner_id)
-        return merged(personal, await self._workspace.of(chat))
+        return list_skills(personal, await self._workspace.of(chat))
 
-    async def text(self, chat: Chat, entry: Entry) -> SkillText | Unreadable:
+    async def text(self, chat: Chat, entry: ListedSkill) -> SkillText | UnreadableFile:
         """`directory` is empty for a skill of the user's own."""
         name = entry.skill.name
-        if entry.source is Source.WORKSPACE:
+        if entry.source is SkillSource.WORKSPACE:
             return await self._workspace.text(chat, name)
         stored = await self._skills.read(chat.owner_id, name)
         skill = parse_skill(stored.content or "") if stored is not None else None
         if skill is None or isinstance(skill, InvalidSkill):
-            return Unreadable(f"name: there is no skill {name!r} any more")
+            return UnreadableFile(f"name: there is no skill {name!r} any more")
         return SkillText("", skill.body)
 
-    async def file(self, chat: Chat, entry: Entry, path: str) -> bytes | Unreadable:
-        if entry.source is Source.PERSONAL:
-            return Unreadable("name: skills of the user's own have no files")
+    async def file(self, chat: Chat, entry: ListedSkill, path: str) -> bytes | UnreadableFile:
+        if entry.source is SkillSource.PERSONAL:
+            return UnreadableFile("name: skills of the user's own have no files")
         return await self._workspace.file(chat, entry.skill.name, path, bytes_max=FILE_BYTES_MAX)
 
     def statistics(self) -> CacheStatistics:
         return self._personal.statistics()
 
-    async def _read(self, user: UserId) -> tuple[Known, ...]:
+    async def _read(self, user: UserId) -> tuple[SkillSummary, ...]:
         return tuple(
-            Known(skill.name, visible_text(skill.description))
+            SkillSummary(skill.name, visible_text(skill.description))
             for skill in await self._skills.of(user)
         )
 
@@ -105,21 +111,21 @@ def _is_shown(name: str) -> bool:
     return name != SKILL and not name.startswith(".") and name.isprintable()
 
 
-def read_file(home: str, directory: str, path: str, bytes_max: int) -> bytes | Unreadable:
+def read_file(home: str, directory: str, path: str, bytes_max: int) -> bytes | UnreadableFile:
     """As much of a file as that. `path` has been looked at; where it leads has not."""
     try:
         with walk_below(home, f"{home}/{directory}") as top:
             above = f"{top.path}/"
         with walk_below(home, f"{home}/{directory}/{path}") as found:
             if fault := _fault(found, above):
-                return Unreadable(f"{path}: {fault}")
+                return UnreadableFile(f"{path}: {fault}")
             with open_found(found) as descriptor:
                 return piece(descriptor, bytes_max)
     except PathDenied:
-        return Unreadable(f"{path}: {_OUT}, or to nothing that can be read")
+        return UnreadableFile(f"{path}: {_OUT}, or to nothing that can be read")
     except OSError as error:
         assert error.errno is not None, "the system has said why"
-        return Unreadable(f"{path}: {os.strerror(error.errno).lower()}")
+        return UnreadableFile(f"{path}: {os.strerror(error.errno).lower()}")
 
 
 def _fault(found: FoundPath, above: str) -> str | None:

@@ -11,21 +11,21 @@ from functools import partial
 
 import trio
 
-from actors.agents.rules import EXPLORE, told_of_family
+from actors.agents.rules import EXPLORE, family_instructions
 from actors.law.chat import Chat
 from actors.law.ids import ModelConfigId
-from actors.prompts.context.advising import GUIDANCE, NOBODY, Advised
-from actors.prompts.context.ports import (
-    NO_WORDS,
+from actors.prompts.advice import GUIDANCE, NO_ADVICE, AdvisedChats
+from actors.prompts.ports import (
+    NO_INSTRUCTIONS,
     NO_WORKSPACES,
     PlanFiles,
-    Unreadable,
-    WorkspaceWords,
+    UnreadableFile,
+    WorkspaceInstructions,
 )
-from actors.prompts.context.skills import index
-from actors.tools.gating import Kind, kind_of
-from actors.tools.workspace.plans import plan_path
-from actors.tools.workspace.ports import Refused, Workspaces
+from actors.prompts.skills import skill_index
+from actors.tools.gating import ChatKind, kind_of
+from actors.tools.plans import plan_path
+from actors.tools.workspaces import ChatWorkspaces, WorkspaceRefusal
 from adapters.models.catalogue import Catalogue
 from adapters.models.prompt_texts import (
     PLAN_MODE,
@@ -49,8 +49,8 @@ class TurnWords:
         catalogue: Catalogue,
         *,
         skills: SkillIndex,
-        workspace: WorkspaceWords = NO_WORDS,
-        advised: Advised = NOBODY,
+        workspace: WorkspaceInstructions = NO_INSTRUCTIONS,
+        advised: AdvisedChats = NO_ADVICE,
         plans: PlanFiles = NO_WORKSPACES,
     ) -> None:
         self._catalogue = catalogue
@@ -62,15 +62,15 @@ class TurnWords:
     async def standing(self, chat: Chat) -> TurnContext:
         contents = await self._catalogue.snapshot()
         own = await self._catalogue.own(chat.owner_id)
-        words = [*told_of_family(chat)]
+        words = [*family_instructions(chat)]
         if told := await self._workspace.told(chat):
             words.append(told)
-        if told := index(await self._skills.of(chat)):
+        if told := skill_index(await self._skills.of(chat)):
             words.append(told)
         if own.settings.prompt:
             words.append(user_instructions(own.settings.prompt))
         words += overlay(kind_of(chat), contents)
-        if kind_of(chat) is Kind.ROOT_PLAN and (path := await self._plan_path(chat)):
+        if kind_of(chat) is ChatKind.ROOT_PLAN and (path := await self._plan_path(chat)):
             words.append(plan_file_path(path))
         if chat in self._advised:
             words.append(GUIDANCE)
@@ -82,18 +82,18 @@ class TurnWords:
         return None
 
 
-def overlay(kind: Kind, contents: CatalogueSnapshot) -> Iterator[str]:
+def overlay(kind: ChatKind, contents: CatalogueSnapshot) -> Iterator[str]:
     """What a chat of this kind is told about what it may do."""
     match kind:
-        case Kind.EXPLORE:
+        case ChatKind.EXPLORE:
             yield EXPLORE
-        case Kind.ROOT_PLAN:
+        case ChatKind.ROOT_PLAN:
             yield PLAN_MODE
             if more := contents.settings.value(PLAN_MODE_INSTRUCTIONS):
                 yield str(more)
-        case Kind.CHILD_PLAN:
+        case ChatKind.CHILD_PLAN:
             yield PLAN_MODE_CHILD
-        case Kind.ROOT | Kind.CHILD | Kind.COMPUTER_USE:
+        case ChatKind.ROOT | ChatKind.CHILD | ChatKind.COMPUTER_USE:
             pass
 
 
@@ -108,21 +108,27 @@ def identity_of(contents: CatalogueSnapshot, id: ModelConfigId | None) -> str | 
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePlans:
-    """Fulfils `actors.prompts.context.ports.PlanFiles`."""
+    """Fulfils `actors.prompts.ports.PlanFiles`."""
 
-    workspaces: Workspaces
+    workspaces: ChatWorkspaces
 
     async def place(self, chat: Chat) -> str | None:
         workspace = await self.workspaces.of(chat)
-        return None if isinstance(workspace, Refused) else plan_path(workspace.home, chat.id)
+        return (
+            None if isinstance(workspace, WorkspaceRefusal) else plan_path(workspace.home, chat.id)
+        )
 
-    async def read(self, chat: Chat, path: str, *, bytes_max: int) -> bytes | Unreadable:
+    async def read(self, chat: Chat, path: str, *, bytes_max: int) -> bytes | UnreadableFile:
         workspace = await self.workspaces.of(chat)
-        if isinstance(workspace, Refused):
-            return Unreadable(workspace.says)
+        if isinstance(workspace, WorkspaceRefusal):
+            return UnreadableFile(workspace.says)
         where = await workspace.files.resolve(path)
         if where != path:
-            why = where.says if isinstance(where, Refused) else "a symbolic link leads elsewhere"
-            return Unreadable(f"{path}: {why}; write the plan there, as a file")
+            why = (
+                where.says
+                if isinstance(where, WorkspaceRefusal)
+                else "a symbolic link leads elsewhere"
+            )
+            return UnreadableFile(f"{path}: {why}; write the plan there, as a file")
         found = await workspace.files.read(path, bytes_max=bytes_max)
-        return Unreadable(found.says) if isinstance(found, Refused) else found
+        return UnreadableFile(found.says) if isinstance(found, WorkspaceRefusal) else found

@@ -15,14 +15,13 @@ from uuid import UUID
 
 import trio
 
-from actors.prompts.context.ports import Unreadable
+from actors.prompts.ports import UnreadableFile
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.workspaces.context.inotify import Notice, Notices, NoticesLost, open_notices
 from adapters.workspaces.context.scan import WatchedNames, WorkspaceScan, scan
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 LOOK_SECONDS_MAX = 5.0  # for one look, as a turn waits for it; then the workspace is unread
 # Threads at that; those of a disk that hangs count until it answers, in their own workspace.
@@ -68,7 +67,7 @@ class WatchStatistics:
 class _Watched:
     alone: trio.Lock = field(default_factory=trio.Lock)  # what was seen later is told later
     begun_count: int = 0  # looks
-    found: WorkspaceScan | Unreadable | None = (
+    found: WorkspaceScan | UnreadableFile | None = (
         None  # by the last of them, for those who wait for one
     )
     places: set[int] = field(default_factory=set)
@@ -89,7 +88,7 @@ class WorkspaceWatch:
         self._more = trio.lowlevel.ParkingLot()
         self._looks_count = self._unread_count = self._moved_count = 0
 
-    async def look(self, workspace: UUID) -> WorkspaceScan | Unreadable:
+    async def look(self, workspace: UUID) -> WorkspaceScan | UnreadableFile:
         """Now, and from now on; but not for longer than it may take. Of many who ask at once most
         get what one of them finds."""
         watched = self._keep(workspace)
@@ -152,17 +151,17 @@ class WorkspaceWatch:
         await self._tell(workspace, watched, found)
         watched.found = found
 
-    async def _looked(self, workspace: UUID, watched: _Watched) -> WorkspaceScan | Unreadable:
+    async def _looked(self, workspace: UUID, watched: _Watched) -> WorkspaceScan | UnreadableFile:
         """What is there, since we listen to all of it."""
         for _ in range(AGAIN_MAX):
             found = await self._look(workspace, watched)
-            if isinstance(found, Unreadable):
+            if isinstance(found, UnreadableFile):
                 break
             if not await self._listen(workspace, watched, found.places):
                 break
         return found
 
-    async def _look(self, workspace: UUID, watched: _Watched) -> WorkspaceScan | Unreadable:
+    async def _look(self, workspace: UUID, watched: _Watched) -> WorkspaceScan | UnreadableFile:
         self._looks_count += 1
         try:
             found = await read(LOOKS, partial(scan, self._home_of(workspace)), key=workspace)
@@ -177,15 +176,15 @@ class WorkspaceWatch:
         watched.is_unread = False
         return found
 
-    def _unread(self, workspace: UUID, watched: _Watched, why: str) -> Unreadable:
+    def _unread(self, workspace: UUID, watched: _Watched, why: str) -> UnreadableFile:
         self._unread_count += 1
         if not watched.is_unread:
             emit("context.unread", "warning", workspace=str(workspace), why=why)
         watched.is_unread = True
-        return Unreadable(why)
+        return UnreadableFile(why)
 
     async def _tell(
-        self, workspace: UUID, watched: _Watched, found: WorkspaceScan | Unreadable
+        self, workspace: UUID, watched: _Watched, found: WorkspaceScan | UnreadableFile
     ) -> None:
         """What the store is not told now, because it does not answer, it is told by the next
         look."""
@@ -195,7 +194,7 @@ class WorkspaceWatch:
                     self._moved_count += watched.digest is not None
                     await self._standings.stands(workspace, digest)
                     watched.digest = digest
-                case Unreadable(why) if watched.digest is not None:
+                case UnreadableFile(why) if watched.digest is not None:
                     watched.digest = None
                     await self._standings.is_unread(workspace, why)
                 case _:

@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 
 import trio
 
-from actors.agents.ports import Household, Kin, Said
+from actors.agents.ports import ChildReport, FamilyCounts, FamilyMember
 from actors.agents.rules import has_settled, is_whole, report_in
 from actors.chat.actor import ChatActor
 from actors.chat.turn.deps import TurnDeps
@@ -214,7 +214,7 @@ class Family:
     async def household(self, of, *, besides):
         kept = [each.chat for each in self.store.chats.values() if each.chat.parent_id == of]
         others = [chat for chat in kept if chat.id not in besides]
-        return Household("api", len(others), sum(chat.status not in REST for chat in others))
+        return FamilyCounts("api", len(others), sum(chat.status not in REST for chat in others))
 
 
 def _kin(kept):
@@ -224,9 +224,9 @@ def _kin(kept):
         bodies = [row.body for row in kept.messages if not row.deleted]
         answers = [report_in(body.parts) for body in bodies if body.role is Role.ASSISTANT]
         source = None if bodies[-1].cost is None else bodies[-1].cost.source
-        said = Said(answers[-1] if answers else "", is_whole(bodies[-1].role, source))
+        said = ChildReport(answers[-1] if answers else "", is_whole(bodies[-1].role, source))
     when = kept.created_at, kept.updated_at
-    return Kin(
+    return FamilyMember(
         chat.id, chat.parent_id, "", "", chat.status, chat.archived, chat.last_error, *when, said
     )
 

@@ -8,7 +8,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.agents.ports import Kin
+from actors.agents.ports import FamilyMember
 from actors.agents.waiting import LAST_LOOK_SECONDS, wait_for
 from actors.law.ids import ChatId
 from actors.law.states import Status
@@ -39,7 +39,9 @@ class Stage:
             raise OSError("the store is away")
         await trio.sleep(self.look_seconds)
         return [
-            Kin(id, of, "t", "", found[id], False, None, NOW, NOW) for id in wanted if id in found
+            FamilyMember(id, of, "t", "", found[id], False, None, NOW, NOW)
+            for id in wanted
+            if id in found
         ]
 
     def move(self, child, status, *, tells=True):

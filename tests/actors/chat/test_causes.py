@@ -31,8 +31,7 @@ from actors.law.requests import Acquire, EditMessage, Interrupt
 from adapters.models.providers.faults import ProviderUnreachable
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_chat.provider import ChatCompletionsProvider
-from runtime.cause import Shutdown
-from runtime.ends import Finished, Stopped
+from runtime.ends import Finished, Shutdown, Stopped
 from tests.actors.chat.stage import ANN, a_chat_at_work
 from tests.fakes.network import Hangup, Network, Reset, chunk, head, whole
 from tests.fakes.scripted import HANGS, OneModel, ScriptedTools

@@ -13,9 +13,7 @@ from actors.law.answers import DENIED, LATE
 from actors.law.chat import Verdict
 from actors.law.closing import unanswered_calls
 from actors.law.ids import UserId
-from actors.tools.approvals.policy import Policy, read_rules
-from actors.tools.approvals.ports import Approving
-from actors.tools.approvals.sorting import NOBODY
+from actors.tools.approvals import NOBODY, ApprovalSettings, Policy, read_rules
 from tests.actors.chat.stage import ANN, a_chat_at_work
 from tests.fakes.scripted import MemoryJournal, ScriptedProvider, ScriptedTools, call
 
@@ -51,7 +49,7 @@ def asking(*made, policy=Policy.ASK, rules="", seconds=SECONDS, grants=(), **mor
     tools = more.pop("tools", None)
     if tools is None:
         tools = ScriptedTools().add("execute", 2).add("read_file", 3)
-    approving = Approving(Granted(*grants), policy, read_rules(rules), seconds)
+    approving = ApprovalSettings(Granted(*grants), policy, read_rules(rules), seconds)
     provider = ScriptedProvider(list(made), ["done"], ["done"])
     return a_chat_at_work(provider, tools=tools, approving=approving, clock=ticking, **more)
 

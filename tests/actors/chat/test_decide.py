@@ -12,7 +12,7 @@ from actors.chat.turn.work import (
     WorkKind,
 )
 from actors.law.states import State, Status
-from runtime.cause import Shutdown
+from runtime.ends import Shutdown
 from tests.actors.law.chats import HISTORY, HOLDER, INTERRUPTING, OTHER_HOLDER, RETRY, a_chat
 
 WAITS = (WorkKind.AWAIT_CLIENT, WorkKind.AWAIT_ATTEMPT)

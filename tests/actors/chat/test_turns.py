@@ -4,8 +4,7 @@ import pytest
 import trio
 
 from actors.law.requests import BusyBehaviour, Interrupt
-from runtime.cause import Shutdown
-from runtime.ends import Finished
+from runtime.ends import Finished, Shutdown
 from tests.actors.chat.stage import a_chat_at_work, moves
 from tests.fakes.scripted import (
     HANGS,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from actors.law.chat import Visibility
 from actors.law.parts.message import FilePart
 from actors.law.parts.vendors import vendor_of
-from actors.prompts.growing import Growing
-from actors.prompts.projection import Target, projected
+from actors.prompts.growing import GrowingPrompt
+from actors.prompts.projection import Target, project
 from tests.actors.prompts.rows import (
     THEIRS,
     assistant,
@@ -43,7 +43,7 @@ ROWS = (
 
 def told(rows, known=None, provider="anthropic"):
     target = Target(provider, "ours", vendor_of(provider).rules)
-    return projected(
+    return project(
         rows,
         target=target,
         identity_of=lambda id: IDENTITIES.get(id, "ours"),
@@ -60,14 +60,14 @@ def told(rows, known=None, provider="anthropic"):
     st.sampled_from(["anthropic", "openai"]),
 )
 def test_it_makes_no_difference_in_which_steps_it_grew(rows, cuts, provider):
-    whole, known = history(*rows), Growing()
+    whole, known = history(*rows), GrowingPrompt()
 
     for cut in [*cuts, len(whole)]:  # also to an earlier place: an edit
         assert told(whole[:cut], provider=provider) == told(whole[:cut], known, provider)
 
 
 def test_a_row_is_converted_once():
-    whole, files, known = attached(5), Looked(), Growing()
+    whole, files, known = attached(5), Looked(), GrowingPrompt()
 
     for count in (2, 3, 5, 5):
         known.messages(whole[:count], files, None)
@@ -76,7 +76,7 @@ def test_a_row_is_converted_once():
 
 
 def test_another_row_in_a_place_makes_all_anew():
-    whole, files, known = attached(3), Looked(), Growing()
+    whole, files, known = attached(3), Looked(), GrowingPrompt()
     other = (replace(whole[0], revision=2), *whole[1:])
 
     known.messages(whole, files, None)
@@ -108,7 +108,7 @@ class Looked(dict):
     ],
 )
 def test_what_carries_files_is_not_light(row, is_light):
-    known = Growing()
+    known = GrowingPrompt()
 
     told(history(user("hello"), row), known)
 

@@ -24,9 +24,9 @@ from actors.law.parts.message import (
 )
 from actors.law.parts.prompt import AssistantOutput, ToolAnswer, ToolResults, UserInput
 from actors.law.parts.vendors import IMAGE_BYTES_MAX, vendor_of
-from actors.prompts.files import PASTED_BYTES_MAX, StoredFile
-from actors.prompts.projection import Projected, Target, projected
-from actors.prompts.results import NO_RESULT
+from actors.prompts.converting import NO_RESULT, PASTED_BYTES_MAX, StoredFile
+from actors.prompts.projection import Projection, Target
+from actors.prompts.projection import project as projection_of
 from actors.prompts.selecting import model_rows
 from tests.actors.prompts.rows import (
     OURS,
@@ -48,7 +48,7 @@ IDENTITIES = {OURS: "ours", THEIRS: "theirs"}
 def project(*rows, provider="openai", identity="ours", takes=("",), files=None):
     """`takes`: the kinds of files that the target takes, by how they begin."""
     rules = replace(vendor_of(provider).rules, files=takes)
-    return projected(
+    return projection_of(
         history(*rows),
         target=Target(provider, identity, rules),
         identity_of=IDENTITIES.get,
@@ -74,7 +74,7 @@ OK = ToolAnswer("c", "f", "ok")
 def test_a_conversation_is_said_again_in_order():
     rows = (system("be kind"), user("hi"), assistant("look", call("c")), tool(result("c")))
 
-    assert project(*rows) == Projected(
+    assert project(*rows) == Projection(
         ("be kind",),
         (
             UserInput((TextPart("hi"),)),
@@ -361,7 +361,7 @@ def test_an_image_at_the_limit_is_refused_by_name(provider):
     accepted = project(*rows, provider=provider, files={FILE: StoredFile("image/png", "", small)})
     refused = project(*rows, provider=provider, files={FILE: StoredFile("image/png", "", large)})
 
-    assert isinstance(accepted, Projected)
+    assert isinstance(accepted, Projection)
     assert (refused.kind, refused.retryable) == (FailureKind.CONFIG, False)
     assert "5 MiB" in refused.message
 
@@ -379,4 +379,4 @@ def test_an_image_that_a_tool_brought_counts_too():
 def test_other_providers_decide_for_themselves_what_is_too_large():
     large = {FILE: StoredFile("image/png", "", b"x" * IMAGE_BYTES_MAX)}
 
-    assert isinstance(project(user(FilePart("image/png", file_id=FILE)), files=large), Projected)
+    assert isinstance(project(user(FilePart("image/png", file_id=FILE)), files=large), Projection)

@@ -8,8 +8,8 @@ from actors.law.failures.classify import history_mismatch
 from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantOutput, ToolAnswer, ToolResults, UserInput
 from actors.law.parts.vendors import ANTHROPIC, vendor_of
-from actors.prompts.projection import Target, projected
-from actors.prompts.provider_tools import Guarded, guarded, sanitised, sanitised_step
+from actors.prompts.projection import Target, project
+from actors.prompts.provider_tools import GuardedMessages, guard, sanitise, sanitise_step
 from tests.actors.prompts.rows import assistant, call, history, searched, user
 
 CALL, RESULT = searched()
@@ -24,7 +24,7 @@ TARGET = Target("anthropic", None, ANTHROPIC.rules)
 
 def left(*parts):
     """What is left of an assistant's message between two of a user."""
-    messages = sanitised((HI, AssistantOutput(parts), HI))
+    messages = sanitise((HI, AssistantOutput(parts), HI))
     return [part for each in messages if isinstance(each, AssistantOutput) for part in each.parts]
 
 
@@ -63,7 +63,7 @@ def test_local_calls_are_none_of_its_business_whatever_their_ids():
 
 
 def test_an_emptied_message_goes_and_its_neighbours_become_one():
-    assert sanitised((HI, AssistantOutput((CALL,)), HI)) == (
+    assert sanitise((HI, AssistantOutput((CALL,)), HI)) == (
         UserInput((TextPart("hi"), TextPart("hi"))),
     )
 
@@ -71,14 +71,14 @@ def test_an_emptied_message_goes_and_its_neighbours_become_one():
 def test_neighbours_of_every_role_become_one():
     one, two = ToolAnswer("a", "f", "1"), ToolAnswer("b", "f", "2")
 
-    assert sanitised((ToolResults((one,)), ToolResults((two,)))) == (ToolResults((one, two)),)
-    assert sanitised((AssistantOutput((YES,)), AssistantOutput((YES,)))) == (
+    assert sanitise((ToolResults((one,)), ToolResults((two,)))) == (ToolResults((one, two)),)
+    assert sanitise((AssistantOutput((YES,)), AssistantOutput((YES,)))) == (
         AssistantOutput((YES, YES)),
     )
 
 
 def test_neighbours_that_break_each_other_by_becoming_one_are_repaired():
-    messages = sanitised((AssistantOutput((CALL, RESULT)), AssistantOutput((YES, CALL, RESULT))))
+    messages = sanitise((AssistantOutput((CALL, RESULT)), AssistantOutput((YES, CALL, RESULT))))
 
     assert messages == (AssistantOutput((YES,)),)
 
@@ -87,7 +87,7 @@ def test_neighbours_that_break_each_other_by_becoming_one_are_repaired():
 def test_the_latest_message_with_signed_thoughts_is_neither_edited_nor_merged(thought):
     latest = AssistantOutput((thought, RESULT, CALL))
 
-    messages = sanitised((HI, AssistantOutput((YES,)), latest, HI))
+    messages = sanitise((HI, AssistantOutput((YES,)), latest, HI))
 
     assert messages == (HI, AssistantOutput((YES,)), latest, HI)
 
@@ -95,7 +95,7 @@ def test_the_latest_message_with_signed_thoughts_is_neither_edited_nor_merged(th
 def test_an_older_signed_message_and_an_unsigned_latest_one_are_repaired():
     older = AssistantOutput((SIGNED, RESULT, YES))
 
-    messages = sanitised((HI, older, HI, AssistantOutput((FOREIGN, RESULT, YES))))
+    messages = sanitise((HI, older, HI, AssistantOutput((FOREIGN, RESULT, YES))))
 
     assert messages == (
         HI,
@@ -108,19 +108,21 @@ def test_an_older_signed_message_and_an_unsigned_latest_one_are_repaired():
 def test_the_guard_passes_what_is_valid():
     messages = (HI, AssistantOutput((CALL, RESULT)), HI)
 
-    assert guarded(messages, "anthropic") == Guarded(messages, 0)
+    assert guard(messages, "anthropic") == GuardedMessages(messages, 0)
 
 
 def test_the_guard_takes_a_call_without_result_even_out_of_signed_thoughts():
     messages = (HI, AssistantOutput((SIGNED, CALL, YES)), HI)
 
-    assert guarded(messages, "anthropic") == Guarded((HI, AssistantOutput((SIGNED, YES)), HI), 1)
+    assert guard(messages, "anthropic") == GuardedMessages(
+        (HI, AssistantOutput((SIGNED, YES)), HI), 1
+    )
 
 
 def test_the_guard_repairs_the_rest_as_a_history_is_repaired():
     messages = (HI, AssistantOutput((RESULT, YES)), HI, AssistantOutput((SIGNED, YES)))
 
-    assert guarded(messages, "anthropic") == Guarded(
+    assert guard(messages, "anthropic") == GuardedMessages(
         (HI, AssistantOutput((YES,)), HI, AssistantOutput((SIGNED, YES))), 1
     )
 
@@ -128,7 +130,7 @@ def test_the_guard_repairs_the_rest_as_a_history_is_repaired():
 def test_the_guard_refuses_what_cannot_be_repaired():
     messages = (HI, AssistantOutput((SIGNED, RESULT, YES)), HI)
 
-    assert guarded(messages, "anthropic") == history_mismatch("anthropic")
+    assert guard(messages, "anthropic") == history_mismatch("anthropic")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,7 @@ def test_the_guard_refuses_what_cannot_be_repaired():
     ],
 )
 def test_a_finished_step_is_stored_without_broken_pairs_unless_it_is_signed(parts, kept):
-    assert sanitised_step(parts) == kept
+    assert sanitise_step(parts) == kept
 
 
 def test_only_who_speaks_anthropics_protocol_has_these_rules():
@@ -149,7 +151,7 @@ def test_only_who_speaks_anthropics_protocol_has_these_rules():
 
     def messages(provider):
         target = Target(provider, None, vendor_of(provider).rules)
-        return projected(rows, target=target, identity_of=lambda _: None, files={}).messages
+        return project(rows, target=target, identity_of=lambda _: None, files={}).messages
 
     assert messages("openai") == (
         HI,
@@ -167,7 +169,7 @@ def test_only_who_speaks_anthropics_protocol_has_these_rules():
 def test_a_search_of_an_earlier_turn_is_sent_again_and_answered_by_nobody_else():
     rows = history(user("hi"), assistant(*searched(), "found"), user("more"))
 
-    found = projected(
+    found = project(
         rows,
         target=TARGET,
         identity_of=lambda _: None,
@@ -181,7 +183,7 @@ def test_a_search_of_an_earlier_turn_is_sent_again_and_answered_by_nobody_else()
 def test_a_local_call_and_a_search_in_one_message_are_both_complete():
     rows = history(user("hi"), assistant(*searched(), call("c")))
 
-    found = projected(
+    found = project(
         rows,
         target=TARGET,
         identity_of=lambda _: None,

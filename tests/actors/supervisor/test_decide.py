@@ -23,8 +23,7 @@ from actors.supervisor.decide import (
     end_search,
     requests_to_park,
 )
-from runtime.cause import Shutdown
-from runtime.ends import Broken, Crashed, Finished, Stopped
+from runtime.ends import Broken, Crashed, Finished, Shutdown, Stopped
 from tests.actors.law.chats import ANN, CHAT, HOLDER, a_chat, done
 
 IDLE, LOOKING, AGAIN = SearchState.IDLE, SearchState.LOOKING, SearchState.LOOKING_AGAIN

@@ -2,16 +2,16 @@
 
 import pytest
 
-from actors.tools.gating import Kind, allowed, may_search
+from actors.tools.gating import ChatKind, is_allowed, may_search
 from tests.actors.law.chats import CHAT, a_chat
 
 COLUMNS = (
-    Kind.ROOT,
-    Kind.ROOT_PLAN,
-    Kind.CHILD,
-    Kind.CHILD_PLAN,
-    Kind.EXPLORE,
-    Kind.COMPUTER_USE,
+    ChatKind.ROOT,
+    ChatKind.ROOT_PLAN,
+    ChatKind.CHILD,
+    ChatKind.CHILD_PLAN,
+    ChatKind.EXPLORE,
+    ChatKind.COMPUTER_USE,
 )
 TABLE = {
     "read_file": "x x x x x x",
@@ -46,11 +46,11 @@ TABLE = {
 def test_a_tool_is_there_for_chats_of_these_kinds(name):
     expected = TABLE[name].split()
 
-    assert expected == ["x" if allowed(name, kind) else "-" for kind in COLUMNS]
+    assert expected == ["x" if is_allowed(name, kind) else "-" for kind in COLUMNS]
 
 
 def test_a_tool_without_a_row_is_for_roots_that_work():
-    assert [Kind.ROOT] == [kind for kind in COLUMNS if allowed("brand_new", kind)]
+    assert [ChatKind.ROOT] == [kind for kind in COLUMNS if is_allowed("brand_new", kind)]
 
 
 @pytest.mark.parametrize(

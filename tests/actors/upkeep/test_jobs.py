@@ -7,7 +7,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.upkeep.jobs import open_background
-from runtime.cause import Shutdown
+from runtime.ends import Shutdown
 from runtime.scope import CausedScope
 
 

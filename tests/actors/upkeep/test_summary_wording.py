@@ -11,8 +11,8 @@ from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import Cost, TextPart
 from actors.law.parts.prompt import CallSettings
 from actors.law.states import Status
-from actors.prompts.compaction.fullness import Fullness
-from actors.prompts.compaction.rows import Compaction, Source, Summary
+from actors.prompts.compaction import Compaction, CompactionSource, Summary
+from actors.prompts.fullness import Fullness
 from actors.upkeep.summary_wording import (
     LABEL_TOKENS_MAX,
     MESSAGE_CHARACTERS_MAX,
@@ -182,7 +182,7 @@ def test_a_transcript_knows_what_a_summary_replaced():
 
 def compacted():
     key = EpisodeKey(ChatId(CHAT), 1, 1)
-    compaction = Compaction(key, Source.MANUAL, Fullness(0, 0, 70))
+    compaction = Compaction(key, CompactionSource.MANUAL, Fullness(0, 0, 70))
     return compaction.rows(Summary("all of it", 1, Cost(0, "table")), None)
 
 

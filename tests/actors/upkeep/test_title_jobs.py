@@ -7,7 +7,7 @@ import pytest
 
 from actors.law.chat import Role
 from actors.law.ids import ChatId, FileId
-from actors.prompts.files import StoredFile
+from actors.prompts.converting import StoredFile
 from tests.actors.upkeep.stage import (
     HANGS,
     NO_CREDIT,

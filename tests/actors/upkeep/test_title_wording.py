@@ -28,7 +28,7 @@ from actors.law.parts.prompt import (
     VercelOptions,
     WebSearch,
 )
-from actors.prompts.files import StoredFile
+from actors.prompts.converting import StoredFile
 from actors.upkeep.asking import brief, rejects_temperature
 from actors.upkeep.title_wording import (
     cleaned,

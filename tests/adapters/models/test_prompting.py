@@ -20,8 +20,8 @@ from actors.law.parts.prompt import (
     WebSearch,
 )
 from actors.law.parts.vendors import ANTHROPIC, AZURE, OPENAI, RESPONSES_RULES
-from actors.prompts.files import StoredFile
-from actors.prompts.growing import Growing
+from actors.prompts.converting import StoredFile
+from actors.prompts.growing import GrowingPrompt
 from adapters.models.prompting import (
     ROWS_MIN,
     PromptCache,
@@ -203,7 +203,7 @@ LONG = "x" * 2_000
 
 
 def grown(rows=ROWS_MIN, *, heavy=False, text="x"):
-    growing = Growing()
+    growing = GrowingPrompt()
     last = user(FilePart("image/png", data="aGk=")) if heavy else user(text)
     growing.messages(history_of(*[user(text)] * (rows - 1), last), {}, None)
     return growing

@@ -7,7 +7,7 @@ import trio
 
 from actors.chat.turn.ports import Calling
 from actors.law.parts.message import ToolCallPart
-from actors.tools.approvals.policy import Consent, Policy, read_rules
+from actors.tools.approvals import Consent, Policy, read_rules
 from adapters.plugins.plugins import open_plugins
 from adapters.plugins.tools import FAILED, PluginTools
 from tests.actors.law.chats import a_chat

@@ -6,8 +6,8 @@ from uuid import uuid4
 from actors.law.chat import FILES_PER_CHAT_MAX
 from actors.law.ids import FileId
 from actors.law.requests import CreateChat, NewChat
-from actors.prompts.context.ports import Document
-from actors.prompts.files import StoredFile
+from actors.prompts.converting import StoredFile
+from actors.prompts.ports import Document
 from adapters.chats.files.store import ChatFileKeeper, PromptFiles
 from tests.actors.law.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id

@@ -12,8 +12,7 @@ from adapters.postgres.driver.link import Link
 from adapters.settings import names
 from adapters.settings.names import LOOK_UPS, Resolver
 from adapters.tools.mcp.oauth.guard import resolved
-from runtime.threads.limits import ThreadLimits, statistics
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read, statistics
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
 
 

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from actors.law.parts.message import ToolCallPart
-from actors.tools.approvals.policy import Consent, Policy
-from actors.tools.approvals.sorting import sorted_out
-from actors.tools.refusing import refusals
+from actors.tools.approvals import Consent, Policy, sort_calls
+from actors.tools.call_checks import refusals
 from adapters.tools.built_in import advisor, lifecycle, skills
 from adapters.tools.built_in import agent_schemas as agents
 from adapters.tools.built_in import workspace_schemas as workspace
@@ -92,7 +91,7 @@ def test_nobody_is_asked_about_a_call_that_cannot_be_served(name, args):
     tools = {tool.tool.name: tool for tool in OF}
     call = ToolCallPart("x", name, args)
 
-    found = sorted_out([call], a_chat().chat, tools, Consent(Policy.ASK))
+    found = sort_calls([call], a_chat().chat, tools, Consent(Policy.ASK))
 
     assert ((call,), (), {}) == (found.run, found.asks, found.denied)
 

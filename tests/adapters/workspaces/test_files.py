@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.tools.workspace.changes import FileEdits
-from actors.tools.workspace.editing import Edit
-from actors.tools.workspace.ports import Entry, Refused
+from actors.tools.editing import Edit, FileEdits
+from actors.tools.workspaces import DirectoryEntry, WorkspaceRefusal
 from adapters.workspaces.files import EDITED_BYTES_MAX, WRITTEN_BYTES_MAX, LocalFiles
 from adapters.workspaces.safe_paths import COMPONENTS_MAX, LINKS_MAX
 
@@ -41,7 +40,7 @@ def ground(tmp_path):
 
 
 def says(refused):
-    assert isinstance(refused, Refused), refused
+    assert isinstance(refused, WorkspaceRefusal), refused
     return refused.says
 
 
@@ -225,7 +224,7 @@ async def test_a_directory_is_listed(ground):
     entries = await ground.files.entries(str(ground.home))
 
     assert [("z", True), ("a", False), ("l", False)] == [(e.name, e.is_directory) for e in entries]
-    assert Entry("a", False, 3) in entries
+    assert DirectoryEntry("a", False, 3) in entries
 
 
 @pytest.mark.slow

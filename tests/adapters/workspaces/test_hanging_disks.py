@@ -9,7 +9,7 @@ from subprocess import Popen
 import pytest
 import trio
 
-from actors.tools.workspace.ports import Command, Refused
+from actors.tools.workspaces import Command, WorkspaceRefusal
 from adapters.workspaces import disk as disks
 from adapters.workspaces import disk as programs
 from adapters.workspaces.commands.bubblewrap import HiddenPaths
@@ -18,8 +18,7 @@ from adapters.workspaces.commands.sandbox import Bubblewrap
 from adapters.workspaces.disk import FILES, Programs
 from adapters.workspaces.files import LocalFiles
 from adapters.workspaces.templates import EMPTY, make_directory
-from runtime.threads.limits import ThreadLimits, statistics
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read, statistics
 from tests.adapters.workspaces.commands.test_bubblewrap import workspace
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
 
@@ -79,7 +78,7 @@ async def test_who_finds_no_thread_is_told_which_disk_does_not_answer(disk, home
 
     refused = await LocalFiles(one, name="web").read(f"{one}/file", bytes_max=100)
 
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, WorkspaceRefusal)
     says = f"{one}/file: the disk of the workspace web does not answer; try again later"
     assert says == refused.says
 
@@ -135,7 +134,7 @@ async def test_a_write_that_takes_too_long_is_said_to_be_undecided(
 
     refused = await LocalFiles(one, name="web").write(f"{one}/file", b"first")
 
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, WorkspaceRefusal)
     assert "web does not answer; what was to be written may be written later" in refused.says
 
 
@@ -179,7 +178,7 @@ async def test_templates_that_hang_hold_up_a_command_and_nobody_else(disk, tmp_p
 
         refused = await processes.start(Command("true"))
 
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, WorkspaceRefusal)
     assert refused.says == "the disk of the server does not answer; try again later"
 
 

@@ -13,8 +13,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 import httpx2
 
 from adapters.models.providers.dial import tls_context
-from runtime.threads.limits import ThreadLimits, ThreadsBlocked
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, ThreadsBlocked, read
 
 Network = IPv4Network | IPv6Network
 IPAddress = IPv4Address | IPv6Address

@@ -16,8 +16,7 @@ from adapters.tools.mcp.faults import Fault
 from adapters.tools.mcp.http import Address, Visit
 from adapters.workspaces.commands.process_groups import Lifeline
 from adapters.workspaces.commands.processes import ProcessSpec
-from runtime.threads.limits import ThreadLimits
-from runtime.threads.work import read
+from runtime.threads import ThreadLimits, read
 
 if TYPE_CHECKING:
     from mcp.client.client import Client

@@ -17,10 +17,9 @@ import trio
 
 from actors.law.chat import Chat
 from actors.law.ids import ChatId
-from actors.tools.approvals.policy import Policy
-from actors.tools.approvals.ports import Approving
+from actors.tools.approvals import ApprovalSettings, Policy
 from actors.tools.gating import kind_of, may_use_workspace_servers
-from actors.tools.workspace.ports import Command, Refused, Workspace
+from actors.tools.workspaces import ChatWorkspace, Command, WorkspaceRefusal
 from adapters.settings import Config
 from adapters.tools.mcp.faults import Fault
 from adapters.tools.mcp.http import Address, Visit
@@ -123,7 +122,7 @@ class WorkspaceServers:
         workspaces: LocalWorkspaces,
         files: Settings,
         trust: Trust,
-        approving: Approving,
+        approving: ApprovalSettings,
         *,
         room: Room,
         lifeline: Lifeline,
@@ -180,7 +179,7 @@ class WorkspaceServers:
         DISCOVERY_SECONDS; and of those that need a person's consent the tools that start them."""
         texts = await self._files.settings(chat)
         place = await self._workspaces.of(chat) if texts else None
-        if not isinstance(place, Workspace):
+        if not isinstance(place, ChatWorkspace):
             return ()
         named = [each for each in self._read(place.id, texts) if isinstance(each, Named)]
         consents = await self._consents(place.id, named, consent_scope_of(chat))
@@ -229,7 +228,7 @@ class WorkspaceServers:
         chat may start that; or raise `Fault`. Then the turn lists anew, for what it was told of
         holds no longer: its next step may ask for consent."""
         place = await self._workspaces.of(chat)
-        if isinstance(place, Refused):
+        if isinstance(place, WorkspaceRefusal):
             raise Fault(place.says)
         read = self._read(place.id, await self._files.settings(chat))
         named = next((each for each in read if each.name == name), None)
@@ -267,7 +266,7 @@ class WorkspaceServers:
                 found.setdefault(each.name, each)
         return list(found.values())
 
-    def _server(self, place: Workspace, named: Named) -> NamedServer:
+    def _server(self, place: ChatWorkspace, named: Named) -> NamedServer:
         servers = self._of[place.id] = self._of.pop(place.id, {})
         if named not in servers:
             if len(servers) >= ENTRIES_MAX:
@@ -286,7 +285,7 @@ class WorkspaceServers:
 
     # how one is spoken with
 
-    def _way(self, place: Workspace, named: Named) -> Open | str:
+    def _way(self, place: ChatWorkspace, named: Named) -> Open | str:
         """Or why its workspace may not have us do that."""
         match named.place:
             case Program() as program:
@@ -308,7 +307,7 @@ class WorkspaceServers:
 
 @asynccontextmanager
 async def open_workspace_servers(
-    workspaces: LocalWorkspaces, files: Settings, trust: Trust, approving: Approving
+    workspaces: LocalWorkspaces, files: Settings, trust: Trust, approving: ApprovalSettings
 ) -> AsyncIterator[WorkspaceServers]:
     """They run as long as the block is."""
     async with open_lifeline() as lifeline, trio.open_nursery() as nursery:
@@ -327,7 +326,7 @@ async def _spoken_with(
     text, given = command_of(program)
     seconds = float(processes.workspace.seconds)
     order = await processes.order(Command(text), seconds_max=seconds)
-    if isinstance(order, Refused):
+    if isinstance(order, WorkspaceRefusal):
         raise Fault(order.says)
     order = replace(order, environment={**order.environment, **given})
     async with (await loaded()).begun(order, lifeline) as client:
@@ -352,7 +351,7 @@ def command_of(program: Program) -> tuple[str, Mapping[str, str]]:
     return f"export {' '.join(sets)}; unset {' '.join(given)}; {run}", given
 
 
-def _disk_mb_of(place: Workspace, named: Named) -> int:
+def _disk_mb_of(place: ChatWorkspace, named: Named) -> int:
     match named.place, place.processes:
         case Program(), LocalProcesses(workspace=row):
             return row.disk_mb

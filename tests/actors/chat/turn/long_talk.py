@@ -19,8 +19,8 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import JsonText, TokenUsage
 from actors.law.parts.prompt import AnthropicOptions, CallSettings, Prompt, UserInput
-from actors.prompts.compaction.wording import INSTRUCTIONS
-from actors.prompts.projection import Target, projected
+from actors.prompts.compaction import INSTRUCTIONS
+from actors.prompts.projection import Target, project
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.scripted import (
     OneModel,
@@ -55,7 +55,7 @@ class Talk:
 
     async def prompt_for(self, chat, history, model, tools):
         await trio.lowlevel.checkpoint()
-        made = projected(
+        made = project(
             history, target=Target("openai", None), identity_of=lambda id: None, files={}
         )
         return Prompt(

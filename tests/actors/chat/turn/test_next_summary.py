@@ -13,15 +13,15 @@ from actors.chat.turn.ports import OfferedTools
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import UNPRICED
 from actors.law.states import State
-from actors.prompts.compaction.fullness import Fullness
-from actors.prompts.compaction.rows import Compaction, Source, Summary
+from actors.prompts.compaction import Compaction, CompactionSource, Summary
+from actors.prompts.fullness import Fullness
 from tests.actors.chat.turn.given import answered, calls, hidden, history, tool
 from tests.actors.law.chats import CHAT, FAST, NOW, a_chat, assistant, user
 
 WISHED = a_chat(
     State.R0, compaction_requested_at=NOW, dynamic_tools=frozenset({"ask"}), tail=()
 ).chat
-COMPACTION = Compaction(EpisodeKey(CHAT, 5, 2), Source.MANUAL, Fullness(0, 0, 70))
+COMPACTION = Compaction(EpisodeKey(CHAT, 5, 2), CompactionSource.MANUAL, Fullness(0, 0, 70))
 SUMMARY = list(COMPACTION.rows(Summary("all of it", 1, UNPRICED), FAST))
 
 

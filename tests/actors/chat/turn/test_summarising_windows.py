@@ -11,7 +11,7 @@ from actors.law.failures import wording
 from actors.law.parts.deltas import AnswerFailed, FailureKind
 from actors.law.parts.message import TokenUsage
 from actors.law.parts.prompt import CallSettings
-from actors.prompts.compaction.wording import INSTRUCTIONS
+from actors.prompts.compaction import INSTRUCTIONS
 from tests.actors.chat.turn.long_talk import (
     DONE,
     FULL,

@@ -15,8 +15,8 @@ from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import FilePart, JsonText
 from actors.streams.previews import Preview
-from actors.tools.refusing import refusals
-from actors.tools.truncation import BUDGET_UNKNOWN
+from actors.tools.call_checks import refusals
+from actors.tools.output import BUDGET_UNKNOWN
 from runtime.log import LOGGER_NAME
 from tests.actors.chat.turn.given import calls, tool
 from tests.actors.law.chats import FAST, HISTORY, NOW, a_chat

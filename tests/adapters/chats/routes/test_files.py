@@ -12,7 +12,7 @@ from actors.law.ids import FileId
 from actors.law.parts.message import FilePart
 from adapters.chats.files.routes import FILE_BYTES_MAX, FILES_PER_MINUTE
 from adapters.chats.files.store import ENCODED_APART_BYTES, PromptFiles
-from runtime.threads.limits import statistics
+from runtime.threads import statistics
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.chats.routes.ground import ADA, ORGANIZATION, text
 from tests.contracts.given import a_chat

@@ -11,7 +11,7 @@ import trio
 
 from actors.law.chat import Role
 from actors.law.states import Status
-from actors.prompts.compaction.wording import HANDED_OVER, INSTRUCTIONS
+from actors.prompts.compaction import HANDED_OVER, INSTRUCTIONS
 from adapters.models.settings import override_name, stored_override
 from adapters.models.store.settings import SettingStore
 from adapters.postgres.kin.family import PostgresFamily

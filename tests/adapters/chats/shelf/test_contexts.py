@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.prompts.context.resources import RESOURCES_MAX
+from actors.prompts.resources import RESOURCES_MAX
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.conftest import fresh
 from tests.adapters.edges import PATIENCE_SECONDS, an_edge, eventually

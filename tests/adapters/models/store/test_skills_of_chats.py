@@ -5,8 +5,8 @@ import json
 from actors.chat.turn.ports import Calling
 from actors.law.parts.message import ToolCallPart
 from actors.law.store.hints import HintsLost
-from actors.prompts.context.ports import SkillText, Unreadable
-from actors.prompts.context.skills import Known
+from actors.prompts.ports import SkillText, UnreadableFile
+from actors.prompts.skills import SkillSummary
 from adapters.tools.built_in.skills import SkillTools
 from adapters.workspaces.context.skills import SkillIndex
 from tests.actors.law.chats import ANN, BOB, CHAT, a_chat
@@ -25,13 +25,16 @@ class Disk:
     """The port WorkspaceSkills: one skill, with one file."""
 
     async def of(self, chat):
-        return (Known("notes", "How it is done here"), Known("deploy", "How it is done here"))
+        return (
+            SkillSummary("notes", "How it is done here"),
+            SkillSummary("deploy", "How it is done here"),
+        )
 
     async def text(self, chat, name):
         return SkillText(f"/w/skills/{name}", "Run it.", ("run.sh", "more/"))
 
     async def file(self, chat, name, path, *, bytes_max):
-        return b"x" * (bytes_max + 9) if path == "big" else Unreadable(f"{path}: is not there")
+        return b"x" * (bytes_max + 9) if path == "big" else UnreadableFile(f"{path}: is not there")
 
 
 async def keep(ground, user=ANN, name="notes", content=NOTES):

@@ -5,7 +5,7 @@ import trio
 
 from actors.law.chat import ChatError, Role, Visibility
 from actors.law.parts.assemble import ModelAnswer
-from actors.prompts.context.advising import GUIDANCE, Advised
+from actors.prompts.advice import GUIDANCE, AdvisedChats
 from adapters.models.prompt_texts import (
     ATTACHED,
     DEFAULT_SYSTEM_PROMPT,
@@ -103,7 +103,7 @@ async def test_what_a_turn_is_told_stands_in_its_order(ground):
     await ground.settings.put({PLAN_MODE_INSTRUCTIONS: "name the branch"})
     await ground.settings.put_own(ANN, OWN_PROMPT, "be brief")
     await ground.skills.add(ANN, "notes", description="How", content="x")
-    words = ground.words(workspace=Told(), advised=Advised(True))
+    words = ground.words(workspace=Told(), advised=AdvisedChats(True))
 
     async def told(**columns):
         return [
@@ -238,7 +238,7 @@ async def test_a_workspace_that_does_not_answer_holds_up_a_turn_for_a_while_only
 
 
 async def test_who_may_ask_an_advisor_is_told_so_after_everything_else(ground):
-    words = ground.words(advised=Advised(True))
+    words = ground.words(advised=AdvisedChats(True))
 
     root = await words.standing(a_chat_for())
     others = [

@@ -7,7 +7,7 @@ import pytest
 
 from actors.chat.turn.ports import Calling
 from actors.law.parts.message import FilePart, ToolCallPart
-from actors.prompts.context.ports import Unreadable
+from actors.prompts.ports import UnreadableFile
 from adapters.tools.built_in.planning import ASK, PROPOSE, PlanningTools
 from tests.actors.law.chats import CHAT, a_chat
 
@@ -150,7 +150,7 @@ async def test_a_plan_of_a_workspace_is_read_where_it_stands(path):
         (PlanningTools(Shelf()), {"path": PLACE}, "missing the required argument `plan`"),
         (PlanningTools(Shelf(), Disk(b"x")), {"path": "/other.md"}, f"stands at {PLACE}"),
         (PlanningTools(Shelf(), Disk(b"x")), {"plan": "x"}, "missing the required argument `path`"),
-        (PlanningTools(Shelf(), Disk(Unreadable("gone"))), {"path": ""}, "gone"),
+        (PlanningTools(Shelf(), Disk(UnreadableFile("gone"))), {"path": ""}, "gone"),
         (PlanningTools(Shelf(has_room=False)), {"plan": "x"}, "this chat has 50 files"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.prompt import ToolDefinition
-from actors.tools.schema_check import schema_fault
+from actors.tools.call_checks import schema_fault
 from adapters.tools.mcp.listing import (
     ServerTool,
     Source,

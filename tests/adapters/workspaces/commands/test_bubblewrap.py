@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from actors.tools.workspace.ports import Command, Signal
+from actors.tools.workspaces import Command, Signal
 from adapters.workspaces.commands.bubblewrap import HiddenPaths, Layout, WorkspacePaths, arguments
 from adapters.workspaces.commands.peers import Peers
 from adapters.workspaces.commands.processes import open_processes

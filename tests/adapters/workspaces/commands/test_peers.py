@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.law.ids import ChatId
-from actors.tools.workspace.ports import Command, Signal
+from actors.tools.workspaces import Command, Signal
 from adapters.workspaces.commands import peers
 from adapters.workspaces.commands.peers import ASKED_BYTES_MAX, LISTED_MAX, Peers
 from adapters.workspaces.commands.processes import ProcessSpec, ProcessTable, open_processes

@@ -11,8 +11,8 @@ import pytest
 import trio
 
 from actors.law.ids import ChatId
-from actors.tools.workspace.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
-from actors.tools.workspace.ports import Command, NotStarted, Refused, Signal
+from actors.tools.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
+from actors.tools.workspaces import Command, NotStarted, Signal, WorkspaceRefusal
 from adapters.workspaces.commands.bubblewrap import WorkspacePaths
 from adapters.workspaces.commands.processes import (
     DRAIN_SECONDS,
@@ -207,7 +207,7 @@ async def test_nobody_sees_those_of_another_chat(table, order):
 
     unseen = [await table.wait(OTHER, id, 0), table.signal(OTHER, id, Signal.KILL)]
 
-    assert all(isinstance(each, Refused) and "not found" in each.says for each in unseen)
+    assert all(isinstance(each, WorkspaceRefusal) and "not found" in each.says for each in unseen)
     assert [] == table.all(OTHER)
     assert [id] == [each.id for each in table.all(CHAT)]
 
@@ -236,7 +236,7 @@ async def test_one_that_has_ended_is_forgotten_after_a_while(order):
         done = await run(table, order("true"))
 
         assert [] == table.all(CHAT)
-        assert isinstance(await table.wait(CHAT, done.id, 0), Refused)
+        assert isinstance(await table.wait(CHAT, done.id, 0), WorkspaceRefusal)
 
 
 async def test_too_many_are_refused(table, order):

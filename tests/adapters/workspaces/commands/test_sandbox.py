@@ -16,8 +16,8 @@ import pytest
 import trio
 
 from actors.law.ids import ChatId
-from actors.tools.workspace.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
-from actors.tools.workspace.ports import Command, Signal
+from actors.tools.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
+from actors.tools.workspaces import Command, Signal
 from adapters.workspaces.commands.bubblewrap import (
     MEMORY_DISK_BYTES_MAX,
     HiddenPaths,

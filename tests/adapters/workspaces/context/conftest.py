@@ -10,7 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.law.ids import ChatId
 from actors.law.requests import CreateChat, NewChat
-from actors.prompts.context.ports import Unreadable
+from actors.prompts.ports import UnreadableFile
 from adapters.postgres.bus import Switchboard
 from adapters.workspaces.context.pinned_contexts import PinnedContexts
 from adapters.workspaces.context.watch import WorkspaceWatch
@@ -68,7 +68,7 @@ class Process:
 
     async def refreshed(self, chat):
         done = await self.contexts.refresh(chat.id)
-        assert not isinstance(done, Unreadable), done
+        assert not isinstance(done, UnreadableFile), done
 
 
 @asynccontextmanager

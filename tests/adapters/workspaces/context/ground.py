@@ -8,7 +8,7 @@ from uuid import uuid4
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.tools.workspace.ports import Refused, Workspace
+from actors.tools.workspaces import ChatWorkspace, WorkspaceRefusal
 from adapters.workspaces.context.pinned_contexts import PinnedContexts
 from adapters.workspaces.context.pins import ContextPins
 from adapters.workspaces.context.watch import WorkspaceWatch
@@ -52,10 +52,10 @@ class Disk:
     async def of(self, chat):
         workspace = await self.workspace_of(chat.id)
         if workspace is None:
-            return Refused("this chat has no workspace")
+            return WorkspaceRefusal("this chat has no workspace")
         if workspace in self.stopped:
-            return Refused("the workspace is stopped")
-        return Workspace(workspace, "w", self.home(workspace), None, None)
+            return WorkspaceRefusal("the workspace is stopped")
+        return ChatWorkspace(workspace, "w", self.home(workspace), None, None)
 
     async def make(self, store, *chats, owner, **files):
         """A workspace with these files, for these chats; its directory."""

@@ -9,8 +9,8 @@ import trio
 from trio.testing import MockClock
 
 from actors.law.store.hints import ContextChanged, HintsLost
-from actors.prompts.context.ports import Unreadable
-from actors.prompts.context.skills import Known
+from actors.prompts.ports import UnreadableFile
+from actors.prompts.skills import SkillSummary
 from adapters.workspaces.context.pins import Snapshots
 from adapters.workspaces.context.watch import GONE, LOOK_SECONDS_MAX, TOO_SLOW
 from tests.actors.law.chats import ANN
@@ -28,7 +28,7 @@ async def test_what_stands_there_is_pinned_when_a_chat_first_works_there(process
 
     assert f'<file path="{home}/AGENTS.md">\nBe kind.\n</file>' in told
     assert f"Working directory: {home}\n" in told
-    assert (Known("deploy", "How we deploy"),) == skills
+    assert (SkillSummary("deploy", "How we deploy"),) == skills
     assert ContextChanged(chat.id, ANN) in process.store.told
 
 
@@ -40,7 +40,7 @@ async def test_the_words_stay_the_same_whatever_becomes_of_the_files(process, st
     async with a_process(store, tmp_path) as another:
         for each in (process, another):
             assert before == await each.contexts.told(chat)
-            assert (Known("deploy", "How we deploy"),) == await each.contexts.of(chat)
+            assert (SkillSummary("deploy", "How we deploy"),) == await each.contexts.of(chat)
 
 
 @pytest.mark.slow
@@ -304,7 +304,7 @@ async def test_what_was_pinned_stays_when_the_workspace_is_gone(process):
     refused = await process.contexts.refresh(chat.id)
     process.contexts.hear(HintsLost())
 
-    assert Unreadable(GONE) == refused
+    assert UnreadableFile(GONE) == refused
     assert before == await process.contexts.told(chat)
     assert (False, GONE) == await process.shown(chat)
     assert "Run it twice." == (await process.contexts.text(chat, "deploy")).body
@@ -316,7 +316,7 @@ async def test_nor_is_it_lost_by_who_has_never_seen_the_workspace(process, store
     shutil.rmtree(home)
 
     async with a_process(store, tmp_path) as another:
-        assert Unreadable(GONE) == await another.contexts.refresh(chat.id)
+        assert UnreadableFile(GONE) == await another.contexts.refresh(chat.id)
         after = await another.contexts.told(chat)
 
     assert before == after
@@ -381,7 +381,7 @@ async def test_a_stopped_workspace_is_known_as_any_other(process):
     assert "\none\n" in await process.contexts.told(chat)
     skill = await process.contexts.text(chat, "deploy")
     assert ("Run it twice.", ()) == (skill.body, skill.files)
-    assert Unreadable("the workspace is stopped") == await read(process, chat, "run.sh")
+    assert UnreadableFile("the workspace is stopped") == await read(process, chat, "run.sh")
 
 
 # what lies beside a skill
@@ -481,7 +481,7 @@ async def test_what_leads_elsewhere_is_not_read(process, beside, path, says):
     with trio.fail_after(PATIENCE_SECONDS):
         refused = await read(process, chat, path)
 
-    assert isinstance(refused, Unreadable), refused
+    assert isinstance(refused, UnreadableFile), refused
     assert says in refused.why
     assert refused.why.startswith(f"{path}: ")
 
@@ -489,7 +489,7 @@ async def test_what_leads_elsewhere_is_not_read(process, beside, path, says):
 async def test_there_is_no_skill_of_another_name(process, beside):
     chat, _, _ = beside
 
-    assert Unreadable("name: there is no skill 'x'") == await process.contexts.text(chat, "x")
+    assert UnreadableFile("name: there is no skill 'x'") == await process.contexts.text(chat, "x")
     assert "no skill 'x'" in (await process.contexts.file(chat, "x", "a", bytes_max=9)).why
 
 

@@ -1,11 +1,13 @@
 """Snapshots in memory: the one used longest ago goes first."""
 
-from actors.prompts.context.resources import Kind, Resource, Snapshot
+from actors.prompts.resources import Resource, ResourceKind, WorkspaceResources
 from adapters.workspaces.context.pins import Snapshots, SnapshotsStatistics
 
 
 def of(characters):
-    return Snapshot("", (Resource("a", Kind.INSTRUCTION_FILE, 0, text="x" * characters),))
+    return WorkspaceResources(
+        "", (Resource("a", ResourceKind.INSTRUCTION_FILE, 0, text="x" * characters),)
+    )
 
 
 def test_at_the_bound_the_one_used_longest_ago_goes():

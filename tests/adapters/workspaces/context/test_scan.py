@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from actors.prompts.context.resources import RESOURCE_BYTES_MAX, Fitness
+from actors.prompts.resources import RESOURCE_BYTES_MAX, Fitness
 from adapters.workspaces.context.scan import FOUND_MAX, scan
 from tests.adapters.workspaces.context.ground import put, skill
 

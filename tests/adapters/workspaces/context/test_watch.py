@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from actors.prompts.context.ports import Unreadable
+from actors.prompts.ports import UnreadableFile
 from adapters.postgres.driver.faults import DatabaseGone
 from adapters.workspaces.context.inotify import NoticesLost
 from adapters.workspaces.context.watch import (
@@ -237,7 +237,7 @@ async def test_a_workspace_that_goes_is_told_of_and_when_it_comes_back(home, tmp
         shutil.move(home, tmp_path / "elsewhere")
 
         assert (ONE, GONE) == await told.times(2)
-        assert Unreadable(GONE) == await watch.look(ONE)
+        assert UnreadableFile(GONE) == await watch.look(ONE)
         shutil.move(tmp_path / "elsewhere", home)
         again = await watch.look(ONE)
 
@@ -247,7 +247,7 @@ async def test_a_workspace_that_goes_is_told_of_and_when_it_comes_back(home, tmp
 
 async def test_one_that_was_never_there_is_told_of_to_who_asks_only(tmp_path):
     async with a_watch(tmp_path) as (watch, told):
-        assert Unreadable(GONE) == await watch.look(TWO)
+        assert UnreadableFile(GONE) == await watch.look(TWO)
 
     assert [] == told.said
 
@@ -352,6 +352,6 @@ async def test_a_disk_that_hangs_is_not_waited_for(home, tmp_path, leaping_clock
     other = await watch.look(ONE)
     disk.release.set()
 
-    assert Unreadable(TOO_SLOW) == found
+    assert UnreadableFile(TOO_SLOW) == found
     assert seconds >= LOOK_SECONDS_MAX
     assert [(ONE, other.digest)] == told.said

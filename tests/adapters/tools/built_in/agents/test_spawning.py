@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.agents.places import AT_WORK_MAX
-from actors.agents.ports import Household
+from actors.agents.ports import FamilyCounts
+from actors.agents.rules import AT_WORK_MAX
 from actors.law.ids import ChatId
 from adapters.models.prompt_texts import ATTACHED, DETACHED_CHILD
 from adapters.models.settings import override_name
@@ -89,11 +89,11 @@ async def test_of_agents_spawned_at_once_as_many_come_to_work_as_may(parent):
     assert 3 == len(refused)
     assert f"{AT_WORK_MAX} agents of this chat are at work" in refused[0]
     family = parent.tools.family
-    assert Household("api", AT_WORK_MAX, AT_WORK_MAX) == await family.household(
+    assert FamilyCounts("api", AT_WORK_MAX, AT_WORK_MAX) == await family.household(
         parent.chat.id, besides=[]
     )
     agents = [ChatId(UUID(agent["chat_id"])) for agent in spawned if "error" not in agent]
-    assert Household("api", AT_WORK_MAX - 2, AT_WORK_MAX - 2) == await family.household(
+    assert FamilyCounts("api", AT_WORK_MAX - 2, AT_WORK_MAX - 2) == await family.household(
         parent.chat.id, besides=agents[:2]
     )
 
@@ -103,7 +103,7 @@ async def test_who_has_come_to_rest_takes_no_place_at_work(parent):
 
     household = await parent.tools.family.household(parent.chat.id, besides=[])
 
-    assert Household("api", 1, 0) == household
+    assert FamilyCounts("api", 1, 0) == household
 
 
 @pytest.mark.parametrize(

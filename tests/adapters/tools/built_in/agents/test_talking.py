@@ -9,7 +9,7 @@ import trio
 from actors.law.chat import QUEUE_ROWS_MAX, Role
 from actors.law.requests import Interrupt
 from actors.law.states import Status
-from actors.tools.gating import WHO
+from actors.tools.gating import KINDS_BY_TOOL
 from adapters.access.changes import ChatSender
 from adapters.tools.built_in.agent_schemas import TOOLS
 from tests.adapters.tools.built_in.agents.ground import SLOW, a_parent
@@ -222,4 +222,4 @@ async def test_an_interrupted_parent_leaves_its_agents_at_work(daemon):
 
 
 def test_each_tool_has_its_row_in_the_table():
-    assert {tool.tool.name for tool in TOOLS} <= WHO.keys()
+    assert {tool.tool.name for tool in TOOLS} <= KINDS_BY_TOOL.keys()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from actors.law.chat import Role
-from actors.prompts.context.advising import RULES, USED_UP
+from actors.prompts.advice import RULES, USED_UP
 from adapters.models.settings import ADVISOR
 from adapters.models.store.settings import SettingStore
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from actors.law.parts.message import FilePart
-from actors.tools.workspace.plans import plan_path
+from actors.tools.plans import plan_path
 from adapters.tools.built_in.workspace_schemas import TOOLS
 
 

@@ -16,7 +16,7 @@ from adapters.postgres.bus import Switchboard
 from adapters.workspaces.lifecycle import RetentionLimits
 from adapters.workspaces.store import CaretakerStore
 from adapters.workspaces.templates import READING, UNREGISTERED, Templates
-from runtime.threads.work import read
+from runtime.threads import read
 from tests.adapters.tools.built_in.workspace.conftest import a_daemon
 from tests.fakes.hanging import HangingDisk, all_ended, leave, use_up_trios_threads
 from tests.patience import PATIENCE_SECONDS

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from actors.law.chat import Role
-from actors.tools.workspace.plans import plan_path
+from actors.tools.plans import plan_path
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.routes import daemon
 from tests.adapters.conftest import fresh

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCRequest
 
-from actors.tools.workspace.ports import Command
+from actors.tools.workspaces import Command
 from adapters.tools.mcp.faults import Fault, words_for
 from adapters.tools.mcp.http import ANSWER_BYTES_MAX, LINE_BYTES, PAUSE_BYTES, PAUSE_SECONDS
 from adapters.tools.mcp.sdk.clients import client_over

@@ -8,8 +8,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.tools.approvals.policy import Policy, known_as, read_rules
-from actors.tools.approvals.ports import Approving
+from actors.tools.approvals import ApprovalSettings, Policy, approval_name, read_rules
 from adapters.tools.mcp.faults import Fault
 from adapters.tools.mcp.workspaces.config_file import Elsewhere, Named, Program
 from adapters.tools.mcp.workspaces.named_server import (
@@ -52,12 +51,12 @@ class Granted:
 
 
 def asking(policy=Policy.ASK, rules=""):
-    return Approving(Granted(), policy, read_rules(rules))
+    return ApprovalSettings(Granted(), policy, read_rules(rules))
 
 
 def allow(approving, chat, tools, *, once=False):
     """Somebody allows all starts that are among these tools."""
-    starts = {known_as(tool.local) for tool in tools if tool.local.start is not None}
+    starts = {approval_name(tool.local) for tool in tools if tool.local.start is not None}
     grants = approving.grants
     if once:
         grants.chats[chat.id] = starts
@@ -142,7 +141,7 @@ def test_what_leaves_nothing_to_see_is_shown_by_its_number(unseen):
 def test_no_name_of_a_server_escapes_a_rule_about_all_starts(name, rule):
     start = start_tool(HERE, Named(name, PROGRAM)).renamed("kit__start_server_2").local
 
-    consent = Approving(rules=read_rules(f"{rule}=deny,execute=allow")).consent_under("ask")
+    consent = ApprovalSettings(rules=read_rules(f"{rule}=deny,execute=allow")).consent_under("ask")
 
     assert consent.to(start) is Policy.DENY
 
@@ -171,7 +170,7 @@ def test_other_content_is_another_start():
 def test_a_start_is_known_by_a_name_that_no_other_tool_can_have():
     tool = start_tool(HERE, Named("a b/c", PROGRAM)).local
 
-    assert known_as(tool).startswith("start:a_b_c:")
+    assert approval_name(tool).startswith("start:a_b_c:")
     assert "a_b_c__start_server" == tool.tool.name
 
 

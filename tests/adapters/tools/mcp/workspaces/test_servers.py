@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.tools.approvals.ports import NOBODY_ASKS
+from actors.tools.approvals import NO_APPROVALS
 from adapters.tools.mcp.faults import Fault
 from adapters.tools.mcp.workspaces import named_server as server
 from adapters.tools.mcp.workspaces.named_server import BROKEN_MAX
@@ -52,7 +52,7 @@ def shell(*args, **env):
 
 
 @asynccontextmanager
-async def servers_of(daemon, file, trust=ALL, approving=NOBODY_ASKS):
+async def servers_of(daemon, file, trust=ALL, approving=NO_APPROVALS):
     async with open_workspace_servers(daemon.workspaces, file, trust, approving) as servers:
         daemon.listeners.append(servers)
         with trio.fail_after(PATIENCE_SECONDS):

@@ -1,0 +1,137 @@
+"""What a command has written: its beginning, its end, and how much is left out. Pure.
+
+However much a command says, no more is kept than both ends.
+"""
+
+from codecs import getincrementaldecoder
+from dataclasses import dataclass
+
+HEAD_BYTES_MAX = 16 * 1024  # of the beginning
+TAIL_BYTES_MAX = 16 * 1024  # of the end; what is between is dropped
+LINE_BYTES_MAX = 2_048  # a longer line is cut where it is shown
+CUT = "… [the line goes on]"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputExcerpt:
+    text: str
+    original_bytes: int
+    retained_bytes: int
+
+    @property
+    def omitted_bytes(self) -> int:
+        return self.original_bytes - self.retained_bytes
+
+
+class CommandOutput:
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._total = 0
+
+    def add(self, data: bytes) -> None:
+        self._total += len(data)
+        room = HEAD_BYTES_MAX - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        del self._tail[:-TAIL_BYTES_MAX]
+
+    @property
+    def shown(self) -> OutputExcerpt:
+        retained = len(self._head) + len(self._tail)
+        omitted = self._total - retained
+        if not omitted:
+            text = _lines(bytes(self._head + self._tail))
+        else:
+            marker = f"\n\n[… {omitted} bytes of the output are left out here …]\n\n"
+            text = _lines(bytes(self._head)) + marker + _lines(bytes(self._tail))
+        return OutputExcerpt(text, self._total, retained)
+
+
+def _lines(data: bytes) -> str:
+    return "\n".join(map(_line, data.split(b"\n")))
+
+
+def _line(line: bytes) -> str:
+    if len(line) <= LINE_BYTES_MAX:
+        return line.decode(errors="replace")
+    return decoded_start(line[:LINE_BYTES_MAX]) + CUT
+
+
+def decoded_start(data: bytes) -> str:
+    """Of a longer text: a character that goes on behind it is left out."""
+    return getincrementaldecoder("utf-8")("replace").decode(data)
+
+
+LINES_MAX = 2_000  # of one reading; more are refused: the model is to say which it wants
+READ_LINE_BYTES_MAX = 1_024  # a longer line is cut, and says so
+SHOWN_BYTES_MAX = 32_768  # of one reading; more are refused
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedLines:
+    content: str
+    total: int
+    read: int
+
+
+def number_lines(content: bytes, *, offset: int, limit: int) -> NumberedLines | str:
+    """`offset` counts from 1. A text: why there is nothing to show."""
+    if not content:
+        return NumberedLines("", 0, 0)
+    lines = content.split(b"\n")
+    first = max(offset, 1)
+    if first > len(lines):
+        return f"offset {first} is beyond the last line ({len(lines)})"
+    wanted = lines[first - 1 : first - 1 + limit]
+    if len(wanted) > LINES_MAX:
+        return f"{len(wanted)} lines are too many (at most {LINES_MAX}); read them in pieces"
+    shown = "\n".join(f"{number}\t{_cut_line(line)}" for number, line in enumerate(wanted, first))
+    size = len(shown.encode())
+    if size > SHOWN_BYTES_MAX:
+        return (
+            f"{len(wanted)} lines from line {first} are {size} bytes, too many for one reading"
+            f" (at most {SHOWN_BYTES_MAX}); set a smaller limit"
+        )
+    return NumberedLines(shown, len(lines), len(wanted))
+
+
+def _cut_line(line: bytes) -> str:
+    if len(line) <= READ_LINE_BYTES_MAX:
+        return line.decode(errors="replace")
+    return decoded_start(line[:READ_LINE_BYTES_MAX]) + CUT
+
+
+BYTES_PER_TOKEN = 3
+SHARE = 3  # a result may take a third of the window
+BUDGET_MIN = 16 * 1024
+BUDGET_UNKNOWN = 64 * 1024  # of a model whose window nobody knows
+MARKER_ROOM = 256  # bytes that are kept free for the words about what is missing
+TINY = 512  # a budget that has no room for both ends and words between them
+
+
+def result_bytes_max(context_limit: int | None) -> int:
+    """Bytes that one result may have."""
+    if not context_limit or context_limit < 0:
+        return BUDGET_UNKNOWN
+    return max(BUDGET_MIN, context_limit // SHARE * BYTES_PER_TOKEN)
+
+
+def truncate(text: str, bytes_max: int) -> str:
+    """`text` in at most `bytes_max` bytes of UTF-8; no character is cut in two."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= bytes_max:
+        return text
+    if bytes_max <= TINY:
+        return _whole(data[:bytes_max])
+    room = bytes_max - MARKER_ROOM
+    tail_bytes = room // 3
+    head = _whole(data[: room - tail_bytes])
+    tail = _whole(data[len(data) - tail_bytes :])
+    left = len(data) - len(head.encode()) - len(tail.encode())
+    return f"{head}\n\n[… {left} bytes of the output are left out here …]\n\n{tail}"
+
+
+def _whole(data: bytes) -> str:
+    """Without the halves of characters at its ends."""
+    return data.decode("utf-8", "ignore")
