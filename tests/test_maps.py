@@ -43,7 +43,7 @@ DICTATED = "adapters/models/providers/*/wire.py"
 # Rooms whose names and sentences are still to be made plain.
 TO_COME = {
     *("runtime", "actors/law", "actors/tools", "actors/prompts", "actors/agents"),
-    *("actors/chat", "actors/supervisor"),
+    "actors/chat",
     *("adapters/settings", "adapters/postgres", "adapters/http"),
     *("adapters/people", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),

@@ -1,11 +1,15 @@
-"""All chats of this process: one actor that takes chats with work to do and keeps an actor on each.
+"""The supervisor of all chats of this process: it takes those with work to do, and keeps an actor
+on each.
 
-deps       what it asks for, and its limits                                       (pure)
-slots       the places for chats: taken, promised to a sender, free                (pure)
-decide      what follows the end of a chat actor, a search, a comparison           (pure)
-intake      what senders know of a supervisor: its places and its address
-crew        the chat actors that live here
-actor       the shell: hints and polls in, chat actors out
-heartbeat   the lease of the process: held, or lost before others may take the chats
-settling    task: a chat that nobody runs here is given back, or stopped for good
+For other rooms:
+    actor      runs the supervisor: hints and polls come in, chat actors are started and stopped
+    api        the mail of the supervisor, the functions that send it, and its intake and statistics
+    deps       what the supervisor asks for, and its limits
+    slots      the places for chats: taken, promised to a sender, or free
+
+Inside:
+    decide     the rules: what follows the end of a chat actor, a search, a comparison
+    heartbeat  keeps the lease of the process, or loses it before others may take the chats
+    registry   the chat actors that run in this process
+    settling   gives back, or stops for good, a chat that no actor here runs
 """

@@ -1,9 +1,10 @@
 """The supervisor: the shell around `decide`, `slots` and `heartbeat`.
 
-One task reads the mailbox and waits for nothing else. Searches, comparisons and settling are tasks
-that come back as mail. The chat actors are its loose children; their ends are mail too.
+One task reads the mailbox and waits for nothing else. Searches, comparisons and settling run in
+tasks of their own, and their results come back as mail. The chat actors are its loose children;
+their ends are mail too.
 
-Hints about chats are brought straight from whoever tells them to the chat's actor, if there is one.
+A hint about a chat goes straight to the chat's actor, if there is one, in the task that tells it.
 """
 
 from collections import Counter, OrderedDict
@@ -57,9 +58,9 @@ UNANSWERED_LOGGED = 60  # of so many questions in a row that the store did not a
 
 
 class Supervisor:
-    """All chats of this process. `slots` is for those who put chats to work.
+    """The actor that holds all chats of this process. Senders claim places in its `slots`.
 
-    `intake` is given where something was built before the supervisor that sends to it.
+    `intake` is given where something that sends to the supervisor was built before it.
     """
 
     def __init__(self, deps: SupervisorDeps, intake: Intake | None = None) -> None:
@@ -77,10 +78,10 @@ class Supervisor:
             others_died=lambda: deps.bus.hear(HintsLost()),
         )
         self._taken_count = self._searches_count = self._failed_count = 0
-        self._be_born()
+        self._reset()
 
-    def _be_born(self) -> None:
-        """The state of one life."""
+    def _reset(self) -> None:
+        """Begin a new life: forget everything of the one before."""
         self._registry: ChatRegistry
         self._tasks: trio.Nursery
         self._worker: WorkerId | None = None
@@ -100,8 +101,8 @@ class Supervisor:
         self.slots.clear()
 
     async def run(self) -> None:
-        """Until it is told to drain and has done so."""
-        self._be_born()
+        """Run until the supervisor is told to drain and has done so."""
+        self._reset()
         async with open_children("chats", capacity=self._limits.held) as children:
             self._registry = ChatRegistry(children, self._deps, ended=self._tell_end)
             async with trio.open_nursery() as self._tasks:
@@ -160,13 +161,13 @@ class Supervisor:
     # hints
 
     def _hear(self, news: News) -> None:
-        """In the teller's task: pass it on, and nothing more."""
+        """Pass news on, and do nothing more: this runs in the task that tells it."""
         match news:
             case ChatMoved():
                 expecting = self._search is not SearchState.IDLE or self.slots.has_claims
-                member = self._registry.hear(news, expecting=expecting)
-                if member is not None:
-                    self._place(member, news.status)
+                running = self._registry.note_moved(news, expecting=expecting)
+                if running is not None:
+                    self._place(running, news.status)
             case WorkWaits():
                 api.look_for_work(self.address)
             case HintsLost():
@@ -175,10 +176,10 @@ class Supervisor:
             case _:
                 pass  # running chats is the same under any title, and asks for models
 
-    def _place(self, member: RunningChat, status: Status) -> None:
-        """A chat that waits for others leaves its place to those that wait for one."""
+    def _place(self, running: RunningChat, status: Status) -> None:
+        """Free the place of a chat that waits for others, for a chat that waits for a place."""
         is_waiting = status is Status.REQUIRES_ACTION
-        is_free = self.slots.waits(member.holder.runner, is_waiting=is_waiting)
+        is_free = self.slots.note_waiting(running.holder.runner, is_waiting=is_waiting)
         if is_free and self._is_short:
             api.look_for_work(self.address)
 
@@ -224,7 +225,7 @@ class Supervisor:
     # chat actors
 
     def _start(self, stored: StoredChat, history: tuple[Message, ...] | None = None) -> None:
-        """Put an actor on a chat that has been acquired for us."""
+        """Start an actor for a chat that has been acquired for this process."""
         chat, holder = stored.chat, stored.chat.holder
         if holder is None or holder.worker != self._worker:
             return  # of a lease that was lost meanwhile: it is free again
@@ -241,13 +242,13 @@ class Supervisor:
         self.address.cast(ChatEnded(runner, end))
 
     def _chat_ended(self, runner: RunnerId, end: End) -> None:
-        member = self._registry.dismiss(runner)
+        running = self._registry.dismiss(runner)
         self.slots.free(runner)
         if self._draining and not isinstance(end, Finished):
-            self._cut.append(WorkWaits(member.chat, member.seen))
-        verdict = decide.after_end(end, crashes_count=self._count_crash(member.chat, end))
+            self._cut.append(WorkWaits(running.chat, running.seen))
+        verdict = decide.after_end(end, crashes_count=self._count_crash(running.chat, end))
         if not isinstance(verdict, Forget):
-            self._settle(member.chat, member.holder, verdict)
+            self._settle(running.chat, running.holder, verdict)
         if self._is_short:
             self._look()
 
@@ -274,7 +275,8 @@ class Supervisor:
         self.address.cast(ChatSettled(holder.runner, done))
 
     def _keep_away(self, runner: RunnerId) -> None:
-        """Go on holding the chat, so that it does not break one process after the other."""
+        """Keep holding the chat without running it, so that it does not break one process after the
+        other."""
         self._kept_away[runner] = None
         if len(self._kept_away) > KEPT_AWAY_MAX:
             self._kept_away.popitem(last=False)
@@ -301,21 +303,19 @@ class Supervisor:
         if compared.held is None:
             return
         for moved in compared.held:
-            member = self._registry.find(moved.runner_id)
-            if member is not None and member.hear(moved):
-                self._place(member, moved.status)
-        found = decide.difference(
+            running = self._registry.find(moved.runner_id)
+            if running is not None and running.note_moved(moved):
+                self._place(running, moved.status)
+        here = self._registry.runners | self._settling | self._kept_away.keys()
+        found = decide.compare_held(
             compared.held,
             known=compared.known,
-            here=self._registry.runners
-            | self._settling
-            | self._kept_away.keys()
-            | self.slots.claimed,
+            here=here | self.slots.claimed,
             strangers_before=self._strangers,
         )
         for runner in found.missing:
-            if (member := self._registry.find(runner)) is not None:
-                member.look_again()
+            if (running := self._registry.find(runner)) is not None:
+                running.look_again()
         for moved in found.orphans:
             assert moved.runner_id is not None, "it is held by us"
             holder = Holder(compared.worker, moved.runner_id)
@@ -375,7 +375,7 @@ class Supervisor:
         for waits in self._cut[:1]:  # whoever comes for one finds the others
             self._deps.bus.tell(waits)
 
-    # what is done every so often
+    # asking the store again and again
 
     async def _poll(self, seconds: float, hint: Callable[[Address[SupervisorMail]], bool]) -> None:
         while True:
@@ -383,7 +383,7 @@ class Supervisor:
             hint(self.address)
 
     def _is_well(self, what: str, end: End) -> bool:
-        """Whether the store answered. If not, the poll asks again."""
+        """Tell whether the store answered. If it did not, the poll asks again."""
         if isinstance(end, Broken):
             raise end.error
         if isinstance(end, Finished):

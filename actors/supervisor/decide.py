@@ -1,4 +1,4 @@
-"""The supervisor's rules: after the end of a chat actor, of a search, of a comparison. Pure."""
+"""The supervisor's rules for the end of a chat actor, of a search, of a comparison. Pure."""
 
 from collections.abc import Collection, Set
 from dataclasses import dataclass
@@ -30,25 +30,28 @@ FAULT = ChatError(
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """It holds nothing any more."""
+    """The actor held nothing any more: forget it."""
 
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """Nobody runs what it held: let it be taken again, after a pause."""
+    """The chat is held and not run: let it be taken again, after a pause."""
 
     after_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Park:
-    """It is not to be run again before a human has looked: put it into its error state."""
+    """The chat must not run again before an operator has looked: put it into its error state."""
 
     error: Exception
 
 
 def after_end(end: End, *, crashes_count: int) -> Forget | GiveBack | Park:
-    """`crashes_count`: of the chat's actors here in a row, this one included."""
+    """Return what follows the end of a chat actor.
+
+    `crashes_count` is how many actors of the chat crashed here in a row, this one included.
+    """
     match end:
         case Finished() | Stopped():
             return Forget()
@@ -68,7 +71,8 @@ def after_end(end: End, *, crashes_count: int) -> Forget | GiveBack | Park:
 
 
 def requests_to_park(status: Status) -> tuple[Request, ...]:
-    """How a chat gets from here to its error state, unheld. One at rest only loses its holder."""
+    """Return the requests that bring a chat into its error state and take its holder away. A chat
+    at rest only loses its holder."""
     stop = (FinishError(FAULT), Abandon())
     match status:
         case Status.RUNNING:
@@ -87,7 +91,8 @@ def requests_to_park(status: Status) -> tuple[Request, ...]:
 
 
 class SearchState(Enum):
-    """Searches run one at a time; hints that come meanwhile ask for one more, not for one each."""
+    """The state of searches. They run one at a time; hints that come meanwhile ask for one more,
+    not for one each."""
 
     IDLE = auto()
     LOOKING = auto()
@@ -95,7 +100,7 @@ class SearchState(Enum):
 
 
 def begin_search(search: SearchState) -> tuple[SearchState, bool]:
-    """What it is then, and whether to begin one."""
+    """Return the state after a hint, and whether to begin a search."""
     if search is SearchState.IDLE:
         return SearchState.LOOKING, True
     return SearchState.LOOKING_AGAIN, False
@@ -104,7 +109,8 @@ def begin_search(search: SearchState) -> tuple[SearchState, bool]:
 def end_search(
     search: SearchState, taken_count: int | None, *, batch: int
 ) -> tuple[SearchState, bool]:
-    """After one: again if asked to, or if there may be more. If it failed (None), the poll will."""
+    """Return the state after a search, and whether to search again: if a hint asked for it, or if
+    there may be more chats. After a search that failed (None) the poll begins the next one."""
     if taken_count is None or (search is SearchState.LOOKING and taken_count < batch):
         return SearchState.IDLE, False
     return SearchState.LOOKING, True
@@ -115,22 +121,25 @@ def end_search(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Between what we run and what the store says we hold."""
+    """The difference between what runs here and what the store says this process holds."""
 
-    missing: frozenset[RunnerId]  # we run it, but the store does not say so: its actor shall look
-    strangers: tuple[ChatMoved, ...]  # the store says so, but nobody here knows of it
-    orphans: tuple[ChatMoved, ...]  # the same, for the second time in a row: give it back
+    missing: frozenset[RunnerId]  # run here, but not held by the store: their actors shall look
+    strangers: tuple[ChatMoved, ...]  # held by the store, but not known here
+    orphans: tuple[ChatMoved, ...]  # the same for the second time in a row: give them back
 
 
-def difference(
+def compare_held(
     held: Collection[ChatMoved],
     *,
     known: Set[RunnerId],
     here: Set[RunnerId],
     strangers_before: Set[RunnerId],
 ) -> Difference:
-    """`known` were here when the store was asked, `here` are now: what came or went in between
-    proves nothing."""
+    """Compare what the store says with what runs here.
+
+    `known` were here when the store was asked, `here` are here now. A runner that came or went in
+    between proves nothing.
+    """
     in_store = {moved.runner_id for moved in held}
     unknown = [m for m in held if m.runner_id not in known and m.runner_id not in here]
     return Difference(

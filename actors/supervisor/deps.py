@@ -1,4 +1,4 @@
-"""All that the supervisor asks for, and the limits it keeps. Pure."""
+"""The ports that the supervisor asks for, and the limits it keeps. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from actors.law.store.ports import Bus, ChatReader, Leases, Ledger
 from runtime.mailbox import Address, Mailbox
 
 
-class Life(Protocol):
-    """A chat actor about to live. Once its run is over, it holds nothing any more."""
+class RunnableChat(Protocol):
+    """A chat actor that has not been started. Once its run is over, it holds nothing any more."""
 
     address: Address[ChatMail]
     mailbox: Mailbox[ChatMail]
@@ -23,17 +23,18 @@ class Life(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SupervisorLimits:
-    """How much at once, and how often. The lease is the same number wherever it is asked for."""
+    """The bounds of the supervisor: how many chats at once, and how often it looks. The length of
+    the lease is the same wherever it is asked for."""
 
     roots: int = 5_000  # chats at work that have no parent; more wait until one has ended
-    children: int = 10_000  # those that have
+    children: int = 10_000  # chats at work that have a parent
     ending: int = 1_000  # over both: chats that are only to be ended; more wait likewise
-    # Beside all of these: chats that have no work before somebody else has answered. Those beyond
-    # it keep the places that they had while they were at work, until others have been answered.
+    # Beside all of these: chats that have no work before a client or a person has answered. Those
+    # beyond it keep the places that they had while they were at work, until others were answered.
     waiting: int = 10_000
     batch: int = 100  # taken by one statement; what is over, by the next
-    poll_seconds: float = 1.0  # between searches that nobody hinted at
-    sync_seconds: float = 15.0  # between comparisons with what the store says we hold
+    poll_seconds: float = 1.0  # between searches that no hint asked for
+    sync_seconds: float = 15.0  # between comparisons with what the store says this process holds
     claim_seconds: float = 30.0  # a sender's promised place; then it is free again
     lease_seconds: float = 30.0
     drain_seconds: float = 30.0  # for steps in flight when the process stops; then they are cut
@@ -53,6 +54,6 @@ class SupervisorDeps:
     ledger: Ledger
     reading: ChatReader
     bus: Bus
-    live: Callable[[Holder, Held], Life]  # makes the actor of a chat that has been taken
+    make_chat: Callable[[Holder, Held], RunnableChat]  # the actor of a chat that has been taken
     new_id: Callable[[], UUID]
     limits: SupervisorLimits = SupervisorLimits()

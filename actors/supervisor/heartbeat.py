@@ -1,19 +1,20 @@
 """The lease of the process: one beat for all its chats, and a fence that closes before it ends.
 
-The lease counts by the database's clock from the moment a beat arrives, so by ours it holds at
-least from the moment the beat was sent. A margin before that time is over we say that it is lost,
-whatever the beats that are on their way may bring; so the chats are let go before others may take
-them. A beat that comes back as `expired` says the same (the machine was asleep: our clock stood).
+The lease counts by the database's clock from the moment a beat arrives. So by this process's clock
+it holds at least from the moment the beat was sent. It is declared lost a margin before that time
+is over, whatever the beats on their way may bring, so that the chats are let go before other
+processes may take them. A beat that comes back as `expired` means the same: the machine was asleep,
+and its clock stood still.
 
 A process that was killed may have committed what it never told. So when the lease of another worker
-is seen to have run out, that is news too: whoever waits for a hint looks for himself.
+is seen to have run out, that is news too: all who wait for a hint look for themselves.
 
-A lease that was lost is not taken up again. The next one has another worker id, so that whatever
-was still held in the old name becomes free at once, as soon as the old row is gone.
+A lease that was lost is not taken up again. The next one has another worker id, so whatever was
+still held in the old name becomes free as soon as the old row is gone.
 
-A lease that is lost says little about its neighbours: most often the store was away, and their
-leases have run out, too. So for one lease from the return on, `may_tell_deaths` is False: a process
-whose lease has run out may be about to return as well.
+When a lease is lost, most often the store was away and the leases of other processes have run out
+as well. They may be about to return. So for the length of one lease after the return,
+`may_tell_deaths` is False.
 """
 
 import math
@@ -37,7 +38,7 @@ from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric, GaugeMetric
 
 BEATS_PER_LEASE = 6  # so four may fail in a row before the lease is lost
-MARGIN = 1 / 6  # of the lease: to let go of all chats, before anybody else may take them
+MARGIN = 1 / 6  # of the lease: to let go of all chats, before another process may take them
 SWEEP_BEATS = 12  # beats between two looks for workers that are long gone
 RETRY_FIRST_SECONDS = 0.1  # after a beat that failed; doubles
 RETRY_CAP = 1 / 4  # of the time between two beats
@@ -56,7 +57,8 @@ class HeartbeatStatistics:
 
 
 class Heartbeat:
-    """`begun`, `lost` and `others_died` are called at once, and return at once."""
+    """Keeps the lease. `begun`, `lost` and `others_died` are called in its task, and return at
+    once."""
 
     def __init__(
         self,
@@ -76,7 +78,7 @@ class Heartbeat:
         self._begun = begun
         self._lost = lost
         self._others_died = others_died
-        self._gone: frozenset[WorkerId] = frozenset()  # who was known to be, at the last beat
+        self._gone: frozenset[WorkerId] = frozenset()  # workers known to be gone at the last beat
         self._worker: WorkerId | None = None
         self._held_until = 0.0
         self._others_return_until = -math.inf
@@ -85,7 +87,7 @@ class Heartbeat:
         self._lost_count = 0
 
     async def run(self) -> None:
-        """Lease after lease, until cancelled."""
+        """Keep lease after lease, until cancelled."""
         former = self._worker  # of a life that crashed
         while True:
             worker = WorkerId(self._new_id())
@@ -101,7 +103,7 @@ class Heartbeat:
 
     @property
     def may_tell_deaths(self) -> bool:
-        """Whether a process whose lease has run out has died, as far as is known here."""
+        """Tell whether a process whose lease has run out counts as dead."""
         return now() >= self._others_return_until
 
     def statistics(self) -> HeartbeatStatistics:
@@ -114,8 +116,8 @@ class Heartbeat:
         )
 
     async def _keep(self, worker: WorkerId) -> None:
-        """Until the lease is lost. The fence waits for nothing: not for the store, nor for a beat
-        that is stuck there."""
+        """Beat until the lease is lost. The fence waits for nothing: neither for the store nor for
+        a beat that is stuck there."""
         fence = CausedScope(seconds=self._left_seconds())
         async with trio.open_nursery() as beating:
             beating.start_soon(self._beat_on, worker, fence)
@@ -155,11 +157,13 @@ class Heartbeat:
         return answer
 
     def _left_seconds(self) -> float:
-        """Of the lease; none if we were asleep while the last beat was on its way."""
+        """Return how long the lease still holds: 0 if the machine was asleep during the last
+        beat."""
         return max(0.0, self._held_until - now())
 
     async def _insist(self, what: str, do: Callable[[], Awaitable[object]]) -> None:
-        """Do it until it is done. What takes longer than the time between two beats has failed."""
+        """Repeat `do` until it succeeds. A try that takes longer than the time between two beats
+        has failed."""
         attempt = 0
         while True:
             end = await run_child(CausedScope(seconds=self._pause_seconds), do)

@@ -1,7 +1,7 @@
-"""The chat actors that live in this process: started, found, told of news, stopped.
+"""The chat actors that run in this process: they are started, found, told of news, stopped.
 
-An actor is known by its runner, for a chat may have two for a moment: one that is on its way out,
-and the newest, which is the one to be told of news.
+An actor is known by its runner, because a chat may have two actors for a moment: one that is on its
+way out, and the newest, which is told of news.
 """
 
 from collections import OrderedDict
@@ -21,12 +21,12 @@ from runtime.children import Child, Children, RunningChild
 from runtime.ends import Cause, End
 from runtime.mailbox import Address
 
-MOVED_MAX = 4_096  # chats on their way to us whose news is kept; the oldest is forgotten
+MOVED_MAX = 4_096  # chats about to be started here whose news is kept; the oldest is forgotten
 
 
 @dataclass(eq=False, slots=True)
 class RunningChat:
-    """A chat actor that lives here."""
+    """A chat actor that runs here."""
 
     chat: ChatId
     holder: Holder
@@ -34,9 +34,12 @@ class RunningChat:
     running: RunningChild
     seen: int  # the newest snapshot that it was given or told of
 
-    def hear(self, moved: ChatMoved) -> bool:
-        """Whether it stands so, as far as is known. If that is no news it may have a place by now
-        among those that wait."""
+    def note_moved(self, moved: ChatMoved) -> bool:
+        """Let the actor look again if the news is new to it and not of its own write.
+
+        Return whether this is the chat's newest known state. That may be old news all the same: the
+        chat may have found a place among those that wait by now.
+        """
         if moved.snapshot_version <= self.seen:
             return moved.snapshot_version == self.seen
         self.seen = moved.snapshot_version
@@ -50,29 +53,31 @@ class RunningChat:
 
 
 class ChatRegistry:
+    """All chat actors of this process. `ended` is called with each end of one."""
+
     def __init__(
         self, children: Children, deps: SupervisorDeps, *, ended: Callable[[RunnerId, End], None]
     ) -> None:
         self._children = children
         self._deps = deps
         self._tell_end = ended
-        self._members: dict[RunnerId, RunningChat] = {}
+        self._running: dict[RunnerId, RunningChat] = {}
         self._newest: dict[ChatId, RunningChat] = {}
         self._moved: OrderedDict[ChatId, int] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self._running)
 
     @property
     def runners(self) -> KeysView[RunnerId]:
-        return self._members.keys()
+        return self._running.keys()
 
     @property
     def is_full(self) -> bool:
         return len(self._children) >= self._children.capacity
 
     def find(self, runner: RunnerId | None) -> RunningChat | None:
-        return None if runner is None else self._members.get(runner)
+        return None if runner is None else self._running.get(runner)
 
     def start(
         self, stored: StoredChat, holder: Holder, history: tuple[Message, ...] | None
@@ -81,41 +86,46 @@ class ChatRegistry:
         chat = stored.chat
         # Who acquires a chat counts its attempt, unless a pause comes first.
         begun = chat.status is Status.RUNNING and chat.retry_state is None
-        life = self._deps.live(holder, Held(stored, history, attempt_begun=begun))
+        chat_actor = self._deps.make_chat(holder, Held(stored, history, attempt_begun=begun))
         running = self._children.start(
             Child(
                 name=f"{chat_name(chat.id)}@{holder.runner}",
-                body=life.run,
-                mailbox=life.mailbox,
+                body=chat_actor.run,
+                mailbox=chat_actor.mailbox,
                 when_ended=partial(self._ended, holder.runner),
-                tell_to_stop=partial(chat_api.drain, life.address),
+                tell_to_stop=partial(chat_api.drain, chat_actor.address),
                 grace_seconds=self._deps.limits.drain_seconds,
             )
         )
-        member = RunningChat(chat.id, holder, life.address, running, chat.snapshot_version)
-        self._members[holder.runner] = self._newest[chat.id] = member
+        running_chat = RunningChat(
+            chat.id, holder, chat_actor.address, running, chat.snapshot_version
+        )
+        self._running[holder.runner] = self._newest[chat.id] = running_chat
         if self._moved.pop(chat.id, 0) > chat.snapshot_version:
-            member.look_again()
-        return member
+            running_chat.look_again()
+        return running_chat
 
     def dismiss(self, runner: RunnerId) -> RunningChat:
-        """Its end has been told."""
-        member = self._members.pop(runner)
-        if self._newest.get(member.chat) is member:
-            del self._newest[member.chat]
-        return member
+        """Forget an actor whose end has been told."""
+        running_chat = self._running.pop(runner)
+        if self._newest.get(running_chat.chat) is running_chat:
+            del self._newest[running_chat.chat]
+        return running_chat
 
     def stop(self, cause: Cause) -> None:
-        """All of them, at once."""
-        for member in self._members.values():
-            member.running.stop(cause, at_once=True)
+        """Stop all actors at once."""
+        for running_chat in self._running.values():
+            running_chat.running.stop(cause, at_once=True)
 
-    def hear(self, moved: ChatMoved, *, expecting: bool) -> RunningChat | None:
-        """News of any chat. `expecting`: chats are on their way to us, and it may be one of them;
-        then whoever is started with an older snapshot will have to look. Who stands so now."""
-        member = self._newest.get(moved.chat)
-        if member is not None:
-            return member if member.hear(moved) else None
+    def note_moved(self, moved: ChatMoved, *, expecting: bool) -> RunningChat | None:
+        """Note news of any chat, and return its actor if this is the chat's newest known state.
+
+        If `expecting`, chats are about to be started here and this may be one of them: its actor
+        will have to look if it is started with an older snapshot.
+        """
+        running_chat = self._newest.get(moved.chat)
+        if running_chat is not None:
+            return running_chat if running_chat.note_moved(moved) else None
         if expecting:
             self._moved[moved.chat] = moved.snapshot_version
             self._moved.move_to_end(moved.chat)

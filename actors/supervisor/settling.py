@@ -1,6 +1,6 @@
-"""Task: a chat that this process holds and nobody runs is given back, or stopped for good.
+"""A task that gives back, or stops for good, a chat that this process holds and no actor runs.
 
-Fenced by its holder: whoever has taken the chat meanwhile is not disturbed.
+Its writes are fenced by the holder: a process that has taken the chat meanwhile is not disturbed.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,11 @@ RETRY_CAP_SECONDS = 10.0
 async def settle(
     chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: ChatReader
 ) -> bool:
-    """True: it is not held here any more. False: it cannot be written (the law, or what is stored,
-    is broken). Then it stays held, so that it does not walk from process to process."""
+    """Return True once the chat is not held here any more.
+
+    Return False if it cannot be written, because the law or what is stored is broken. Then the chat
+    stays held, so that it does not go from process to process.
+    """
 
     async def write() -> None:
         while not await _written(chat, holder, verdict, ledger=ledger, reading=reading):
@@ -61,7 +64,7 @@ async def _written(
     if not isinstance(stored, StoredChat) or stored.chat.holder != holder:
         return True
     answer = await ledger.apply(
-        chat, requests(verdict, stored.chat.status), fence=fence_of(stored.chat)
+        chat, requests_for(verdict, stored.chat.status), fence=fence_of(stored.chat)
     )
     if isinstance(answer, StaleFence):
         return False
@@ -71,7 +74,7 @@ async def _written(
     return True
 
 
-def requests(verdict: GiveBack | Park, status: Status) -> Sequence[Request]:
+def requests_for(verdict: GiveBack | Park, status: Status) -> Sequence[Request]:
     return (Abandon(),) if isinstance(verdict, GiveBack) else requests_to_park(status)
 
 

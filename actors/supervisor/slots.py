@@ -1,19 +1,19 @@
 """Places for chats in this process: taken by an actor, promised to a sender, or free. Pure.
 
-A sender who finds a place free acquires the chat for this process in his own transaction, so it
-needs no search and no second statement:
+A sender that finds a place free acquires the chat for this process in its own transaction, so the
+chat needs no search and no second statement:
 
     claim = slots.claim(is_root=True, now=now())
     applied = await ledger.create(request, [] if claim is None else claim.requests)
     if claim is not None:
-        take(supervisor, claim, applied.stored)      or, if it was refused: slots.release(claim)
+        hand_over(supervisor, applied.stored)      or, if it was refused: slots.release(claim)
 
-A sender who forgets his claim, or dies over it, keeps the place for `claim_seconds`; if he had
-committed, the next comparison with the store finds the chat.
+A sender that forgets its claim, or dies, keeps the place for `claim_seconds`. If it had committed,
+the next comparison with the store finds the chat.
 
-A chat that waits for its client or for a person takes no place, up to `Limits.waiting` of them: so
-many may wait for days, and others go on. When it is answered it goes on at once, even if its place
-has been taken; then nothing is begun until so many have ended.
+A chat that waits for its client or for a person takes no place, up to `SupervisorLimits.waiting` of
+them: so many may wait for days while others go on. When such a chat is answered it goes on at once,
+even if its place has been taken; then nothing else is begun until enough chats have ended.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from runtime.statistics import CounterMetric, GaugeMetric
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A place that was promised, until then; and who the chat's actor will be."""
+    """A place that is promised until some moment, and the holder that the chat will have."""
 
     holder: Holder
     is_root: bool
@@ -38,8 +38,10 @@ class Claim:
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """What takes a chat up whose work begins, behind what puts it to work. If somebody holds
-        it, nothing comes of it: look at the holder before you hand the chat over."""
+        """Return the request that acquires the chat, to be put behind what puts it to work.
+
+        It does nothing if the chat is held already: look at the holder before handing it over.
+        """
         return (TakeUp(self.holder),)
 
 
@@ -59,10 +61,11 @@ class SlotsStatistics:
 
 
 class Slots:
-    """Synchronous, and shared by the supervisor with whoever puts chats to work."""
+    """The places of one process, shared by the supervisor and the senders that put chats to work.
+    Nothing in it waits."""
 
     def __init__(self, limits: SupervisorLimits, new_id: Callable[[], UUID]) -> None:
-        self.worker: WorkerId | None = None  # None: we have no lease, nothing can be claimed
+        self.worker: WorkerId | None = None  # None: there is no lease, nothing can be claimed
         self._limits = limits
         self._new_id = new_id
         self._taken: dict[RunnerId, bool] = {}  # True: a root
@@ -73,8 +76,8 @@ class Slots:
         self._expired_count = 0
 
     def claim(self, *, is_root: bool, now: float) -> Claim | None:
-        """A place for a chat that somebody is about to put to work; None if there is none that a
-        search under way may not come back with a chat for."""
+        """Promise a place to a chat that is about to be put to work. Return None if there is none,
+        or if a search under way may need all that are left."""
         room = self.room()
         free = (
             min(self._limits.total - self._used, room.roots if is_root else room.children)
@@ -89,12 +92,12 @@ class Slots:
         return claim
 
     def release(self, claim: Claim) -> None:
-        """Nothing came of it."""
+        """Free the place of a claim that came to nothing."""
         if self._claims.pop(claim.holder.runner, None) is not None:
             self._roots -= claim.is_root
 
     def take(self, runner: RunnerId, *, is_root: bool) -> None:
-        """A chat is here; if its place was promised, this is it."""
+        """Take a place for a chat that is here: the one that was promised to it, if any."""
         claim = self._claims.get(runner)
         if claim is not None:
             self.release(claim)
@@ -103,11 +106,13 @@ class Slots:
         self._roots += is_root
 
     def free(self, runner: RunnerId) -> None:
-        self.waits(runner, is_waiting=False)
+        """Free the place of a chat that has ended."""
+        self.note_waiting(runner, is_waiting=False)
         self._roots -= self._taken.pop(runner)
 
-    def waits(self, runner: RunnerId, *, is_waiting: bool) -> bool:
-        """Whether the chat waits for others now, or is at work. True: that makes its place free."""
+    def note_waiting(self, runner: RunnerId, *, is_waiting: bool) -> bool:
+        """Note whether the chat waits for others or is at work. Return whether that frees its
+        place."""
         if is_waiting == (runner in self._waiting):
             return False
         if not is_waiting:
@@ -133,7 +138,7 @@ class Slots:
         return frozenset(self._claims)
 
     def expire(self, now: float) -> None:
-        """Take back what was promised for long enough."""
+        """Take back places that were promised too long ago."""
         for claim in list(self._claims.values()):
             if claim.until > now:
                 break
@@ -141,24 +146,24 @@ class Slots:
             self._expired_count += 1
 
     def open(self, worker: WorkerId) -> None:
-        """From now on places are promised in this name."""
+        """Promise places in the name of this worker from now on."""
         self.worker = worker
 
     def close(self) -> None:
-        """Nothing is promised any more, and nothing that was promised stands."""
+        """Promise nothing any more, and take back what was promised."""
         self.worker = None
         for claim in list(self._claims.values()):
             self.release(claim)
 
     def clear(self) -> None:
-        """Everybody has gone."""
+        """Forget all chats and claims."""
         self.close()
         self._taken.clear()
         self._waiting.clear()
         self._roots = self._searched_for = 0
 
     def room(self) -> AcquireLimits:
-        """For how many chats there is a place now."""
+        """Return for how many chats there is a place now."""
         limits = self._limits
         used = self._used
         return AcquireLimits(
@@ -168,7 +173,8 @@ class Slots:
         )
 
     def begin_search(self) -> AcquireLimits:
-        """For how many chats to look; until the search is over these places are not promised."""
+        """Return for how many chats to look. Until the search is over these places are not
+        promised."""
         room = self.room()
         self._searched_for = room.at_most
         return room
@@ -177,7 +183,7 @@ class Slots:
         self._searched_for = 0
 
     def is_short(self, room: AcquireLimits) -> bool:
-        """Whether whoever searches with this room may leave chats behind for want of a place."""
+        """Tell whether a search with this room may leave chats behind for want of a place."""
         return min(room.at_most, room.roots, room.children) < self._limits.batch
 
     def statistics(self) -> SlotsStatistics:

@@ -92,7 +92,7 @@ class Cable:
 
 
 class ScriptedLife:
-    """Fulfils `Life`: notes its mail, and ends as it is told."""
+    """Fulfils `RunnableChat`: notes its mail, and ends as it is told."""
 
     def __init__(self, me, held, process):
         self.me, self.held, self.process = me, held, process

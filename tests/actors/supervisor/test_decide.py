@@ -19,7 +19,7 @@ from actors.supervisor.decide import (
     SearchState,
     after_end,
     begin_search,
-    difference,
+    compare_held,
     end_search,
     requests_to_park,
 )
@@ -129,7 +129,7 @@ def held(number):
 def test_the_difference_between_the_store_and_what_runs_here(in_store, known, here, before, found):
     missing, strangers, orphans = found
 
-    made = difference(
+    made = compare_held(
         [held(number) for number in sorted(in_store)],
         known=set(map(runner, known)),
         here=set(map(runner, here)),

@@ -66,10 +66,10 @@ def test_who_waits_for_others_takes_no_place_until_he_is_answered():
     assert room(4, 0, 3) == places.room()
 
     for _ in range(2):  # told twice is told once
-        places.waits(runner(1), is_waiting=True)
+        places.note_waiting(runner(1), is_waiting=True)
     assert (room(5, 1, 3), 1) == (places.room(), places.statistics().waiting)
     for _ in range(2):
-        places.waits(runner(1), is_waiting=False)
+        places.note_waiting(runner(1), is_waiting=False)
     assert (room(4, 0, 3), 0) == (places.room(), places.statistics().waiting)
 
 
@@ -77,7 +77,7 @@ def test_of_more_than_may_wait_those_beyond_keep_their_places():
     places = slots(roots=5, children=0, ending=0, waiting=2)
     for number in range(3):
         places.take(runner(number), is_root=True)
-        places.waits(runner(number), is_waiting=True)
+        places.note_waiting(runner(number), is_waiting=True)
 
     assert (room(4, 4, 0), 2) == (places.room(), places.statistics().waiting)
 
@@ -85,10 +85,10 @@ def test_of_more_than_may_wait_those_beyond_keep_their_places():
 def test_those_that_go_on_although_their_places_are_taken_are_waited_for():
     places = slots(roots=1, children=0, ending=1)
     places.take(runner(1), is_root=True)
-    places.waits(runner(1), is_waiting=True)
+    places.note_waiting(runner(1), is_waiting=True)
     places.take(runner(2), is_root=True)
 
-    places.waits(runner(1), is_waiting=False)
+    places.note_waiting(runner(1), is_waiting=False)
     assert room(0, 0, 0) == places.room()
     places.free(runner(1))
     assert room(1, 0, 0) == places.room()
@@ -99,7 +99,7 @@ def test_those_that_go_on_although_their_places_are_taken_are_waited_for():
 def test_who_ends_while_he_waits_leaves_nothing():
     places = slots()
     places.take(runner(1), is_root=True)
-    places.waits(runner(1), is_waiting=True)
+    places.note_waiting(runner(1), is_waiting=True)
 
     places.free(runner(1))
 
@@ -244,7 +244,7 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(at=st.integers(0, 10), is_waiting=st.booleans())
     def waits(self, at, is_waiting):
         number = [*self.taken][at % len(self.taken)]
-        self.places.waits(number, is_waiting=is_waiting)
+        self.places.note_waiting(number, is_waiting=is_waiting)
         others = [other for other in self.waiting if other != number]
         keeps = is_waiting and (number in self.waiting or len(others) < 2)
         self.waiting = [*others, number] if keeps else others
