@@ -40,7 +40,7 @@ from actors.law.store.hints import ChatMoved, News
 from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.changes import ChatSender
-from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
+from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
 from adapters.models.provider_config import models_of_environment
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
@@ -75,7 +75,7 @@ LOOK_SECONDS = 0.01
 
 @dataclass
 class Stage:
-    chats: Chats
+    chats: ChatServices
     user: UserId
     cluster: embedded.Cluster
     director: AgentsControl
@@ -134,7 +134,7 @@ async def a_stage(
 
 
 @asynccontextmanager
-async def _chats(conninfo: str, url: str, **settings: str) -> AsyncIterator[Chats]:
+async def _chats(conninfo: str, url: str, **settings: str) -> AsyncIterator[ChatServices]:
     environ = {"OPENAI_COMPAT_BASE_URL": url}
     quiet = {"drain_seconds": "0", "summaries": "off"}
     told = config.read_config({**quiet, **settings}, environ)

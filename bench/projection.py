@@ -33,7 +33,7 @@ from actors.law.parts.message import (
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.law.parts.vendors import vendor_of
 from actors.law.requests import NewChat
-from adapters.daemon.daemon import look_less_for_garbage
+from adapters.daemon.daemon import tune_garbage_collector
 from adapters.models.prompting import Prompting, TurnContext
 from bench.report import Target
 
@@ -123,7 +123,7 @@ def _floor() -> dict[str, float]:
 
 
 def measure() -> dict[str, float]:
-    look_less_for_garbage()  # as the daemon does
+    tune_garbage_collector()  # as the daemon does
     figures = _floor()
     for label in ("anthropic", "openai"):
         figures |= trio.run(_measured, label)

@@ -29,7 +29,7 @@ from actors.law.store.hints import ChatMoved, News
 from actors.law.store.ports import Applied
 from actors.supervisor.api import take
 from adapters import settings as config
-from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
+from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
 from adapters.models.provider_config import models_of_environment
 from adapters.postgres import embedded
 from adapters.postgres.driver.connection import Connection
@@ -59,7 +59,7 @@ LOG_ALL = {"log_statement": "all"}
 
 @dataclass
 class Bench:
-    chats: Chats
+    chats: ChatServices
     user: UserId
     cluster: embedded.Cluster
     aside: Connection

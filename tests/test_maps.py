@@ -47,7 +47,7 @@ TO_COME = {
     *("adapters/settings", "adapters/postgres", "adapters/http"),
     *("adapters/people", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),
-    *("adapters/relay", "adapters/daemon"),
+    "adapters/relay",
 }
 
 

@@ -12,7 +12,7 @@ from adapters.cli.command_line import (
     load_config,
     secrets_help,
 )
-from adapters.daemon.processes.membership import membership_of
+from adapters.daemon.membership import membership_of
 from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart
 
@@ -57,11 +57,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _serve_as_parent(config: Config) -> int:
-    from adapters.daemon.processes.family import serve
-    from adapters.daemon.processes.sockets import bound
+    from adapters.daemon.parent import bind_sockets, serve
 
     _check_connections(config)
-    sockets, address = await bound(config.host, config.port, config.processes)
+    sockets, address = await bind_sockets(config.host, config.port, config.processes)
     return await serve(sys.argv[1:], sockets, drain_seconds=config.drain_seconds, address=address)
 
 

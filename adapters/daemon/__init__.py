@@ -1,1 +1,15 @@
-"""The daemon: how its parts are put together, metrics and processes."""
+"""The daemon: how its parts are wired, its metrics, several processes behind one address, systemd.
+
+For other rooms:
+    daemon          runs the daemon: the composition root
+    parent          runs several processes and restarts them
+    membership      tells a process its place among several
+
+Inside:
+    chat_wiring     puts together what runs chats
+    store_wiring    puts together the durable store
+    route_wiring    puts together the routes and the door before them
+    relay_wiring    puts together the relay between processes
+    systemd         tells systemd that the daemon is ready, stopping, alive
+    metrics/        counts for Prometheus
+"""

@@ -1,8 +1,8 @@
-"""The composition root: configuration, database, schema, chats, probes; and the way back.
+"""The composition root: configuration, database, schema, chats and probes are put together here.
 
-What is opened first is closed last, so the probes answer from the first moment to the last: while
-the database starts and while the daemon stops, `/livez` says 200 and `/readyz` what is missing. The
-daemon is ready when it can hold chats, which is when its first lease has begun.
+Parts that are opened first are closed last, so the probes answer from the first moment to the last:
+while the database starts and while the daemon stops, `/livez` says 200 and `/readyz` what is
+missing. The daemon is ready when it can hold chats, which is when its first lease has begun.
 
 A signal cuts a start short. Once chats may be run it ends the daemon in good order: not ready,
 chats handed on, the jobs beside them done, everything committed, connections closed.
@@ -21,10 +21,10 @@ from math import inf
 import trio
 
 from actors.supervisor.actor import Supervisor
-from adapters.daemon.composing import basis_of, dial_of, open_chats
-from adapters.daemon.edge import Beside, Entrance, open_edge
-from adapters.daemon.processes.membership import Herald, Membership, Parent
-from adapters.daemon.relaying import open_relaying, open_stand
+from adapters.daemon.chat_wiring import basis_of, dial_of, open_chats
+from adapters.daemon.membership import Membership, ParentLine, ReadinessNotifier
+from adapters.daemon.relay_wiring import open_relay, open_relay_listener
+from adapters.daemon.route_wiring import RelayEdge, RequestEntry, open_edge
 from adapters.daemon.systemd import Systemd
 from adapters.http.health import Probes
 from adapters.http.host.capacity import SCARCE, DescriptorShares, raise_descriptor_limit, shares_of
@@ -47,15 +47,15 @@ from runtime.ends import Broken, Cause, Crashed
 from runtime.log import emit
 from runtime.scope import CausedScope
 
-# The same signal so soon after the first is the first: whoever signals a group of processes and
-# then each of its members (timeout, a terminal, an init system) means one stop.
+# The same signal so soon after the first counts as the first: programs that signal a group of
+# processes and then each of its members (timeout, a terminal, an init system) mean one stop.
 ECHO_SECONDS = 1.0
 
-# That may be garbage: then it is looked for, which holds everything up for some 3 ms. At Python's
-# own 700 that is a tenth of all that a busy daemon does.
+# As many new objects are made before garbage is collected, which holds everything up for some 3 ms.
+# At Python's own 700 that would be a tenth of all that a busy daemon does.
 NEW_OBJECTS_MAX = 50_000
 
-MODELS_SAID_MAX = 20  # in the line that says that it is ready; the rest is left out
+MODELS_LOGGED_MAX = 20  # in the line that says that it is ready; the rest is left out
 NO_MODEL = (
     "none: chats get the built-in rehearsal; for a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY"
     " or another provider's key, or add a provider"
@@ -63,43 +63,46 @@ NO_MODEL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Signalled(Cause):
-    """The operating system, or whoever runs it, told us to stop."""
+class StopSignal(Cause):
+    """A signal, or the end of the parent, that tells the daemon to stop."""
 
     name: str
 
 
-class Curtain:
-    """The end of the daemon, told once; what it does depends on whether the chats are running."""
+class DaemonShutdown:
+    """The end of the daemon, triggered once; it cuts a start short, but not chats that run."""
 
     def __init__(self) -> None:
-        self.start = CausedScope()  # and whatever comes after it, but then nobody cancels it
-        self.cause: Signalled | None = None
-        self.fallen = trio.Event()
-        self.is_up = False
+        self.start = (
+            CausedScope()
+        )  # also holds all that comes after the start, and is then not cancelled any more
+        self.cause: StopSignal | None = None
+        self.triggered = trio.Event()
+        self.is_started = False
 
-    def fall(self, cause: Signalled) -> None:
+    def trigger(self, cause: StopSignal) -> None:
+        """Begin the end."""
         self.cause = cause
-        self.fallen.set()
-        if not self.is_up:
+        self.triggered.set()
+        if not self.is_started:
             self.start.cancel(cause)
 
-    def rise(self) -> None:
-        """From now on the end is waited for, and nothing is cut short."""
-        self.is_up = True
+    def protect_chats(self) -> None:
+        """Let the end be waited for from now on: nothing is cut short any more."""
+        self.is_started = True
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """What stands from the first probe to the last."""
+class DaemonParts:
+    """The parts that exist from the first probe to the last."""
 
     config: Config
     number: int | None  # among the processes of one parent, from 1
     dial: Dial
-    entrance: Entrance
+    entrance: RequestEntry
     server: HttpServer
-    curtain: Curtain
-    herald: Herald
+    shutdown: DaemonShutdown
+    notifier: ReadinessNotifier
     nursery: trio.Nursery
     doors: Listeners
     shared: DescriptorShares
@@ -115,9 +118,11 @@ class Frame:
 
 
 async def serve(config: Config, member: Membership | None = None) -> None:
-    """The daemon's life, until a signal ends it. CannotStart if it does not begin. `member`: it is
-    one of several, and their parent has made its sockets."""
-    # What is wrong with the environment is said at once, but only plugins know their models.
+    """Run the daemon until a signal ends it; raise CannotStart if it cannot begin.
+
+    A `member` is one of several processes, whose parent has made its sockets.
+    """
+    # Mistakes in the environment are refused at once, but only plugins know their models.
     models_of_environment(config.environ, is_whole=not config.plugins)
     dial = dial_of(config.environ)
     tls = None
@@ -125,81 +130,81 @@ async def serve(config: Config, member: Membership | None = None) -> None:
         tls = tls_of(config.tls_cert, config.tls_key)
     # Every client and every chat at work may have a connection of its own.
     shared = shares_of(raise_descriptor_limit(), database_max=config.connections)
-    parent = None if member is None else Parent(member)
-    herald = Systemd(os.environ) if parent is None else parent
+    parent = None if member is None else ParentLine(member)
+    notifier = Systemd(os.environ) if parent is None else parent
     if member is None:
         doors = Listeners(await listen(config.host, config.port))
     else:
         doors = Listeners((), [socket.socket(fileno=each) for each in member.sockets])
-    entrance, curtain = Entrance(Probes()), Curtain()
+    entrance, shutdown = RequestEntry(Probes()), DaemonShutdown()
     own = OwnAddress(config.access_url)
     server = HttpServer(entrance.answer, tls=tls, own=own, connections_max=shared.places)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(heed, signals, curtain)
-            nursery.start_soon(herald.run)
+            nursery.start_soon(handle_signals, signals, shutdown)
+            nursery.start_soon(notifier.run)
             if parent is not None:
-                nursery.start_soon(outlive, parent, curtain)
+                nursery.start_soon(stop_with_parent, parent, shutdown)
             if member is None or member.is_alone:
                 doors.open(server, nursery)
-            frame = Frame(
+            parts = DaemonParts(
                 config,
                 None if member is None else member.number,
                 dial,
                 entrance,
                 server,
-                curtain,
-                herald,
+                shutdown,
+                notifier,
                 nursery,
                 doors,
                 shared,
             )
-            end = await run_child(curtain.start, partial(work, frame))
+            end = await run_child(shutdown.start, partial(run_daemon, parts))
             await server.drain(doors.listeners)
             nursery.cancel_scope.cancel()
     if isinstance(end, Crashed | Broken):
-        raise (None if curtain.is_up else lost_at_start(end.error)) or end.error
-    assert curtain.cause is not None, f"only a signal ends the daemon, not {end}"
-    emit("daemon.stopped", "info", cause=curtain.cause.name)
+        raise (None if shutdown.is_started else lost_at_start(end.error)) or end.error
+    assert shutdown.cause is not None, f"only a signal ends the daemon, not {end}"
+    emit("daemon.stopped", "info", cause=shutdown.cause.name)
 
 
-async def work(frame: Frame) -> None:
-    """Everything between the first probe and the last."""
-    config, began = frame.config, now()
+async def run_daemon(parts: DaemonParts) -> None:
+    """Open the parts in order, say that the daemon is ready, and wait for the end."""
+    config, began = parts.config, now()
     async with open_database(config) as database, open_plugins(config.plugins) as plugins:
         if database.cluster is not None:
-            frame.nursery.start_soon(embedded.tend, database.cluster)
+            parts.nursery.start_soon(embedded.tend, database.cluster)
         steps = await migrate(database)
-        inner = Entrance(frame.entrance.probes)
+        inner = RequestEntry(parts.entrance.probes)
         models = models_of_environment(
             config.environ, plugin_models(plugins), is_whole=plugins.are_whole
         )
-        basis = basis_of(config, models, frame.dial, plugins)
+        basis = basis_of(config, models, parts.dial, plugins)
         async with (
             open_pulse(database) as pulse,
-            open_stand(
+            open_relay_listener(
                 config,
                 basis,
                 inner.answer,
-                frame.nursery,
-                number=frame.number or 1,
-                connections_max=frame.shared.peers,
+                parts.nursery,
+                number=parts.number or 1,
+                connections_max=parts.shared.peers,
             ) as stand,
             open_chats(config, basis, database.conninfo, url=stand.url) as chats,
-            open_relaying(config, basis, chats, stand) as relaying,
+            open_relay(config, basis, chats, stand) as relaying,
             open_edge(
                 config,
                 chats,
-                frame.entrance,
-                server=frame.server,
-                access_url=frame.access_url,
-                beside=Beside(inner, relaying, frame.number),
+                parts.entrance,
+                server=parts.server,
+                access_url=parts.access_url,
+                relay_edge=RelayEdge(inner, relaying, parts.number),
             ),
         ):
             offered = offered_models(await chats.catalogue.snapshot()) or NO_MODEL
-            await trio.lowlevel.checkpoint()  # who was stopped meanwhile never was ready
-            look_less_for_garbage()
-            frame.entrance.probes.ready(
+            await trio.lowlevel.checkpoint()  # a daemon that was stopped meanwhile never was ready
+            tune_garbage_collector()
+            parts.entrance.probes.ready(
                 {
                     "database": pulse.database,
                     "schema": pulse.schema,
@@ -207,26 +212,26 @@ async def work(frame: Frame) -> None:
                     "lease": partial(missing_lease, chats.supervisor),
                 }
             )
-            frame.curtain.rise()
+            parts.shutdown.protect_chats()
             try:
-                if await first_lease(chats.supervisor, frame.curtain):
-                    frame.doors.open(frame.server, frame.nursery)
-                    say_ready(
-                        frame,
+                if await first_lease(chats.supervisor, parts.shutdown):
+                    parts.doors.open(parts.server, parts.nursery)
+                    log_ready(
+                        parts,
                         database,
                         offered,
                         relay=stand.url,
                         migrated=len(steps),
                         seconds=now() - began,
                     )
-                    await frame.curtain.fallen.wait()
+                    await parts.shutdown.triggered.wait()
             finally:
-                frame.entrance.probes.stopping()
-                frame.herald.stopping(config.drain_seconds)
+                parts.entrance.probes.stopping()
+                parts.notifier.stopping(config.drain_seconds)
 
 
-async def first_lease(supervisor: Supervisor, curtain: Curtain) -> bool:
-    """Wait until this process may hold chats. False: it was told to stop before that."""
+async def first_lease(supervisor: Supervisor, shutdown: DaemonShutdown) -> bool:
+    """Wait until this process may hold chats; return False if it is told to stop before that."""
     async with trio.open_nursery() as waiting:
 
         async def until(event: trio.Event) -> None:
@@ -234,8 +239,8 @@ async def first_lease(supervisor: Supervisor, curtain: Curtain) -> bool:
             waiting.cancel_scope.cancel()
 
         waiting.start_soon(until, supervisor.first_lease)
-        waiting.start_soon(until, curtain.fallen)
-    return curtain.cause is None
+        waiting.start_soon(until, shutdown.triggered)
+    return shutdown.cause is None
 
 
 async def missing_lease(supervisor: Supervisor) -> str | None:
@@ -244,7 +249,7 @@ async def missing_lease(supervisor: Supervisor) -> str | None:
     return None if supervisor.slots.worker else "there is none: this process runs no chats"
 
 
-def look_less_for_garbage() -> None:
+def tune_garbage_collector() -> None:
     """Collect garbage seldom, and only among objects that are made from now on.
 
     Nearly every object goes as soon as nothing refers to it; the collector finds the rest, which
@@ -257,8 +262,8 @@ def look_less_for_garbage() -> None:
     gc.enable()
 
 
-def say_ready(
-    frame: Frame,
+def log_ready(
+    parts: DaemonParts,
     database: Database,
     models: Sequence[str] | str,
     *,
@@ -266,14 +271,14 @@ def say_ready(
     migrated: int,
     seconds: float,
 ) -> None:
-    """To whoever reads the log, and to systemd or a parent."""
-    where = {} if database.cluster is None else {"data_dir": str(frame.config.data_dir)}
-    say_shares(frame.shared)
+    """Say that the daemon is ready: in the log, and to systemd or a parent."""
+    where = {} if database.cluster is None else {"data_dir": str(parts.config.data_dir)}
+    log_descriptor_shares(parts.shared)
     emit(
         "daemon.ready",
         "info",
-        listen=frame.listening,
-        url=frame.access_url,
+        listen=parts.listening,
+        url=parts.access_url,
         relay=relay or None,
         database=database.name,
         **where,
@@ -281,45 +286,45 @@ def say_ready(
         models=models,
         seconds=round(seconds, 3),
     )
-    frame.herald.ready(f"serves at {frame.listening}")
+    parts.notifier.ready(f"serves at {parts.listening}")
 
 
 def offered_models(contents: CatalogueSnapshot) -> list[str]:
-    """By provider and name; the rehearsal is none."""
+    """Return the names of the models that are offered, without the rehearsal."""
     return [
         f"{model.provider.name}/{model.model}"
         for model in contents.models.values()
         if model.provider is not None
         and model.is_offered
         and model.source is not ModelSource.REHEARSAL
-    ][:MODELS_SAID_MAX]
+    ][:MODELS_LOGGED_MAX]
 
 
-async def heed(signals: AsyncIterator[int], curtain: Curtain) -> None:
-    """The first signal stops the daemon in good order, the second at once."""
+async def handle_signals(signals: AsyncIterator[int], shutdown: DaemonShutdown) -> None:
+    """Stop the daemon in good order at the first signal, and at once at the second."""
     came = -inf
     async for number in signals:
         name = signal.Signals(number).name
-        if curtain.cause == Signalled(name) and now() < came + ECHO_SECONDS:
+        if shutdown.cause == StopSignal(name) and now() < came + ECHO_SECONDS:
             continue
-        if curtain.cause is not None:
+        if shutdown.cause is not None:
             emit("daemon.aborted", "warning", cause=name)
             os._exit(128 + number)  # the kernel tells the database's keeper that we are gone
         came = now()
         emit("daemon.stopping", "info", cause=name)
-        curtain.fall(Signalled(name))
+        shutdown.trigger(StopSignal(name))
 
 
-async def outlive(parent: Parent, curtain: Curtain) -> None:
-    """Who has no parent any more hands its chats on: nobody else would tell it to stop."""
+async def stop_with_parent(parent: ParentLine, shutdown: DaemonShutdown) -> None:
+    """Stop when the parent is gone, because nothing else would tell this process to."""
     await parent.until_gone()
-    if curtain.cause is None:
+    if shutdown.cause is None:
         emit("daemon.stopping", "info", cause="the parent is gone")
-        curtain.fall(Signalled("the parent is gone"))
+        shutdown.trigger(StopSignal("the parent is gone"))
 
 
-def say_shares(shared: DescriptorShares) -> None:
-    """How many clients there may be, which nothing else in the log would explain."""
+def log_descriptor_shares(shared: DescriptorShares) -> None:
+    """Log how many clients there may be, by the limit of open files."""
     is_scarce = shared.limit < SCARCE
     advice = {"advice": "raise it: LimitNOFILE= of systemd, or ulimit -n"} if is_scarce else {}
     emit(

@@ -1,11 +1,11 @@
-"""What systemd is told, and may hear: ready, stopping, still alive. Silent where nobody listens.
+"""Messages to systemd: ready, stopping, still alive. Nothing is sent where it does not listen.
 
     systemd = Systemd(os.environ)
-    nursery.start_soon(systemd.run)     still alive, as often as it wants to hear it
-    systemd.ready("serves at …")        units that come after this one may start
-    systemd.stopping(drain_seconds)     it is to wait longer than it would
+    nursery.start_soon(systemd.run)     says that it is alive, as often as the watchdog wants
+    systemd.ready("serves at …")        lets units that come after this one start
+    systemd.stopping(drain_seconds)     asks systemd to wait longer than it would
 
-The words are datagrams, sent without waiting: systemd is never the reason why a chat stands still.
+Messages are datagrams, sent without waiting, so that systemd never holds up a chat.
 https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
 """
 
@@ -23,22 +23,22 @@ SOCKET, WATCHDOG, WATCHDOG_PID = "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID
 BEAT_SECONDS = 5.0  # where no watchdog asks for more
 # A start that brings a large schema up to date takes its time; a longer one has gone wrong.
 START_SECONDS_MAX = 3600.0
-STOP_SECONDS = 60.0  # beside the drain: for what is written and closed after it
-BEATS_PATIENCE = 3  # that may get lost before systemd takes a long start or stop for a dead one
+STOP_SECONDS = 60.0  # beside the drain: for all that is written and closed after it
+BEATS_PATIENCE = 3  # may get lost before systemd takes a long start or stop for a dead one
 STATUS_MAX = 200  # characters; the rest is left out
 
 
 class Systemd:
-    """The daemon's side of the conversation."""
+    """The daemon's end of systemd's notification socket."""
 
     def __init__(self, environ: MutableMapping[str, str]) -> None:
-        """Takes its variables out of the environment: nobody whom we start speaks in our name."""
+        """Take systemd's variables out of the environment, so that no child speaks in our name."""
         self._address = _address(environ.pop(SOCKET, ""))
         watchdog, pid = environ.pop(WATCHDOG, ""), environ.pop(WATCHDOG_PID, "")
         ours = watchdog.isdecimal() and int(watchdog) > 0 and pid in ("", str(os.getpid()))
         self._watched = ours and self._address is not None
         self._beat_seconds = int(watchdog) / 1e6 / 2 if self._watched else BEAT_SECONDS
-        # Until then a start, or a stop, is given more time at every beat.
+        # Until then each beat asks for more time to start or to stop.
         self._patience_ends = now() + START_SECONDS_MAX if self._address else -inf
         self._complained = False
 
@@ -47,7 +47,7 @@ class Systemd:
         self._say("READY=1", _status(status))
 
     def status(self, status: str) -> None:
-        """What `systemctl status` shows."""
+        """Set the text that `systemctl status` shows."""
         self._say(_status(status))
 
     def stopping(self, drain_seconds: float) -> None:
@@ -56,7 +56,7 @@ class Systemd:
         self._say("STOPPING=1", _status(drain), self._more_time())
 
     async def run(self) -> None:
-        """Until cancelled: a beat for the watchdog, for as long as the loop turns."""
+        """Send the watchdog a beat until cancelled; a loop that stands still sends none."""
         while self._address is not None:
             words = ["WATCHDOG=1"] if self._watched else []
             if now() < self._patience_ends:
@@ -82,7 +82,7 @@ class Systemd:
 
 
 def _address(said: str) -> str | None:
-    """A path, or a name that is none of the file system's; anything else is not for us."""
+    """Return a path, or an abstract name; other kinds of sockets are not supported."""
     if said.startswith("@"):
         return "\0" + said[1:]
     return said if said.startswith("/") else None

@@ -20,8 +20,8 @@ from trio_websocket import open_websocket_url
 
 from actors.law.ids import UserId
 from adapters import settings as config
-from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
-from adapters.daemon.edge import Entrance, open_edge
+from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
+from adapters.daemon.route_wiring import RequestEntry, open_edge
 from adapters.http.health import Probes
 from adapters.http.host.server import HttpServer
 from adapters.models.provider_config import models_of_environment
@@ -104,8 +104,8 @@ class Edge:
     member: Asker
     stranger: Asker  # a member of whom the other has never heard
     nobody: Asker
-    chats: Chats
-    entrance: Entrance
+    chats: ChatServices
+    entrance: RequestEntry
     server: HttpServer
     rehearsal: Rehearsal  # the model of all chats
 
@@ -127,7 +127,7 @@ async def an_edge(conninfo, *, behaviour=None, **settings):
         httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as client,
     ):
         told = configured(conninfo, running.url, settings)
-        entrance = Entrance(Probes())
+        entrance = RequestEntry(Probes())
         server = HttpServer(entrance.answer)
         [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
         nursery.start_soon(server.serve, [listener])

@@ -232,7 +232,7 @@ def test_two_families_do_not_share_an_address(family, home, provider):
 
     with a_family(2, home, provider, "postgresql://nowhere/x", listen=listen) as other:
         assert 1 == other.process.wait(100)
-        assert "somebody listens there already" in other._log.read_text()
+        assert "another program listens there already" in other._log.read_text()
 
     assert family.is_ready()
 

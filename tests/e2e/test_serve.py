@@ -270,7 +270,7 @@ def test_a_port_in_use_is_named(home):
 
         code, _, err = run("serve", "--listen", address, "--data-dir", home)
 
-        assert (1, f"promptcorner: listen {address}: somebody listens there already;") == (
+        assert (1, f"promptcorner: listen {address}: another program listens there already;") == (
             code,
             err[: err.index(";") + 1],
         )

@@ -1,6 +1,6 @@
-"""What is counted, for Prometheus.
+"""Metrics for Prometheus.
 
-`figures` every metric there is, and the page with them · `telemetry` what turns tell of
-models and tools · `pools` how full it is · `flattened` statistics of long-lived objects as
-metrics.
+figures    declares every metric, and makes the page with them
+telemetry  counts what turns tell of models and tools
+flattened  turns the statistics of long-lived objects into metrics
 """

@@ -1,4 +1,4 @@
-"""Every metric there is, declared in one place, and the page with them."""
+"""The metrics of a process, declared in one place, and the page that Prometheus reads."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,10 +15,24 @@ from prometheus_client import (
     generate_latest,
 )
 
-from adapters.daemon.metrics.flattened import PREFIX, Answered, Flattened, Pulled, Report, Requests
+from actors.streams.previews import Previews
+from actors.supervisor.slots import SlotsStatistics
+from adapters.daemon.metrics.flattened import (
+    PREFIX,
+    Answered,
+    PulledCounter,
+    Report,
+    RequestDurations,
+    StatisticsCollector,
+)
+from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
 
 MODEL = ("provider", "model")
 TOOL = (*MODEL, "tool_name")
+ROOTS, CHILDREN = "root", "subagent"
+STREAMING, WAITING = "streaming", "waiting"
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
@@ -26,11 +40,11 @@ def _grown(first: float, factor: int, count: int) -> Iterable[float]:
     return [first * factor**n for n in range(count)]
 
 
-class Figures:
+class MetricsRegistry:
     """The metrics of one process."""
 
     def __init__(self) -> None:
-        # Else each counter is there twice, a second time with the moment of its start.
+        # Otherwise each counter is there twice, a second time with the moment of its start.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self._chats()
@@ -39,16 +53,16 @@ class Figures:
             collector(registry=self.registry)
 
     def follow(self, report: Report, answered: Answered) -> None:
-        """From now on show these as well."""
-        self.registry.register(Flattened(report))
-        self.registry.register(Requests(answered))
+        """Show the statistics of long-lived objects, and how long requests took, from now on."""
+        self.registry.register(StatisticsCollector(report))
+        self.registry.register(RequestDurations(answered))
 
-    def pull(self, name: str, says: str, read: Callable[[], float]) -> None:
-        """A count that somebody keeps, read when it is wanted."""
-        self.registry.register(Pulled(f"{PREFIX}_{name}", says, read))
+    def add_counter(self, name: str, help: str, read: Callable[[], float]) -> None:
+        """Show a count that another object keeps, read when the page is."""
+        self.registry.register(PulledCounter(f"{PREFIX}_{name}", help, read))
 
     def exposition(self) -> bytes:
-        """The page that Prometheus reads."""
+        """Return the page that Prometheus reads."""
         return generate_latest(self.registry)
 
     def note_search(self, matches: int | None, activated: int = 0) -> None:
@@ -119,11 +133,49 @@ class Figures:
             "chatd_find_tools_match_count", "Tools that a search found.", range(0, 21, 2)
         )
 
-    def _counter(self, name: str, says: str, *labels: str) -> Counter:
-        return Counter(f"{PREFIX}_{name}", says, labels, registry=self.registry)
+    def _counter(self, name: str, help: str, *labels: str) -> Counter:
+        return Counter(f"{PREFIX}_{name}", help, labels, registry=self.registry)
 
-    def _gauge(self, name: str, says: str, *labels: str) -> Gauge:
-        return Gauge(f"{PREFIX}_{name}", says, labels, registry=self.registry)
+    def _gauge(self, name: str, help: str, *labels: str) -> Gauge:
+        return Gauge(f"{PREFIX}_{name}", help, labels, registry=self.registry)
 
-    def _histogram(self, name: str, says: str, buckets: Any, *labels: str) -> Histogram:
-        return Histogram(f"{PREFIX}_{name}", says, labels, buckets=buckets, registry=self.registry)
+    def _histogram(self, name: str, help: str, buckets: Any, *labels: str) -> Histogram:
+        return Histogram(f"{PREFIX}_{name}", help, labels, buckets=buckets, registry=self.registry)
+
+
+class CapacityMetrics:
+    """Gauges of how full this process is: chats at work, and those that wait for a place."""
+
+    def __init__(self, figures: MetricsRegistry, previews: Previews, pool: Pool) -> None:
+        self._figures = figures
+        self._previews = previews
+        self._pool = pool
+        figures.add_counter(
+            "chatd_stream_buffer_dropped",
+            "Pieces of answers that no watcher was shown, because there were too many.",
+            lambda: previews.statistics().dropped_count,
+        )
+
+    async def update(self, slots: SlotsStatistics) -> None:
+        """Update the gauges before the page is read; without a database the last counts stay."""
+        figures, held = self._figures, slots.roots + slots.children + slots.waiting
+        streaming = min(held, self._previews.statistics().open_count)
+        figures.chats.labels(STREAMING).set(streaming)
+        figures.chats.labels(WAITING).set(held - streaming)
+        figures.agents_active.labels(ROOTS).set(slots.roots)
+        figures.agents_active.labels(CHILDREN).set(slots.children)
+        roots_full = slots.roots >= slots.roots_max
+        children_full = slots.children >= slots.children_max
+        roots, children = 0, 0
+        if roots_full or children_full:
+            try:
+                roots, children = await self._waiting()
+            except DatabaseFault:
+                return
+        figures.agents_queued.labels(ROOTS).set(roots if roots_full else 0)
+        figures.agents_queued.labels(CHILDREN).set(children if children_full else 0)
+
+    async def _waiting(self) -> tuple[int, int]:
+        async with self._pool.connection() as connection:
+            [(roots, children)] = await connection.execute(SQL["waiting_for_capacity"])
+        return roots, children

@@ -45,33 +45,33 @@ FAMILIES: Mapping[type[Declared], Callable[..., Family]] = {
 Labels = Mapping[str, str]
 
 
-class Flattened(Collector):
-    """The metrics of a report."""
+class StatisticsCollector(Collector):
+    """The metrics of a report of statistics."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
 
     def describe(self) -> list[Metric]:
-        return []  # nothing is asked of anybody before somebody reads
+        return []  # no object is asked before the page is read
 
     def collect(self) -> Iterator[Metric]:
         return iter(families(self._report()).values())
 
 
-class Pulled(Collector):
-    """One count that another object keeps, and that only grows."""
+class PulledCounter(Collector):
+    """A count that another object keeps, and that only grows."""
 
-    def __init__(self, name: str, says: str, read: Callable[[], float]) -> None:
+    def __init__(self, name: str, help: str, read: Callable[[], float]) -> None:
         self._name = name
-        self._says = says
+        self._help = help
         self._read = read
 
     def collect(self) -> Iterator[Metric]:
-        yield CounterMetricFamily(self._name, self._says, value=self._read())
+        yield CounterMetricFamily(self._name, self._help, value=self._read())
 
 
-class Requests(Collector):
-    """How long requests took, as they came out at the door."""
+class RequestDurations(Collector):
+    """The durations of requests, by method, route and status."""
 
     def __init__(self, answered: Answered) -> None:
         self._answered = answered
@@ -165,3 +165,22 @@ def _add_sample(
             family.add_metric((*own, str(key)), float(count))
     else:
         family.add_metric(own, float(value))
+
+
+def with_process_label(number: int | None, page: bytes) -> bytes:
+    """Add the process's number to every sample of a page; None leaves the page as it is."""
+    if number is None:
+        return page
+    label = b'process="%d"' % number
+    return b"\n".join([_labelled(line, label) for line in page.split(b"\n")])
+
+
+def _labelled(line: bytes, label: bytes) -> bytes:
+    if not line or line.startswith(b"#"):
+        return line
+    name, brace, rest = line.partition(b"{")
+    if brace:
+        comma = b"" if rest.startswith(b"}") else b","
+        return b"".join((name, b"{", label, comma, rest))
+    name, _, value = line.partition(b" ")
+    return b"".join((name, b"{", label, b"} ", value))

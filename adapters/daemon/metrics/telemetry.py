@@ -1,4 +1,4 @@
-"""What turns tell of models and tools, counted for Prometheus."""
+"""Counts for Prometheus of what turns tell of models and tools."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from actors.law.ids import ModelConfigId
 from actors.law.parts.deltas import FailureKind
 from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantOutput, Prompt, PromptMessage, ToolResults, UserInput
-from adapters.daemon.metrics.figures import Figures
+from adapters.daemon.metrics.figures import MetricsRegistry
 
 Labels = tuple[str, str]
 UNKNOWN_MODEL: Labels = ("unknown", "unknown")
@@ -19,7 +19,7 @@ OTHER_TOOLS = "(others)"
 class PrometheusTelemetry:
     """Fulfils `actors.chat.turn.ports.Telemetry`."""
 
-    def __init__(self, figures: Figures) -> None:
+    def __init__(self, figures: MetricsRegistry) -> None:
         self._figures = figures
         # Of each model that was asked here: results of tools are counted by the chat's model.
         self._models: dict[ModelConfigId | None, Labels] = {}  # as many as there are models

@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 
-from adapters.daemon.daemon import NEW_OBJECTS_MAX, look_less_for_garbage
+from adapters.daemon.daemon import NEW_OBJECTS_MAX, tune_garbage_collector
 
 
 @pytest.fixture
@@ -24,14 +24,14 @@ class Knot:
 
 
 def test_what_is_there_at_the_start_is_not_looked_at_again(usual_collector):
-    look_less_for_garbage()
+    tune_garbage_collector()
 
     assert gc.get_freeze_count() > 1000
     assert NEW_OBJECTS_MAX == gc.get_threshold()[0]
 
 
 def test_garbage_that_holds_itself_is_found_in_the_end(usual_collector):
-    look_less_for_garbage()
+    tune_garbage_collector()
     knot = weakref.ref(Knot())
     kept = [[] for _ in range(NEW_OBJECTS_MAX + 1)]
 

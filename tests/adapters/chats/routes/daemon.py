@@ -17,7 +17,7 @@ from actors.law.states import Status
 from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.changes import ChatSender
-from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
+from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
 from adapters.http.door import Door
 from adapters.models.provider_config import models_of_environment
 from adapters.models.settings import override_name
@@ -44,7 +44,7 @@ PROVIDERS = {
 @dataclass
 class Daemon:
     ground: Ground
-    chats: Chats
+    chats: ChatServices
     rehearsal: Rehearsal
     models: tuple
 

@@ -29,7 +29,7 @@ from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.streams.wiring import StreamParts, open_streaming
-from adapters.daemon.composing import Chats, basis_of, dial_of, open_chats
+from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
 from adapters.http.door import Door
 from adapters.http.endpoints import Caller, TokenSource
 from adapters.http.host.server import HttpServer
@@ -66,7 +66,7 @@ class Callers:
 class Stage:
     conninfo: str
     url: str
-    chats: Chats
+    chats: ChatServices
     streaming: StreamParts
     server: HttpServer
     client: httpx2.AsyncClient = field(repr=False)

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from adapters.daemon.metrics.flattened import Flattened
+from adapters.daemon.metrics.flattened import StatisticsCollector
 from runtime.statistics import (
     CounterMetric,
     DurationCounts,
@@ -46,7 +46,7 @@ class Outer:
 
 def page_of(report):
     registry = CollectorRegistry()
-    registry.register(Flattened(lambda: report))
+    registry.register(StatisticsCollector(lambda: report))
     return generate_latest(registry).decode()
 
 

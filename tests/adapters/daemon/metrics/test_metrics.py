@@ -17,8 +17,7 @@ from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart
 from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolResults, UserInput
 from actors.streams.previews import Preview, Previews
 from actors.supervisor.slots import SlotsStatistics
-from adapters.daemon.metrics.figures import Figures
-from adapters.daemon.metrics.pools import Pools
+from adapters.daemon.metrics.figures import CapacityMetrics, MetricsRegistry
 from adapters.daemon.metrics.telemetry import OTHER_TOOLS, PrometheusTelemetry
 from runtime.statistics import Durations, GaugeMetric
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
@@ -49,7 +48,7 @@ def read(figures, name, **labels):
 async def measured(*script):
     """(figures, labels, a model that plays this script)"""
     model = await OneModel(ScriptedProvider(list(script))).model_for(AChat())
-    return Figures(), {"provider": model.vendor, "model": model.name}, model
+    return MetricsRegistry(), {"provider": model.vendor, "model": model.name}, model
 
 
 async def listen(model, figures):
@@ -61,10 +60,10 @@ async def listen(model, figures):
 
 
 async def test_chats_that_take_no_place_are_held_all_the_same():
-    figures = Figures()
+    figures = MetricsRegistry()
     slots = SlotsStatistics(None, 1, 5, 2, 5, waiting=3, claimed=0, expired_count=0)
 
-    await Pools(figures, Previews(pickled), None).look(slots)
+    await CapacityMetrics(figures, Previews(pickled), None).update(slots)
 
     assert 6 == read(figures, "chatd_chats", state="waiting")
     pools = [read(figures, "chatd_agents_active", pool=pool) for pool in ("root", "subagent")]
@@ -167,7 +166,7 @@ UNKNOWN = {"provider": "unknown", "model": "unknown"}
 
 def test_tools_beyond_the_bound_are_counted_together(monkeypatch):
     monkeypatch.setattr("adapters.daemon.metrics.telemetry.TOOL_NAMES_MAX", 2)
-    figures = Figures()
+    figures = MetricsRegistry()
     telemetry = PrometheusTelemetry(figures)
 
     for name in ("a", "b", "c", "d", "a"):
@@ -181,7 +180,7 @@ def test_tools_beyond_the_bound_are_counted_together(monkeypatch):
 
 
 def test_results_that_were_cut_are_counted():
-    figures = Figures()
+    figures = MetricsRegistry()
     telemetry = PrometheusTelemetry(figures)
 
     telemetry.tool_ended(calling("fits"), output('"é"'), is_cut=False)
@@ -194,7 +193,7 @@ def test_results_that_were_cut_are_counted():
 
 
 def test_compactions_are_counted_by_how_they_ended():
-    figures = Figures()
+    figures = MetricsRegistry()
     model = Model(None, None, "p", "Label", "name", CallSettings())
 
     PrometheusTelemetry(figures).compaction_ended(model, "timeout")
@@ -209,7 +208,7 @@ class Opened:
 
 
 def test_the_page_has_statistics_and_what_came_out_at_the_door():
-    figures = Figures()
+    figures = MetricsRegistry()
     answered = {}
     figures.follow(lambda: {"server": Opened()}, answered)
 
@@ -229,7 +228,7 @@ def test_the_page_has_statistics_and_what_came_out_at_the_door():
 
 
 def test_searches_for_tools_are_counted_with_what_they_found():
-    figures = Figures()
+    figures = MetricsRegistry()
 
     figures.note_search(None)
     figures.note_search(0)
@@ -252,6 +251,6 @@ chatd_find_tools_match_count chatd_agents_active chatd_agents_queued_for_capacit
 
 @pytest.mark.parametrize("name", NAMES.split())
 def test_every_metric_is_there_from_the_start(name):
-    page = Figures().exposition().decode()
+    page = MetricsRegistry().exposition().decode()
 
     assert f"# TYPE promptcorner_{name} " in page

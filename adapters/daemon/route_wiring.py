@@ -1,7 +1,7 @@
-"""What clients reach, put together: who asks, what is served, the door before all of it.
+"""Wiring of what clients reach: who asks, the routes, and the door before all of them.
 
-From the first moment the probes answer; everything else does when it stands. Streams are told of
-the end before the chats are handed on: whoever takes a chat over serves its watchers.
+From the first moment the probes answer; everything else does once it is opened. Streams are told of
+the end before the chats are handed on: the process that takes a chat over serves its watchers.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
@@ -37,10 +37,10 @@ from adapters.chats.shelf.receipts import Receipts
 from adapters.chats.shelf.repeating import RequestRepeats
 from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.streams.wiring import StreamParts, open_streaming
-from adapters.daemon.composing import Chats
-from adapters.daemon.metrics.labelled import of_process
-from adapters.daemon.metrics.pools import Pools
-from adapters.daemon.relaying import Relaying
+from adapters.daemon.chat_wiring import ChatServices
+from adapters.daemon.metrics.figures import CapacityMetrics
+from adapters.daemon.metrics.flattened import with_process_label
+from adapters.daemon.relay_wiring import RelayServices
 from adapters.http.door import Authenticator, Door
 from adapters.http.endpoints import Caller, Endpoint, HttpResponse, Routes, Upgrade
 from adapters.http.health import DeploymentStatus, Probes
@@ -66,15 +66,15 @@ from runtime import threads as limits
 RETRY_SECONDS = 1
 
 
-class Nobody:
-    """Callers of a door behind which everything is open to all."""
+class NoAuthenticator:
+    """The authenticator of a door that is open to everybody."""
 
     async def let_in(self, request: HttpRequest, row: Endpoint) -> Caller | HttpResponse | None:
         return None
 
 
-class Entrance:
-    """Where the host asks: the probes alone, but for as long as all doors are open."""
+class RequestEntry:
+    """The entry of all requests: it answers probes alone, and everything while a door is open."""
 
     def __init__(self, probes: Probes) -> None:
         self.probes = probes
@@ -82,6 +82,7 @@ class Entrance:
 
     @contextmanager
     def opened(self, door: Door) -> Iterator[None]:
+        """Answer by this door for the length of the block."""
         self._door = door
         try:
             yield
@@ -89,24 +90,24 @@ class Entrance:
             self.close()
 
     def close(self) -> None:
-        """Who comes now should go elsewhere; who is in is served to his end."""
+        """Send new requests elsewhere; those that have begun are served to their end."""
         self._door = self._narrow("The server is stopping.")
 
     def _narrow(self, why: str) -> Door:
         elsewhere = HttpError(503, why, headers=(("retry-after", str(RETRY_SECONDS)),))
-        return Door(self.probes.endpoints(), Nobody(), elsewhere=elsewhere)
+        return Door(self.probes.endpoints(), NoAuthenticator(), elsewhere=elsewhere)
 
     async def answer(self, request: HttpRequest) -> HttpResponse | Upgrade:
-        """Fulfils `adapters.http.host.server.Serve`."""
+        """Answer a request. Fulfils `adapters.http.host.server.Serve`."""
         return await self._door.answer(request)
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What other processes reach of this one, at an address of its own."""
+class RelayEdge:
+    """The part of this process that other processes reach, at an address of its own."""
 
-    entrance: Entrance
-    relaying: Relaying
+    entrance: RequestEntry
+    relaying: RelayServices
     number: int | None = None  # among the processes of one parent, from 1
 
     @property
@@ -116,17 +117,17 @@ class Beside:
     def opened(
         self, rows: Sequence[Endpoint], callers: Authenticator
     ) -> AbstractContextManager[None]:
-        """These are served there, beside the probes."""
+        """Serve these rows there too, for the length of the block."""
         door = Door([*self.entrance.probes.endpoints(), *rows], callers)
         return self.entrance.opened(door)
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What the subjects stand on."""
+class RouteDeps:
+    """The objects that routes are made of."""
 
     config: Config
-    chats: Chats
+    chats: ChatServices
     auth: Auth
     admission: Admission
     shelf: OverviewStore
@@ -140,20 +141,20 @@ class Ground:
 @asynccontextmanager
 async def open_edge(
     config: Config,
-    chats: Chats,
-    entrance: Entrance,
+    chats: ChatServices,
+    entrance: RequestEntry,
     *,
     server: HttpServer,
     access_url: str,
-    beside: Beside | None = None,
+    relay_edge: RelayEdge | None = None,
 ) -> AsyncIterator[None]:
-    """Everything is served as long as the block is."""
+    """Serve everything for the length of the block."""
     store = chats.store
     admission = Admission(store.pool, sharing=config.sharing)
     shelf = OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=config.lease_seconds)
     async with (
         open_callers(
-            config, chats, access_url=access_url, invites=beside is None or beside.is_first
+            config, chats, access_url=access_url, invites=relay_edge is None or relay_edge.is_first
         ) as auth,
         open_streaming(
             store.pool,
@@ -163,7 +164,7 @@ async def open_edge(
             shelf=shelf,
             organization=auth.deployment.organization_id,
             lease_seconds=config.lease_seconds,
-            elsewhere=None if beside is None else beside.relaying.relays,
+            elsewhere=None if relay_edge is None else relay_edge.relaying.relays,
         ) as streaming,
     ):
 
@@ -172,40 +173,40 @@ async def open_edge(
                 "server": server.statistics(),
                 "door": door.statistics(),
                 **statistics_of(chats, auth, streaming),
-                **({} if beside is None else beside.relaying.statistics()),
+                **({} if relay_edge is None else relay_edge.relaying.statistics()),
                 "trio": trio.lowlevel.current_statistics(),
             }
 
         async def metrics() -> bytes:
-            await pools.look(chats.supervisor.slots.statistics())
+            await capacity.update(chats.supervisor.slots.statistics())
             page = chats.figures.exposition()
-            return page if beside is None else of_process(beside.number, page)
+            return page if relay_edge is None else with_process_label(relay_edge.number, page)
 
-        pools = Pools(chats.figures, chats.previews, store.pool)
-        ground = Ground(config, chats, auth, admission, shelf, streaming)
+        capacity = CapacityMetrics(chats.figures, chats.previews, store.pool)
+        deps = RouteDeps(config, chats, auth, admission, shelf, streaming)
         deployment = str(auth.deployment.id)
         health = DeploymentStatus(
             access_url=access_url, deployment_id=deployment, metrics=metrics, report=report
         )
-        subjects: Sequence[Routes] = (
+        routes: Sequence[Routes] = (
             entrance.probes,
             health,
-            *subjects_of(ground),
+            *api_routes(deps),
             *streaming.routes,
             Later(),
         )
-        door = door_of(ground, subjects, access_url=access_url)
+        door = door_of(deps, routes, access_url=access_url)
         chats.figures.follow(report, door.durations)
         with ExitStack() as opened:
             opened.callback(streaming.leave)
             opened.enter_context(entrance.opened(door))
-            if beside is not None:
-                opened.enter_context(beside.opened(health.own(), auth.callers))
+            if relay_edge is not None:
+                opened.enter_context(relay_edge.opened(health.own(), auth.callers))
             yield
 
 
 def open_callers(
-    config: Config, chats: Chats, *, access_url: str, invites: bool
+    config: Config, chats: ChatServices, *, access_url: str, invites: bool
 ) -> AbstractAsyncContextManager[Auth]:
     return open_auth(
         chats.store.pool,
@@ -219,9 +220,9 @@ def open_callers(
     )
 
 
-def door_of(ground: Ground, subjects: Sequence[Routes], *, access_url: str) -> Door:
-    auth, config = ground.auth, ground.config
-    rows = [auth.streams.guarding(row) for subject in subjects for row in subject.endpoints()]
+def door_of(deps: RouteDeps, routes: Sequence[Routes], *, access_url: str) -> Door:
+    auth, config = deps.auth, deps.config
+    rows = [auth.streams.guarding(row) for subject in routes for row in subject.endpoints()]
     published = ApiDescription(rows, access_url=access_url)
     return Door(
         [*rows, *published.endpoints()],
@@ -233,14 +234,14 @@ def door_of(ground: Ground, subjects: Sequence[Routes], *, access_url: str) -> D
 
 
 def listening_at(config: Config, access_url: str) -> Collection[str]:
-    """HOST:PORT as it was set, and as it became; where `access_url` is set, neither is asked."""
+    """Return HOST:PORT as it was set, and as it became; both go unused if `access_url` is set."""
     bound = urlsplit(access_url).netloc
     return {bound, f"{config.host}:{bound.rpartition(':')[2]}"}
 
 
-def subjects_of(ground: Ground) -> Sequence[Routes]:
-    """Everything of the API that is not about the deployment as such."""
-    chats, auth, config = ground.chats, ground.auth, ground.config
+def api_routes(deps: RouteDeps) -> Sequence[Routes]:
+    """Return all routes but those about the deployment."""
+    chats, auth, config = deps.chats, deps.auth, deps.config
     return (
         *people_routes(auth),
         *catalogue_routes(
@@ -255,17 +256,17 @@ def subjects_of(ground: Ground) -> Sequence[Routes]:
             chats.mcp,
             chats.vault,
             chats.store.pool,
-            organization=ground.organization,
+            organization=deps.organization,
             organization_name=ORGANIZATION,
         ),
-        *chat_subjects(ground),
+        *chat_routes(deps),
     )
 
 
-def chat_subjects(ground: Ground) -> Sequence[Routes]:
-    chats, admission, shelf = ground.chats, ground.admission, ground.shelf
+def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
+    chats, admission, shelf = deps.chats, deps.admission, deps.shelf
     pool, ledger, catalogue = chats.store.pool, chats.store.ledger, chats.catalogue
-    organization, sharing = ground.organization, ground.config.sharing
+    organization, sharing = deps.organization, deps.config.sharing
     sending = ChatSender(ledger, chats.supervisor)
     files = FileStore(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
@@ -316,7 +317,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
             ReaderStore(pool),
             organization=organization,
             organization_name=ORGANIZATION,
-            dropped=ground.streaming.viewers.look_soon,
+            dropped=deps.streaming.viewers.look_soon,
             sharing=sharing,
         ),
         WorkspaceRoutes(owned, chats.lifecycle, organization=organization),
@@ -324,7 +325,7 @@ def chat_subjects(ground: Ground) -> Sequence[Routes]:
     )
 
 
-def statistics_of(chats: Chats, auth: Auth, streaming: StreamParts) -> Mapping[str, Any]:
+def statistics_of(chats: ChatServices, auth: Auth, streaming: StreamParts) -> Mapping[str, Any]:
     return {
         "supervisor": chats.supervisor.statistics(),
         "background": chats.background.statistics(),

@@ -6,13 +6,13 @@ import socket
 import pytest
 import trio
 
-from adapters.daemon.processes.membership import (
+from adapters.daemon.membership import (
     BEAT,
     BEAT_SECONDS,
     READY,
     VARIABLE,
     Membership,
-    Parent,
+    ParentLine,
     membership_of,
 )
 from tests.patience import PATIENCE_SECONDS
@@ -46,7 +46,7 @@ def test_who_has_no_parent_is_no_member():
 
 async def test_a_process_gives_signs_of_life_and_says_that_it_is_ready(autojump_clock, line):
     theirs, member = line
-    parent = Parent(member)
+    parent = ParentLine(member)
     with trio.move_on_after(2.5 * BEAT_SECONDS):
         await parent.run()
     parent.ready("serves")
@@ -58,7 +58,7 @@ async def test_a_process_gives_signs_of_life_and_says_that_it_is_ready(autojump_
 
 async def test_a_parent_that_listens_no_more_holds_up_nobody(line):
     theirs, member = line
-    parent = Parent(member)
+    parent = ParentLine(member)
 
     for _ in range(1_000_000):
         parent._say(BEAT)
@@ -79,7 +79,7 @@ def _has_room(sending):
 
 async def test_it_is_noticed_when_the_parent_is_gone(line):
     theirs, member = line
-    parent = Parent(member)
+    parent = ParentLine(member)
     with trio.move_on_after(0.05) as waiting:
         await parent.until_gone()
     theirs.close()

@@ -1,4 +1,4 @@
-"""All that is durable, opened and kept: connections, the committer, hints to other processes."""
+"""Wiring of the durable store: connections, the committer, hints to other processes."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -29,15 +29,17 @@ from runtime.restart import Restart
 
 # Connections that no load of readers keeps busy: the committer's writers, the lease, the hints.
 OWN_CONNECTIONS = WRITERS + 2
-POOL_DRAIN_SECONDS = 5.0  # for what is lent; then its statements are cut off
-FLUSH_SECONDS = 2.0  # for the last hints; then those who wait for them find out by their polls
-ONCE = Restart(times=0)  # what cannot be restarted takes the process down: others go on
+POOL_DRAIN_SECONDS = 5.0  # for connections in use; then their statements are cut off
+FLUSH_SECONDS = 2.0  # for the last hints; then other processes find out by polling
+ONCE = Restart(
+    times=0
+)  # a part that cannot be restarted takes the process down; other processes go on
 FORGET_SECONDS = 3600.0  # between two looks at what is old in the database
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """All that is durable, and the news of it."""
+    """The durable store, and the bus that tells of its changes."""
 
     pool: Pool
     ledger: Ledger
@@ -54,7 +56,7 @@ class Store:
 async def open_store(
     config: Config, conninfo: str, previews: Previews, *, url: str
 ) -> AsyncIterator[Store]:
-    """`url`: where other processes find this one."""
+    """Open the store for the length of the block. `url` is where other processes find this one."""
     async with (
         open_pool(conninfo, size=config.pool_size) as pool,
         open_pool(conninfo, size=OWN_CONNECTIONS) as own,
@@ -69,10 +71,10 @@ async def open_store(
         committer = Committer(own, tell=bus.tell, saw=bus.tell_commit)
         lease_seconds = config.lease_seconds
         journal = Journal(pool)
-        keeping = partial(keep_house, previews, journal, Receipts(pool))
+        removing = partial(remove_old, previews, journal, Receipts(pool))
         children.start(Child(name="committer", body=committer.run, restart=ONCE))
         children.start(Child(name="hints", body=hints.run, restart=Restart()))
-        children.start(Child(name="housekeeping", body=keeping, restart=Restart()))
+        children.start(Child(name="housekeeping", body=removing, restart=Restart()))
         yield Store(
             pool,
             Ledger(
@@ -99,8 +101,8 @@ async def open_pool(conninfo: str, *, size: int) -> AsyncIterator[Pool]:
             await pool.drain(POOL_DRAIN_SECONDS)
 
 
-async def keep_house(previews: Previews, journal: Journal, receipts: Receipts) -> NoReturn:
-    """Until cancelled. What cannot be put away now is put away the next time."""
+async def remove_old(previews: Previews, journal: Journal, receipts: Receipts) -> NoReturn:
+    """Remove what is old until cancelled; what cannot be removed now is tried again later."""
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_forget, "journal.kept", journal.forget)
         nursery.start_soon(_forget, "receipts.kept", receipts.forget)

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from adapters.daemon.processes import family as families
-from adapters.daemon.processes.family import Family
-from adapters.daemon.processes.membership import VARIABLE
+from adapters.daemon import parent as families
+from adapters.daemon.membership import VARIABLE
+from adapters.daemon.parent import ParentProcess
 from adapters.daemon.systemd import Systemd
 from adapters.settings.refusals import CannotStart
 from runtime.restart import Restart
@@ -36,7 +36,9 @@ async def a_family(program, *, processes=2, drain_seconds=0.0, command=None):
     """Running."""
     sockets = [[socket.socket()] for _ in range(processes)]
     command = command or [sys.executable, "-c", HEAD + program]
-    made = Family(command, sockets, Systemd({}), drain_seconds=drain_seconds, address="127.0.0.1:1")
+    made = ParentProcess(
+        command, sockets, Systemd({}), drain_seconds=drain_seconds, address="127.0.0.1:1"
+    )
     with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(made.run)
@@ -58,14 +60,14 @@ async def test_all_are_started_and_stopped(caplog):
         await family._all_ready.wait()
 
     assert 0 == family.outcome()
-    assert [0, 0, 0] == [kid.code for kid in family._kids]
-    gone = [each.fileno() for kid in family._kids for each in kid.sockets]
+    assert [0, 0, 0] == [child.code for child in family._children]
+    gone = [each.fileno() for child in family._children for each in child.sockets]
     assert [-1] * 3 == gone, "nobody is kept waiting by a parent that serves nobody"
 
 
 async def test_others_begin_when_the_first_is_ready():
     async with a_family(STOPS_WELL + "time.sleep(0.3)\n" + SERVES) as family:
-        first, second = family._kids
+        first, second = family._children
         await until(lambda: first.process)
         before = second.process
         await first.ready.wait()
@@ -78,11 +80,11 @@ async def test_others_begin_when_the_first_is_ready():
 async def test_who_is_killed_is_started_again(caplog):
     async with a_family(STOPS_WELL + SERVES) as family:
         await family._all_ready.wait()
-        kid = family._kids[1]
-        pid = kid.process.pid
+        child = family._children[1]
+        pid = child.process.pid
 
-        kid.process.kill()
-        await until(lambda: kid.process.pid != pid and kid.is_up)
+        child.process.kill()
+        await until(lambda: child.process.pid != pid and child.is_up)
 
     assert 0 == family.outcome()
     [ended] = [record.fields for record in caplog.records if record.message == "process.ended"]
@@ -99,7 +101,7 @@ async def test_who_ends_again_and_again_takes_all_down(caplog, monkeypatch):
     assert 1 == family.outcome()
     [given_up] = [record.fields for record in caplog.records if "given_up" in record.message]
     assert {"number": 2, "why": "ended with exit code 7, again, after 2 restarts"} == given_up
-    assert 0 == family._kids[0].code, "the other one was told to stop"
+    assert 0 == family._children[0].code, "the other one was told to stop"
     assert 0.2 + 0.4 <= trio.current_time() - began, "with pauses"
 
 
@@ -110,7 +112,7 @@ async def test_who_is_never_ready_is_not_tried_again(caplog):
     with pytest.raises(CannotStart) as refused:
         family.outcome()
     assert "process 1: it did not start; its own words stand above" == str(refused.value)
-    assert family._kids[1].process is None
+    assert family._children[1].process is None
     assert "process.ended" not in [record.message for record in caplog.records]
 
 
@@ -119,10 +121,10 @@ async def test_who_gives_no_sign_of_life_is_killed(monkeypatch, caplog):
     program = STOPS_WELL + "if number == '2': ready(); time.sleep(60)\n" + SERVES
     async with a_family(program) as family:
         await family._all_ready.wait()
-        kid = family._kids[1]
-        pid = kid.process.pid
+        child = family._children[1]
+        pid = child.process.pid
 
-        await until(lambda: kid.process.pid != pid)
+        await until(lambda: child.process.pid != pid)
 
     [silent] = [record.fields for record in caplog.records if record.message == "process.silent"]
     assert {"number": 2, "pid": pid} == silent
@@ -133,10 +135,10 @@ async def test_who_hangs_up_but_does_not_end_is_killed(monkeypatch):
     program = STOPS_WELL + "if number == '2': ready(); line.close(); time.sleep(60)\n" + SERVES
     async with a_family(program) as family:
         await family._all_ready.wait()
-        kid = family._kids[1]
-        pid = kid.process.pid
+        child = family._children[1]
+        pid = child.process.pid
 
-        await until(lambda: kid.process.pid != pid)
+        await until(lambda: child.process.pid != pid)
 
 
 async def test_who_does_not_stop_is_killed_in_the_end(monkeypatch):
@@ -146,14 +148,14 @@ async def test_who_does_not_stop_is_killed_in_the_end(monkeypatch):
         await family._all_ready.wait()
 
     assert 1 == family.outcome()
-    assert [-signal.SIGKILL] * 2 == [kid.code for kid in family._kids]
+    assert [-signal.SIGKILL] * 2 == [child.code for child in family._children]
 
 
 async def test_who_is_told_to_stop_before_it_listens_to_that_has_ended_well():
     async with a_family("time.sleep(60)\n") as family:
-        await until(lambda: family._kids[0].process)
+        await until(lambda: family._children[0].process)
 
-    assert [-signal.SIGTERM, 0] == [kid.code for kid in family._kids]
+    assert [-signal.SIGTERM, 0] == [child.code for child in family._children]
     assert 0 == family.outcome()
 
 
@@ -163,7 +165,7 @@ async def test_who_cannot_be_started_is_tried_again_and_the_others_go_on(caplog,
     async with a_family(STOPS_WELL + SERVES) as family:
         family._command[0] = str(python)
         await family._all_ready.wait()
-        first, second = family._kids
+        first, second = family._children
         python.unlink()
         second.process.kill()
         await until(lambda: second.process is None)
@@ -186,11 +188,11 @@ async def test_who_cannot_be_started_again_and_again_takes_all_down(caplog, monk
         family._command[0] = str(python)
         await family._all_ready.wait()
         python.unlink()
-        family._kids[1].process.kill()
+        family._children[1].process.kill()
         await family._stop.wait()
 
     assert 1 == family.outcome()
-    assert [0, os.EX_OSERR] == [kid.code for kid in family._kids]
+    assert [0, os.EX_OSERR] == [child.code for child in family._children]
     [given_up] = [r.fields for r in caplog.records if r.message == "process.given_up"]
     assert {"number": 2, "why": "could not be started, again, after 2 restarts"} == given_up
 
@@ -210,11 +212,11 @@ async def test_sockets_are_not_closed_under_the_hands_of_who_is_being_made():
             await trio.lowlevel.checkpoint()
 
         family.stop(signal.SIGTERM)
-        still_open = [each.fileno() for kid in family._kids for each in kid.sockets]
+        still_open = [each.fileno() for child in family._children for each in child.sockets]
         await until(lambda: not family._being_made)
 
         assert -1 not in still_open
-        assert [-1, -1] == [each.fileno() for kid in family._kids for each in kid.sockets]
+        assert [-1, -1] == [each.fileno() for child in family._children for each in child.sockets]
     assert 0 == family.outcome()
 
 
@@ -224,4 +226,4 @@ async def test_who_is_being_made_when_all_are_told_to_stop_is_told_too():
             await trio.lowlevel.checkpoint()
 
     assert 0 == family.outcome()
-    assert -signal.SIGTERM == family._kids[0].code
+    assert -signal.SIGTERM == family._children[0].code

@@ -1,4 +1,4 @@
-"""The relay of one process, put together: where it stands, whom it serves, whom it follows."""
+"""Wiring of the relay: where other processes find this one, and how it follows theirs."""
 
 import random
 from collections.abc import AsyncIterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 import trio
 
 from actors.streams.relay.relays import Relays, open_relays
-from adapters.daemon.composing import Basis, Chats
+from adapters.daemon.chat_wiring import Basis, ChatServices
 from adapters.http.host.bounds import CONNECTIONS_MAX, GRACE_SECONDS
 from adapters.http.host.listeners import listen
 from adapters.http.host.server import HttpServer, Serve
@@ -22,20 +22,22 @@ from adapters.relay.tickets import PURPOSE, Tickets
 from adapters.settings import Address, Config
 from runtime.log import emit
 
-LEAVE_SECONDS = GRACE_SECONDS + 1.0  # for the last peers to go; then they are cut
+LEAVE_SECONDS = GRACE_SECONDS + 1.0  # for the last peers to leave; then they are cut off
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
-    """Where this process is found by the others, and who lets them in."""
+class RelayListener:
+    """The address at which other processes find this one, and what lets them in."""
 
-    url: str  # "": nowhere
+    url: str  # "" if it has none
     host: Host
     tickets: Tickets
 
 
 @dataclass(frozen=True, slots=True)
-class Relaying:
+class RelayServices:
+    """Both directions of the relay: chats of others that are followed here, and ours there."""
+
     relays: Relays
     host: Host
 
@@ -44,7 +46,7 @@ class Relaying:
 
 
 @asynccontextmanager
-async def open_stand(
+async def open_relay_listener(
     config: Config,
     basis: Basis,
     behind: Serve,
@@ -52,15 +54,17 @@ async def open_stand(
     *,
     number: int = 1,
     connections_max: int = CONNECTIONS_MAX,
-) -> AsyncIterator[Stand]:
-    """Let the other processes find this one for the length of the block, and follow what is said
-    here. `behind` answers what else is asked; `number` is ours among the processes of one start."""
+) -> AsyncIterator[RelayListener]:
+    """Let other processes find this one for the length of the block, and follow its chats.
+
+    `behind` answers other requests; `number` is ours among the processes of one parent.
+    """
     tickets = Tickets(basis.vault.derived(PURPOSE))
     own = Host(basis.previews, tickets, basis.worker)
     first = await first_address(config)
     if isinstance(first, Nowhere):
         emit("relay.nowhere", "warning", why=first.why, advice=ADVICE)
-        yield Stand("", own, tickets)
+        yield RelayListener("", own, tickets)
         return
     ours = own_address(first, number)
     listeners = await listen(ours.host, ours.port, subject="relay_listen", advice=ADVICE)
@@ -68,19 +72,19 @@ async def open_stand(
     nursery.start_soon(server.serve, listeners)
     host, port = listeners[0].socket.getsockname()[:2]
     try:
-        yield Stand(own_url(Address(host, port), config.relay_url, number), own, tickets)
+        yield RelayListener(own_url(Address(host, port), config.relay_url, number), own, tickets)
     finally:
         with trio.move_on_after(LEAVE_SECONDS, shield=True):
             await server.drain(listeners)
 
 
 @asynccontextmanager
-async def open_relaying(
-    config: Config, basis: Basis, chats: Chats, stand: Stand
-) -> AsyncIterator[Relaying]:
-    """Follow what is said in the other processes, for the length of the block."""
+async def open_relay(
+    config: Config, basis: Basis, chats: ChatServices, stand: RelayListener
+) -> AsyncIterator[RelayServices]:
+    """Follow chats of other processes for the length of the block."""
     addresses = Addresses(chats.store.pool, lease_seconds=config.lease_seconds)
     me = basis.worker
     peers = Dialler(addresses.find, stand.tickets, me=me, dial=dialler(tls_context()))
     async with open_relays(peers, me=me, chance=random.random) as relays:
-        yield Relaying(relays, stand.host)
+        yield RelayServices(relays, stand.host)

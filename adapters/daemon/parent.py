@@ -1,9 +1,12 @@
-"""The parent of several processes: it starts them, starts them again, and stops with them.
+"""The parent of several processes behind one address: `promptcorner serve --processes N`.
+
+The parent starts the processes, restarts them, and stops with them. It serves no clients, and knows
+no chat and no database.
 
 The first process starts alone: it brings the schema up to date and prints what is said once. When
 it is ready the others follow; when all are, systemd is told. From then on one that ends is started
-again, with growing pauses. Who ends before that, or too often, takes all down: what is wrong is
-wrong with all of them.
+again, with growing pauses. One that ends before that, or too often, takes all down:
+the others would end for the same cause.
 
 A signal is passed on to all at once; a second one ends everything now. A process that gives no sign
 of life is killed, and its chats go to the others.
@@ -21,8 +24,9 @@ from math import inf
 
 import trio
 
-from adapters.daemon.processes.membership import READY, VARIABLE, Membership
+from adapters.daemon.membership import READY, VARIABLE, Membership
 from adapters.daemon.systemd import Systemd
+from adapters.http.host.listeners import address_of, cannot_listen, listen
 from adapters.settings.refusals import CannotStart
 from runtime.clock import now
 from runtime.ends import Crashed
@@ -30,21 +34,26 @@ from runtime.log import emit
 from runtime.restart import Again, Restart, what_next
 
 RESTART = Restart()  # five times a minute; at more, all are stopped
-SILENCE_SECONDS = 30.0  # without a beat,
-SILENCES_MAX = 2  # in a row; we may have slept ourselves, so the first is not the last
+SILENCE_SECONDS = 30.0  # without a beat are a silence
+SILENCES_MAX = 2  # in a row; after one alone, this process may have slept itself
 STOP_SECONDS = 75.0  # beside the drain: for what is written and closed after it; then SIGKILL
 KILL_SECONDS = 5.0  # for a killed process to be gone
 TOLD_EARLY = (-signal.SIGTERM, -signal.SIGINT)
 ECHO_SECONDS = 1.0  # the same signal so soon after the first is the first
 
+DEALT_OUT = sys.platform == "linux"
+
+Place = tuple[socket.AddressFamily, tuple[str | int, ...]]
+Sockets = Sequence[socket.socket]
+
 
 class ProcessEnded(Exception):
-    """A process has ended that nobody told to."""
+    """The end of a process that was not told to stop."""
 
 
 @dataclass(eq=False, slots=True)
-class Kid:
-    """One of the processes, over all its lives."""
+class ChildProcess:
+    """One of the processes, through all its restarts."""
 
     number: int
     sockets: Sequence[socket.socket]
@@ -63,11 +72,14 @@ class Kid:
 
     @property
     def ended_well(self) -> bool:
-        """Who is told to stop before he can listen to that has nothing to hand on."""
+        """Tell whether its last end needs no restart.
+
+        A process that is stopped before it handles signals has no chats to hand on.
+        """
         return self.code == 0 or (self.code in TOLD_EARLY and not self.is_up)
 
 
-class Family:
+class ParentProcess:
     def __init__(
         self,
         command: Sequence[str],
@@ -78,7 +90,7 @@ class Family:
         address: str,
     ) -> None:
         self._command = command
-        self._kids = [Kid(number, each) for number, each in enumerate(sockets, 1)]
+        self._children = [ChildProcess(number, each) for number, each in enumerate(sockets, 1)]
         self._systemd = systemd
         self._drain_seconds = drain_seconds
         self._address = address
@@ -91,21 +103,21 @@ class Family:
         self._keeping: trio.Nursery
 
     async def run(self) -> None:
-        """Until all have ended."""
+        """Run until all processes have ended."""
         async with trio.open_nursery() as self._keeping:
             self._keeping.start_soon(self._start)
 
     def outcome(self) -> int:
-        """The exit code. CannotStart if they never were ready."""
+        """Return the exit code; raise CannotStart if they never were ready."""
         if self._failed and not self._all_ready.is_set():
             raise CannotStart(self._failed, "it did not start", "its own words stand above")
-        ill = [kid.number for kid in self._kids if not kid.ended_well]
+        ill = [child.number for child in self._children if not child.ended_well]
         good = not (self._failed or ill)
         emit("processes.stopped", "info" if good else "error", ill=ill or None)
         return 0 if good else 1
 
-    async def heed(self, signals: AsyncIterator[int]) -> None:
-        """The first signal stops all in good order, the second at once."""
+    async def handle_signals(self, signals: AsyncIterator[int]) -> None:
+        """Stop all in good order at the first signal, and at once at the second."""
         first, came = 0, -inf
         async for number in signals:
             if number == first and now() < came + ECHO_SECONDS:
@@ -121,8 +133,10 @@ class Family:
             self.stop(number)
 
     def stop(self, number: int) -> None:
-        """Whoever connects from now on is refused as soon as no process listens any more. A second
-        time it does nothing: the processes would take it for the signal to end at once."""
+        """Tell all processes to stop, once: a second signal would end them at once.
+
+        Clients are refused as soon as no process listens any more.
+        """
         if self._stop.is_set():
             return
         self._told = number
@@ -133,25 +147,27 @@ class Family:
         self._keeping.cancel_scope.deadline = trio.current_time() + seconds
 
     def _close_sockets(self) -> None:
-        """Not under the hands of a process that is being made: it would get whatever has taken
-        their numbers since."""
+        """Close the sockets, but not while a process is being made.
+
+        It would inherit whatever has got their numbers since.
+        """
         if self._stop.is_set() and not self._being_made:
-            for kid in self._kids:
-                for each in kid.sockets:
+            for child in self._children:
+                for each in child.sockets:
                     each.close()
 
     def _tell(self, number: int) -> None:
-        for kid in self._kids:
-            if kid.process is not None and kid.process.returncode is None:
-                kid.process.send_signal(number)
+        for child in self._children:
+            if child.process is not None and child.process.returncode is None:
+                child.process.send_signal(number)
 
     async def _start(self) -> None:
-        first, *others = self._kids
+        first, *others = self._children
         for group in ([first], others):
-            for kid in group:
-                self._keeping.start_soon(self._keep, kid)
-            for kid in group:
-                await self._until_ready_or_stopped(kid)
+            for child in group:
+                self._keeping.start_soon(self._keep, child)
+            for child in group:
+                await self._until_ready_or_stopped(child)
             if self._stop.is_set():
                 return
         self._all_ready.set()
@@ -159,63 +175,63 @@ class Family:
             "processes.ready",
             "info",
             listen=self._address,
-            processes=len(self._kids),
+            processes=len(self._children),
             seconds=round(now() - self._began, 3),
         )
-        self._systemd.ready(f"serves at {self._address} with {len(self._kids)} processes")
+        self._systemd.ready(f"serves at {self._address} with {len(self._children)} processes")
 
-    async def _until_ready_or_stopped(self, kid: Kid) -> None:
+    async def _until_ready_or_stopped(self, child: ChildProcess) -> None:
         async with trio.open_nursery() as nursery:
 
             async def ends(event: trio.Event) -> None:
                 await event.wait()
                 nursery.cancel_scope.cancel()
 
-            nursery.start_soon(ends, kid.ready)
+            nursery.start_soon(ends, child.ready)
             nursery.start_soon(ends, self._stop)
 
-    async def _keep(self, kid: Kid) -> None:
-        """One life after the other."""
+    async def _keep(self, child: ChildProcess) -> None:
+        """Keep a process running: start it again whenever it ends."""
         restarted_at: tuple[float, ...] = ()
         while not self._stop.is_set():
-            await self._live(kid)
+            await self._live(child)
             if self._stop.is_set():
                 return
-            ended = Crashed(ProcessEnded(kid.last_words))
+            ended = Crashed(ProcessEnded(child.last_words))
             verdict = what_next(RESTART, ended, restarted_at, now())
             if not isinstance(verdict, Again) or not self._all_ready.is_set():
-                return self._give_up(kid, len(restarted_at))
-            if kid.process is not None:
-                pid, why = kid.process.pid, kid.last_words
-                emit("process.ended", "warning", number=kid.number, pid=pid, why=why)
+                return self._give_up(child, len(restarted_at))
+            if child.process is not None:
+                pid, why = child.process.pid, child.last_words
+                emit("process.ended", "warning", number=child.number, pid=pid, why=why)
             with trio.move_on_after(verdict.after_seconds):
                 await self._stop.wait()
             restarted_at = (*restarted_at, now())[-RESTART.times :]
 
-    def _give_up(self, kid: Kid, restarts: int) -> None:
-        """Before all were ready its own words say why."""
-        self._failed = f"process {kid.number}"
+    def _give_up(self, child: ChildProcess, restarts: int) -> None:
+        """Stop all. If they never were ready, the process itself has said why."""
+        self._failed = f"process {child.number}"
         if self._all_ready.is_set():
-            why = f"{kid.last_words}, again, after {restarts} restarts"
-            emit("process.given_up", "error", number=kid.number, why=why)
+            why = f"{child.last_words}, again, after {restarts} restarts"
+            emit("process.given_up", "error", number=child.number, why=why)
         self.stop(signal.SIGTERM)
 
-    async def _live(self, kid: Kid) -> None:
-        """One life, to its end. It ends ill if it cannot begin: the system may have no room."""
-        kid.is_up = False
+    async def _live(self, child: ChildProcess) -> None:
+        """Start a process and wait for its end; one that cannot be started counts as failed."""
+        child.is_up = False
         try:
-            process, line = await self._made(kid)
+            process, line = await self._made(child)
         except OSError as error:
-            kid.process = None
-            kid.code = 0 if self._stop.is_set() else os.EX_OSERR
-            emit("process.unstarted", "error", number=kid.number, error=error)
+            child.process = None
+            child.code = 0 if self._stop.is_set() else os.EX_OSERR
+            emit("process.unstarted", "error", number=child.number, error=error)
             return
-        kid.process = process
+        child.process = process
         if self._told:
             process.send_signal(self._told)  # while it was being made
         try:
             async with line, trio.open_nursery() as nursery:
-                nursery.start_soon(self._listen, kid, process, line)
+                nursery.start_soon(self._listen, child, process, line)
                 await process.wait()
                 nursery.cancel_scope.cancel()
         finally:
@@ -223,20 +239,20 @@ class Family:
                 if process.returncode is None:
                     process.kill()
                     await process.wait()
-            kid.code = -signal.SIGKILL if process.returncode is None else process.returncode
+            child.code = -signal.SIGKILL if process.returncode is None else process.returncode
 
-    async def _made(self, kid: Kid) -> tuple[trio.Process, trio.SocketStream]:
-        """A process, and our end of the line to it."""
+    async def _made(self, child: ChildProcess) -> tuple[trio.Process, trio.SocketStream]:
+        """Start a process, and return it with our end of the line."""
         self._being_made += 1
         try:
             with ExitStack() as undone:
                 ours, theirs = map(undone.enter_context, socket.socketpair())
                 line = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
                 member = Membership(
-                    kid.number,
+                    child.number,
                     theirs.fileno(),
-                    [each.fileno() for each in kid.sockets],
-                    is_alone=not any(each.ready.is_set() for each in self._kids),
+                    [each.fileno() for each in child.sockets],
+                    is_alone=not any(each.ready.is_set() for each in self._children),
                 )
                 process = await trio.lowlevel.open_process(
                     self._command,
@@ -252,8 +268,10 @@ class Family:
             self._being_made -= 1
             self._close_sockets()
 
-    async def _listen(self, kid: Kid, process: trio.Process, line: trio.SocketStream) -> None:
-        """To its signs of life, until there are none."""
+    async def _listen(
+        self, child: ChildProcess, process: trio.Process, line: trio.SocketStream
+    ) -> None:
+        """Read its signs of life, and kill it when there are none."""
         silences = 0
         while silences < SILENCES_MAX:
             heard: bytes | bytearray | None = None
@@ -264,9 +282,9 @@ class Family:
                 await trio.sleep(SILENCES_MAX * SILENCE_SECONDS)
                 break
             if heard and READY in heard:
-                kid.is_up = True
-                kid.ready.set()
-        emit("process.silent", "error", number=kid.number, pid=process.pid)
+                child.is_up = True
+                child.ready.set()
+        emit("process.silent", "error", number=child.number, pid=process.pid)
         process.kill()
 
 
@@ -277,15 +295,58 @@ async def serve(
     drain_seconds: float,
     address: str,
 ) -> int:
-    """`arguments` are those of our own command: the processes read them, each for itself."""
+    """Run the processes with the arguments of our own command; return the exit code."""
     systemd = Systemd(os.environ)
-    # -P: what stands in the directory where we were started is none of ours.
+    # -P: modules in the directory where we were started are not ours.
     command = [sys.executable, "-P", "-m", "promptcorner", *arguments]
-    family = Family(command, sockets, systemd, drain_seconds=drain_seconds, address=address)
+    parent = ParentProcess(command, sockets, systemd, drain_seconds=drain_seconds, address=address)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(systemd.run)
-            nursery.start_soon(family.heed, signals)
-            await family.run()
+            nursery.start_soon(parent.handle_signals, signals)
+            await parent.run()
             nursery.cancel_scope.cancel()
-    return family.outcome()
+    return parent.outcome()
+
+
+# the address
+
+
+async def bind_sockets(host: str, port: int, count: int) -> tuple[Sequence[Sockets], str]:
+    """Bind the sockets of so many processes, and return them with the address as it became.
+
+    Each process gets one for each address of the host. On Linux it has sockets of its own, and the
+    kernel deals connections out to them by their hash: with one socket for all, the process that is
+    awake would take what comes, and keep streams that live for hours. The parent holds the sockets
+    too, so that connections in the queue of a process that died are served by its successor.
+    Elsewhere the kernel does not deal out, and all share one socket. They do not listen yet: a
+    process that does not is dealt nothing. Raises CannotStart if another program listens there.
+    """
+    trying = await listen(host, port)
+    places: list[Place] = [(each.socket.family, each.socket.getsockname()) for each in trying]
+    at = address_of(trying[0].socket)
+    for each in trying:
+        await each.aclose()
+    try:
+        if not DEALT_OUT:
+            return [[_bound(place) for place in places]] * count, at
+        return [[_bound(place) for place in places] for _ in range(count)], at
+    except OSError as error:
+        advice = "choose another address with --listen HOST:PORT"
+        raise cannot_listen(error, f"listen {at}", advice) from error
+
+
+def _bound(place: Place) -> socket.socket:
+    family, address = place
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if DEALT_OUT:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        bound.bind(address)
+    except OSError:
+        bound.close()
+        raise
+    return bound

@@ -1,8 +1,8 @@
-"""What runs chats, put together: store, bus, models, chat actors, their supervisor.
+"""Wiring of everything that runs chats: models, tools, chat actors, their supervisor.
 
-Whatever a thing needs is started before it and stopped after it. So the supervisor stops first,
-with all its chats; then the jobs that nobody waits for; then the news of what was given back; the
-committer last, when nobody is left who writes.
+A part is started after all that it needs, and stopped before it. So the supervisor stops first,
+with all its chats; then the background jobs; then the hints about what was given back; the
+committer last, when no part is left that writes.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -29,9 +29,9 @@ from adapters.access.changes import ChatSender
 from adapters.chats.files.store import ChatFileKeeper
 from adapters.chats.streams.events import encode_piece
 from adapters.chats.summaries import Summaries
-from adapters.daemon.metrics.figures import Figures
+from adapters.daemon.metrics.figures import MetricsRegistry
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
-from adapters.daemon.store import Store, open_store
+from adapters.daemon.store_wiring import Store, open_store
 from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
 from adapters.models.prompting import Prompting
@@ -65,8 +65,8 @@ from runtime.clock import wall
 from runtime.restart import Restart
 
 STOP_SECONDS = 10.0  # for the supervisor, when its chats have had theirs; then it is cancelled
-# Between two searches for chats that nobody hinted at, such as those of a process that was killed:
-# another takes them within the lease and this.
+# Between two searches for chats that no hint named, such as those of a process that was killed:
+# another process takes them within the lease and this.
 POLL_SECONDS = 0.5
 
 
@@ -87,8 +87,8 @@ class Basis:
 
 
 @dataclass(frozen=True, slots=True)
-class Chats:
-    """What runs chats, for those who serve clients."""
+class ChatServices:
+    """The parts that run chats, as routes use them."""
 
     store: Store
     catalogue: Catalogue
@@ -103,7 +103,7 @@ class Chats:
     previews: Previews
     supervisor: Supervisor
     background: Background
-    figures: Figures
+    figures: MetricsRegistry
     keeper: Bookkeeper
     plugins: Plugins
 
@@ -119,13 +119,13 @@ def basis_of(
 @asynccontextmanager
 async def open_chats(
     config: Config, basis: Basis, conninfo: str, *, url: str = ""
-) -> AsyncIterator[Chats]:
-    """Run chats for the length of the block; left in good order, they are handed on first.
+) -> AsyncIterator[ChatServices]:
+    """Run chats for the length of the block; at its end they are handed on first.
 
-    `url`: where other processes find this one.
+    `url` is where other processes find this one.
     """
     vault, previews = basis.vault, basis.previews
-    prices, figures = ModelPrices(await load_table()), Figures()
+    prices, figures = ModelPrices(await load_table()), MetricsRegistry()
     async with (
         open_store(config, conninfo, previews, url=url) as store,
         open_client(basis.dial) as client,
@@ -186,7 +186,7 @@ async def open_chats(
                 following.enter_context(store.bus.follow_commits(summaries.committed))
             asked = (catalogue, vault, mcp, lifecycle, near, contexts, skills, summaries)
             running = (prompts, previews, supervisor, background, figures, keeper, basis.plugins)
-            yield Chats(store, *asked, *running)
+            yield ChatServices(store, *asked, *running)
 
 
 def prompting_of(
@@ -242,8 +242,10 @@ def summaries_of(
 async def open_catalogue(
     config: Config, store: Store, basis: Basis, client: HttpClient
 ) -> AsyncIterator[Catalogue]:
-    """What there is to ask, by the database and the environment; and the rehearsal, for as long as
-    there is nothing else."""
+    """Open the catalogue of models: those of the database and the environment.
+
+    The rehearsal is offered for as long as there are no others.
+    """
     stage = RehearsalHost()
     catalogue = Catalogue(
         CatalogueReader(store.pool),
@@ -304,7 +306,7 @@ async def open_client(dial: Dial) -> AsyncIterator[HttpClient]:
 
 
 def dial_of(environ: Mapping[str, str]) -> Dial:
-    """How providers are reached: directly, or through the proxy that the environment names."""
+    """Return how providers are reached: directly, or by the proxy that the environment names."""
     context = tls_context()
     try:
         proxy = proxy_of(environ)

@@ -2,8 +2,8 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from adapters.daemon.metrics.figures import Figures
-from adapters.daemon.metrics.labelled import of_process
+from adapters.daemon.metrics.figures import MetricsRegistry
+from adapters.daemon.metrics.flattened import with_process_label
 
 PAGE = b"""# HELP up it is
 # TYPE up gauge
@@ -19,15 +19,15 @@ def test_every_sample_says_of_which_process_it_is():
 up{process="2"} 1.0
 seconds_bucket{process="2",le="0.5",path="/x{y}"} 3.0
 nothing{process="2"} 2.0
-""" == of_process(2, PAGE)
+""" == with_process_label(2, PAGE)
 
 
 def test_the_figures_of_the_only_process_are_as_they_were():
-    assert PAGE == of_process(None, PAGE)
+    assert PAGE == with_process_label(None, PAGE)
 
 
 def test_a_page_of_ours_can_be_read_afterwards():
-    page = of_process(3, Figures().exposition()).decode()
+    page = with_process_label(3, MetricsRegistry().exposition()).decode()
 
     samples = [s for family in text_string_to_metric_families(page) for s in family.samples]
     assert samples

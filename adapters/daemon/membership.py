@@ -1,7 +1,7 @@
-"""What a process of several knows of its parent: its number, its sockets, and a line.
+"""The place of a process among several: its number, its sockets, and a line to its parent.
 
-Over the line it says that it is ready and still alive; nothing is said the other way, but that the
-line ends: then the parent is gone, and nobody would tell the process to stop.
+Over the line the process says that it is ready and still alive. The parent says nothing; the line
+ends when the parent is gone, and then the process stops.
 """
 
 import os
@@ -13,13 +13,13 @@ from typing import Protocol
 
 import trio
 
-VARIABLE = "_PROMPTCORNER_MEMBER"  # none of the settings: nobody but the parent says it
+VARIABLE = "_PROMPTCORNER_MEMBER"  # no setting: only the parent sets it
 BEAT_SECONDS = 5.0
 READY, BEAT = b"r", b"b"
 
 
-class Herald(Protocol):
-    """Who is told how the daemon fares: systemd, or a parent."""
+class ReadinessNotifier(Protocol):
+    """The one that is told how the daemon is doing: systemd, or a parent."""
 
     def ready(self, status: str) -> None: ...
     def stopping(self, drain_seconds: float) -> None: ...
@@ -28,12 +28,12 @@ class Herald(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Written by the parent into the environment of a process."""
+    """The place of a process among several, which the parent writes into its environment."""
 
     number: int  # from 1
     line: int  # a descriptor
     sockets: Sequence[int]  # likewise
-    is_alone: bool  # nobody else serves yet: it answers probes from the first moment
+    is_alone: bool  # no other process serves yet: it answers probes from the first moment
 
     def __str__(self) -> str:
         sockets = ",".join(map(str, self.sockets))
@@ -45,7 +45,10 @@ class Membership:
 
 
 def membership_of(environ: MutableMapping[str, str]) -> Membership | None:
-    """Taken out of the environment: what we start is no member. None: there is no parent."""
+    """Take the membership out of the environment, or return None if there is no parent.
+
+    It is taken out because programs that we start are no members.
+    """
     said = environ.pop(VARIABLE, "")
     if not said:
         return None
@@ -56,8 +59,8 @@ def membership_of(environ: MutableMapping[str, str]) -> Membership | None:
     return found
 
 
-class Parent:
-    """The line, from the side of the process. Fulfils `Herald`."""
+class ParentLine:
+    """The process's end of the line. Fulfils `ReadinessNotifier`."""
 
     def __init__(self, member: Membership) -> None:
         self._line = socket.socket(fileno=member.line)
@@ -67,16 +70,16 @@ class Parent:
         self._say(READY)
 
     def stopping(self, drain_seconds: float) -> None:
-        """It told us."""
+        """Say nothing: it was the parent that told this process to stop."""
 
     async def run(self) -> None:
-        """Until cancelled: a beat, for as long as the loop turns."""
+        """Send a beat now and then until cancelled; a loop that stands still sends none."""
         while True:
             self._say(BEAT)
             await trio.sleep(BEAT_SECONDS)
 
     async def until_gone(self) -> None:
-        """Wait until there is no parent any more."""
+        """Wait until the parent is gone."""
         while True:
             await trio.lowlevel.wait_readable(self._line)
             try:
@@ -88,5 +91,5 @@ class Parent:
                 return
 
     def _say(self, word: bytes) -> None:
-        with suppress(OSError):  # full: it does not listen; broken: `until_gone` says so
+        with suppress(OSError):  # full: the parent does not read; broken: `until_gone` notices
             self._line.send(word)
