@@ -6,17 +6,33 @@ import psycopg
 import pytest
 
 from tests.adapters.chats.counting import Server
-from tests.adapters.postgres.stores import a_copy
+from tests.adapters.postgres.stores import TABLES, a_copy
 from tests.conftest import NUMBERS
 
 
-@pytest.fixture
-def fresh(server):
-    """The conninfo of a database of its own, with our schema and nobody in it."""
+@pytest.fixture(scope="module")
+def shared_by_module(server):
+    """The conninfo of a database with our schema for the tests of a module, one after another."""
     name = f"edge_{next(NUMBERS)}"
     yield a_copy(server, name)
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def fresh(shared_by_module):
+    """The conninfo of a database with our schema, without a row and without a connection.
+
+    Emptying a database takes a thirtieth of the time that making a new one takes.
+    """
+    with psycopg.connect(shared_by_module, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        for table in TABLES:
+            connection.execute(f"DELETE FROM {table}")
+    return shared_by_module
 
 
 @pytest.fixture
