@@ -72,8 +72,12 @@ class PluginStatistics:
     why: str  # it does not run
     brings: str
     running: Annotated[bool, GaugeMetric("1 while the plugin is loaded and asked.")]
-    blocked: Annotated[bool, GaugeMetric("1 while its code keeps its event loop from turning.")]
-    calls: Annotated[int, GaugeMetric("Calls that run, lingering ones included.")]
+    blocked: Annotated[
+        bool, GaugeMetric("1 while its code keeps its event loop from turning.", name="blocked_now")
+    ]
+    calls: Annotated[
+        int, GaugeMetric("Calls that run, lingering ones included.", name="calls_running")
+    ]
     lingering: Annotated[int, GaugeMetric("Calls that were cancelled and have not ended.")]
     calls_count: Annotated[int, CounterMetric("Calls that were begun.")]
     failed_count: Annotated[int, CounterMetric("Calls that ended with a fault of the plugin.")]

@@ -143,3 +143,10 @@ async def _watch(plugins: Sequence[Plugin]) -> None:
         late_seconds, computed = now() - began - CHECK_SECONDS, time.process_time()
         for plugin in plugins:
             plugin.loop.check(late_seconds, computed - before)
+
+
+def unused_plugins(names: Sequence[str]) -> Mapping[str, str]:
+    """Return the versions of the plugins that are installed and not among these names."""
+    used = set(map(canonical_name, names))
+    found = installed_plugins()
+    return {name: found[name].version for name in sorted(found) if name not in used}

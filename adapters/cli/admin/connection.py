@@ -214,7 +214,13 @@ def token_of(options: argparse.Namespace) -> str:
 
 def _local_token(options: argparse.Namespace) -> str:
     settings = config.read_config({}, os.environ, default_config_file())
-    url, file = urlsplit(url_of(options)), settings.data_dir / FILE_NAME
+    return local_token_for(settings, url_of(options))
+
+
+def local_token_for(settings: config.Config, address: str) -> str:
+    """Return a token made with the daemon's secret key, if it can be read and a daemon of this
+    machine is asked."""
+    url, file = urlsplit(address), settings.data_dir / FILE_NAME
     if url.hostname in LOCAL_HOSTS and (settings.secret_key or os.access(file, os.R_OK)):
         readers = {0, os.geteuid(), *([] if settings.secret_key else [file.stat().st_uid])}
         _refuse_strangers(url.port or PORTS.get(url.scheme, 0), readers)

@@ -5,4 +5,5 @@ findings  defines what a check answers with           (pure)
 machine   checks this machine
 network   checks the ways to clients, other processes and providers
 database  checks the database
+plugins   checks the plugins, here and in a daemon that runs
 """

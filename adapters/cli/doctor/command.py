@@ -14,8 +14,9 @@ from adapters.cli.command_line import (
     printable,
     secrets_help,
 )
-from adapters.cli.doctor import database, machine, network
+from adapters.cli.doctor import database, machine, network, plugins
 from adapters.cli.doctor.findings import Finding, FindingState, from_refusal, ok
+from adapters.plugins.plugins import open_plugins
 from adapters.settings import logs, names
 from adapters.settings.refusals import CannotStart
 from adapters.settings.table import default_config_file
@@ -90,7 +91,10 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
     note(*network.check_daemon(settings), *network.check_tls(settings))
     note(await network.check_relay(settings))
     note(*network.check_private_networks(settings), *network.check_proxy(settings.environ))
-    note(*await network.check_providers(settings, online=options.online))
+    note(*plugins.check_running(settings), *plugins.check_unused(settings.plugins))
+    async with open_plugins(settings.plugins) as loaded:
+        note(*plugins.check_loaded(loaded))
+        note(*await network.check_providers(settings, loaded, online=options.online))
     return findings
 
 

@@ -16,6 +16,8 @@ from adapters.models.connecting import connect
 from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.providers.dial import dialler, proxied, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
+from adapters.plugins.plugins import Plugins
+from adapters.plugins.providers import plugin_models
 from adapters.relay.address import Nowhere
 from adapters.relay.place import ADVICE, first_address
 from adapters.settings import Address, Config
@@ -131,9 +133,12 @@ def check_proxy(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield ok("proxy", f"providers are reached over {proxy.host}:{proxy.port}{beside}")
 
 
-async def check_providers(config: Config, *, online: bool) -> Sequence[Finding]:
+async def check_providers(config: Config, plugins: Plugins, *, online: bool) -> Sequence[Finding]:
+    """Look at the providers of the environment and of plugins; ask each for a word if `online`."""
     try:
-        models = models_of_environment(config.environ)
+        models = models_of_environment(
+            config.environ, plugin_models(plugins), is_whole=plugins.are_whole
+        )
     except CannotStart as refusal:
         return [from_refusal("provider", refusal)]
     if not models:

@@ -11,6 +11,7 @@ from adapters import settings as config
 from adapters.cli.doctor import database as stored
 from adapters.cli.doctor import machine, network
 from adapters.cli.doctor.findings import Finding, FindingState, from_refusal
+from adapters.plugins.plugins import NO_PLUGINS
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from adapters.rehearsal.settings import read as behaving
@@ -287,10 +288,12 @@ async def test_providers_are_named_and_only_asked_if_one_wants_it():
         {}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
     )
 
-    [named] = await network.check_providers(settings, online=False)
-    [none] = await network.check_providers(config.read_config({}, {"HOME": "/none"}), online=False)
+    [named] = await network.check_providers(settings, NO_PLUGINS, online=False)
+    [none] = await network.check_providers(
+        config.read_config({}, {"HOME": "/none"}), NO_PLUGINS, online=False
+    )
     odd = config.read_config({}, {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "nonsense"})
-    [misnamed] = await network.check_providers(odd, online=False)
+    [misnamed] = await network.check_providers(odd, NO_PLUGINS, online=False)
 
     assert (OK, "openai/gpt-5 is set up; --online asks it") == (named.state, named.fact)
     assert (WARNING, WRONG) == (none.state, misnamed.state)
@@ -303,7 +306,9 @@ async def test_a_provider_that_is_asked_says_how_it_is(faults, state):
     said = {"deltas": "1", "faults": faults} if faults else {"deltas": "1"}
     async with serve(behaving(Behaviour(), said)) as running:
         environ = {"ANTHROPIC_API_KEY": "sk-secret", "ANTHROPIC_BASE_URL": running.url}
-        [finding] = await network.check_providers(config.read_config({}, environ), online=True)
+        [finding] = await network.check_providers(
+            config.read_config({}, environ), NO_PLUGINS, online=True
+        )
 
     assert state is finding.state, finding
     assert "sk-secret" not in str(finding)
