@@ -44,8 +44,7 @@ DICTATED = "adapters/models/providers/*/wire.py"
 TO_COME = {
     *("runtime", "actors/law", "actors/tools", "actors/prompts", "actors/agents"),
     "actors/chat",
-    *("adapters/settings", "adapters/postgres", "adapters/http"),
-    *("adapters/people", "adapters/workspaces"),
+    *("adapters/postgres", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),
     "adapters/relay",
 }

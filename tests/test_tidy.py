@@ -46,8 +46,8 @@ SHARED_THREADS = {
         "adapters/daemon/parent.py adapters/postgres/dumping/programs.py",
     ),
     "trio.socket.socket": ("a socket made in runtime.threads, then from_stdlib_socket", ""),
-    "trio.socket.getaddrinfo": ("adapters.settings.names.looked_up", ""),
-    "trio.socket.getnameinfo": ("adapters.settings.names.looked_up", ""),
+    "trio.socket.getaddrinfo": ("adapters.settings.names.look_up", ""),
+    "trio.socket.getnameinfo": ("adapters.settings.names.look_up", ""),
     "trio.socket.getprotobyname": ("its number", ""),
     "anyio.run": ("adapters.settings.names.run", ""),
     "anyio.to_thread.run_sync": ("runtime.threads", "client/promptcorner_client/tools.py"),
@@ -55,7 +55,7 @@ SHARED_THREADS = {
     "anyio.open_file": ("open in runtime.threads", ""),
     "anyio.run_process": ("adapters.workspaces.disk", ""),
     "anyio.open_process": ("adapters.workspaces.disk", ""),
-    "anyio.getaddrinfo": ("adapters.settings.names.looked_up", ""),
+    "anyio.getaddrinfo": ("adapters.settings.names.look_up", ""),
     "asyncio.to_thread": ("runtime.threads", ""),
 }
 WORDLESS = {"utils", "helpers", "common", "manager", "misc", "types", "models", "base"}

@@ -19,7 +19,7 @@ from adapters.relay.dialling import Addresses, Dialler
 from adapters.relay.door import Backstage, Host
 from adapters.relay.place import ADVICE, first_address
 from adapters.relay.tickets import PURPOSE, Tickets
-from adapters.settings import Address, Config
+from adapters.settings import Config, HostAddress
 from runtime.log import emit
 
 LEAVE_SECONDS = GRACE_SECONDS + 1.0  # for the last peers to leave; then they are cut off
@@ -72,7 +72,9 @@ async def open_relay_listener(
     nursery.start_soon(server.serve, listeners)
     host, port = listeners[0].socket.getsockname()[:2]
     try:
-        yield RelayListener(own_url(Address(host, port), config.relay_url, number), own, tickets)
+        yield RelayListener(
+            own_url(HostAddress(host, port), config.relay_url, number), own, tickets
+        )
     finally:
         with trio.move_on_after(LEAVE_SECONDS, shield=True):
             await server.drain(listeners)

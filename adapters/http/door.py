@@ -57,7 +57,7 @@ class Authenticator(Protocol):
 
 @dataclass(slots=True)
 class _Visit:
-    """What is known of a request by now, for the log and the counts."""
+    """A request as far as it is known by now, for the log and the counts."""
 
     address: str
     row: Endpoint | None = None

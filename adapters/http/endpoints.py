@@ -1,4 +1,4 @@
-"""What the API consists of: one row for each method and path.
+"""The API: one row for each method and path.
 
 Everything is made of these rows: which handler is called for a request, what its caller has to
 show before, the document at /openapi.json, and the table of access that the tests go through.
@@ -44,7 +44,7 @@ class Access(Enum):
 
 
 class TokenSource(Enum):
-    """Where a request carried its token. What a browser sends by itself proves less."""
+    """The place where a request carried its token. What a browser sends by itself proves less."""
 
     COOKIE = "cookie"
     QUERY = "query"
@@ -187,7 +187,7 @@ def _whole_number(text: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What a client gets: bytes that are there, or that come as they are made."""
+    """A response: bytes that are there, or that come as they are made."""
 
     status: int
     body: bytes | AsyncIterator[bytes] = b""

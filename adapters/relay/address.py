@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
-from adapters.settings import Address
+from adapters.settings import HostAddress
 
 LOOPBACK = "127.0.0.1"
 
@@ -35,19 +35,19 @@ def own_host(listen_host: str, database_side: str | None) -> str | Nowhere:
     return Nowhere(f"of this machine only {database_side} is known, which is no private address")
 
 
-def own_address(first: Address, number: int) -> Address:
+def own_address(first: HostAddress, number: int) -> HostAddress:
     """Of the process with this number, from 1: each has a port of its own; 0: any free one."""
-    return Address(first.host, first.port and first.port + number - 1)
+    return HostAddress(first.host, first.port and first.port + number - 1)
 
 
-def own_url(listening: Address, first_url: str | None, number: int) -> str:
+def own_url(listening: HostAddress, first_url: str | None, number: int) -> str:
     """How others see the process that listens there; `first_url`: how they see the first one."""
     if first_url is None:
         return f"http://{listening}"
     parts = urlsplit(first_url)
     if number == 1 or parts.port is None:
         return first_url
-    seen = Address(parts.hostname or "", parts.port + number - 1)
+    seen = HostAddress(parts.hostname or "", parts.port + number - 1)
     return parts._replace(netloc=str(seen)).geturl()
 
 

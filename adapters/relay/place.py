@@ -4,13 +4,13 @@ from functools import partial
 
 from adapters.postgres.driver import reaching
 from adapters.relay.address import Nowhere, own_host
-from adapters.settings import Address, Config
+from adapters.settings import Config, HostAddress
 from runtime.threads import read
 
 ADVICE = "set relay_listen to an address of this machine that the other processes reach"
 
 
-async def first_address(config: Config) -> Address | Nowhere:
+async def first_address(config: Config) -> HostAddress | Nowhere:
     """Where the first process of this start is to be found by others."""
     if config.relay_listen is not None:
         return config.relay_listen
@@ -19,4 +19,4 @@ async def first_address(config: Config) -> Address | Nowhere:
         look = partial(reaching.our_end, config.database_url)
         database_side = await read(reaching.REACHING, look)
     host = own_host(config.host, database_side)
-    return host if isinstance(host, Nowhere) else Address(host, 0)
+    return host if isinstance(host, Nowhere) else HostAddress(host, 0)

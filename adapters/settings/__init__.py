@@ -19,7 +19,7 @@ page       docs/configuration.md, made of the table
 providers  the settings of providers of models
 """
 
-from adapters.settings.kinds import Address, LogFormat
+from adapters.settings.kinds import HostAddress, LogFormat
 from adapters.settings.reading import ShownSetting, list_settings, read_config
 from adapters.settings.setting import Setting, Subject
 from adapters.settings.table import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT, SETTINGS, Config
@@ -28,8 +28,8 @@ __all__ = [
     "ADVISOR_EXPERIMENT",
     "DESKTOP_EXPERIMENT",
     "SETTINGS",
-    "Address",
     "Config",
+    "HostAddress",
     "LogFormat",
     "Setting",
     "ShownSetting",

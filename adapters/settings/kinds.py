@@ -28,7 +28,7 @@ class InvalidValue(Exception):
     text, which may be a secret."""
 
 
-class Kind(Protocol[_Value]):
+class ValueKind(Protocol[_Value]):
     """A kind of values: how one is written, and how it is read."""
 
     @property
@@ -52,7 +52,7 @@ class Kind(Protocol[_Value]):
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class HostAddress:
     """A host and a port to listen at."""
 
     host: str
@@ -68,12 +68,12 @@ class HostPort:
     bounds: ClassVar[str] = ""
     must: ClassVar[str] = f"must be HOST:PORT with a port of 0..{PORT_MAX}"
 
-    def read(self, text: str) -> Address:
+    def read(self, text: str) -> HostAddress:
         host, colon, port = text.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not (colon and host and port.isdecimal() and int(port) <= PORT_MAX):
             raise InvalidValue(self.must)
-        return Address(host, int(port))
+        return HostAddress(host, int(port))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRules:
-    """What tools may do, by patterns of their names, or `none`."""
+    """Rules of what tools may do, by patterns of their names, or `none`."""
 
     shape: ClassVar[str] = "TOOL=WORD,…"
     bounds: ClassVar[str] = "none, or TOOL=allow, TOOL=ask, TOOL=deny with commas between them"
@@ -193,7 +193,7 @@ class ApprovalRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class OnOff:
     shape: ClassVar[str] = "on|off"
     bounds: ClassVar[str] = ""
     must: ClassVar[str] = "must be on or off"

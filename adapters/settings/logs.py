@@ -1,4 +1,4 @@
-"""Where log entries go: standard error, as text for a person or as JSON for a machine."""
+"""The log: entries on standard error, as text for a person or as JSON for a machine."""
 
 import logging
 import sys
@@ -10,7 +10,7 @@ import structlog
 
 from adapters.settings.kinds import LogFormat
 
-# Without locals, which it would show otherwise: what people say and passwords are among them.
+# Without locals, which would be shown otherwise: messages and passwords are among them.
 _TRACEBACKS = structlog.processors.ExceptionRenderer(
     structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 )
@@ -18,8 +18,10 @@ FIRST = ("timestamp", "level", "event")
 
 
 def set_up(form: LogFormat, level: str, *, process: int | None = None) -> None:
-    """Send everything that goes through stdlib logging to standard error, one line each. `process`
-    is our number among several, and stands in each."""
+    """Send everything that goes through the standard logging to standard error, one line each.
+
+    `process` is our number among several processes, and stands in each line.
+    """
     as_text = form == "text" or (form == "auto" and sys.stderr.isatty())
     last: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, _text]

@@ -1,7 +1,7 @@
 """Names of hosts, looked up in threads of their own, and `run`, with which every program begins.
 
-trio, and with it every library that connects through it, would look them up among all other work
-that blocks, so that a disk that hangs would cut us off from the network. A host whose name server
+trio, and with it every library that connects through it, would look names up among all other
+blocking work, so that a disk that hangs would cut us off from the network. A host whose name server
 is silent holds its own threads, and no others.
 """
 
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class Resolver(trio.abc.HostnameResolver):
-    """Asked by trio for every name that is not an address already."""
+    """The resolver that trio asks for every name that is not an address already."""
 
     async def getaddrinfo(
         self,
@@ -34,13 +34,13 @@ class Resolver(trio.abc.HostnameResolver):
         flags: int = 0,
     ) -> Any:
         look = partial(socket.getaddrinfo, host, port, family, type, proto, flags)
-        return await looked_up(look, (host or b"").decode())
+        return await look_up(look, (host or b"").decode())
 
     async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
-        return await looked_up(partial(socket.getnameinfo, sockaddr, flags), sockaddr[0])
+        return await look_up(partial(socket.getnameinfo, sockaddr, flags), sockaddr[0])
 
 
-async def looked_up(look: Callable[[], Result], host: str) -> Result:
+async def look_up(look: Callable[[], Result], host: str) -> Result:
     """Ask the system about a name. OSError: it does not know, or all threads wait for it."""
     try:
         return await read(LOOK_UPS, look, key=host)

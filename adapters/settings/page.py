@@ -1,4 +1,4 @@
-"""`python -m adapters.settings.page docs/configuration.md`: that page, made of the table."""
+"""The page docs/configuration.md: `python -m adapters.settings.page` makes it of the table."""
 
 import sys
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ HEAD = f"""\
 <!-- Made of adapters/settings/table.py by `python -m adapters.settings.page`: change it there. -->
 
 Nothing has to be set: `promptcorner serve` keeps its data in a directory of the user's and listens
-on this machine only. A setting may be said in five places, and the first that says it counts:
+on this machine only. A setting can be set in five places, of which the first counts:
 
-1. its flag: `--log-level debug`; secrets have none, for everybody may read a command line
+1. its flag: `--log-level debug`; a secret has none, since everybody can read a command line
 2. its variable: `PROMPTCORNER_LOG_LEVEL=debug`; of a secret also `…_FILE`, which names a file
 3. of a secret, a file of its name in `$CREDENTIALS_DIRECTORY`, which is what systemd makes of
    `LoadCredential=secret_key:/etc/promptcorner/secret.key`
@@ -52,6 +52,7 @@ whoever can read its secret key needs no token.
 
 
 def page() -> str:
+    """Return the text of the page."""
     return "\n".join([HEAD, *_subjects(), TAIL])
 
 

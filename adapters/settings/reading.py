@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from adapters.settings.kinds import PORT_MAX, Address, InvalidValue
+from adapters.settings.kinds import PORT_MAX, HostAddress, InvalidValue
 from adapters.settings.refusals import CannotStart
 from adapters.settings.setting import PREFIX, Setting, Subject
 from adapters.settings.table import SETTINGS, SETTINGS_BY_NAME, Config
@@ -279,7 +279,7 @@ def _environ(
     return {**environment, **values}
 
 
-def _check_relay(listen: Address | None, url: str | None, *, processes: int) -> None:
+def _check_relay(listen: HostAddress | None, url: str | None, *, processes: int) -> None:
     """Refuse addresses at which the other processes would not find one of this start.
 
     Each process of one start has an address of its own: the next port of `relay_listen`, and the
@@ -294,7 +294,7 @@ def _check_relay(listen: Address | None, url: str | None, *, processes: int) -> 
         _check_relay_url(url, listen, processes=processes)
 
 
-def _check_relay_url(url: str, listen: Address | None, *, processes: int) -> None:
+def _check_relay_url(url: str, listen: HostAddress | None, *, processes: int) -> None:
     if listen is None or listen.port == 0:
         fact = f"relay_url={url} leads to no port that is known"
         raise CannotStart("config", fact, "set relay_listen to HOST:PORT with that port")

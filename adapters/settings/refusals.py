@@ -1,8 +1,11 @@
-"""Why the daemon does not start: the one exception that the command line knows."""
+"""The refusal to start: the one exception that the command line knows."""
 
 
 class CannotStart(Exception):
-    """What is wrong, and what to do about it; the command line prints it and exits with 1."""
+    """A start that is refused: what is wrong, and what to do about it.
+
+    The command line prints it and exits with 1.
+    """
 
     def __init__(self, subject: str, fact: str, advice: str = "") -> None:
         """`advice` may be left out where the fact says what to do (`…, must be 1..64`)."""

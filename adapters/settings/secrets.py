@@ -1,7 +1,7 @@
-"""What must be kept but not read: texts sealed with the master key, and keys derived from it.
+"""Secrets: texts that are sealed with the master key, and keys that are derived from it.
 
-A sealed text names the key that sealed it, so that another master key is told from a text that was
-damaged; and it is bound to what it is about, so that one cannot be put in another's place.
+A sealed text names the key that sealed it, so that another master key is told from a damaged text.
+It is bound to what it is about, so that one cannot be put in the place of another.
 """
 
 import os
@@ -28,11 +28,12 @@ _KEY_BYTES = 32
 
 
 class CannotOpen(Exception):
-    """A sealed text stays closed; says what it is about and why, never what is in it."""
+    """A sealed text that stays closed. The message says what it is about and why, never what is in
+    it."""
 
 
 class Vault:
-    """Seals and opens. Its `name` is shown to people: two masters with one name are the same."""
+    """Seals and opens texts. People see its `name`: two master keys with one name are the same."""
 
     def __init__(self, master: bytes) -> None:
         assert len(master) >= MASTER_BYTES_MIN, "a master key is not to be guessed"
@@ -48,12 +49,13 @@ class Vault:
         return self._name.hex()
 
     def seal(self, text: str, about: str) -> bytes:
+        """Seal a text, bound to what it is about."""
         head = _VERSION + self._name
         nonce = token_bytes(_NONCE_BYTES)
         return head + nonce + self._cipher.encrypt(nonce, text.encode(), head + about.encode())
 
     def open(self, sealed: bytes, about: str) -> str:
-        """CannotOpen: it was sealed with another key, or is not what was sealed about this."""
+        """Open a sealed text. CannotOpen: another key sealed it, or it is about something else."""
         if len(sealed) < _HEAD_BYTES or sealed[:1] != _VERSION:
             raise CannotOpen(f"{about}: what is stored is no sealed text; set it anew")
         name = sealed[1 : 1 + _NAME_BYTES]
@@ -70,19 +72,24 @@ class Vault:
         return opened.decode()
 
     def derived(self, purpose: str) -> bytes:
-        """32 bytes for whoever signs things: the same in every process with this master key."""
+        """Return 32 bytes for one purpose, the same in every process with this master key."""
         info = f"promptcorner/{purpose}".encode()
         return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(self._master)
 
 
 def local_token(vault: Vault) -> str:
-    """By which commands on this machine get in: who can read the master key is an admin anyway."""
+    """Return the token of commands on this machine.
+
+    A person who can read the master key is an admin anyway.
+    """
     return f"local-{vault.derived('local token').hex()}"
 
 
 def open_vault(said: str | None, data_dir: Path) -> Vault:
-    """With the master key of the setting; without one, that of the data directory, made there at
-    the first start. CannotStart says what is wrong with it."""
+    """Open the vault with the master key of the setting, or with that of the data directory.
+
+    The latter is made at the first start. CannotStart says what is wrong with the key.
+    """
     if said:
         return Vault(_long_enough(said, SETTING))
     path = data_dir / FILE_NAME
@@ -112,7 +119,8 @@ def _read(path: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    """Whole or not at all, once: of several that start together one makes it, all read the same."""
+    """Make the file of the key, whole or not at all. Of several processes that start together one
+    makes it, and all read the same."""
     made = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar, overload
 
-from adapters.settings.kinds import Kind
+from adapters.settings.kinds import ValueKind
 
 PREFIX = "PROMPTCORNER_"
 
@@ -13,7 +13,7 @@ _Value = TypeVar("_Value")
 
 
 class Subject(Enum):
-    """What a setting is about; the value is its heading."""
+    """The subject of a setting. The value is its heading."""
 
     LISTENING = "listening"
     DATA = "data"
@@ -31,7 +31,7 @@ class Setting:
 
     name: str
     subject: Subject
-    kind: Kind[Any]
+    kind: ValueKind[Any]
     help: str  # what it does, and what happens at its bound; a line for people
     default_text: str | Callable[[], str] = ""  # as one would write it; "": there is none
     default_words: str = ""  # where `default_text` does not tell it
@@ -61,7 +61,7 @@ class Setting:
 @overload
 def setting(
     subject: Subject,
-    kind: Kind[_Value],
+    kind: ValueKind[_Value],
     *,
     help: str,
     default: str | Callable[[], str],
@@ -74,7 +74,7 @@ def setting(
 @overload
 def setting(
     subject: Subject,
-    kind: Kind[_Value],
+    kind: ValueKind[_Value],
     *,
     help: str,
     default_help: str = "",
@@ -85,7 +85,7 @@ def setting(
 
 def setting(
     subject: Subject,
-    kind: Kind[_Value],
+    kind: ValueKind[_Value],
     *,
     help: str,
     default: str | Callable[[], str] = "",

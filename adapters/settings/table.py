@@ -17,21 +17,21 @@ import platformdirs
 from actors.tools.approvals import ApprovalRule
 from adapters.settings.kinds import (
     LOG_FORMATS,
-    Address,
     AnyOf,
     ApprovalRules,
     Count,
     DatabaseAddress,
     FilePath,
+    HostAddress,
     HostPort,
     LogFormat,
     Names,
     Networks,
     OneOf,
+    OnOff,
     PlainText,
     Seconds,
     SecretText,
-    Switch,
     WebAddress,
 )
 from adapters.settings.providers import PROVIDER_SETTINGS
@@ -73,7 +73,7 @@ class Config:
     """Everything the daemon is told. The settings of providers are in `environ`, by the names of
     their variables, whoever set them."""
 
-    listen: Address = setting(
+    listen: HostAddress = setting(
         Subject.LISTENING,
         HostPort(),
         default="127.0.0.1:7390",
@@ -107,7 +107,7 @@ class Config:
         default="1",
         help="how many of us serve at that address and run chats; more than processors do not help",
     )
-    relay_listen: Address | None = setting(
+    relay_listen: HostAddress | None = setting(
         Subject.LISTENING,
         HostPort(),
         default_help="an address that is not public, any free port",
@@ -166,7 +166,7 @@ class Config:
     )
     sharing: bool = setting(
         Subject.ACCESS,
-        Switch(),
+        OnOff(),
         default="on",
         help="whether owners may let others read their chats; off hides what was shared",
     )
@@ -179,7 +179,7 @@ class Config:
     )  # that strangers may send us to
     user_keys: bool = setting(
         Subject.ACCESS,
-        Switch(),
+        OnOff(),
         default="on",
         help="whether users may bring keys of their own for providers; off ignores those there are",
     )  # whether users may bring keys of their own
@@ -243,7 +243,7 @@ class Config:
     )  # in seconds; 0: a person has as long as it takes
     summaries: bool = setting(
         Subject.CHATS,
-        Switch(),
+        OnOff(),
         default="on",
         help="whether models are asked what came of a turn and what a chat is about, for lists",
     )  # for lists, by models
@@ -269,7 +269,7 @@ class Config:
     )  # bubblewrap or none
     sandbox_network: bool = setting(
         Subject.WORKSPACES,
-        Switch(),
+        OnOff(),
         default="off",
         help="whether commands in the sandbox have a network",
     )
@@ -338,7 +338,7 @@ class Config:
         """The URL of the daemon for programs on this machine, without a slash at its end."""
         scheme = "http" if self.tls_cert is None else "https"
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        return f"{scheme}://{Address(host, self.port)}"
+        return f"{scheme}://{HostAddress(host, self.port)}"
 
     @property
     def secret_key_file(self) -> Path:

@@ -20,7 +20,7 @@ from adapters.plugins.plugins import Plugins
 from adapters.plugins.providers import plugin_models
 from adapters.relay.address import Nowhere
 from adapters.relay.place import ADVICE, first_address
-from adapters.settings import Address, Config
+from adapters.settings import Config, HostAddress
 from adapters.settings.refusals import CannotStart
 from adapters.tools.mcp.oauth.guard import is_reachable
 
@@ -101,7 +101,7 @@ async def check_relay(config: Config) -> Finding:
     return relay_finding(config, found)
 
 
-def relay_finding(config: Config, found: Address | Nowhere) -> Finding:
+def relay_finding(config: Config, found: HostAddress | Nowhere) -> Finding:
     if isinstance(found, Nowhere):
         fact = f"{found.why}: watchers at other processes will not see answers as they are written"
         return warning("relay", fact, ADVICE)

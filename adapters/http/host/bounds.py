@@ -1,4 +1,4 @@
-"""What one client may cost, and all of them together. Each says what happens there."""
+"""Bounds of what one client may cost, and all of them together; each with what happens there."""
 
 CONNECTIONS_MAX = 20_000  # fewer where descriptors are few; then idle ones give way, or 503
 BESIDE_MAX = 16  # connections over that, for one request of an admin each; then 503 at once

@@ -1,4 +1,4 @@
-"""Where a server listens: opened, or refused in words that say what to do."""
+"""Listeners of a server: opened, or refused in words that say what to do."""
 
 import errno
 import socket

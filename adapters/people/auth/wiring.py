@@ -30,7 +30,7 @@ from adapters.people.store.deployment import (
     ensure_first_admin,
     read_deployment,
 )
-from adapters.people.store.tokens import LAST_SECONDS, Tokens, TokenUsage
+from adapters.people.store.tokens import LAST_SECONDS, Tokens, TokenUseNotes
 from adapters.people.store.users import CachedUsers, Users
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault, local_token
@@ -54,7 +54,7 @@ class Auth:
     passwords: Passwords
     throttle: LoginThrottle
     signing: Signing
-    usage: TokenUsage
+    usage: TokenUseNotes
     streams: OpenStreams
     bus: Bus
 
@@ -126,7 +126,7 @@ def _auth(
 ) -> Auth:
     users, tokens = Users(pool), Tokens(pool)
     known = CachedUsers(users)
-    usage = TokenUsage(tokens)
+    usage = TokenUseNotes(tokens)
     signing = Signing(csrf_key=vault.derived("csrf"), ticket_key=vault.derived("ticket"))
     callers = Callers(tokens, signing, known, used=usage.note, identify=identify)
     return Auth(

@@ -7,7 +7,7 @@ from adapters.people.auth.wiring import Auth
 from adapters.people.routes.accounts import Accounts, UserRights
 from adapters.people.routes.organizations import Organizations
 from adapters.people.routes.passwords import Credentials, InvitationPages
-from adapters.people.routes.sessions import Sessions
+from adapters.people.routes.sessions import SessionRoutes
 from adapters.people.routes.tokens import PersonalTokens
 
 
@@ -18,7 +18,7 @@ def people_routes(auth: Auth) -> Sequence[Routes]:
         Credentials(auth),
         UserRights(auth),
         PersonalTokens(auth),
-        Sessions(auth),
+        SessionRoutes(auth),
         Organizations(auth),
         InvitationPages(auth),
     )

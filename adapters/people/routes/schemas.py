@@ -7,11 +7,11 @@ from uuid import UUID
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from adapters.people.store.deployment import Deployment
-from adapters.people.store.tokens import Token, TokenKind
+from adapters.people.store.tokens import ListedToken, TokenKind
 from adapters.people.store.users import OWNER, User
 
 
-class Role(Struct, frozen=True):
+class GrantedRole(Struct, frozen=True):
     name: str
     display_name: str
 
@@ -28,7 +28,7 @@ class ShownUser(Struct, frozen=True):
     status: str
     login_type: str
     organization_ids: Sequence[UUID]
-    roles: Sequence[Role]
+    roles: Sequence[GrantedRole]
     is_service_account: bool = False
     has_ai_seat: bool = False
 
@@ -79,7 +79,7 @@ class OneTimeLink(Struct, frozen=True):
     expires_at: datetime
 
 
-class Login(Struct, frozen=True):
+class LoginRequest(Struct, frozen=True):
     """A login with one of the two names."""
 
     password: str
@@ -166,8 +166,8 @@ class Member(Struct, frozen=True):
     avatar_url: str
     created_at: datetime
     updated_at: datetime
-    roles: Sequence[Role] = ()
-    global_roles: Sequence[Role] = ()
+    roles: Sequence[GrantedRole] = ()
+    global_roles: Sequence[GrantedRole] = ()
 
 
 NEVER = datetime.min.replace(tzinfo=UTC)  # clients of this API read it as no time at all
@@ -199,8 +199,8 @@ def present_new_user(of: User, organization: UUID, link: str) -> NewUserAnswer:
     return NewUserAnswer(**structs.asdict(present_user(of, organization)), one_time_link=link)
 
 
-def _roles(of: User) -> list[Role]:
-    return [Role(role, ROLES[role]) for role in sorted(of.roles)]
+def _roles(of: User) -> list[GrantedRole]:
+    return [GrantedRole(role, ROLES[role]) for role in sorted(of.roles)]
 
 
 def present_member(of: User, organization: UUID) -> Member:
@@ -217,7 +217,7 @@ def present_member(of: User, organization: UUID) -> Member:
     )
 
 
-def present_token(of: Token) -> ShownToken:
+def present_token(of: ListedToken) -> ShownToken:
     """Return a token without its secret."""
     expires_at = of.expires_at or FOR_EVER
     scopes = list(of.scopes)

@@ -12,8 +12,8 @@ from adapters.people.auth.wiring import Auth
 from adapters.people.routes.checks import BODY_BYTES_MAX, USERS
 from adapters.people.routes.schemas import (
     LoggedIn,
-    Login,
     LoginMethods,
+    LoginRequest,
     MessageAnswer,
     Ticket,
     TicketWanted,
@@ -27,7 +27,7 @@ JSON = "application/json"
 PATH_CHARACTERS_MAX = 512  # that a ticket is for
 
 
-class Sessions:
+class SessionRoutes:
     """Routes that begin and end sessions."""
 
     def __init__(self, auth: Auth) -> None:
@@ -42,7 +42,7 @@ class Sessions:
                 summary="Log in with a password; the answer sets the cookies of a session",
                 tag="sessions",
                 access=Access.OPEN,
-                body=Login,
+                body=LoginRequest,
                 body_bytes_max=BODY_BYTES_MAX,
                 rate_per_minute=LOGINS_PER_MINUTE,
                 answers={201: LoggedIn},
@@ -91,7 +91,7 @@ class Sessions:
 
     async def login(self, call: Call) -> HttpResponse:
         _check_is_json(call)
-        wanted = call.read(Login)
+        wanted = call.read(LoginRequest)
         name = (wanted.username or wanted.email or "").strip()
         slow_down(self._auth.throttle, name, call.address)
         user = await self._whose_password(name, wanted.password)

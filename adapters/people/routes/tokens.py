@@ -17,7 +17,7 @@ from adapters.people.auth.wiring import Auth
 from adapters.people.routes import checks
 from adapters.people.routes.checks import BODY_BYTES_MAX, USERS, user_of_path
 from adapters.people.routes.schemas import NewKey, NewToken, ShownToken, TokenBounds, present_token
-from adapters.people.store.tokens import Token, TokenRefusal
+from adapters.people.store.tokens import ListedToken, TokenRefusal
 
 KEYS = f"{USERS}/{{user}}/keys"
 TOKENS = f"{KEYS}/tokens"
@@ -134,7 +134,7 @@ class PersonalTokens:
         self._auth.changed(token.user_id)
         return no_content()
 
-    async def _token(self, call: Call) -> Token:
+    async def _token(self, call: Call) -> ListedToken:
         user = await user_of_path(self._auth, call)
         token = await self._auth.tokens.of_user(user.id, call.path["key"])
         if token is None:

@@ -42,7 +42,7 @@ _ALPHABET = string.ascii_letters + string.digits
 
 
 class TokenKind(StrEnum):
-    """What a token is for."""
+    """The purpose of a token."""
 
     PERSONAL = "personal"  # made by a user for their programs
     SESSION = "session"  # of a browser that has logged in
@@ -65,7 +65,7 @@ class GoodToken(User, frozen=True):
     seconds: float | None  # that it is good for, seen from when it was read; None: for ever
 
 
-class Token(Record, frozen=True):
+class ListedToken(Record, frozen=True):
     """A token without its secret."""
 
     id: str
@@ -101,15 +101,15 @@ class Tokens:
     async def of_id(self, id: str) -> GoodToken | None:
         return _good_token(await self._read((SQL["token_of_id"], {"id": id})))
 
-    async def page(self, user: UserId | None, *, expired: bool) -> list[Token]:
+    async def page(self, user: UserId | None, *, expired: bool) -> list[ListedToken]:
         """Return the personal tokens of a user, or of all, with or without expired ones."""
         wanted = {"user": user, "expired": expired, "limit": LISTED_MAX}
-        return [Token.of(row) for row in await self._read((SQL["tokens_page"], wanted))]
+        return [ListedToken.of(row) for row in await self._read((SQL["tokens_page"], wanted))]
 
-    async def of_user(self, user: UserId, key: str) -> Token | None:
+    async def of_user(self, user: UserId, key: str) -> ListedToken | None:
         """Return a token by its id, or by its name if it is a personal one."""
         rows = await self._read((SQL["token_of_user"], {"user": user, "key": key}))
-        return Token.of(rows[0]) if rows else None
+        return ListedToken.of(rows[0]) if rows else None
 
     async def add_personal(
         self, user: UserId, name: str, *, scopes: Sequence[str], seconds: float | None
@@ -170,7 +170,7 @@ def _good_token(rows: Sequence[Row]) -> GoodToken | None:
     return GoodToken.of(rows[0]) if rows else None
 
 
-class TokenUsage:
+class TokenUseNotes:
     """Notes now and then which tokens were used, never on the way of a request.
 
     `run` it in a nursery, and call `note` from anywhere.

@@ -5,7 +5,7 @@
 t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())
 AND u.status <> 'suspended' AND u.deleted_at IS NULL
 
--- column: Token.username
+-- column: ListedToken.username
 -- The name of its user.
 u.username
 
@@ -37,7 +37,7 @@ SELECT {u.GoodToken}
 
 -- name: tokens_page
 -- Personal tokens that are not revoked, the newest first: of a user, or of all.
-SELECT {t.Token} FROM tokens t JOIN users u ON u.id = t.user_id
+SELECT {t.ListedToken} FROM tokens t JOIN users u ON u.id = t.user_id
  WHERE (%(user)s::uuid IS NULL OR t.user_id = %(user)s)
    AND t.kind = 'personal' AND t.revoked_at IS NULL
    AND (%(expired)s::boolean OR t.expires_at IS NULL OR t.expires_at > now())
@@ -45,7 +45,7 @@ SELECT {t.Token} FROM tokens t JOIN users u ON u.id = t.user_id
 
 -- name: token_of_user
 -- A token of this user, by its id or by its name.
-SELECT {t.Token} FROM tokens t JOIN users u ON u.id = t.user_id
+SELECT {t.ListedToken} FROM tokens t JOIN users u ON u.id = t.user_id
  WHERE t.user_id = %(user)s AND t.revoked_at IS NULL
    AND (t.id = %(key)s OR (t.kind = 'personal' AND t.name = %(key)s))
  ORDER BY t.id = %(key)s DESC LIMIT 1;

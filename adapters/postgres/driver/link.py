@@ -37,7 +37,7 @@ from adapters.postgres.driver.faults import (
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import ADAPTERS, Parameters, Row, Statement, parse, verbatim
 from adapters.postgres.driver.waiting import cancel_on_server, flush, handshake, is_readable
-from adapters.settings.names import looked_up
+from adapters.settings.names import look_up
 
 # How long a cancelled exchange may take to stop its statement; then the link is closed.
 CANCEL_SECONDS = 5.0
@@ -81,7 +81,7 @@ class Link:
         try:
             with trio.fail_after(timeouts.connect_seconds):  # names are looked up in the thread
                 look = partial(conninfo_attempts, parameters)
-                attempts = await looked_up(look, str(parameters.get("host", "")))
+                attempts = await look_up(look, str(parameters.get("host", "")))
             for attempt in attempts:
                 try:
                     with trio.fail_after(timeouts.connect_seconds):

@@ -187,7 +187,7 @@ class Server:
             os.unlink(path)
 
 
-class Users:
+class ClusterUsers:
     """The processes that use the server: tells when the last one may have left."""
 
     def __init__(self, home: str) -> None:
@@ -217,7 +217,7 @@ class Users:
         os.write(self._tell, b".")
 
 
-def keep(server: Server, users: Users) -> None:
+def keep(server: Server, users: ClusterUsers) -> None:
     """Run the server until nobody uses it or it cannot be kept up."""
     restarts, was_ready, quiet_seconds = 0, False, 0.0
     server.start()
@@ -301,7 +301,7 @@ def main(home: str, uid: str, gid: str, *command: str) -> None:
     for number in DEAF_TO:
         signal.signal(number, lambda *_: None)
     os.umask(0o077)
-    keep(Server(home, uid=int(uid), gid=int(gid), command=list(command)), Users(home))
+    keep(Server(home, uid=int(uid), gid=int(gid), command=list(command)), ClusterUsers(home))
     say("gone")
 
 

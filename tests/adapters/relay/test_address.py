@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.relay.address import Nowhere, own_address, own_host, own_url
-from adapters.settings import Address
+from adapters.settings import HostAddress
 
 FOUND = {  # where it listens, our end of the way to the database: where others find us
     ("127.0.0.1", None): "127.0.0.1",
@@ -37,17 +37,17 @@ def test_where_all_that_is_known_is_public_nobody_finds_us(listen):
 
 
 def test_each_process_of_one_start_takes_the_next_port():
-    first = Address("10.0.0.1", 7400)
+    first = HostAddress("10.0.0.1", 7400)
 
     assert [7400, 7401, 7402] == [own_address(first, number).port for number in (1, 2, 3)]
-    assert [0, 0] == [own_address(Address("10.0.0.1", 0), number).port for number in (1, 2)]
+    assert [0, 0] == [own_address(HostAddress("10.0.0.1", 0), number).port for number in (1, 2)]
 
 
 def test_how_others_see_it():
-    there = Address("10.0.0.1", 7401)
+    there = HostAddress("10.0.0.1", 7401)
 
     assert "http://10.0.0.1:7401" == own_url(there, None, 2)
-    assert "http://[fd00::1]:7401" == own_url(Address("fd00::1", 7401), None, 2)
+    assert "http://[fd00::1]:7401" == own_url(HostAddress("fd00::1", 7401), None, 2)
     assert "http://far:9400/x" == own_url(there, "http://far:9400/x", 1)
     assert "http://far:9401/x" == own_url(there, "http://far:9400/x", 2)
     assert "https://far/x" == own_url(there, "https://far/x", 2)

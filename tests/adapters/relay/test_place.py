@@ -5,7 +5,7 @@ import pytest
 from adapters import settings as config
 from adapters.postgres.driver import reaching
 from adapters.relay.place import first_address
-from adapters.settings import Address
+from adapters.settings import HostAddress
 from adapters.settings.refusals import CannotStart
 
 NOBODY = "postgresql://u@127.0.0.1:1/x"
@@ -19,11 +19,11 @@ def told(**said):
 async def test_what_is_set_is_where_it_is():
     said = told(relay_listen="10.0.0.5:7391", database_url=NOBODY)
 
-    assert Address("10.0.0.5", 7391) == await first_address(said)
+    assert HostAddress("10.0.0.5", 7391) == await first_address(said)
 
 
 async def test_beside_an_embedded_database_it_is_on_this_machine():
-    assert Address("127.0.0.1", 0) == await first_address(told(listen="0.0.0.0:7390"))
+    assert HostAddress("127.0.0.1", 0) == await first_address(told(listen="0.0.0.0:7390"))
 
 
 def test_over_a_socket_of_the_file_system_the_server_is_on_this_machine(server):

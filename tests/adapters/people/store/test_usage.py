@@ -3,7 +3,7 @@
 import trio
 
 from adapters.people.store import tokens as bounds
-from adapters.people.store.tokens import NOTE_SECONDS, SWEEP_NOTES, TokenUsage
+from adapters.people.store.tokens import NOTE_SECONDS, SWEEP_NOTES, TokenUseNotes
 from adapters.postgres.driver.faults import DatabaseGone
 
 
@@ -26,7 +26,7 @@ class Notes:
 
 async def test_what_is_used_often_is_noted_once_a_minute(autojump_clock):
     notes = Notes()
-    usage, began = TokenUsage(notes), trio.current_time()
+    usage, began = TokenUseNotes(notes), trio.current_time()
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(usage.run)
@@ -42,7 +42,7 @@ async def test_nothing_is_written_where_nothing_was_used(autojump_clock):
     notes = Notes()
 
     with trio.move_on_after(SWEEP_NOTES * NOTE_SECONDS + 1):
-        await TokenUsage(notes).run()
+        await TokenUseNotes(notes).run()
 
     assert ([], 1) == (notes.noted, notes.swept)
 
@@ -50,7 +50,7 @@ async def test_nothing_is_written_where_nothing_was_used(autojump_clock):
 async def test_a_database_that_is_away_stops_nobody(autojump_clock):
     notes = Notes()
     notes.fault = DatabaseGone("postgres: away")
-    usage = TokenUsage(notes)
+    usage = TokenUseNotes(notes)
     usage.note("a")
 
     with trio.move_on_after(SWEEP_NOTES * NOTE_SECONDS + 1):
@@ -65,7 +65,7 @@ async def test_a_database_that_is_away_stops_nobody(autojump_clock):
 async def test_only_so_many_are_noted_at_once(autojump_clock, monkeypatch):
     monkeypatch.setattr(bounds, "NOTED_MAX", 2)
     notes = Notes()
-    usage = TokenUsage(notes)
+    usage = TokenUseNotes(notes)
     for token in ("a", "b", "c"):
         usage.note(token)
 

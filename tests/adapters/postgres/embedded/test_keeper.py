@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from adapters.postgres.embedded import Wanted, locks
-from adapters.postgres.embedded.keeper import DEAF_TO, Server, Users
+from adapters.postgres.embedded.keeper import DEAF_TO, ClusterUsers, Server
 from tests.e2e.processes import eventually
 
 SECONDS = 5.0
@@ -28,7 +28,7 @@ def arrive(wanted):
 def left(wanted):
     """What a keeper sees: somebody was there and has just left."""
     only = arrive(wanted)
-    users = Users(str(wanted.home))
+    users = ClusterUsers(str(wanted.home))
     assert not users.left()
     os.close(only)
     eventually(lambda: select.select([users.news], [], [], 0)[0], "the keeper has heard of it")
