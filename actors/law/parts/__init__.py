@@ -5,4 +5,5 @@ deltas     changes to parts on their way from a provider, and how a call of a pr
 assemble   deltas to parts
 json_text  JSON that is kept as text
 prompt     what a provider is asked, with the settings that only one family of providers knows
+vendors    the vendors of models: one record for each
 """
