@@ -33,7 +33,7 @@ from adapters.chats.streams.events import encode_piece
 from adapters.models.connecting import connect
 from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.anthropic import wire as anthropic
-from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_chat import wire as openai_chat
 from bench.fixtures import a_provider
@@ -138,7 +138,7 @@ async def _cpu_us(one: Callable[[], Awaitable[None]]) -> float:
 
 async def _measured(url: str, name: str, wire: Wire) -> dict[str, float]:
     figures: dict[str, float] = {}
-    client = HttpClient(dialler(tls_context()))
+    client = HttpClient(direct_dial(tls_context()))
     model = _model(url, wire, client)
     seen = Read()
     costs: dict[str, list[float]] = {"floor": [], "ours": []}

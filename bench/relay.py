@@ -40,7 +40,7 @@ from adapters.http.door import route_not_found
 from adapters.http.endpoints import Upgrade
 from adapters.http.host.server import HttpServer
 from adapters.http.requests import HttpRequest
-from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.postgres.bus import Switchboard
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import Backstage, Host
@@ -138,7 +138,7 @@ async def follow(relay: int) -> None:
     async def find(worker: WorkerId) -> str:
         return f"http://127.0.0.1:{relay}"
 
-    peers = Dialler(find, Tickets(KEY), me=lambda: HERE, dial=dialler(tls_context()))
+    peers = Dialler(find, Tickets(KEY), me=lambda: HERE, dial=direct_dial(tls_context()))
     far, previews = await _listener(), Previews(as_piece)
     async with (
         open_relays(peers, me=lambda: HERE, chance=lambda: 0.0) as relays,

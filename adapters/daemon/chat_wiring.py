@@ -32,14 +32,15 @@ from adapters.chats.summaries import Summaries
 from adapters.daemon.metrics.figures import MetricsRegistry
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
 from adapters.daemon.store_wiring import Store, open_store
+from adapters.models.assembling import ProcessFacts
 from adapters.models.catalogue import Catalogue, ConfiguredCompacting
+from adapters.models.connecting import RehearsalHost
 from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
 from adapters.models.prompting import Prompting
 from adapters.models.provider_config import ModelConfig
-from adapters.models.providers.dial import Dial, dialler, proxied, proxy_of, tls_context
+from adapters.models.providers.dial import Dial, dial_through, direct_dial, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
-from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.snapshot import REHEARSAL_MODEL, ProcessFacts
+from adapters.models.snapshot import REHEARSAL_MODEL
 from adapters.models.store.catalogue import CatalogueReader
 from adapters.models.store.settings import SkillStore
 from adapters.plugins.plugins import NO_PLUGINS, Plugins
@@ -313,5 +314,5 @@ def dial_of(environ: Mapping[str, str]) -> Dial:
     except ValueError as error:
         subject, _, fact = str(error).partition(": ")
         raise CannotStart(subject, fact) from error
-    direct = dialler(context)
-    return direct if proxy is None else proxied(direct, proxy, context)
+    direct = direct_dial(context)
+    return direct if proxy is None else dial_through(direct, proxy, context)

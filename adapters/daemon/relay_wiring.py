@@ -13,7 +13,7 @@ from adapters.daemon.chat_wiring import Basis, ChatServices
 from adapters.http.host.bounds import CONNECTIONS_MAX, GRACE_SECONDS
 from adapters.http.host.listeners import listen
 from adapters.http.host.server import HttpServer, Serve
-from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.relay.address import Nowhere, own_address, own_url
 from adapters.relay.dialling import Addresses, Dialler
 from adapters.relay.door import Backstage, Host
@@ -87,6 +87,6 @@ async def open_relay(
     """Follow chats of other processes for the length of the block."""
     addresses = Addresses(chats.store.pool, lease_seconds=config.lease_seconds)
     me = basis.worker
-    peers = Dialler(addresses.find, stand.tickets, me=me, dial=dialler(tls_context()))
+    peers = Dialler(addresses.find, stand.tickets, me=me, dial=direct_dial(tls_context()))
     async with open_relays(peers, me=me, chance=random.random) as relays:
         yield RelayServices(relays, stand.host)

@@ -4,7 +4,8 @@ For other rooms:
 catalogue             the providers, models and settings that a process knows, and for how long
 choosing              who may ask which model, and with what effort                     (pure)
 snapshot              the catalogue at one moment                                       (pure)
-connecting            a configured model as a provider that can be asked
+assembling            a snapshot of what is stored and what the environment offers      (pure)
+connecting            a configured model as a provider that can be asked, or the rehearsal
 provider_config       providers and models as they are set up, or in the environment    (pure)
 call_config           how a model is called, as administrators write it                 (pure)
 settings              the settings of the deployment and of users, by name              (pure)
@@ -12,7 +13,6 @@ prompting             stored rows, files and tools as the prompt of a call
 prompt_texts          the texts that the daemon itself tells models                     (pure)
 skill_file            the file of a skill                                               (pure)
 costs                 prices, and the book of what was bought beside messages
-rehearsal_host        the rehearsal, as long as no provider is set up
 store                 the stored catalogue
 routes                the catalogue's part of the API
 providers.dial        connections to other hosts

@@ -195,7 +195,7 @@ def read_call(stored: bytes) -> CallConfig:
     return msgspec.json.decode(stored, type=CallConfig)
 
 
-def written_call(call: CallConfig | UnsetType | None) -> bytes:
+def encode_call(call: CallConfig | UnsetType | None) -> bytes:
     """Return a configuration as it is to be stored."""
     return msgspec.json.encode(_without_nulls(msgspec.to_builtins(call or EMPTY_CALL)))
 

@@ -17,6 +17,7 @@ from actors.law.ids import ModelConfigId, UserId
 from actors.law.parts.message import TextPart
 from actors.law.store.hints import CatalogueChanged, HintsLost, News
 from actors.law.store.ports import Bus
+from adapters.models.assembling import ProcessFacts, assemble
 from adapters.models.choosing import (
     NO_MODEL,
     ModelChoice,
@@ -30,10 +31,9 @@ from adapters.models.choosing import (
     why_unusable,
     with_effort,
 )
-from adapters.models.connecting import ModelCache
+from adapters.models.connecting import ModelCache, RehearsalHost
 from adapters.models.prompt_texts import visible_text
 from adapters.models.providers.http import HttpClient
-from adapters.models.rehearsal_host import RehearsalHost
 from adapters.models.settings import Override, UserSettings
 from adapters.models.snapshot import (
     REHEARSAL_MODEL,
@@ -41,8 +41,6 @@ from adapters.models.snapshot import (
     CatalogueSnapshot,
     ListedModel,
     ModelSource,
-    ProcessFacts,
-    assemble,
     with_user_key,
 )
 from adapters.models.store.catalogue import CatalogueReader

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from actors.law.ids import ModelConfigId
 from actors.law.parts.prompt import EFFORTS
+from actors.law.parts.vendors import ANTHROPIC
 from adapters.models.prompt_texts import DEFAULT_SYSTEM_PROMPT
 
 CONTEXTS = ("general", "explore", "title_generation", "compaction")  # of the deployment
@@ -38,7 +39,7 @@ DEFAULTS: Mapping[str, Any] = {
     SYSTEM_PROMPT: "",
     PLAN_MODE_INSTRUCTIONS: "",
     ALLOW_OWN_OVERRIDES: False,
-    COMPUTER_USE_PROVIDER: "anthropic",
+    COMPUTER_USE_PROVIDER: ANTHROPIC.type,
     ALLOW_DEBUG_LOGGING: False,
     ADVISOR: {},
     WORKSPACE_TTL_MS: 0,
@@ -122,7 +123,7 @@ class DeploymentSettings:
     def advisor(self) -> AdvisorSettings:
         stored = self.value(ADVISOR)
         id, effort = stored.get("model_config_id"), stored.get("reasoning_effort")
-        model = _override(stored_override(id, effort))
+        model = _override(override_text(id, effort))
         return AdvisorSettings(
             int(stored.get("max_uses_per_run", 0)),
             int(stored.get("max_output_tokens", 0)),
@@ -172,14 +173,14 @@ class UserSettings:
         }
 
 
-def stored_override(id: UUID | str | None, effort: str | None) -> str:
+def override_text(id: UUID | str | None, effort: str | None) -> str:
     """Return a model that stands in for another, as it is stored."""
     return "" if id is None else f"{id}:{effort}" if effort else str(id)
 
 
-def stored_own_override(mode: str, id: UUID | None, effort: str | None) -> str:
+def own_override_text(mode: str, id: UUID | None, effort: str | None) -> str:
     """Return a user's own choice of a model, as it is stored."""
-    return f"model:{stored_override(id, effort)}" if mode == "model" else mode
+    return f"model:{override_text(id, effort)}" if mode == "model" else mode
 
 
 def _override(stored: object) -> Override:

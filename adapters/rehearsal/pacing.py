@@ -58,7 +58,7 @@ class DeltaPace:
         return seconds
 
 
-def streamed(
+def stream_steps(
     events: Iterable[StreamEvent], behaviour: Behaviour, pace: DeltaPace
 ) -> Iterator[Step]:
     """Yield the steps of a whole chunked body."""
@@ -66,7 +66,7 @@ def streamed(
     yield Send(0, END)
 
 
-def broken_off(
+def broken_steps(
     events: Sequence[StreamEvent],
     behaviour: Behaviour,
     pace: DeltaPace,
@@ -79,17 +79,17 @@ def broken_off(
     match broken.how:
         case "garbage":
             torn = [StreamEvent(_torn(event.data), event.timed) for event in after[:1]]
-            yield from streamed(chain(before, torn, after[1:]), behaviour, pace)
+            yield from stream_steps(chain(before, torn, after[1:]), behaviour, pace)
         case "error":
-            yield from streamed([*before, StreamEvent(report(len(before)))], behaviour, pace)
+            yield from stream_steps([*before, StreamEvent(report(len(before)))], behaviour, pace)
         case "truncate":
-            yield from streamed(before, behaviour, pace)
+            yield from stream_steps(before, behaviour, pace)
         case "reset" | "hangup" | "silence":
             yield from _written(before, behaviour, pace)
             yield _stop(broken.how)
 
 
-def whole(
+def whole_steps(
     seconds: float, head: bytes, body: bytes, *, pieces: int, broken: BrokenAnswer | None
 ) -> Iterator[Step]:
     """Yield the steps of an answer in one piece, whose head tells the length of the whole body."""

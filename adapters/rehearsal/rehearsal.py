@@ -116,7 +116,7 @@ class Rehearsal:
             return self._perform(wire, head, body)
         if head.path.endswith("/models") and head.method == "GET":
             return Exchange(iter([Send(0, response(200, self._models(head)))]))
-        refusal = openai_errors.refused(404, f"there is nothing at {head.method} {head.path}")
+        refusal = openai_errors.refusal(404, f"there is nothing at {head.method} {head.path}")
         return Exchange(iter([Send(0, response(404, refusal.document))]))
 
     def _perform(self, wire: ModuleType, head: RequestHead, body: bytes) -> Exchange:
@@ -129,7 +129,7 @@ class Rehearsal:
             attempt = self._attempt(head, asked)
             answer = plan_answer(self.behaviour, asked, number=self.requests, attempt=attempt)
         except (BadRequest, InvalidSetting) as error:
-            return Exchange(iter([_refusing(wire.refused(400, str(error)))]), heard)
+            return Exchange(iter([_refusing(wire.refusal(400, str(error)))]), heard)
         heard.fault = None if answer.fault is None else rule_text(FaultRule(answer.fault, Always()))
         return Exchange(steps(wire, answer), heard)
 
@@ -169,30 +169,30 @@ def steps(wire: ModuleType, answer: PlannedAnswer) -> Iterator[Step]:
     if said.asked.streamed:
         head = Send(seconds, stream_head(f"req_{said.id}"))
         if broken is None:
-            return chain([head], pacing.streamed(wire.stream(said), behaviour, pace))
+            return chain([head], pacing.stream_steps(wire.stream(said), behaviour, pace))
         events = list(wire.stream(said))
         report = partial(wire.error_event, said)
-        torn = pacing.broken_off(events, behaviour, pace, broken=broken, report=report)
+        torn = pacing.broken_steps(events, behaviour, pace, broken=broken, report=report)
         return chain([head], torn)
     body = wire.whole(said)
     seconds += sum(pace.next() for _ in range(said.delta_count))
     pieces = behaviour.writes_per_event
     head_bytes = whole_head(200, body, ("x-request-id", f"req_{said.id}"))
-    return pacing.whole(seconds, head_bytes, body, pieces=pieces, broken=broken)
+    return pacing.whole_steps(seconds, head_bytes, body, pieces=pieces, broken=broken)
 
 
 def _refusal(wire: ModuleType, fault: Fault | None, *, streamed: bool) -> HttpRefusal | None:
     match fault:
         case ErrorStatus(status, retry_after):
-            refused: HttpRefusal = wire.refused(status)
+            refused: HttpRefusal = wire.refusal(status)
             if retry_after is None:
                 return refused
             return HttpRefusal(status, refused.document, (("retry-after", str(retry_after)),))
         case ContextOverflow():
-            overflow: HttpRefusal = wire.refused(400, overflow=True)
+            overflow: HttpRefusal = wire.refusal(400, overflow=True)
             return overflow
         case BrokenAnswer("error") if not streamed:
-            failed: HttpRefusal = wire.refused(500)
+            failed: HttpRefusal = wire.refusal(500)
             return failed
         case _:
             return None

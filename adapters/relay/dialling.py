@@ -24,7 +24,13 @@ from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 from actors.law.ids import WorkerId
 from actors.streams.relay.exchange import NotConnected, PeerConnection, RelayAnswer, RelayRequest
 from adapters.http.host.bounds import PING_SECONDS
-from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, split_url
+from adapters.models.providers.dial import (
+    CLOSE_SECONDS_MAX,
+    Dial,
+    Origin,
+    open_connection,
+    split_url,
+)
 from adapters.models.providers.faults import ProviderUnreachable, Untrusted
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
@@ -196,7 +202,7 @@ class Dialler:
         try:
             with trio.move_on_after(CONNECT_SECONDS):
                 origin, path = split_url(url)
-                opened.append(await dialled(self._dial, origin))
+                opened.append(await open_connection(self._dial, origin))
                 return await self._entered(SocketLine(opened[0]), worker, origin, path + PATH)
         except (ProviderUnreachable, Untrusted, ValueError) as error:
             return NotConnected(str(error))

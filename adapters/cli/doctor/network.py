@@ -14,7 +14,7 @@ from adapters.cli.admin.connection import LOCAL_HOSTS
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
 from adapters.models.connecting import connect
 from adapters.models.provider_config import ModelConfig, models_of_environment
-from adapters.models.providers.dial import dialler, proxied, proxy_of, tls_context
+from adapters.models.providers.dial import dial_through, direct_dial, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.plugins.plugins import Plugins
 from adapters.plugins.providers import plugin_models
@@ -151,8 +151,8 @@ async def check_providers(config: Config, plugins: Plugins, *, online: bool) -> 
 
 async def _try_provider(model: ModelConfig, environ: Mapping[str, str]) -> Finding:
     context = tls_context()
-    direct, proxy = dialler(context), proxy_of(environ)
-    client = HttpClient(direct if proxy is None else proxied(direct, proxy, context))
+    direct, proxy = direct_dial(context), proxy_of(environ)
+    client = HttpClient(direct if proxy is None else dial_through(direct, proxy, context))
     hello = UserInput((TextPart("Say OK."),))
     settings = CallSettings(max_output_tokens=ANSWER_TOKENS)
     prompt = Prompt(model.model, (hello,), settings=settings, cached=False)

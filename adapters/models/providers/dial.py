@@ -71,7 +71,7 @@ def new_tls_context() -> ssl.SSLContext:
     return context
 
 
-class Patient(trio.abc.Stream):
+class WaitingStream(trio.abc.Stream):
     """A TCP stream that waits before it reads.
 
     trio's own reads first, and mostly in vain, because the next piece of a stream has not come yet.
@@ -105,17 +105,17 @@ class Patient(trio.abc.Stream):
         await self._stream.aclose()
 
 
-def dialler(context: ssl.SSLContext) -> Dial:
+def direct_dial(context: ssl.SSLContext) -> Dial:
     """Return a function that connects to an origin directly."""
 
     async def dial(origin: Origin) -> trio.abc.Stream:
-        stream = Patient(await trio.open_tcp_stream(origin.host, origin.port))
-        return stream if origin.scheme == "http" else await secured(stream, origin, context)
+        stream = WaitingStream(await trio.open_tcp_stream(origin.host, origin.port))
+        return stream if origin.scheme == "http" else await with_tls(stream, origin, context)
 
     return dial
 
 
-async def secured(
+async def with_tls(
     stream: trio.abc.Stream, origin: Origin, context: ssl.SSLContext
 ) -> trio.abc.Stream:
     """Return TLS over a stream, after a handshake in which the peer has proved who it is."""
@@ -131,7 +131,7 @@ async def secured(
     return tls
 
 
-async def dialled(dial: Dial, origin: Origin) -> trio.abc.Stream:
+async def open_connection(dial: Dial, origin: Origin) -> trio.abc.Stream:
     """Return a new connection. Raises `ProviderUnreachable` or `Untrusted`."""
     try:
         with trio.fail_after(CONNECT_SECONDS_MAX):
@@ -200,7 +200,7 @@ def proxy_of(environ: Mapping[str, str]) -> Proxy | None:
     )
 
 
-def proxied(direct: Dial, proxy: Proxy, context: ssl.SSLContext) -> Dial:
+def dial_through(direct: Dial, proxy: Proxy, context: ssl.SSLContext) -> Dial:
     """Return a function that connects through the proxy where it serves, and else directly."""
 
     async def dial(origin: Origin) -> trio.abc.Stream:
@@ -215,7 +215,7 @@ def proxied(direct: Dial, proxy: Proxy, context: ssl.SSLContext) -> Dial:
             if not opened:
                 with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
                     await trio.aclose_forcefully(stream)
-        return await secured(stream, origin, context)
+        return await with_tls(stream, origin, context)
 
     return dial
 

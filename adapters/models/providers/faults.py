@@ -55,21 +55,21 @@ class Reported(CallFailed):
 
 
 @dataclass(frozen=True, slots=True)
-class Accused:
+class CalledProvider:
     """The provider that a failure is about, as configured, and the secrets that we sent it."""
 
     provider: str
     secrets: tuple[str, ...] = ()
 
 
-def call_failed(error: CallFailed, who: Accused, now: datetime) -> ProviderFailure:
+def call_failure(error: CallFailed, who: CalledProvider, now: datetime) -> ProviderFailure:
     """Return the failure for a response that is missing, cut short, or reports a failure."""
     cut = TransportEnd.RESET if isinstance(error, ConnectionLost | ProviderUnreachable) else None
     return classify(Signals(_safe(str(error), who), who.provider, cut=cut), now)
 
 
-def refused(
-    status: int, headers: Mapping[str, str], body: bytes, *, who: Accused, now: datetime
+def refusal_failure(
+    status: int, headers: Mapping[str, str], body: bytes, *, who: CalledProvider, now: datetime
 ) -> ProviderFailure:
     """Return the failure for a response whose status is not 2xx."""
     safe = _safe(body.decode("utf-8", "replace"), who)
@@ -151,7 +151,7 @@ def _kind(value: str | int) -> str:
     return f"status {value}" if is_status else str(value).replace("server_error", "server error")
 
 
-def _safe(text: str, who: Accused) -> str:
+def _safe(text: str, who: CalledProvider) -> str:
     for secret in who.secrets:
         if secret:
             text = text.replace(secret, _REDACTED)

@@ -22,7 +22,7 @@ import h11
 import trio
 
 from actors.law.parts.prompt import Asker
-from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, dialled, hang_up
+from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, hang_up, open_connection
 from adapters.models.providers.faults import BrokenStream, ConnectionLost, Unsendable
 from adapters.models.providers.framing import Chunked, Framing, Sized, UntilClosed
 from runtime.statistics import CounterMetric, GaugeMetric
@@ -238,7 +238,7 @@ class HttpClient:
 
     async def _new(self, origin: Origin) -> _Connection:
         self._count(dialled=1)
-        return _Connection(await dialled(self._dial, origin))
+        return _Connection(await open_connection(self._dial, origin))
 
     def _keep(self, connection: _Connection, origin: Origin) -> None:
         connection.kept, connection.heard = True, False

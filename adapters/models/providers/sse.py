@@ -43,7 +43,7 @@ class EventParser:
         if not self._begun:
             self._begun = True
             head = head.removeprefix(_BYTE_ORDER_MARK)
-        events = self._read(readable(head).split(b"\n"))
+        events = self._read(valid_text(head).split(b"\n"))
         self._bound(len(tail) + sum(map(len, self._data)) if self._data else len(tail))
         return events
 
@@ -81,7 +81,7 @@ class EventParser:
             raise BrokenStream(f"event stream: an event of more than {EVENT_BYTES_MAX} bytes")
 
 
-def readable(json: bytes) -> bytes:
+def valid_text(json: bytes) -> bytes:
     """Return JSON that a provider sent, with everything replaced that is no text.
 
     That is bytes that are not UTF-8, and surrogates without their partner, which come from servers

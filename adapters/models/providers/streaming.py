@@ -15,15 +15,15 @@ from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import Assembly, ModelAnswer
 from actors.law.parts.deltas import AnswerFailed, AnswerFinished, Delta, ProviderFailure
 from adapters.models.providers.faults import (
-    Accused,
     BrokenStream,
+    CalledProvider,
     CallFailed,
     ConnectionLost,
-    call_failed,
-    refused,
+    call_failure,
+    refusal_failure,
 )
 from adapters.models.providers.http import HttpClient, ProviderRequest, ProviderResponse
-from adapters.models.providers.sse import readable
+from adapters.models.providers.sse import valid_text
 from runtime import clock
 
 ANSWER_BYTES_MAX = 256 * 1024 * 1024  # on the wire; a longer answer breaks the stream
@@ -52,20 +52,20 @@ class Decoder(Protocol):
 
 
 @asynccontextmanager
-async def streamed(
-    client: HttpClient, request: ProviderRequest, *, decoder: Decoder, who: Accused
+async def stream_answer(
+    client: HttpClient, request: ProviderRequest, *, decoder: Decoder, who: CalledProvider
 ) -> AsyncIterator[AsyncIterator[Batch]]:
     """Make a call whose answer comes in batches of deltas. Leaving hangs up."""
     async with AsyncExitStack() as stack:
         yield _Batches(stack, client, request=request, decoder=decoder, who=who)
 
 
-async def answered(
+async def whole_answer(
     client: HttpClient,
     request: ProviderRequest,
     *,
     decode: Callable[[bytes], list[Delta]],
-    who: Accused,
+    who: CalledProvider,
 ) -> ModelAnswer | ProviderFailure:
     """Make a call whose answer comes whole; `decode` makes the deltas of its body."""
     try:
@@ -78,14 +78,14 @@ async def answered(
         assembly = Assembly()
         now = clock.wall()
         try:
-            deltas = decode(readable(body))
+            deltas = decode(valid_text(body))
         except UNREADABLE as error:
             raise BrokenStream(f"answer: {_fact(error)}") from error
         for delta in deltas:
             assembly.add(delta, now)
         return assembly.answer()
     except CallFailed as error:
-        return call_failed(error, who, clock.wall())
+        return call_failure(error, who, clock.wall())
 
 
 class _Batches:
@@ -98,7 +98,7 @@ class _Batches:
         *,
         request: ProviderRequest,
         decoder: Decoder,
-        who: Accused,
+        who: CalledProvider,
     ) -> None:
         self._stack = stack
         self._client = client
@@ -129,7 +129,7 @@ class _Batches:
                     return (AnswerFailed(failure),)
             return await self._read(self._response)
         except CallFailed as error:
-            return (AnswerFailed(call_failed(error, self._who, clock.wall())),)
+            return (AnswerFailed(call_failure(error, self._who, clock.wall())),)
 
     async def _read(self, response: ProviderResponse) -> Batch:
         while data := await response.receive():
@@ -155,11 +155,11 @@ class _Batches:
                 pass
 
 
-async def _refusal(response: ProviderResponse, who: Accused) -> ProviderFailure | None:
+async def _refusal(response: ProviderResponse, who: CalledProvider) -> ProviderFailure | None:
     if 200 <= response.status < 300:
         return None
     body = await response.read(REFUSAL_BYTES_MAX)
-    return refused(response.status, response.headers, body, who=who, now=clock.wall())
+    return refusal_failure(response.status, response.headers, body, who=who, now=clock.wall())
 
 
 def _fact(error: Exception) -> str:

@@ -7,7 +7,7 @@ from uuid import uuid4
 from actors.law.ids import ModelConfigId
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation, not_found
-from adapters.models.call_config import faults_of, read_call, written_call
+from adapters.models.call_config import encode_call, faults_of, read_call
 from adapters.models.catalogue import Catalogue
 from adapters.models.provider_config import MODEL, misconfiguration
 from adapters.models.routes import presenters
@@ -118,7 +118,7 @@ class ModelRoutes:
             compression_threshold=THRESHOLD_USUAL
             if asked.compression_threshold is None
             else asked.compression_threshold,
-            call=written_call(asked.model_config),
+            call=encode_call(asked.model_config),
             created_at=now,
             updated_at=now,
         )
@@ -213,7 +213,7 @@ def _changed(stored: StoredModel, asked: WriteChatModelConfigRequest) -> StoredM
         enabled=stored.enabled if asked.enabled is None else asked.enabled,
         context_limit=either(asked.context_limit, stored.context_limit),
         compression_threshold=either(asked.compression_threshold, stored.compression_threshold),
-        call=stored.call if asked.model_config is None else written_call(asked.model_config),
+        call=stored.call if asked.model_config is None else encode_call(asked.model_config),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from actors.law.parts.vendors import VENDORS
 from adapters.http.endpoints import (
     Access,
     Call,
@@ -261,7 +262,7 @@ class SettingRoutes:
         asked = call.read(wire.UpdateModelOverride)
         id = model_id_of(asked.model_config_id)
         effort = await self._checked(call, id, asked.reasoning_effort)
-        stored = names.stored_override(id, effort)
+        stored = names.override_text(id, effort)
         await self._settings.put({names.override_name(context): stored})
         return no_content()
 
@@ -306,8 +307,9 @@ class SettingRoutes:
     async def put_computer_use(self, call: Call) -> HttpResponse:
         self._feature.require(DESKTOP_EXPERIMENT)
         provider = call.read(wire.UpdateComputerUseProvider).provider
-        if provider not in ("anthropic", "openai"):
-            raise invalid("provider", "must be anthropic or openai")
+        able = [vendor.type for vendor in VENDORS if vendor.computer_use]
+        if provider not in able:
+            raise invalid("provider", f"must be {' or '.join(able)}")
         await self._settings.put({names.COMPUTER_USE_PROVIDER: provider})
         return no_content()
 

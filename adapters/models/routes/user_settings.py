@@ -138,7 +138,7 @@ class UserSettingRoutes:
         own = await self._catalogue.own(call.user.id)
         byok = self._catalogue.byok
         effort = checked_effort(snapshot, id, asked.reasoning_effort, own=own, byok=byok)
-        stored = names.stored_own_override(mode, id, effort)
+        stored = names.own_override_text(mode, id, effort)
         await self._settings.put_own(call.user.id, names.override_name(context), stored)
         return no_content()
 

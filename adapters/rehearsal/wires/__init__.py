@@ -1,6 +1,6 @@
 """The vendors' wire formats: a request's bytes become a ModelRequest, an answer becomes bytes.
 
-Each vendor's module has `read`, `stream`, `whole`, `refused` and `error_event`; none knows another.
+Each vendor's module has `read`, `stream`, `whole`, `refusal` and `error_event`; none knows another.
 
 anthropic         Anthropic Messages
 google            Gemini

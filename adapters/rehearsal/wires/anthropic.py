@@ -177,7 +177,7 @@ def whole(said: ScriptedAnswer) -> bytes:
     return compact(_message(said, content=content, stop=_stop(said), usage=usage))
 
 
-def refused(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
+def refusal(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
     if overflow:
         message = "prompt is too long: 212345 tokens > 200000 maximum"
     error = {

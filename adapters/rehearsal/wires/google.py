@@ -207,7 +207,7 @@ def _call(said: ScriptedAnswer, index: int, call: AnsweredCall) -> dict[str, Any
     return part
 
 
-def refused(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
+def refusal(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
     usual = _OVERFLOW if overflow else _MESSAGES.get(status, f"Refused with {status}.")
     error: dict[str, Any] = {
         "code": status,
@@ -218,7 +218,7 @@ def refused(status: int, message: str = "", overflow: bool = False) -> HttpRefus
 
 
 def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
-    return b"data: %b\r\n\r\n" % compact(refused(503).document)
+    return b"data: %b\r\n\r\n" % compact(refusal(503).document)
 
 
 def models(names: tuple[str, ...]) -> Json:

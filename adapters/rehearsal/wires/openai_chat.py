@@ -18,7 +18,7 @@ from adapters.rehearsal.dialogue import (
 from adapters.rehearsal.wires import openai_errors
 from adapters.rehearsal.wires.http import compact, decode, pretty, unnamed_event
 
-refused = openai_errors.refused
+refusal = openai_errors.refusal
 
 _FINISH = {
     "stop": "stop",
@@ -187,7 +187,7 @@ def whole(said: ScriptedAnswer) -> bytes:
 
 
 def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
-    return unnamed_event(compact(openai_errors.refused(500).document))
+    return unnamed_event(compact(openai_errors.refusal(500).document))
 
 
 def models(names: tuple[str, ...]) -> Json:

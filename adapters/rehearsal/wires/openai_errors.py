@@ -18,7 +18,7 @@ _OVERFLOW = (
 )
 
 
-def refused(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
+def refusal(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
     kind, code, usual = _KINDS.get(status, ("server_error", None, f"Refused with {status}."))
     if overflow:
         code, usual = "context_length_exceeded", _OVERFLOW

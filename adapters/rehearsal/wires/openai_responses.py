@@ -16,7 +16,7 @@ from adapters.rehearsal.dialogue import (
 from adapters.rehearsal.wires import openai_errors
 from adapters.rehearsal.wires.http import compact, decode, named_event, pretty
 
-refused = openai_errors.refused
+refusal = openai_errors.refusal
 
 _STATUS = {"length": "incomplete", "filter": "incomplete"}  # any other is completed
 _INCOMPLETE = {"length": "max_output_tokens", "filter": "content_filter"}

@@ -20,11 +20,11 @@ from actors.law.parts.prompt import (
 from adapters.models.call_config import (
     CallConfig,
     efforts_offered,
+    encode_call,
     faults_of,
     read_call,
     search_of,
     settings_of,
-    written_call,
 )
 
 
@@ -193,7 +193,7 @@ def test_what_says_nothing_is_not_stored():
         }
     )
 
-    assert b"{}" == written_call(call) == written_call(None)
+    assert b"{}" == encode_call(call) == encode_call(None)
 
 
 def test_what_is_stored_comes_back():
@@ -203,7 +203,7 @@ def test_what_is_stored_comes_back():
         "provider_options": {"vercel": {"providerOptions": {"order": ["a"]}}},
     }
 
-    stored = written_call(a_call(document))
+    stored = encode_call(a_call(document))
 
     assert document == msgspec.json.decode(stored)
     assert a_call(document) == read_call(stored)

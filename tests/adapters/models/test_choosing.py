@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from actors.law.ids import ModelConfigId
+from adapters.models.assembling import ProcessFacts, assemble
 from adapters.models.choosing import (
     CHOICES_MAX,
     ModelChoice,
@@ -25,10 +26,10 @@ from adapters.models.settings import (
     ALLOW_OWN_OVERRIDES,
     UserSettings,
     override_name,
-    stored_override,
-    stored_own_override,
+    override_text,
+    own_override_text,
 )
-from adapters.models.snapshot import REHEARSAL_MODEL, ProcessFacts, assemble
+from adapters.models.snapshot import REHEARSAL_MODEL
 from adapters.models.store.catalogue import StoredCatalogue, StoredKey
 from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
@@ -246,7 +247,7 @@ ALLOWED = ((ALLOW_OWN_OVERRIDES, True),)
 
 
 def my_override(context, model):
-    return ((override_name(context), stored_own_override("model", model.id, "low")),)
+    return ((override_name(context), own_override_text("model", model.id, "low")),)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +281,7 @@ def test_a_new_chat_of_a_user_who_has_chosen_a_model_is_not_told_to_another_prov
 def test_an_agent_goes_elsewhere_only_where_that_was_set(mine, for_all, keys, chosen):
     settings = ALLOWED
     if for_all is not None:
-        settings += ((override_name("explore"), stored_override(for_all.id, None)),)
+        settings += ((override_name("explore"), override_text(for_all.id, None)),)
     world = World(
         keys=keys,
         settings=settings,

@@ -16,8 +16,8 @@ from adapters.models.settings import (
     UserOverride,
     UserSettings,
     override_name,
-    stored_override,
-    stored_own_override,
+    override_text,
+    own_override_text,
     threshold_name,
 )
 
@@ -29,8 +29,8 @@ ID = ModelConfigId(UUID(int=7))
     [
         (None, Override()),
         ("", Override()),
-        (stored_override(ID, None), Override(ID)),
-        (stored_override(ID, "high"), Override(ID, "high")),
+        (override_text(ID, None), Override(ID)),
+        (override_text(ID, "high"), Override(ID, "high")),
         ("rubbish", Override(is_malformed=True)),
         (f"{ID}:enormous", Override(is_malformed=True)),
         (42, Override(is_malformed=True)),
@@ -69,7 +69,7 @@ def test_who_is_asked_for_advice_and_how_often(stored, advisor):
         ("general", "chat_default", UserOverride("chat_default", is_set=True)),
         (
             "explore",
-            stored_own_override("model", ID, "low"),
+            own_override_text("model", ID, "low"),
             UserOverride("model", Override(ID, "low"), is_set=True),
         ),
         (

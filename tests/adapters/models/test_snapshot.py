@@ -6,17 +6,11 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
+from adapters.models.assembling import ProcessFacts, assemble
 from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
-from adapters.models.snapshot import (
-    REHEARSAL_MODEL,
-    BedrockSecrets,
-    ModelSource,
-    ProcessFacts,
-    assemble,
-    with_user_key,
-)
-from adapters.models.store.catalogue import StoredCatalogue, StoredKey
+from adapters.models.snapshot import REHEARSAL_MODEL, ModelSource, with_user_key
+from adapters.models.store.catalogue import BedrockSecrets, StoredCatalogue, StoredKey
 from tests.adapters.models.store.ground import SINCE, a_model, a_provider
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant", "OPENAI_API_KEY": "sk-oai"}

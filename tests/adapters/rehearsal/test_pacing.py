@@ -20,9 +20,9 @@ def stream(broken=None, **settings):
     behaviour = Behaviour(**settings)
     pace = DeltaPace(behaviour, Random(1))
     if broken is None:
-        return list(pacing.streamed(EVENTS, behaviour, pace))
+        return list(pacing.stream_steps(EVENTS, behaviour, pace))
     options = {"broken": broken, "report": lambda count: b"data: failed after %d\n\n" % count}
-    return list(pacing.broken_off(EVENTS, behaviour, pace, **options))
+    return list(pacing.broken_steps(EVENTS, behaviour, pace, **options))
 
 
 def body(steps):

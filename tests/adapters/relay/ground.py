@@ -18,7 +18,7 @@ from actors.streams.previews import Previews
 from actors.streams.relay.relays import Relays, open_relays
 from adapters.http.door import route_not_found
 from adapters.http.host.server import HttpServer
-from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.relay.dialling import Dialler
 from adapters.relay.door import Backstage, Host
 from adapters.relay.tickets import Tickets
@@ -107,7 +107,7 @@ async def a_pair(*, key_here=KEY, key_there=KEY, url=None):
         async def find(_):
             return found
 
-        peers = Dialler(find, Tickets(key_here), me=lambda: HERE, dial=dialler(tls_context()))
+        peers = Dialler(find, Tickets(key_here), me=lambda: HERE, dial=direct_dial(tls_context()))
         async with open_relays(peers, me=lambda: HERE, chance=random.Random(7).random) as relays:
             yield Pair(there, host, relays, network, found, worker, server)
         await server.drain(listeners)

@@ -6,7 +6,13 @@ from functools import partial
 import pytest
 import trio
 
-from adapters.models.providers.dial import Origin, dialled, dialler, hang_up, tls_context
+from adapters.models.providers.dial import (
+    Origin,
+    direct_dial,
+    hang_up,
+    open_connection,
+    tls_context,
+)
 from adapters.models.providers.faults import ProviderUnreachable
 from adapters.postgres.driver.link import Link
 from adapters.settings import names
@@ -50,7 +56,11 @@ async def test_disks_that_hang_do_not_cut_us_off(silent, listening, server, tmp_
         await leave(disk, partial(read, hanging, disk.touch))
 
     with trio.fail_after(20):
-        await hang_up(await dialled(dialler(tls_context()), Origin("http", "localhost", listening)))
+        await hang_up(
+            await open_connection(
+                direct_dial(tls_context()), Origin("http", "localhost", listening)
+            )
+        )
         link = await Link.open(server)
         link.close()
         assert "127.0.0.1" in await resolved("localhost", 80)
@@ -61,24 +71,24 @@ async def test_disks_that_hang_do_not_cut_us_off(silent, listening, server, tmp_
 
 
 async def test_a_host_whose_name_servers_are_silent_holds_up_no_other(silent, listening):
-    dial = dialler(tls_context())
+    dial = direct_dial(tls_context())
     for _ in range(LOOK_UPS.per_key_max):
-        await leave(silent, partial(dialled, dial, Origin("http", "silent.example", 80)))
+        await leave(silent, partial(open_connection, dial, Origin("http", "silent.example", 80)))
     assert LOOK_UPS.per_key_max == statistics()[LOOK_UPS.name].left
 
     with trio.fail_after(20):
-        await hang_up(await dialled(dial, Origin("http", "localhost", listening)))
+        await hang_up(await open_connection(dial, Origin("http", "localhost", listening)))
 
 
 async def test_who_finds_no_thread_is_told_so(silent, monkeypatch):
     monkeypatch.setattr(names, "LOOK_UPS", ThreadLimits("few_names", 1, wait_seconds=0.05))
-    dial, origin = dialler(tls_context()), Origin("http", "silent.example", 80)
-    await leave(silent, partial(dialled, dial, origin))
+    dial, origin = direct_dial(tls_context()), Origin("http", "silent.example", 80)
+    await leave(silent, partial(open_connection, dial, origin))
 
     with pytest.raises(
         ProviderUnreachable, match=r"^silent\.example:80: .*name servers do not answer"
     ):
-        await dialled(dial, origin)
+        await open_connection(dial, origin)
 
 
 def test_every_program_looks_names_up_in_threads_of_its_own():

@@ -11,9 +11,9 @@ from actors.law.parts.vendors import ANTHROPIC
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.models.providers.anthropic.request import betas, body
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.faults import CalledProvider, SkippedKinds, SkippedStatistics
 from adapters.models.providers.http import HttpClient, ProviderRequest, identity
-from adapters.models.providers.streaming import answered, streamed
+from adapters.models.providers.streaming import stream_answer, whole_answer
 
 API_VERSION = "2023-06-01"
 
@@ -33,17 +33,17 @@ class AnthropicProvider:
         self._key = key
         self._origin, path = split_url(base_url)
         self._target = f"{path.removesuffix('/v1')}/v1/messages"
-        self._who = Accused(name, (key,))
+        self._who = CalledProvider(name, (key,))
         self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, streamed=True)
-        return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
+        return stream_answer(self._client, request, decoder=self._decoder(prompt), who=self._who)
 
     async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         request = self._request(prompt, streamed=False)
         decode = self._decoder(prompt).whole
-        return await answered(self._client, request, decode=decode, who=self._who)
+        return await whole_answer(self._client, request, decode=decode, who=self._who)
 
     def statistics(self) -> SkippedStatistics:
         return self._skipped.statistics()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from adapters.models.providers.faults import BrokenStream, Reported
-from adapters.models.providers.sse import readable
+from adapters.models.providers.sse import valid_text
 
 MESSAGE_BYTES_MAX = 24 * 1024 * 1024  # AWS's own limit is 16 MiB of payload; more breaks the stream
 
@@ -131,7 +131,7 @@ class EventSplit:
 
 def _unpacked(payload: bytes) -> bytes:
     try:
-        return readable(base64.b64decode(_CHUNKS.decode(payload).bytes, validate=True))
+        return valid_text(base64.b64decode(_CHUNKS.decode(payload).bytes, validate=True))
     except (msgspec.MsgspecError, binascii.Error) as error:
         raise BrokenStream(f"bedrock: chunk: {error}") from error
 

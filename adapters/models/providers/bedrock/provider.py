@@ -14,9 +14,9 @@ from adapters.models.providers.anthropic.request import betas, body
 from adapters.models.providers.bedrock.aws import Bearer, Credentials, Scope, signature_headers
 from adapters.models.providers.bedrock.events import EventSplit
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.faults import CalledProvider, SkippedKinds, SkippedStatistics
 from adapters.models.providers.http import HttpClient, ProviderRequest, identity
-from adapters.models.providers.streaming import answered, streamed
+from adapters.models.providers.streaming import stream_answer, whole_answer
 from runtime import clock
 
 API_VERSION = "bedrock-2023-05-31"
@@ -42,17 +42,17 @@ class BedrockProvider:
         self._region = region
         url = base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
         self._origin, self._path = split_url(url)
-        self._who = Accused(name, _secrets(credentials))
+        self._who = CalledProvider(name, _secrets(credentials))
         self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, "invoke-with-response-stream")
-        return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
+        return stream_answer(self._client, request, decoder=self._decoder(prompt), who=self._who)
 
     async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         decode = self._decoder(prompt).whole
         request = self._request(prompt, "invoke")
-        return await answered(self._client, request, decode=decode, who=self._who)
+        return await whole_answer(self._client, request, decode=decode, who=self._who)
 
     def statistics(self) -> SkippedStatistics:
         return self._skipped.statistics()

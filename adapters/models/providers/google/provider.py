@@ -11,11 +11,11 @@ from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import GOOGLE
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.faults import CalledProvider, SkippedKinds, SkippedStatistics
 from adapters.models.providers.google.request import request_body
 from adapters.models.providers.google.response import GeminiDecoder
 from adapters.models.providers.http import HttpClient, ProviderRequest, identity
-from adapters.models.providers.streaming import answered, streamed
+from adapters.models.providers.streaming import stream_answer, whole_answer
 
 _VERTEX = "aiplatform.googleapis.com"  # its key is an access token; it wants no ids of calls
 
@@ -35,17 +35,17 @@ class GeminiProvider:
         self._origin, self._path = split_url(base_url)
         self._vertex = self._origin.host.endswith(_VERTEX)
         self._key = ("Authorization", f"Bearer {key}") if self._vertex else ("X-Goog-Api-Key", key)
-        self._who = Accused(name, (key,))
+        self._who = CalledProvider(name, (key,))
         self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, "streamGenerateContent?alt=sse")
-        return streamed(self._client, request, decoder=self._decoder(), who=self._who)
+        return stream_answer(self._client, request, decoder=self._decoder(), who=self._who)
 
     async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         request = self._request(prompt, "generateContent")
         decode = self._decoder().whole
-        return await answered(self._client, request, decode=decode, who=self._who)
+        return await whole_answer(self._client, request, decode=decode, who=self._who)
 
     def statistics(self) -> SkippedStatistics:
         return self._skipped.statistics()

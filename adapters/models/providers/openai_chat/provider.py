@@ -11,11 +11,11 @@ from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import Vendor
 from adapters.models.providers.dial import split_url
 from adapters.models.providers.facts.openai import key_headers, target_of
-from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.faults import CalledProvider, SkippedKinds, SkippedStatistics
 from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.openai_chat.request import answer_tool, request_body
 from adapters.models.providers.openai_chat.response import ChatDecoder
-from adapters.models.providers.streaming import answered, streamed
+from adapters.models.providers.streaming import stream_answer, whole_answer
 
 
 class ChatCompletionsProvider:
@@ -35,17 +35,17 @@ class ChatCompletionsProvider:
         self._dialect = vendor.dialect_at(self._origin.host)
         self._target = target_of(base, "/chat/completions")
         self._headers = key_headers(key, vendor.key_header)
-        self._who = Accused(vendor.type, (key,))
+        self._who = CalledProvider(vendor.type, (key,))
         self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, stream=True)
-        return streamed(self._client, request, decoder=self._decoder(prompt), who=self._who)
+        return stream_answer(self._client, request, decoder=self._decoder(prompt), who=self._who)
 
     async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         request = self._request(prompt, stream=False)
         decode = self._decoder(prompt).whole
-        return await answered(self._client, request, decode=decode, who=self._who)
+        return await whole_answer(self._client, request, decode=decode, who=self._who)
 
     def statistics(self) -> SkippedStatistics:
         return self._skipped.statistics()

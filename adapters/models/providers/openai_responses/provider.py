@@ -10,11 +10,11 @@ from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, Vendor
 from adapters.models.providers.dial import split_url
 from adapters.models.providers.facts.openai import key_headers, target_of
-from adapters.models.providers.faults import Accused, SkippedKinds, SkippedStatistics
+from adapters.models.providers.faults import CalledProvider, SkippedKinds, SkippedStatistics
 from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.openai_responses.request import request_body
 from adapters.models.providers.openai_responses.response import ResponsesDecoder
-from adapters.models.providers.streaming import answered, streamed
+from adapters.models.providers.streaming import stream_answer, whole_answer
 
 
 class ResponsesProvider:
@@ -35,18 +35,18 @@ class ResponsesProvider:
         self._origin, _ = split_url(base_url)
         self._target = target_of(base_url, "/responses")
         self._headers = key_headers(key, vendor.key_header)
-        self._who = Accused(vendor.type, (key,))
+        self._who = CalledProvider(vendor.type, (key,))
         self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
         request = self._request(prompt, stream=True)
         decoder = ResponsesDecoder(self._skipped)
-        return streamed(self._client, request, decoder=decoder, who=self._who)
+        return stream_answer(self._client, request, decoder=decoder, who=self._who)
 
     async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         request = self._request(prompt, stream=False)
         decode = ResponsesDecoder(self._skipped).whole
-        return await answered(self._client, request, decode=decode, who=self._who)
+        return await whole_answer(self._client, request, decode=decode, who=self._who)
 
     def statistics(self) -> SkippedStatistics:
         return self._skipped.statistics()

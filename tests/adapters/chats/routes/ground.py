@@ -30,12 +30,12 @@ from adapters.chats.shelf.shelf import OverviewStore
 from adapters.http.door import Door
 from adapters.http.endpoints import Caller, TokenSource
 from adapters.http.requests import ClientConnection, HttpRequest
+from adapters.models.assembling import ProcessFacts
 from adapters.models.catalogue import Catalogue
+from adapters.models.connecting import RehearsalHost
 from adapters.models.provider_config import models_of_environment
-from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.models.providers.http import HttpClient
-from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.snapshot import ProcessFacts
 from adapters.models.store.catalogue import CatalogueReader
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings.secrets import Vault
@@ -195,7 +195,7 @@ def a_catalogue(pool):
         CatalogueReader(pool),
         ProcessFacts(models_of_environment(ENVIRON), None, NOW),
         vault=VAULT,
-        client=HttpClient(dialler(tls_context())),
+        client=HttpClient(direct_dial(tls_context())),
         stage=RehearsalHost(),
     )
 

@@ -12,7 +12,7 @@ import trio
 from actors.law.chat import Role
 from actors.law.states import Status
 from actors.prompts.compaction import HANDED_OVER, INSTRUCTIONS
-from adapters.models.settings import override_name, stored_override
+from adapters.models.settings import override_name, override_text
 from adapters.models.store.settings import SettingStore
 from adapters.postgres.kin.family import PostgresFamily
 from adapters.rehearsal.behaviour import (
@@ -337,7 +337,7 @@ async def add_writer(daemon, *, context_limit):
             {"limit": context_limit},
         )
     settings = SettingStore(store.pool, tell=store.bus.tell)
-    await settings.put({override_name("compaction"): stored_override(writer, None)})
+    await settings.put({override_name("compaction"): override_text(writer, None)})
 
 
 async def test_what_a_model_reads_first_behind_a_summary_is_said_by_a_user(fresh):

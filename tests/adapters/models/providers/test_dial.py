@@ -19,11 +19,11 @@ from trio.testing import memory_stream_pair
 from adapters.models.providers.dial import (
     Origin,
     Proxy,
-    dialled,
-    dialler,
+    dial_through,
+    direct_dial,
     hang_up,
     new_tls_context,
-    proxied,
+    open_connection,
     proxy_of,
     tls_context,
 )
@@ -62,7 +62,7 @@ def trusting():
 
 
 async def test_a_trusted_server_is_asked(port):
-    client = HttpClient(dialler(trusting()))
+    client = HttpClient(direct_dial(trusting()))
 
     async with client.call(
         ProviderRequest(Origin("https", "localhost", port), "/", ())
@@ -75,14 +75,14 @@ async def test_a_server_that_nobody_vouches_for_is_not_asked(port):
     origin = Origin("https", "localhost", port)
 
     with pytest.raises(Untrusted, match=rf"^localhost:{port}: certificate: self.signed"):
-        await dialled(dialler(tls_context()), origin)
+        await open_connection(direct_dial(tls_context()), origin)
 
 
 async def test_a_server_under_another_name_is_not_asked(port):
     origin = Origin("https", "127.0.0.1", port)
 
     with pytest.raises(Untrusted, match=r"certificate: .*not valid for '127\.0\.0\.1'"):
-        await dialled(dialler(trusting()), origin)
+        await open_connection(direct_dial(trusting()), origin)
 
 
 async def test_nobody_there_is_unreachable():
@@ -91,18 +91,18 @@ async def test_nobody_there_is_unreachable():
     await listeners[0].aclose()
 
     with pytest.raises(ProviderUnreachable, match=rf"^127.0.0.1:{port}: .*refused"):
-        await dialled(dialler(tls_context()), Origin("http", "127.0.0.1", port))
+        await open_connection(direct_dial(tls_context()), Origin("http", "127.0.0.1", port))
 
 
 async def test_a_name_that_does_not_exist_is_unreachable():
     with pytest.raises(ProviderUnreachable, match=r"^nobody.invalid:443: "):
-        await dialled(dialler(tls_context()), Origin("https", "nobody.invalid", 443))
+        await open_connection(direct_dial(tls_context()), Origin("https", "nobody.invalid", 443))
 
 
 async def dialled_pair():
     """Both ends of a connection that was dialled over TCP: (ours, the server's)."""
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    ours = await dialler(tls_context())(
+    ours = await direct_dial(tls_context())(
         Origin("http", "127.0.0.1", listeners[0].socket.getsockname()[1])
     )
     theirs = await listeners[0].accept()
@@ -209,7 +209,7 @@ def test_only_https_that_is_not_exempt_goes_through(origin, served):
 
 
 def through(gate, *proxy):
-    return proxied(gate.dial, Proxy(*proxy), tls_context())
+    return dial_through(gate.dial, Proxy(*proxy), tls_context())
 
 
 class Gate:
@@ -241,7 +241,7 @@ async def test_a_tunnel_is_asked_for_and_tls_runs_through_it(autojump_clock, nur
     with pytest.raises(
         ProviderUnreachable, match=r"^api.test:443: TLS handshake, connection reset$"
     ):
-        await dialled(through(gate, "gate.test", 3128, "Basic eA=="), API)
+        await open_connection(through(gate, "gate.test", 3128, "Basic eA=="), API)
 
     assert gate.origins == [Origin("http", "gate.test", 3128)]
     assert (gate.asked.method, gate.asked.target) == (b"CONNECT", b"api.test:443")
@@ -266,7 +266,7 @@ async def test_a_refused_tunnel_is_no_connection(answer, autojump_clock, nursery
     with pytest.raises(
         ProviderUnreachable, match=r"^api.test:443: the proxy gate.test:80 opened no tunnel$"
     ):
-        await dialled(through(gate, "gate.test", 80), API)
+        await open_connection(through(gate, "gate.test", 80), API)
     await trio.testing.wait_all_tasks_blocked()
     assert gate.after == b""
 
@@ -275,7 +275,7 @@ async def test_what_the_proxy_does_not_serve_goes_directly(autojump_clock, nurse
     gate = Gate(nursery, b"")
     local = Origin("http", "localhost", 8080)
 
-    stream = await dialled(through(gate, "gate.test", 80), local)
+    stream = await open_connection(through(gate, "gate.test", 80), local)
 
     assert gate.origins == [local]
     await stream.aclose()

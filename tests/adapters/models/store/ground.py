@@ -15,13 +15,13 @@ import msgspec
 import trio
 
 from actors.law.ids import ModelConfigId
+from adapters.models.assembling import ProcessFacts
 from adapters.models.catalogue import Catalogue
+from adapters.models.connecting import RehearsalHost
 from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.bedrock.aws import aws_credentials
-from adapters.models.providers.dial import dialler, tls_context
+from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.models.providers.http import HttpClient
-from adapters.models.rehearsal_host import RehearsalHost
-from adapters.models.snapshot import ProcessFacts
 from adapters.models.store.catalogue import CatalogueReader, StoredModel, StoredProvider
 from adapters.models.store.providers import (
     ModelConfigStore,
@@ -155,7 +155,7 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
     bus = Switchboard(beyond)
     vault = vault or Vault(MASTER)
     reading, stage = CountedReading(pool), RehearsalHost()
-    client = HttpClient(dial or dialler(tls_context()))
+    client = HttpClient(dial or direct_dial(tls_context()))
     found = models_of_environment(environ)
     catalogue = Catalogue(
         reading,

@@ -11,7 +11,7 @@ from adapters.models.choosing import ModelChoice, NoChoice
 from adapters.models.settings import (
     ALLOW_OWN_OVERRIDES,
     override_name,
-    stored_own_override,
+    own_override_text,
 )
 from adapters.models.snapshot import REHEARSAL_MODEL
 from adapters.settings.secrets import Vault
@@ -97,7 +97,7 @@ async def test_a_users_own_choice_is_for_new_chats_if_administrators_allow_it(gr
     provider = await ground.add_provider()
     default = await ground.add_model(provider, "default")
     mine = await ground.add_model(provider, "mine")
-    stored = stored_own_override("model", mine, "low")
+    stored = own_override_text("model", mine, "low")
     await ground.settings.put_own(ANN, override_name("root"), stored)
 
     before = await ground.catalogue.choose(ANN, None, None)

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from adapters.models.catalogue import ConfiguredCompacting
-from adapters.models.settings import override_name, stored_override
+from adapters.models.settings import override_name, override_text
 from tests.actors.law.chats import ANN, BOB, a_chat
 from tests.adapters.models.store.ground import open_ground
 
@@ -59,7 +59,7 @@ async def test_another_model_may_be_set_for_summaries_and_the_smaller_window_cou
     other = await ground.add_model(
         provider, "writer", context_limit=limit, compression_threshold=5, call=call
     )
-    await ground.settings.put({OVERRIDE: stored_override(other, "high")})
+    await ground.settings.put({OVERRIDE: override_text(other, "high")})
 
     plan = await plan_for(ground, model)
 
@@ -86,5 +86,5 @@ async def test_one_that_cannot_be_asked_is_as_good_as_none(ground):
     keyless = await ground.add_model(await ground.add_provider("bare", "anthropic", keys=()), "b")
 
     for unusable in (disabled, keyless):
-        await ground.settings.put({OVERRIDE: stored_override(unusable, None)})
+        await ground.settings.put({OVERRIDE: override_text(unusable, None)})
         assert model == (await plan_for(ground, model)).model.config_id

@@ -22,7 +22,7 @@ from adapters.models.settings import (
     PLAN_MODE_INSTRUCTIONS,
     SYSTEM_PROMPT,
     override_name,
-    stored_override,
+    override_text,
 )
 from adapters.models.snapshot import REHEARSAL, REHEARSAL_MODEL
 from adapters.workspaces.context.turn_context import PLACE_SECONDS_MAX
@@ -145,7 +145,7 @@ async def test_titles_are_asked_of_the_model_that_is_set_for_them(ground):
         asked.append(ground.catalogue.for_automatic_titles(chat, model))
 
     await begin()
-    await ground.settings.put({TITLES: stored_override(titles, "medium")})
+    await ground.settings.put({TITLES: override_text(titles, "medium")})
     await begin()
     await ground.configs.remove(titles)
     await begin()
